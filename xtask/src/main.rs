@@ -1,0 +1,105 @@
+//! The project's chores. `cargo xtask test` checks everything, `cargo xtask bench` measures.
+
+use std::env;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+const USAGE: &str = "\
+usage: cargo xtask test            format, lints, all tests, doctests and docs
+       cargo xtask bench [FILTER]  the benchmarks, or those whose name contains FILTER";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let steps = match arguments[..] {
+        ["test"] => test_steps(),
+        ["bench"] => vec![Step::new("benchmarks", &["bench", "--workspace", "--benches"])],
+        ["bench", filter] => {
+            vec![Step::new("benchmarks", &["bench", "--workspace", "--benches", "--", filter])]
+        }
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprintln!("xtask: cannot '{}'\n{USAGE}", arguments.join(" "));
+            return ExitCode::from(2);
+        }
+    };
+    run(&steps)
+}
+
+/// One cargo command of a chore.
+struct Step {
+    name: &'static str,
+    arguments: Vec<String>,
+    /// Flags for `rustdoc`, when it is to run with some.
+    rustdocflags: Option<&'static str>,
+}
+
+impl Step {
+    fn new(name: &'static str, arguments: &[&str]) -> Step {
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        Step { name, arguments, rustdocflags: None }
+    }
+}
+
+fn test_steps() -> Vec<Step> {
+    let has_nextest = Command::new("cargo")
+        .args(["nextest", "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    let tests: &[&str] = if has_nextest {
+        &["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"]
+    } else {
+        println!("cargo-nextest is not installed: the tests run with cargo test");
+        &["test", "--workspace", "--all-features", "--lib", "--bins", "--tests", "--no-fail-fast"]
+    };
+    let clippy =
+        ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
+    let docs = ["doc", "--workspace", "--all-features", "--no-deps", "--document-private-items"];
+    vec![
+        Step::new("format", &["fmt", "--all", "--check"]),
+        Step::new("lints", &clippy),
+        Step::new("tests", tests),
+        Step::new("doctests", &["test", "--workspace", "--all-features", "--doc"]),
+        Step { rustdocflags: Some("-D warnings"), ..Step::new("docs", &docs) },
+    ]
+}
+
+/// Runs the steps in order up to the first that fails, and says how long each took.
+fn run(steps: &[Step]) -> ExitCode {
+    let mut times: Vec<(&str, Duration)> = Vec::new();
+    for (number, step) in (1..).zip(steps) {
+        let Step { name, arguments, rustdocflags } = step;
+        println!("\n[{number}/{}] {name}: cargo {}", steps.len(), arguments.join(" "));
+        let start = Instant::now();
+        let mut command = Command::new("cargo");
+        command.args(arguments);
+        if let Some(flags) = rustdocflags {
+            command.env("RUSTDOCFLAGS", flags);
+        }
+        let status = command.status();
+        times.push((name, start.elapsed()));
+        let failure = match status {
+            Ok(status) if status.success() => continue,
+            Ok(status) => status.to_string(),
+            Err(error) => format!("cargo cannot be run: {error}"),
+        };
+        print_times(&times);
+        eprintln!("xtask: {name} failed ({failure})");
+        return ExitCode::FAILURE;
+    }
+    print_times(&times);
+    ExitCode::SUCCESS
+}
+
+fn print_times(times: &[(&str, Duration)]) {
+    println!();
+    let total = times.iter().map(|(_, time)| *time).sum();
+    for (name, time) in times.iter().copied().chain([("total", total)]) {
+        println!("{name:>10} {:>7.1} s", time.as_secs_f64());
+    }
+}
