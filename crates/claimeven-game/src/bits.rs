@@ -1,0 +1,101 @@
+//! The unsigned integers that can hold a board.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::ops::{Add, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not, Shl, Sub};
+
+/// A set of cells as an unsigned integer: `u64` for boards that fit, `u128` for the rest.
+pub trait Bits:
+    Copy
+    + Debug
+    + Eq
+    + Ord
+    + Hash
+    + Send
+    + Sync
+    + 'static
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + BitAnd<Output = Self>
+    + BitAndAssign
+    + BitOr<Output = Self>
+    + BitOrAssign
+    + BitXor<Output = Self>
+    + Not<Output = Self>
+    + Shl<u32, Output = Self>
+{
+    /// No cell.
+    const ZERO: Self;
+    /// The cell of the lowest bit.
+    const ONE: Self;
+
+    /// Takes the low bits of a wider integer.
+    fn truncate(wide: u128) -> Self;
+
+    /// The same bits in the widest integer.
+    fn widen(self) -> u128;
+
+    /// Shifts down; everything is shifted out when `by` is the width or more.
+    fn shifted_down(self, by: u32) -> Self;
+
+    /// The number of cells in the set.
+    fn count(self) -> u32;
+
+    /// The index of the lowest bit; the width when the set is empty.
+    fn lowest(self) -> u32;
+
+    /// Whether the set is empty.
+    fn is_empty(self) -> bool {
+        self == Self::ZERO
+    }
+
+    /// The indices of the bits, lowest first.
+    fn indices(self) -> impl Iterator<Item = u32> {
+        let mut rest = self;
+        std::iter::from_fn(move || {
+            if rest.is_empty() {
+                return None;
+            }
+            let index = rest.lowest();
+            rest &= rest - Self::ONE;
+            Some(index)
+        })
+    }
+}
+
+macro_rules! impl_bits {
+    ($($integer:ty),*) => {$(
+        #[allow(clippy::useless_conversion, reason = "one of the integers is the widest")]
+        impl Bits for $integer {
+            const ZERO: Self = 0;
+            const ONE: Self = 1;
+
+            #[inline]
+            fn truncate(wide: u128) -> Self {
+                wide as Self
+            }
+
+            #[inline]
+            fn widen(self) -> u128 {
+                self.into()
+            }
+
+            #[inline]
+            fn shifted_down(self, by: u32) -> Self {
+                self.checked_shr(by).unwrap_or(0)
+            }
+
+            #[inline]
+            fn count(self) -> u32 {
+                self.count_ones()
+            }
+
+            #[inline]
+            fn lowest(self) -> u32 {
+                self.trailing_zeros()
+            }
+        }
+    )*};
+}
+
+impl_bits!(u64, u128);

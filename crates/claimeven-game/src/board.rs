@@ -1,0 +1,183 @@
+//! The bit board that searches and counters play on.
+
+use crate::bits::Bits;
+use crate::{Column, Player, Rules, Ruleset};
+
+/// A position packed into two sets of cells, small enough to be copied at every move.
+///
+/// `filled` has every disc and `own` those of the side to move, so changing sides is one XOR:
+/// the discs of the other side are `own ^ filled`.
+///
+/// Nothing is checked here beyond debug assertions; [`Position`](crate::Position) is the door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Board<R: Rules> {
+    rules: R,
+    filled: R::Bits,
+    own: R::Bits,
+}
+
+impl<R: Rules> Board<R> {
+    /// The empty board.
+    pub fn new(rules: R) -> Self {
+        Board { rules, filled: R::Bits::ZERO, own: R::Bits::ZERO }
+    }
+
+    /// A board with these discs; the caller answers for their being possible.
+    pub(crate) fn with_discs(rules: R, filled: R::Bits, own: R::Bits) -> Self {
+        debug_assert!(filled & own == own && filled & rules.cells() == filled);
+        Board { rules, filled, own }
+    }
+
+    /// The rules it is played by.
+    #[inline]
+    pub fn rules(&self) -> R {
+        self.rules
+    }
+
+    /// Every disc.
+    #[inline]
+    pub fn filled(&self) -> R::Bits {
+        self.filled
+    }
+
+    /// The discs of the side to move.
+    #[inline]
+    pub fn own(&self) -> R::Bits {
+        self.own
+    }
+
+    /// The discs of the side that has just moved.
+    #[inline]
+    pub fn other(&self) -> R::Bits {
+        self.own ^ self.filled
+    }
+
+    /// The discs of one player.
+    #[inline]
+    pub fn discs(&self, player: Player) -> R::Bits {
+        if player == self.player() { self.own } else { self.other() }
+    }
+
+    /// How many discs have been played.
+    #[inline]
+    pub fn ply(&self) -> u32 {
+        self.filled.count()
+    }
+
+    /// The side to move.
+    #[inline]
+    pub fn player(&self) -> Player {
+        if self.ply().is_multiple_of(2) { Player::First } else { Player::Second }
+    }
+
+    /// The cell on which the next disc of each column comes to rest; full columns have none.
+    ///
+    /// Adding the bottom row carries through the discs of a column into the cell above them:
+    ///
+    /// ```text
+    ///  filled     open
+    ///  . . X .    . . . .      the third column is full
+    ///  . . O .    1 . . .
+    ///  X . X .  → . . . .
+    ///  O . X X    . 1 . .  …
+    /// ```
+    #[inline]
+    pub fn open(&self) -> R::Bits {
+        (self.filled + self.rules.bottom()) & self.rules.cells()
+    }
+
+    /// The cells on which the side to move may play: the open ones until the game is over.
+    #[inline]
+    pub fn legal(&self) -> R::Bits {
+        if self.is_over() { R::Bits::ZERO } else { self.open() }
+    }
+
+    /// Plays on an open cell.
+    #[inline]
+    pub fn play_cell(&mut self, cell: R::Bits) {
+        debug_assert!(cell.count() == 1 && cell & self.open() == cell, "the cell is open");
+        self.own = self.other();
+        self.filled |= cell;
+    }
+
+    /// Plays in a column that is not full.
+    #[inline]
+    pub fn play_unchecked(&mut self, column: Column) {
+        self.play_cell(self.open() & self.rules.column(column));
+    }
+
+    /// Takes the top disc of a column back; the side that has just moved must own it.
+    #[inline]
+    pub fn undo_unchecked(&mut self, column: Column) {
+        let top = self.top(column);
+        debug_assert!(top.count() == 1 && top & self.other() == top, "the last mover's disc");
+        self.filled = self.filled ^ top;
+        self.own = self.other();
+    }
+
+    /// The highest disc of a column, if it has one.
+    #[inline]
+    pub(crate) fn top(&self, column: Column) -> R::Bits {
+        let discs = self.filled & self.rules.column(column);
+        discs & !discs.shifted_down(1)
+    }
+
+    /// Whether the side that has just moved has a line.
+    #[inline]
+    pub fn has_line(&self) -> bool {
+        self.rules.has_line(self.other())
+    }
+
+    /// Whether the game is over.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.rules.is_over(self.filled, self.other())
+    }
+
+    /// How many lines each player has, first player first.
+    pub fn scores(&self) -> [u32; 2] {
+        Player::BOTH.map(|player| self.rules.count_lines(self.discs(player)))
+    }
+
+    /// The player who is ahead: the one with a line, or with more of them; `None` if level.
+    pub fn leader(&self) -> Option<Player> {
+        if self.rules.setup().ruleset() == Ruleset::Standard {
+            return self.has_line().then(|| self.player().opponent());
+        }
+        let [first, second] = self.scores();
+        match first.cmp(&second) {
+            std::cmp::Ordering::Greater => Some(Player::First),
+            std::cmp::Ordering::Less => Some(Player::Second),
+            std::cmp::Ordering::Equal => None,
+        }
+    }
+
+    /// The same position with left and right exchanged.
+    pub fn mirror(&self) -> Self {
+        Board { filled: self.mirrored(self.filled), own: self.mirrored(self.own), ..*self }
+    }
+
+    fn mirrored(&self, cells: R::Bits) -> R::Bits {
+        let height = self.rules.height();
+        let last = u32::from(self.rules.setup().cols()) - 1;
+        let bottom_column = (R::Bits::ONE << (height - 1)) - R::Bits::ONE;
+        (0..=last).fold(R::Bits::ZERO, |mirrored, column| {
+            let content = cells.shifted_down(column * height) & bottom_column;
+            mirrored | content << ((last - column) * height)
+        })
+    }
+
+    /// A number that no other position of the same setup has.
+    ///
+    /// A column of `n` discs adds `2^n - 1` for them and at most as much again for the side to
+    /// move, so columns of different heights never give the same sum and none overflows.
+    #[inline]
+    pub fn key(&self) -> R::Bits {
+        self.filled + self.own
+    }
+
+    /// The key that a position shares with its mirror image and with no other.
+    pub fn canonical_key(&self) -> R::Bits {
+        self.key().min(self.mirror().key())
+    }
+}

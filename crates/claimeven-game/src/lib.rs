@@ -1,0 +1,38 @@
+//! The rules of Connect Four for any board size and connect length, in two rulesets.
+//!
+//! - [`Setup`] says which game is played.
+//! - [`Position`] is a board with a side to move: legal moves, play, undo, outcome, mirror, key.
+//! - [`Game`] is a position with the moves that led to it.
+//! - [`Board`] is the same position for code that must be fast: generic over [`Rules`], copied
+//!   instead of undone, checked by nobody. [`with_board!`] leads from a position to it.
+//! - Move text, pictures and the boards of other programs are read and written by methods of
+//!   [`Game`] and [`Position`].
+//! - [`perft`] counts move sequences, [`count_positions`] distinct positions.
+//!
+//! ```
+//! use claimeven_game::{Game, Setup};
+//!
+//! let game = Game::parse(Setup::STANDARD, "4453")?;
+//! println!("{}\n{} to move", game.position(), game.position().player());
+//! # Ok::<(), claimeven_game::MoveTextError>(())
+//! ```
+
+mod bits;
+mod board;
+mod cell;
+mod counting;
+mod game;
+mod notation;
+mod position;
+mod rules;
+mod setup;
+
+pub use bits::Bits;
+pub use board::Board;
+pub use cell::{Cell, Column, Outcome, Player};
+pub use counting::{CountError, CountEvent, PlyCount, count_positions, perft};
+pub use game::Game;
+pub use notation::{BoardError, MoveTextError, MoveTextReason};
+pub use position::{AnyBoard, PlayError, Position, UndoError};
+pub use rules::{AnySize, Fixed, Rules, Standard};
+pub use setup::{Ruleset, Setup, SetupError, UnknownRuleset};

@@ -1,0 +1,280 @@
+//! A position of any setup, checked at the door.
+
+use std::fmt;
+
+use crate::bits::Bits;
+use crate::board::Board;
+use crate::rules::{AnySize, Rules, Standard};
+use crate::{Cell, Column, Outcome, Player, Ruleset, Setup};
+
+/// The discs on a board and the side to move; it does not remember the order of the moves.
+///
+/// Positions are equal when their setups and discs are. Nothing illegal can be played on one,
+/// and a finished game has no legal moves:
+///
+/// ```
+/// use claimeven_game::{Column, Outcome, Player, Position, Setup};
+///
+/// let mut position = Position::new(Setup::STANDARD);
+/// for index in [0, 1, 0, 1, 0, 1, 0] {
+///     position.play(Column::from_index(index).unwrap()).unwrap();
+/// }
+/// assert_eq!(position.outcome(), Some(Outcome::Win(Player::First)));
+/// assert_eq!(position.legal().count(), 0);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Position {
+    board: AnyBoard,
+}
+
+/// The bit board of a position, of the kind that is fastest for its setup.
+///
+/// [`with_board!`](crate::with_board) takes a position to generic code without naming the kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AnyBoard {
+    /// The standard game.
+    Standard(Board<Standard>),
+    /// Any other of at most 64 bits.
+    Narrow(Board<AnySize<u64>>),
+    /// A game that takes more than 64 bits.
+    Wide(Board<AnySize<u128>>),
+}
+
+/// Runs an expression on the bit board of a position, compiled once for each kind of board.
+///
+/// ```
+/// use claimeven_game::{Board, Position, Rules, Setup, with_board};
+///
+/// fn replies<R: Rules>(board: Board<R>) -> usize {
+///     use claimeven_game::Bits;
+///     board.legal().count() as usize
+/// }
+///
+/// let position = Position::new(Setup::STANDARD);
+/// assert_eq!(with_board!(position, board => replies(board)), 7);
+/// ```
+#[macro_export]
+macro_rules! with_board {
+    ($position:expr, $board:pat => $body:expr) => {
+        match $position.board() {
+            $crate::AnyBoard::Standard($board) => $body,
+            $crate::AnyBoard::Narrow($board) => $body,
+            $crate::AnyBoard::Wide($board) => $body,
+        }
+    };
+}
+
+/// The position whose bit board is what an expression makes of another position's.
+macro_rules! map_board {
+    ($position:expr, $board:pat => $body:expr) => {
+        Position {
+            board: match $position.board {
+                AnyBoard::Standard($board) => AnyBoard::Standard($body),
+                AnyBoard::Narrow($board) => AnyBoard::Narrow($body),
+                AnyBoard::Wide($board) => AnyBoard::Wide($body),
+            },
+        }
+    };
+}
+
+impl Position {
+    /// The empty board of a setup.
+    pub fn new(setup: Setup) -> Position {
+        Position::with_discs(setup, 0, 0)
+    }
+
+    /// A position with these discs, whose being possible the caller has checked.
+    pub(crate) fn with_discs(setup: Setup, filled: u128, own: u128) -> Position {
+        fn board<R: Rules>(rules: R, filled: u128, own: u128) -> Board<R> {
+            Board::with_discs(rules, R::Bits::truncate(filled), R::Bits::truncate(own))
+        }
+        let board = if setup == Setup::STANDARD {
+            AnyBoard::Standard(board(Standard::default(), filled, own))
+        } else if let Some(rules) = AnySize::new(setup) {
+            AnyBoard::Narrow(board(rules, filled, own))
+        } else {
+            let rules = AnySize::new(setup).expect("a setup has at most 128 bits");
+            AnyBoard::Wide(board(rules, filled, own))
+        };
+        Position { board }
+    }
+
+    /// The bit board inside, for code that is to run fast.
+    pub fn board(&self) -> AnyBoard {
+        self.board
+    }
+
+    /// The game that is played.
+    pub fn setup(&self) -> Setup {
+        with_board!(self, board => board.rules().setup())
+    }
+
+    /// How many discs have been played.
+    pub fn ply(&self) -> u32 {
+        with_board!(self, board => board.ply())
+    }
+
+    /// The side to move; in a finished game, the one who would be.
+    pub fn player(&self) -> Player {
+        with_board!(self, board => board.player())
+    }
+
+    /// Whose disc is on a cell, if any is.
+    pub fn disc(&self, cell: Cell) -> Option<Player> {
+        with_board!(self, board => {
+            let rules = board.rules();
+            let inside = cell.column.index() < rules.setup().cols().into()
+                && cell.row < rules.setup().rows();
+            inside.then(|| rules.column_bottom(cell.column) << u32::from(cell.row)).and_then(|bit| {
+                Player::BOTH.into_iter().find(|&player| !(board.discs(player) & bit).is_empty())
+            })
+        })
+    }
+
+    /// The columns in which the side to move may play, left to right; none once the game is over.
+    pub fn legal(&self) -> impl Iterator<Item = Column> {
+        let height = u32::from(self.setup().rows()) + 1;
+        let cells: u128 = with_board!(self, board => board.legal().widen());
+        cells.indices().filter_map(move |index| Column::from_index((index / height) as usize))
+    }
+
+    /// Drops a disc of the side to move into a column, or says why it cannot.
+    pub fn play(&mut self, column: Column) -> Result<(), PlayError> {
+        let cols = self.setup().cols();
+        if column.index() >= cols.into() {
+            return Err(PlayError::NoSuchColumn { column, cols });
+        }
+        if let Some(outcome) = self.outcome() {
+            return Err(PlayError::GameOver(outcome));
+        }
+        if self.is_full(column) {
+            return Err(PlayError::ColumnFull(column));
+        }
+        *self = map_board!(self, mut board => {
+            board.play_unchecked(column);
+            board
+        });
+        Ok(())
+    }
+
+    /// Takes the top disc of a column back, if it can have been the last move.
+    pub fn undo(&mut self, column: Column) -> Result<(), UndoError> {
+        let setup = self.setup();
+        let last_mover_on_top = column.index() < setup.cols().into()
+            && with_board!(self, board => !(board.top(column) & board.other()).is_empty());
+        if !last_mover_on_top {
+            return Err(UndoError { column });
+        }
+        let before = map_board!(self, mut board => {
+            board.undo_unchecked(column);
+            board
+        });
+        // Any line must have been closed by the disc taken back, or the game had ended before.
+        if setup.ruleset() == Ruleset::Standard && before.scores() != [0, 0] {
+            return Err(UndoError { column });
+        }
+        *self = before;
+        Ok(())
+    }
+
+    /// Whether a column has no room left.
+    pub fn is_full(&self, column: Column) -> bool {
+        with_board!(self, board => (board.open() & board.rules().column(column)).is_empty())
+    }
+
+    /// How the game ended; `None` while it goes on.
+    pub fn outcome(&self) -> Option<Outcome> {
+        with_board!(self, board => board
+            .is_over()
+            .then(|| board.leader().map_or(Outcome::Draw, Outcome::Win)))
+    }
+
+    /// How many lines each player has, first player first: the points of the ruleset `lines`.
+    pub fn scores(&self) -> [u32; 2] {
+        with_board!(self, board => board.scores())
+    }
+
+    /// The cells of every line of the winner, column by column from the bottom up; none in a
+    /// draw or while the game goes on.
+    pub fn winning_cells(&self) -> Vec<Cell> {
+        match self.outcome() {
+            Some(Outcome::Win(winner)) => self.line_cells(winner),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The cells of every line of a player, column by column from the bottom up.
+    pub fn line_cells(&self, player: Player) -> Vec<Cell> {
+        let height = u32::from(self.setup().rows()) + 1;
+        let cells: u128 =
+            with_board!(self, board => board.rules().line_cells(board.discs(player)).widen());
+        cells
+            .indices()
+            .filter_map(|index| {
+                let column = Column::from_index((index / height) as usize)?;
+                Some(Cell { column, row: (index % height) as u8 })
+            })
+            .collect()
+    }
+
+    /// The same position with left and right exchanged.
+    pub fn mirror(&self) -> Position {
+        map_board!(self, board => board.mirror())
+    }
+
+    /// A number that no other position of the same setup has.
+    pub fn key(&self) -> u128 {
+        with_board!(self, board => board.key().widen())
+    }
+
+    /// The key that a position shares with its mirror image and with no other.
+    pub fn canonical_key(&self) -> u128 {
+        with_board!(self, board => board.canonical_key().widen())
+    }
+}
+
+/// Why a move cannot be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlayError {
+    /// The board is not that wide.
+    NoSuchColumn {
+        /// The column asked for.
+        column: Column,
+        /// How many there are.
+        cols: u8,
+    },
+    /// The column has no room left.
+    ColumnFull(Column),
+    /// The game has ended.
+    GameOver(Outcome),
+}
+
+impl fmt::Display for PlayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlayError::NoSuchColumn { column, cols } => {
+                let plural = if *cols == 1 { "" } else { "s" };
+                write!(f, "there is no column {column}, the board has {cols} column{plural}")
+            }
+            PlayError::ColumnFull(column) => write!(f, "column {column} is full"),
+            PlayError::GameOver(outcome) => write!(f, "the game is already over ({outcome})"),
+        }
+    }
+}
+
+impl std::error::Error for PlayError {}
+
+/// A disc that cannot be taken back, because it was not the last move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UndoError {
+    /// The column asked for.
+    pub column: Column,
+}
+
+impl fmt::Display for UndoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the last move was not in column {}", self.column)
+    }
+}
+
+impl std::error::Error for UndoError {}

@@ -1,0 +1,196 @@
+//! A setup as a type, so that one generic code serves every board at its own speed.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use crate::bits::Bits;
+use crate::{Column, Ruleset, Setup};
+
+/// The geometry of a board and the rules played on it.
+///
+/// Cells are numbered up the columns, and a spare row on top stays empty, so that lines and
+/// carries end there. On the board of seven columns and six rows:
+///
+/// ```text
+///   6 13 20 27 34 41 48   <- the spare row
+///  ┌────────────────────┐
+///  │5 12 19 26 33 40 47 │
+///  │4 11 18 25 32 39 46 │
+///  │3 10 17 24 31 38 45 │
+///  │2  9 16 23 30 37 44 │
+///  │1  8 15 22 29 36 43 │
+///  │0  7 14 21 28 35 42 │  <- `bottom()`
+///  └────────────────────┘
+/// ```
+///
+/// A step up is a shift by 1, a step right by `height()`, and the diagonal steps by one more and
+/// one less than that.
+pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
+    /// The integer that holds a set of cells.
+    type Bits: Bits;
+
+    /// The setup in plain numbers.
+    fn setup(self) -> Setup;
+
+    /// The lowest cell of every column.
+    fn bottom(self) -> Self::Bits;
+
+    /// The bits per column: its rows and the spare one.
+    #[inline]
+    fn height(self) -> u32 {
+        u32::from(self.setup().rows()) + 1
+    }
+
+    /// Every cell of the board.
+    ///
+    /// In each column the spare bit less the lowest one leaves the rows between them, and the
+    /// columns do not borrow from each other.
+    #[inline]
+    fn cells(self) -> Self::Bits {
+        (self.bottom() << u32::from(self.setup().rows())) - self.bottom()
+    }
+
+    /// The lowest cell of one column.
+    #[inline]
+    fn column_bottom(self, column: Column) -> Self::Bits {
+        Self::Bits::ONE << (column.index() as u32 * self.height())
+    }
+
+    /// Every cell of one column.
+    #[inline]
+    fn column(self, column: Column) -> Self::Bits {
+        let bottom = self.column_bottom(column);
+        (bottom << u32::from(self.setup().rows())) - bottom
+    }
+
+    /// The shifts of the four directions: up, right, right and down, right and up.
+    #[inline]
+    fn directions(self) -> [u32; 4] {
+        let height = self.height();
+        [1, height, height - 1, height + 1]
+    }
+
+    /// The lines of `connect` discs in one direction, each by its first cell.
+    ///
+    /// Known runs are doubled in length until one more overlap completes them:
+    ///
+    /// ```text
+    /// discs            . X X X X X .
+    /// runs of two      . 1 1 1 1 . .
+    /// runs of four     . 1 1 . . . .   two lines in a run of five
+    /// ```
+    #[inline]
+    fn lines(self, discs: Self::Bits, direction: u32) -> Self::Bits {
+        let connect = u32::from(self.setup().connect());
+        let mut runs = discs;
+        let mut length = 1;
+        while 2 * length <= connect {
+            runs &= runs.shifted_down(direction * length);
+            length *= 2;
+        }
+        runs & runs.shifted_down(direction * (connect - length))
+    }
+
+    /// Whether the discs hold a line.
+    #[inline]
+    fn has_line(self, discs: Self::Bits) -> bool {
+        self.directions()
+            .into_iter()
+            .fold(Self::Bits::ZERO, |found, direction| found | self.lines(discs, direction))
+            != Self::Bits::ZERO
+    }
+
+    /// How many lines the discs hold.
+    #[inline]
+    fn count_lines(self, discs: Self::Bits) -> u32 {
+        self.directions().into_iter().map(|direction| self.lines(discs, direction).count()).sum()
+    }
+
+    /// The cells of all lines that the discs hold.
+    fn line_cells(self, discs: Self::Bits) -> Self::Bits {
+        let mut cells = Self::Bits::ZERO;
+        for direction in self.directions() {
+            for first in self.lines(discs, direction).indices() {
+                for step in 0..u32::from(self.setup().connect()) {
+                    cells |= Self::Bits::ONE << (first + step * direction);
+                }
+            }
+        }
+        cells
+    }
+
+    /// Whether a game with these discs is over; `last` are those of the player who moved last.
+    #[inline]
+    fn is_over(self, filled: Self::Bits, last: Self::Bits) -> bool {
+        filled == self.cells()
+            || (self.setup().ruleset() == Ruleset::Standard && self.has_line(last))
+    }
+}
+
+/// The standard ruleset on a board whose size the compiler knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Fixed<const COLS: u8, const ROWS: u8, const CONNECT: u8>;
+
+/// Seven columns, six rows, four in a line, first line wins.
+pub type Standard = Fixed<7, 6, 4>;
+
+impl<const COLS: u8, const ROWS: u8, const CONNECT: u8> Fixed<COLS, ROWS, CONNECT> {
+    const SETUP: Setup = match Setup::new(COLS, ROWS, CONNECT, Ruleset::Standard) {
+        Ok(setup) if setup.bits() <= u64::BITS => setup,
+        _ => panic!("a fixed board is a valid one of at most 64 bits"),
+    };
+    const BOTTOM: u64 = bottom(Self::SETUP) as u64;
+}
+
+impl<const COLS: u8, const ROWS: u8, const CONNECT: u8> Rules for Fixed<COLS, ROWS, CONNECT> {
+    type Bits = u64;
+
+    #[inline]
+    fn setup(self) -> Setup {
+        Self::SETUP
+    }
+
+    #[inline]
+    fn bottom(self) -> u64 {
+        Self::BOTTOM
+    }
+}
+
+/// Any setup whose board fits in the integer `B`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AnySize<B> {
+    setup: Setup,
+    bottom: B,
+}
+
+impl<B: Bits> AnySize<B> {
+    /// The rules of a setup; `None` where its board does not fit.
+    pub fn new(setup: Setup) -> Option<Self> {
+        (setup.bits() as usize <= 8 * size_of::<B>())
+            .then(|| AnySize { setup, bottom: B::truncate(bottom(setup)) })
+    }
+}
+
+impl<B: Bits> Rules for AnySize<B> {
+    type Bits = B;
+
+    #[inline]
+    fn setup(self) -> Setup {
+        self.setup
+    }
+
+    #[inline]
+    fn bottom(self) -> B {
+        self.bottom
+    }
+}
+
+const fn bottom(setup: Setup) -> u128 {
+    let mut cells = 0;
+    let mut column = 0;
+    while column < setup.cols() {
+        cells |= 1 << (column as u32 * (setup.rows() as u32 + 1));
+        column += 1;
+    }
+    cells
+}

@@ -1,0 +1,228 @@
+//! Which game is played: the board's size, the connect length and the ruleset.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What ends a game and who wins it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Ruleset {
+    /// The first line wins and ends the game; a full board without a line is a draw.
+    #[default]
+    Standard,
+    /// Every line scores a point and play goes on until the board is full; more points win.
+    Lines,
+}
+
+impl Ruleset {
+    /// Both rulesets, in the order in which they are listed to users.
+    pub const ALL: [Ruleset; 2] = [Ruleset::Standard, Ruleset::Lines];
+
+    /// The name by which users and files know the ruleset.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Ruleset::Standard => "standard",
+            Ruleset::Lines => "lines",
+        }
+    }
+}
+
+impl fmt::Display for Ruleset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Ruleset {
+    type Err = UnknownRuleset;
+
+    fn from_str(text: &str) -> Result<Self, UnknownRuleset> {
+        Ruleset::ALL
+            .into_iter()
+            .find(|ruleset| ruleset.name() == text)
+            .ok_or_else(|| UnknownRuleset(text.to_owned()))
+    }
+}
+
+/// A name that no ruleset has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownRuleset(pub String);
+
+impl fmt::Display for UnknownRuleset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [first, second] = Ruleset::ALL;
+        write!(f, "unknown ruleset '{}' (there are {first} and {second})", self.0)
+    }
+}
+
+impl std::error::Error for UnknownRuleset {}
+
+/// A board size, connect length and ruleset that can be played.
+///
+/// A column takes one bit per row and a spare one on top, so that no line can run from one
+/// column into the next; all columns together take at most 128 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Setup {
+    cols: u8,
+    rows: u8,
+    connect: u8,
+    ruleset: Ruleset,
+}
+
+impl Setup {
+    /// The game of the toy shops: seven columns, six rows, four in a line.
+    pub const STANDARD: Setup = Setup { cols: 7, rows: 6, connect: 4, ruleset: Ruleset::Standard };
+
+    /// The most columns, and the most rows, a board can have.
+    pub const MAX_SIDE: u8 = 35;
+
+    /// Checks the numbers and makes a setup of them.
+    ///
+    /// ```
+    /// use claimeven_game::{Ruleset, Setup};
+    ///
+    /// let setup = Setup::new(9, 7, 4, Ruleset::Lines).unwrap();
+    /// assert_eq!(setup.to_string(), "9x7, connect 4, lines");
+    ///
+    /// let error = Setup::new(12, 12, 4, Ruleset::Standard).unwrap_err();
+    /// assert_eq!(error.to_string(), "a 12x12 board is too large: 12 x (12 + 1) = 156 bits, of 128 at most");
+    /// ```
+    pub const fn new(
+        cols: u8,
+        rows: u8,
+        connect: u8,
+        ruleset: Ruleset,
+    ) -> Result<Setup, SetupError> {
+        if cols < 1 || cols > Setup::MAX_SIDE {
+            return Err(SetupError::Cols(cols));
+        }
+        if rows < 1 || rows > Setup::MAX_SIDE {
+            return Err(SetupError::Rows(rows));
+        }
+        if connect < 2 {
+            return Err(SetupError::Connect(connect));
+        }
+        let setup = Setup { cols, rows, connect, ruleset };
+        if setup.bits() > 128 {
+            return Err(SetupError::TooLarge { cols, rows });
+        }
+        Ok(setup)
+    }
+
+    /// The number of columns.
+    pub const fn cols(self) -> u8 {
+        self.cols
+    }
+
+    /// The number of rows.
+    pub const fn rows(self) -> u8 {
+        self.rows
+    }
+
+    /// How many cells in a row make a line.
+    pub const fn connect(self) -> u8 {
+        self.connect
+    }
+
+    /// What ends the game and who wins it.
+    pub const fn ruleset(self) -> Ruleset {
+        self.ruleset
+    }
+
+    /// The number of cells, which is also the length of the longest game.
+    pub const fn cells(self) -> u32 {
+        self.cols as u32 * self.rows as u32
+    }
+
+    /// How many bits a board takes, spare row included.
+    pub const fn bits(self) -> u32 {
+        self.cols as u32 * (self.rows as u32 + 1)
+    }
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Setup::STANDARD
+    }
+}
+
+impl fmt::Display for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Setup { cols, rows, connect, ruleset } = self;
+        write!(f, "{cols}x{rows}, connect {connect}, {ruleset}")
+    }
+}
+
+/// Why a setup cannot be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetupError {
+    /// The number of columns is out of range.
+    Cols(u8),
+    /// The number of rows is out of range.
+    Rows(u8),
+    /// The connect length is too short to be a line.
+    Connect(u8),
+    /// The board takes more than 128 bits.
+    TooLarge {
+        /// Its columns.
+        cols: u8,
+        /// Its rows.
+        rows: u8,
+    },
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let most = Setup::MAX_SIDE;
+        match self {
+            SetupError::Cols(n) => write!(f, "a board has 1 to {most} columns, not {n}"),
+            SetupError::Rows(n) => write!(f, "a board has 1 to {most} rows, not {n}"),
+            SetupError::Connect(n) => write!(f, "a line has 2 cells or more, not {n}"),
+            SetupError::TooLarge { cols, rows } => {
+                let bits = u32::from(*cols) * (u32::from(*rows) + 1);
+                write!(
+                    f,
+                    "a {cols}x{rows} board is too large: {cols} x ({rows} + 1) = {bits} bits, of 128 at most"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for SetupError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn standard(cols: u8, rows: u8) -> Result<Setup, SetupError> {
+        Setup::new(cols, rows, 4, Ruleset::Standard)
+    }
+
+    #[test]
+    fn every_board_of_128_bits_or_fewer_is_allowed() {
+        for cols in 1..=Setup::MAX_SIDE {
+            for rows in 1..=Setup::MAX_SIDE {
+                let fits = u32::from(cols) * (u32::from(rows) + 1) <= 128;
+                assert_eq!(standard(cols, rows).is_ok(), fits, "{cols}x{rows}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_impossible_setup_is_refused_with_its_bad_value() {
+        for (result, message) in [
+            (standard(0, 6), "a board has 1 to 35 columns, not 0"),
+            (standard(36, 1), "a board has 1 to 35 columns, not 36"),
+            (standard(7, 0), "a board has 1 to 35 rows, not 0"),
+            (standard(1, 36), "a board has 1 to 35 rows, not 36"),
+            (Setup::new(7, 6, 1, Ruleset::Standard), "a line has 2 cells or more, not 1"),
+            (standard(255, 255), "a board has 1 to 35 columns, not 255"),
+        ] {
+            assert_eq!(result.unwrap_err().to_string(), message);
+        }
+        assert_eq!(
+            "most".parse::<Ruleset>().unwrap_err().to_string(),
+            "unknown ruleset 'most' (there are standard and lines)"
+        );
+    }
+}
