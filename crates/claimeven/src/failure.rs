@@ -1,0 +1,93 @@
+//! Why a command failed, and the exit code that says so.
+
+use std::io;
+use std::process::ExitCode;
+
+use claimeven_game::{BoardError, CountError, MoveTextError, SetupError};
+
+/// The end of a command that did not do what it was asked for.
+pub(crate) enum Failure {
+    /// The command line or the input is wrong.
+    Input(String),
+    /// The command line is a question (`--help`, `--version`), or not one that clap understands.
+    CommandLine(clap::Error),
+    /// Nobody reads the output any more, so there is nothing left to do.
+    OutputClosed,
+    /// Anything else.
+    Other(String),
+}
+
+impl Failure {
+    /// Says what went wrong in one line on standard error and chooses the exit code.
+    pub(crate) fn report(self) -> ExitCode {
+        let (code, message) = match self {
+            Failure::CommandLine(error) if !error.use_stderr() => {
+                // Help and version texts; a closed output is the reader's choice.
+                let _ = error.print();
+                return ExitCode::SUCCESS;
+            }
+            Failure::OutputClosed => return ExitCode::SUCCESS,
+            Failure::CommandLine(error) => (2, one_line(&error)),
+            Failure::Input(message) => (2, message),
+            Failure::Other(message) => (1, message),
+        };
+        anstream::eprintln!("claimeven: {message}");
+        ExitCode::from(code)
+    }
+}
+
+/// Clap's message without its usage and its line breaks.
+fn one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let end =
+        ["\n\nUsage:", "\n\nFor more information"].iter().filter_map(|end| text.find(end)).min();
+    let paragraphs = text[..end.unwrap_or(text.len())].split("\n\n");
+    let paragraphs = paragraphs.map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
+    paragraphs.filter(|p| !p.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Failure {
+        Failure::CommandLine(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::OutputClosed,
+            _ => Failure::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Failure {
+        io::Error::from(error).into()
+    }
+}
+
+impl From<SetupError> for Failure {
+    fn from(error: SetupError) -> Failure {
+        Failure::Input(error.to_string())
+    }
+}
+
+impl From<MoveTextError> for Failure {
+    fn from(error: MoveTextError) -> Failure {
+        Failure::Input(error.to_string())
+    }
+}
+
+impl From<BoardError> for Failure {
+    fn from(error: BoardError) -> Failure {
+        Failure::Input(error.to_string())
+    }
+}
+
+impl From<CountError> for Failure {
+    fn from(error: CountError) -> Failure {
+        Failure::Other(error.to_string())
+    }
+}

@@ -1,0 +1,75 @@
+//! The `claimeven` program: one file per subcommand, and what they share.
+
+mod completions;
+mod count;
+mod draw;
+mod failure;
+mod perft;
+mod play;
+mod setup;
+mod show;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use failure::Failure;
+
+/// Plays, counts and shows Connect Four on any board.
+#[derive(Parser)]
+#[command(version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "Without a command: a game against the computer in the terminal.\n\
+    Each command has examples in its --help, which also lists the options for other boards.")]
+struct Cli {
+    /// When to use colour: always, never, or auto for terminals only
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(hide_default_value = true, hide_possible_values = true)]
+    color: When,
+
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Play(play::Args),
+    Show(show::Args),
+    Perft(perft::Args),
+    Count(count::Args),
+    Completions(completions::Args),
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+fn main() -> ExitCode {
+    match Cli::try_parse().map_err(Failure::from).and_then(run) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    match cli.color {
+        When::Auto => anstream::ColorChoice::Auto,
+        When::Always => anstream::ColorChoice::Always,
+        When::Never => anstream::ColorChoice::Never,
+    }
+    .write_global();
+    match cli.command {
+        None => run(Cli { command: default_command()?, ..cli }),
+        Some(Command::Play(args)) => play::run(args),
+        Some(Command::Show(args)) => show::run(&args),
+        Some(Command::Perft(args)) => perft::run(&args),
+        Some(Command::Count(args)) => count::run(&args),
+        Some(Command::Completions(args)) => completions::run(&args),
+    }
+}
+
+/// What a command line without a command stands for.
+fn default_command() -> Result<Option<Command>, clap::Error> {
+    Ok(Cli::try_parse_from(["claimeven", "play"])?.command)
+}
