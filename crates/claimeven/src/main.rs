@@ -17,10 +17,12 @@ use failure::Failure;
 /// Plays, counts and shows Connect Four on any board.
 #[derive(Parser)]
 #[command(version, max_term_width = 100, disable_help_subcommand = true)]
-#[command(after_help = "Without a command: a game against the computer in the terminal.\n\
-    Each command has examples in its --help, which also lists the options for other boards.")]
+#[command(
+    after_help = "Without a command: a game in the terminal. The --help of each command has\n\
+    examples and the options for other boards."
+)]
 struct Cli {
-    /// When to use colour: always, never, or auto for terminals only
+    /// When to use colour: auto, always or never
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_default_value = true, hide_possible_values = true)]
     color: When,

@@ -1,4 +1,7 @@
-//! The command line as its users see it: every session in `tests/cli` and in the README.
+//! The command line as its users see it.
+
+use std::fs;
+use std::process::Command;
 
 #[test]
 fn sessions_print_what_their_files_say() {
@@ -6,4 +9,34 @@ fn sessions_print_what_their_files_say() {
         .case("tests/cli/*.md")
         .case("tests/cli/*.toml")
         .case("../../README.md");
+}
+
+#[test]
+fn the_picture_in_the_readme_is_the_one_it_shows_how_to_draw() {
+    let drawn = claimeven(&["show", "23344545575", "--as", "svg"]);
+    let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/board.svg");
+    assert_eq!(drawn, fs::read_to_string(committed).unwrap());
+}
+
+#[test]
+fn help_fits_on_one_screen() {
+    let help = claimeven(&["--help"]);
+    assert!(help.lines().count() <= 24, "{help}");
+    assert!(help.lines().all(|line| line.len() <= 80), "{help}");
+}
+
+#[test]
+fn every_shell_has_completions_for_every_command() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = claimeven(&["completions", shell]);
+        for command in ["play", "show", "perft", "count", "completions"] {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+    }
+}
+
+fn claimeven(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_claimeven")).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
 }
