@@ -13,10 +13,8 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let steps = match arguments[..] {
         ["test"] => test_steps(),
-        ["bench"] => vec![Step::new("benchmarks", &["bench", "--workspace", "--benches"])],
-        ["bench", filter] => {
-            vec![Step::new("benchmarks", &["bench", "--workspace", "--benches", "--", filter])]
-        }
+        ["bench"] => vec![bench_step(&[])],
+        ["bench", filter] => vec![bench_step(&["--", filter])],
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
@@ -42,6 +40,11 @@ impl Step {
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
         Step { name, arguments, rustdocflags: None }
     }
+}
+
+fn bench_step(filter: &[&str]) -> Step {
+    let all = ["bench", "--workspace", "--bench", "*"];
+    Step::new("benchmarks", &[&all, filter].concat())
 }
 
 fn test_steps() -> Vec<Step> {
