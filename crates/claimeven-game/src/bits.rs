@@ -24,6 +24,8 @@ pub trait Bits:
     + Not<Output = Self>
     + Shl<u32, Output = Self>
 {
+    /// How many bits there are.
+    const WIDTH: u32;
     /// No cell.
     const ZERO: Self;
     /// The cell of the lowest bit.
@@ -37,6 +39,9 @@ pub trait Bits:
 
     /// Shifts down; everything is shifted out when `by` is the width or more.
     fn shifted_down(self, by: u32) -> Self;
+
+    /// The bytes in the opposite order.
+    fn swapped_bytes(self) -> Self;
 
     /// The number of cells in the set.
     fn count(self) -> u32;
@@ -67,6 +72,7 @@ macro_rules! impl_bits {
     ($($integer:ty),*) => {$(
         #[allow(clippy::useless_conversion, reason = "one of the integers is the widest")]
         impl Bits for $integer {
+            const WIDTH: u32 = Self::BITS;
             const ZERO: Self = 0;
             const ONE: Self = 1;
 
@@ -83,6 +89,11 @@ macro_rules! impl_bits {
             #[inline]
             fn shifted_down(self, by: u32) -> Self {
                 self.checked_shr(by).unwrap_or(0)
+            }
+
+            #[inline]
+            fn swapped_bytes(self) -> Self {
+                self.swap_bytes()
             }
 
             #[inline]

@@ -154,17 +154,8 @@ impl<R: Rules> Board<R> {
 
     /// The same position with left and right exchanged.
     pub fn mirror(&self) -> Self {
-        Board { filled: self.mirrored(self.filled), own: self.mirrored(self.own), ..*self }
-    }
-
-    fn mirrored(&self, cells: R::Bits) -> R::Bits {
-        let height = self.rules.height();
-        let last = u32::from(self.rules.setup().cols()) - 1;
-        let bottom_column = (R::Bits::ONE << (height - 1)) - R::Bits::ONE;
-        (0..=last).fold(R::Bits::ZERO, |mirrored, column| {
-            let content = cells.shifted_down(column * height) & bottom_column;
-            mirrored | content << ((last - column) * height)
-        })
+        let Board { rules, filled, own } = *self;
+        Board { rules, filled: rules.mirror(filled), own: rules.mirror(own) }
     }
 
     /// A number that no other position of the same setup has.
@@ -178,6 +169,6 @@ impl<R: Rules> Board<R> {
 
     /// The key that a position shares with its mirror image and with no other.
     pub fn canonical_key(&self) -> R::Bits {
-        self.key().min(self.mirror().key())
+        self.key().min(self.rules.mirror(self.key()))
     }
 }

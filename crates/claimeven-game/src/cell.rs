@@ -71,6 +71,17 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// The bit that stands for the cell on the boards of a setup.
+    pub const fn index(self, setup: Setup) -> u32 {
+        self.column.0 as u32 * setup.stride() + self.row as u32
+    }
+
+    /// The cell that a bit stands for on the boards of a setup.
+    pub(crate) const fn from_index(setup: Setup, index: u32) -> Cell {
+        let column = Column((index / setup.stride()) as u8);
+        Cell { column, row: (index % setup.stride()) as u8 }
+    }
+
     /// All cells of a setup as one reads a picture: the top row first, each from the left.
     pub fn in_reading_order(
         setup: Setup,

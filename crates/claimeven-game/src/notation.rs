@@ -164,11 +164,10 @@ impl Position {
     /// Checks the discs of a board, row by row from the top, and makes a position of them.
     fn from_cells(setup: Setup, discs: &[Option<Player>]) -> Result<Position, BoardError> {
         // 1. Every disc rests on another or on the bottom.
-        let height = u32::from(setup.rows()) + 1;
         let mut cells = [0u128; 2];
         for (cell, disc) in Cell::in_reading_order(setup).zip(discs).rev() {
             let Some(player) = *disc else { continue };
-            let bit = 1 << (cell.column.index() as u32 * height + u32::from(cell.row));
+            let bit = 1 << cell.index(setup);
             if cell.row > 0 && (cells[0] | cells[1]) & bit >> 1 == 0 {
                 return Err(BoardError::Floating { cell, player });
             }

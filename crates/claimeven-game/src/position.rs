@@ -121,21 +121,22 @@ impl Position {
 
     /// Whose disc is on a cell, if any is.
     pub fn disc(&self, cell: Cell) -> Option<Player> {
-        with_board!(self, board => {
-            let rules = board.rules();
-            let inside = cell.column.index() < rules.setup().cols().into()
-                && cell.row < rules.setup().rows();
-            inside.then(|| rules.column_bottom(cell.column) << u32::from(cell.row)).and_then(|bit| {
-                Player::BOTH.into_iter().find(|&player| !(board.discs(player) & bit).is_empty())
-            })
-        })
+        let setup = self.setup();
+        if cell.column.index() >= setup.cols().into() || cell.row >= setup.rows() {
+            return None;
+        }
+        let has_disc = |player| {
+            let discs: u128 = with_board!(self, board => board.discs(player).widen());
+            discs >> cell.index(setup) & 1 == 1
+        };
+        Player::BOTH.into_iter().find(|&player| has_disc(player))
     }
 
     /// The columns in which the side to move may play, left to right; none once the game is over.
     pub fn legal(&self) -> impl Iterator<Item = Column> {
-        let height = u32::from(self.setup().rows()) + 1;
+        let setup = self.setup();
         let cells: u128 = with_board!(self, board => board.legal().widen());
-        cells.indices().filter_map(move |index| Column::from_index((index / height) as usize))
+        cells.indices().map(move |index| Cell::from_index(setup, index).column)
     }
 
     /// Drops a disc of the side to move into a column, or says why it cannot.
@@ -205,16 +206,9 @@ impl Position {
 
     /// The cells of every line of a player, column by column from the bottom up.
     pub fn line_cells(&self, player: Player) -> Vec<Cell> {
-        let height = u32::from(self.setup().rows()) + 1;
         let cells: u128 =
             with_board!(self, board => board.rules().line_cells(board.discs(player)).widen());
-        cells
-            .indices()
-            .filter_map(|index| {
-                let column = Column::from_index((index / height) as usize)?;
-                Some(Cell { column, row: (index % height) as u8 })
-            })
-            .collect()
+        cells.indices().map(|index| Cell::from_index(self.setup(), index)).collect()
     }
 
     /// The same position with left and right exchanged.

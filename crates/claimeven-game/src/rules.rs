@@ -8,22 +8,23 @@ use crate::{Column, Ruleset, Setup};
 
 /// The geometry of a board and the rules played on it.
 ///
-/// Cells are numbered up the columns, and a spare row on top stays empty, so that lines and
-/// carries end there. On the board of seven columns and six rows:
+/// Cells are numbered up the columns, and at least one spare row on top stays empty, so that
+/// lines and carries end there. On the board of seven columns and six rows a column is a byte:
 ///
 /// ```text
-///   6 13 20 27 34 41 48   <- the spare row
+///   7 15 23 31 39 47 55   spare
+///   6 14 22 30 38 46 54   spare
 ///  ┌────────────────────┐
-///  │5 12 19 26 33 40 47 │
-///  │4 11 18 25 32 39 46 │
-///  │3 10 17 24 31 38 45 │
-///  │2  9 16 23 30 37 44 │
-///  │1  8 15 22 29 36 43 │
-///  │0  7 14 21 28 35 42 │  <- `bottom()`
+///  │5 13 21 29 37 45 53 │
+///  │4 12 20 28 36 44 52 │
+///  │3 11 19 27 35 43 51 │
+///  │2 10 18 26 34 42 50 │
+///  │1  9 17 25 33 41 49 │
+///  │0  8 16 24 32 40 48 │  <- `bottom()`
 ///  └────────────────────┘
 /// ```
 ///
-/// A step up is a shift by 1, a step right by `height()`, and the diagonal steps by one more and
+/// A step up is a shift by 1, a step right by `stride()`, and the diagonal steps by one more and
 /// one less than that.
 pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
     /// The integer that holds a set of cells.
@@ -35,10 +36,10 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
     /// The lowest cell of every column.
     fn bottom(self) -> Self::Bits;
 
-    /// The bits per column: its rows and the spare one.
+    /// The bits from one column to the next.
     #[inline]
-    fn height(self) -> u32 {
-        u32::from(self.setup().rows()) + 1
+    fn stride(self) -> u32 {
+        self.setup().stride()
     }
 
     /// Every cell of the board.
@@ -53,7 +54,7 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
     /// The lowest cell of one column.
     #[inline]
     fn column_bottom(self, column: Column) -> Self::Bits {
-        Self::Bits::ONE << (column.index() as u32 * self.height())
+        Self::Bits::ONE << (column.index() as u32 * self.stride())
     }
 
     /// Every cell of one column.
@@ -66,8 +67,8 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
     /// The shifts of the four directions: up, right, right and down, right and up.
     #[inline]
     fn directions(self) -> [u32; 4] {
-        let height = self.height();
-        [1, height, height - 1, height + 1]
+        let stride = self.stride();
+        [1, stride, stride - 1, stride + 1]
     }
 
     /// The lines of `connect` discs in one direction, each by its first cell.
@@ -117,6 +118,20 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
             }
         }
         cells
+    }
+
+    /// The same cells with left and right exchanged; also for sums whose columns stay apart.
+    #[inline]
+    fn mirror(self, cells: Self::Bits) -> Self::Bits {
+        let (stride, cols) = (self.stride(), u32::from(self.setup().cols()));
+        if stride == 8 {
+            return cells.swapped_bytes().shifted_down(Self::Bits::WIDTH - 8 * cols);
+        }
+        let column = (Self::Bits::ONE << stride) - Self::Bits::ONE;
+        (0..cols).fold(Self::Bits::ZERO, |mirrored, index| {
+            let content = cells.shifted_down(index * stride) & column;
+            mirrored | content << ((cols - 1 - index) * stride)
+        })
     }
 
     /// Whether a game with these discs is over; `last` are those of the player who moved last.
@@ -189,7 +204,7 @@ const fn bottom(setup: Setup) -> u128 {
     let mut cells = 0;
     let mut column = 0;
     while column < setup.cols() {
-        cells |= 1 << (column as u32 * (setup.rows() as u32 + 1));
+        cells |= 1 << (column as u32 * setup.stride());
         column += 1;
     }
     cells

@@ -133,9 +133,15 @@ impl Setup {
         self.cols as u32 * self.rows as u32
     }
 
-    /// How many bits a board takes, spare row included.
+    /// How many bits a board takes at least, spare row included.
     pub const fn bits(self) -> u32 {
         self.cols as u32 * (self.rows as u32 + 1)
+    }
+
+    /// The bits from one column to the next: a byte where all columns have room for one, which
+    /// makes mirroring a swap of bytes, and else the rows with a spare one on top.
+    pub const fn stride(self) -> u32 {
+        if self.rows < 8 && self.cols <= 8 { 8 } else { self.rows as u32 + 1 }
     }
 }
 

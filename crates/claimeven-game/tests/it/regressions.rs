@@ -81,7 +81,7 @@ fn a_line_does_not_wrap_from_one_column_to_the_next() {
                 let is_line =
                     right.abs() <= 1 && up.abs() <= 1 && (c3, r3) == (c0 + 3 * right, r0 + 3 * up);
                 let discs = places.iter().fold(0, |discs, place| {
-                    discs | 1 << (place / rows * (rows + 1) + place % rows)
+                    discs | 1 << (place / rows * setup.stride() + place % rows)
                 });
                 assert_eq!(rules.has_line(discs), is_line, "{setup}: {places:?}");
             }
