@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 use std::hash::Hash;
-use std::ops::{Add, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not, Shl, Sub};
+use std::ops::{Add, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not, Shl, Shr, Sub};
 
 /// A set of cells as an unsigned integer: `u64` for boards that fit, `u128` for the rest.
 pub trait Bits:
@@ -23,6 +23,7 @@ pub trait Bits:
     + BitXor<Output = Self>
     + Not<Output = Self>
     + Shl<u32, Output = Self>
+    + Shr<u32, Output = Self>
 {
     /// How many bits there are.
     const WIDTH: u32;
@@ -47,7 +48,7 @@ pub trait Bits:
     fn count(self) -> u32;
 
     /// The index of the lowest bit; the width when the set is empty.
-    fn lowest(self) -> u32;
+    fn lowest_index(self) -> u32;
 
     /// Whether the set is empty.
     fn is_empty(self) -> bool {
@@ -61,7 +62,7 @@ pub trait Bits:
             if rest.is_empty() {
                 return None;
             }
-            let index = rest.lowest();
+            let index = rest.lowest_index();
             rest &= rest - Self::ONE;
             Some(index)
         })
@@ -102,7 +103,7 @@ macro_rules! impl_bits {
             }
 
             #[inline]
-            fn lowest(self) -> u32 {
+            fn lowest_index(self) -> u32 {
                 self.trailing_zeros()
             }
         }

@@ -164,7 +164,6 @@ impl Forecast {
     /// Plies with fewer positions are neither a danger nor enough to see a trend.
     const FEW: u64 = 1_000_000;
 
-    #[expect(clippy::cast_precision_loss, reason = "a forecast needs no more than three digits")]
     fn new<B>(setup: Setup, plies: u32, memory: u64) -> Forecast {
         let mut heights = vec![0.0; plies as usize + 1];
         heights[0] = 1.0;
@@ -192,11 +191,7 @@ impl Forecast {
     }
 
     /// Takes note of the unfinished positions of one more ply and looks ahead.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_sign_loss,
-        reason = "a forecast needs no more than three digits"
-    )]
+    #[expect(clippy::cast_sign_loss, reason = "sizes are not negative")]
     fn check(&mut self, unfinished: u64) -> Result<(), CountError> {
         let ply = self.shares.len();
         let share = unfinished as f64 / self.bounds[ply];
@@ -254,7 +249,6 @@ impl fmt::Display for CountError {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "shown with one digit after the point")]
 fn gib(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 30)
 }

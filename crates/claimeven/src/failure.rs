@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use claimeven_game::{BoardError, CountError, MoveTextError, SetupError};
+use claimeven_solver::Unsolvable;
 
 /// The end of a command that did not do what it was asked for.
 pub(crate) enum Failure {
@@ -13,11 +14,21 @@ pub(crate) enum Failure {
     CommandLine(clap::Error),
     /// Nobody reads the output any more, so there is nothing left to do.
     OutputClosed,
+    /// The input is wrong, and the user has been told.
+    Reported,
     /// Anything else.
     Other(String),
 }
 
 impl Failure {
+    /// The same failure with the number of the input line whose fault it is.
+    pub(crate) fn in_line(self, number: u64) -> Failure {
+        match self {
+            Failure::Input(message) => Failure::Input(format!("line {number}: {message}")),
+            other => other,
+        }
+    }
+
     /// Says what went wrong in one line on standard error and chooses the exit code.
     pub(crate) fn report(self) -> ExitCode {
         let (code, message) = match self {
@@ -27,6 +38,7 @@ impl Failure {
                 return ExitCode::SUCCESS;
             }
             Failure::OutputClosed => return ExitCode::SUCCESS,
+            Failure::Reported => return ExitCode::from(2),
             Failure::CommandLine(error) => (2, one_line(&error)),
             Failure::Input(message) => (2, message),
             Failure::Other(message) => (1, message),
@@ -82,6 +94,12 @@ impl From<MoveTextError> for Failure {
 
 impl From<BoardError> for Failure {
     fn from(error: BoardError) -> Failure {
+        Failure::Input(error.to_string())
+    }
+}
+
+impl From<Unsolvable> for Failure {
+    fn from(error: Unsolvable) -> Failure {
         Failure::Input(error.to_string())
     }
 }

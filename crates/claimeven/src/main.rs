@@ -1,5 +1,8 @@
 //! The `claimeven` program: one file per subcommand, and what they share.
 
+mod analyze;
+mod bench;
+mod book;
 mod completions;
 mod count;
 mod draw;
@@ -8,6 +11,9 @@ mod perft;
 mod play;
 mod setup;
 mod show;
+mod solve;
+mod solver;
+mod stream;
 
 use std::process::ExitCode;
 
@@ -35,8 +41,12 @@ struct Cli {
 enum Command {
     Play(play::Args),
     Show(show::Args),
+    Solve(solve::Args),
+    Analyze(analyze::Args),
     Perft(perft::Args),
     Count(count::Args),
+    Book(book::Args),
+    Bench(bench::Args),
     Completions(completions::Args),
 }
 
@@ -65,8 +75,12 @@ fn run(cli: Cli) -> Result<(), Failure> {
         None => run(Cli { command: default_command()?, ..cli }),
         Some(Command::Play(args)) => play::run(args),
         Some(Command::Show(args)) => show::run(&args),
+        Some(Command::Solve(args)) => solve::run(args),
+        Some(Command::Analyze(args)) => analyze::run(&args),
         Some(Command::Perft(args)) => perft::run(&args),
         Some(Command::Count(args)) => count::run(&args),
+        Some(Command::Book(args)) => book::run(&args),
+        Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Completions(args)) => completions::run(&args),
     }
 }

@@ -1,0 +1,76 @@
+//! The search with one technique left out, to see what it is worth and that it changes no score.
+
+use claimeven_game::{AnySize, Position, Setup, Standard};
+
+use crate::engine::{Engine, Searchers};
+use crate::search::off;
+use crate::solver::{Limits, Options};
+
+macro_rules! techniques {
+    ($($name:literal: $flag:ident,)*) => {
+        /// The names of the techniques that can be left out.
+        pub const TECHNIQUES: &[&str] = &[$($name),*];
+
+        fn engine(setup: Setup, technique: &str, options: &Options) -> Option<Box<dyn Engine>> {
+            match technique {
+                $($name => Some(engine_without::<{ off::$flag }>(setup, options)),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+techniques! {
+    "following up": HOLD_NONE,
+    "holding one column": HOLD_ONE,
+    "holding two columns": HOLD_TWO,
+    "no line left": NO_LINE_LEFT,
+    "cheap timing": CHEAP_TIMING,
+    "timing of lines": LINE_TIMING,
+    "table look-ups of children": CHILD_TABLE,
+    "transposition table": TABLE,
+    "mirror images": MIRROR,
+    "only moves played out": ONLY_MOVES,
+    "ordering": ORDER,
+    "ordering by pairs": PAIRS,
+    "windows": WINDOWS,
+}
+
+fn engine_without<const OFF: u32>(setup: Setup, options: &Options) -> Box<dyn Engine> {
+    if setup == Setup::STANDARD {
+        return Box::new(Searchers::<_, OFF>::new(Standard::default(), options));
+    }
+    let rules = AnySize::<u128>::new(setup).expect("a setup has at most 128 bits");
+    Box::new(Searchers::<_, OFF>::new(rules, options))
+}
+
+/// A solver without one technique, and without books.
+pub struct Ablated {
+    engine: Box<dyn Engine>,
+    nodes: u64,
+}
+
+impl Ablated {
+    /// For positions of a setup; `None` if there is no technique of this name.
+    pub fn new(setup: Setup, technique: &str, options: &Options) -> Option<Ablated> {
+        Some(Ablated { engine: engine(setup, technique, options)?, nodes: 0 })
+    }
+
+    /// The score of an unfinished position.
+    pub fn score(&mut self, position: &Position) -> i32 {
+        let most = position.setup().cells() as i32;
+        let (bounds, nodes) = self.engine.solve(position, [-most, most], &Limits::default());
+        self.nodes += nodes;
+        bounds.exact().expect("only a limit stops the search").value()
+    }
+
+    /// The nodes searched so far.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// Forgets what earlier searches have found.
+    pub fn clear(&mut self) {
+        self.engine.clear();
+    }
+}

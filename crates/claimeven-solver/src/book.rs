@@ -1,0 +1,252 @@
+//! The exact scores of all positions of one ply, without the positions.
+//!
+//! A book holds the score of every position that has its number of discs, can be reached by play,
+//! is not finished and in which the side to move cannot win at once. Because none is missing, the
+//! positions themselves need not be stored: see `retrieval.rs`. Mirror images share an entry.
+//!
+//! ```text
+//!   "claimevenbook"  version  cols rows connect ply  entries    scores            function   CRC-32
+//!        13 bytes    1 byte     1    1     1     1   8 bytes    1 + n bytes          …       4 bytes
+//! ```
+
+use std::collections::HashSet;
+use std::fmt;
+
+use claimeven_game::{Bits, Board, Column, Position, Rules, Ruleset, Setup, with_board};
+
+use crate::retrieval::{Collision, Retrieval};
+
+const MAGIC: &[u8; 13] = b"claimevenbook";
+const VERSION: u8 = 1;
+
+/// An opening book of one ply of one setup.
+#[derive(Clone, Debug)]
+pub struct Book {
+    setup: Setup,
+    ply: u32,
+    entries: u64,
+    /// The scores that occur, which the function numbers.
+    scores: Vec<i8>,
+    function: Retrieval,
+}
+
+impl Book {
+    /// Makes a book of the scores of all its positions, given by their canonical keys.
+    pub fn new(setup: Setup, ply: u32, entries: &[(u128, i8)]) -> Result<Book, BookError> {
+        let mut scores: Vec<i8> = entries.iter().map(|&(_, score)| score).collect();
+        scores.sort_unstable();
+        scores.dedup();
+        let bits = usize::BITS - scores.len().saturating_sub(1).leading_zeros();
+        let number = |score| scores.binary_search(&score).expect("it is one of them") as u8;
+        let numbered: Vec<(u128, u8)> =
+            entries.iter().map(|&(key, score)| (key, number(score))).collect();
+        let function =
+            Retrieval::build(&numbered, bits).map_err(|Collision| BookError::Contradiction)?;
+        Ok(Book { setup, ply, entries: entries.len() as u64, scores, function })
+    }
+
+    /// The game it is a book of.
+    pub fn setup(&self) -> Setup {
+        self.setup
+    }
+
+    /// How many discs its positions have.
+    pub fn ply(&self) -> u32 {
+        self.ply
+    }
+
+    /// How many positions it holds, mirror images counted once.
+    pub fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// The score of one of the book's positions by its canonical key. For the key of any other
+    /// position it is meaningless, so ask [`Book::holds`] first where that is not known.
+    pub fn score(&self, canonical_key: u128) -> i8 {
+        let number = self.function.get(canonical_key);
+        self.scores.get(usize::from(number)).copied().unwrap_or_default()
+    }
+
+    /// Whether a position is one of the book's.
+    pub fn holds(&self, position: &Position) -> bool {
+        position.setup() == self.setup
+            && position.ply() == self.ply
+            && position.outcome().is_none()
+            && !can_win_at_once(position)
+            && is_reachable(position)
+    }
+
+    /// The book as the bytes of a file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        let setup = [self.setup.cols(), self.setup.rows(), self.setup.connect()];
+        bytes.push(VERSION);
+        bytes.extend(setup);
+        bytes.push(self.ply as u8);
+        bytes.extend(self.entries.to_le_bytes());
+        bytes.push(self.scores.len() as u8);
+        bytes.extend(self.scores.iter().map(|score| score.cast_unsigned()));
+        self.function.write(&mut bytes);
+        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+        bytes
+    }
+
+    /// Reads the bytes of a book file, or says why they are none.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Book, BookError> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or(BookError::NotABook)?;
+        let (&version, _) = rest.split_first().ok_or(BookError::Truncated)?;
+        if version != VERSION {
+            return Err(BookError::Version(version));
+        }
+        let (content, stored) = bytes.split_last_chunk().ok_or(BookError::Truncated)?;
+        let (stored, computed) = (u32::from_le_bytes(*stored), crc32fast::hash(content));
+        if stored != computed {
+            return Err(BookError::Checksum { stored, computed });
+        }
+        Book::from_content(&content[MAGIC.len() + 1..]).ok_or(BookError::Truncated)
+    }
+
+    fn from_content(content: &[u8]) -> Option<Book> {
+        let (&[cols, rows, connect, ply], content) = content.split_first_chunk()?;
+        let setup = Setup::new(cols, rows, connect, Ruleset::Standard).ok()?;
+        let (entries, content) = content.split_first_chunk()?;
+        let (&count, content) = content.split_first()?;
+        let (scores, content) = content.split_at_checked(count.into())?;
+        Some(Book {
+            setup,
+            ply: ply.into(),
+            entries: u64::from_le_bytes(*entries),
+            scores: scores.iter().map(|score| score.cast_signed()).collect(),
+            function: Retrieval::read(content)?,
+        })
+    }
+}
+
+/// The positions of a book, one of each mirror pair, by ascending canonical key.
+pub fn book_positions(setup: Setup, ply: u32) -> Vec<Position> {
+    let mut positions = vec![Position::new(setup)];
+    for _ in 0..ply {
+        let mut seen = HashSet::new();
+        let mut next = Vec::new();
+        for position in &positions {
+            for column in position.legal() {
+                let mut child = *position;
+                child.play(column).expect("the column is a legal one");
+                if seen.insert(child.canonical_key()) {
+                    next.push(child);
+                }
+            }
+        }
+        positions = next;
+    }
+    positions.retain(|position| position.outcome().is_none() && !can_win_at_once(position));
+    positions.sort_by_cached_key(Position::canonical_key);
+    positions
+}
+
+pub(crate) fn can_win_at_once(position: &Position) -> bool {
+    fn has_winning_cell<R: Rules>(board: &Board<R>) -> bool {
+        let wins = |index| board.rules().has_line(board.own() | R::Bits::ONE << index);
+        board.legal().indices().any(wins)
+    }
+    with_board!(position, board => has_winning_cell(&board))
+}
+
+/// Whether some order of moves leads to a position without a line, as a picture may show one that
+/// none leads to. Discs are taken back in turn from the tops of the columns; which of them can be
+/// depends on the heights alone, so heights that failed once need not be tried again.
+pub(crate) fn is_reachable(position: &Position) -> bool {
+    fn can_be_emptied(position: Position, failed: &mut HashSet<u128>) -> bool {
+        position.ply() == 0
+            || failed.insert(position.key())
+                && Column::all(position.setup()).any(|column| {
+                    let mut before = position;
+                    before.undo(column).is_ok() && can_be_emptied(before, failed)
+                })
+    }
+    can_be_emptied(*position, &mut HashSet::new())
+}
+
+/// Why bytes are not a book that can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BookError {
+    /// They do not begin like a book.
+    NotABook,
+    /// They are a book of another version of the format.
+    Version(u8),
+    /// They have been changed since the book was written.
+    Checksum {
+        /// The checksum in the file.
+        stored: u32,
+        /// The checksum of what the file holds.
+        computed: u32,
+    },
+    /// They end too early or go on too long.
+    Truncated,
+    /// The same position was given with two scores.
+    Contradiction,
+}
+
+impl fmt::Display for BookError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BookError::NotABook => f.write_str("not an opening book"),
+            BookError::Version(version) => {
+                write!(f, "book format {version} is unknown, this program reads {VERSION}")
+            }
+            BookError::Checksum { stored, computed } => {
+                write!(f, "the book is damaged: checksum {computed:08x} instead of {stored:08x}")
+            }
+            BookError::Truncated => f.write_str("the book has the wrong length"),
+            BookError::Contradiction => f.write_str("a position has two different scores"),
+        }
+    }
+}
+
+impl std::error::Error for BookError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn book() -> Book {
+        let setup = Setup::new(4, 4, 4, Ruleset::Standard).unwrap();
+        Book::new(setup, 3, &[(5, -2), (9, 0), (12, 7)]).unwrap()
+    }
+
+    #[test]
+    fn a_book_survives_its_file() {
+        let read = Book::from_bytes(&book().to_bytes()).unwrap();
+        assert_eq!((read.setup(), read.ply(), read.entries()), (book().setup(), 3, 3));
+        for (key, score) in [(5, -2), (9, 0), (12, 7)] {
+            assert_eq!(read.score(key), score);
+        }
+    }
+
+    #[test]
+    fn damage_anywhere_is_noticed() {
+        let bytes = book().to_bytes();
+        for index in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[index] ^= 0x10;
+            assert!(Book::from_bytes(&damaged).is_err(), "byte {index}");
+            assert!(Book::from_bytes(&bytes[..index]).is_err(), "{index} bytes");
+        }
+        assert_eq!(Book::from_bytes(b"PNG").unwrap_err(), BookError::NotABook);
+    }
+
+    #[test]
+    fn only_positions_that_play_can_reach_are_held() {
+        let setup = Setup::STANDARD;
+        let empty = Book::new(setup, 2, &[]).unwrap();
+        let picture = |bottom: &str, above: &str| {
+            let top = ".......\n".repeat(4);
+            Position::from_picture(setup, &format!("{top}{above}\n{bottom}")).unwrap()
+        };
+        assert!(empty.holds(&picture("XO.....", ".......")));
+        assert!(empty.holds(&picture("X......", "O......")));
+        // O below X, though X moved first.
+        assert!(!empty.holds(&picture("O......", "X......")));
+        assert!(!empty.holds(&picture("X......", ".......")));
+    }
+}

@@ -1,0 +1,189 @@
+//! Solving every position of a ply, in an order of one's own and over several sittings.
+//!
+//! Positions are solved in chunks. Each finished chunk is appended to a checkpoint file, from which
+//! an interrupted build goes on; a chunk that was only half written is dropped.
+//!
+//! ```text
+//!   "claimevenpart"  cols rows connect ply | chunk number  scores …  CRC-32 | chunk number …
+//! ```
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::{fmt, thread};
+
+use claimeven_game::{Position, Setup};
+
+use crate::book::{Book, BookError, book_positions};
+
+const MAGIC: &[u8; 13] = b"claimevenpart";
+const POSITIONS_PER_CHUNK: usize = 256;
+
+/// How far a build has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuildProgress {
+    /// Positions that are solved, those of earlier sittings included.
+    pub done: u64,
+    /// All positions of the book.
+    pub total: u64,
+}
+
+/// Builds the book of a ply, going on from the checkpoint file if there is one.
+///
+/// Each of the threads solves with a scorer of its own, which `new_scorer` makes.
+pub fn build_book<Scorer: FnMut(&Position) -> i8>(
+    setup: Setup,
+    ply: u32,
+    checkpoint: &Path,
+    threads: usize,
+    new_scorer: impl Fn() -> Scorer + Sync,
+    mut on_progress: impl FnMut(BuildProgress),
+) -> Result<Book, BuildError> {
+    let positions = book_positions(setup, ply);
+    let chunks = positions.len().div_ceil(POSITIONS_PER_CHUNK);
+    let mut checkpoint = Checkpoint::open(checkpoint, setup, ply, positions.len())?;
+    let mut scores = std::mem::take(&mut checkpoint.scores);
+    let done = scores.iter().flatten().count() as u64;
+    let mut progress = BuildProgress { done, total: scores.len() as u64 };
+    on_progress(progress);
+
+    let missing: Vec<usize> =
+        (0..chunks).filter(|&chunk| scores[places(chunk, &positions)].contains(&None)).collect();
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            let sender = sender.clone();
+            let (missing, next, positions, new_scorer) = (&missing, &next, &positions, &new_scorer);
+            scope.spawn(move || {
+                let mut solve = new_scorer();
+                while let Some(&chunk) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let solved = positions[places(chunk, positions)].iter().map(&mut solve);
+                    if sender.send((chunk, solved.collect::<Vec<i8>>())).is_err() {
+                        // The receiver has failed to write and has hung up.
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for (chunk, solved) in receiver {
+            checkpoint.append(chunk, &solved)?;
+            progress.done += solved.len() as u64;
+            for (place, score) in places(chunk, &positions).zip(solved) {
+                scores[place] = Some(score);
+            }
+            on_progress(progress);
+        }
+        Ok::<(), BuildError>(())
+    })?;
+
+    let entries: Vec<(u128, i8)> = positions
+        .iter()
+        .zip(scores)
+        .map(|(position, score)| (position.canonical_key(), score.expect("every chunk is solved")))
+        .collect();
+    Ok(Book::new(setup, ply, &entries)?)
+}
+
+/// The places of a chunk's positions in the list of all.
+fn places(chunk: usize, positions: &[impl Sized]) -> Range<usize> {
+    let start = chunk * POSITIONS_PER_CHUNK;
+    start..positions.len().min(start + POSITIONS_PER_CHUNK)
+}
+
+struct Checkpoint {
+    file: File,
+    /// What was found in the file, by place.
+    scores: Vec<Option<i8>>,
+}
+
+impl Checkpoint {
+    fn open(path: &Path, setup: Setup, ply: u32, count: usize) -> Result<Checkpoint, BuildError> {
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let mut header = MAGIC.to_vec();
+        header.extend([setup.cols(), setup.rows(), setup.connect(), ply as u8]);
+        if bytes.is_empty() {
+            file.write_all(&header)?;
+            return Ok(Checkpoint { file, scores: vec![None; count] });
+        }
+        if !bytes.starts_with(&header) {
+            return Err(BuildError::ForeignCheckpoint);
+        }
+        let mut scores = vec![None; count];
+        let mut valid = header.len();
+        while let Some((chunk, solved)) = read_chunk(&bytes[valid..], &scores) {
+            let places = places(chunk, &scores);
+            for (score, solved) in scores[places].iter_mut().zip(solved) {
+                *score = Some(solved.cast_signed());
+            }
+            valid += record_length(solved.len());
+        }
+        file.set_len(valid as u64)?;
+        file.seek(SeekFrom::End(0))?;
+        Ok(Checkpoint { file, scores })
+    }
+
+    fn append(&mut self, chunk: usize, solved: &[i8]) -> io::Result<()> {
+        let mut record = (chunk as u32).to_le_bytes().to_vec();
+        record.extend(solved.iter().map(|score| score.cast_unsigned()));
+        record.extend(crc32fast::hash(&record).to_le_bytes());
+        self.file.write_all(&record)
+    }
+}
+
+fn record_length(scores: usize) -> usize {
+    size_of::<u32>() + scores + size_of::<u32>()
+}
+
+/// The first record, if the bytes begin with a whole one.
+fn read_chunk<'a>(bytes: &'a [u8], positions: &[impl Sized]) -> Option<(usize, &'a [u8])> {
+    let chunk = u32::from_le_bytes(*bytes.first_chunk()?) as usize;
+    if chunk * POSITIONS_PER_CHUNK >= positions.len() {
+        return None;
+    }
+    let record = bytes.get(..record_length(places(chunk, positions).len()))?;
+    let (content, stored) = record.split_last_chunk()?;
+    (crc32fast::hash(content) == u32::from_le_bytes(*stored)).then_some((chunk, &content[4..]))
+}
+
+/// Why a book could not be built.
+#[derive(Debug)]
+pub enum BuildError {
+    /// The checkpoint file belongs to another book, or is something else.
+    ForeignCheckpoint,
+    /// The checkpoint file cannot be read or written.
+    Io(io::Error),
+    /// The scores do not make a book.
+    Book(BookError),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::ForeignCheckpoint => f.write_str("it is not a checkpoint of this book"),
+            BuildError::Io(error) => error.fmt(f),
+            BuildError::Book(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl From<io::Error> for BuildError {
+    fn from(error: io::Error) -> BuildError {
+        BuildError::Io(error)
+    }
+}
+
+impl From<BookError> for BuildError {
+    fn from(error: BookError) -> BuildError {
+        BuildError::Book(error)
+    }
+}

@@ -1,0 +1,140 @@
+//! One setup's searchers: one of them, or a team that shares a table.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use claimeven_game::{AnySize, Bits, Position, Setup, Standard, with_board};
+
+use crate::Score;
+use crate::busy::Busy;
+use crate::search::{Quiet, Root, Search, off};
+use crate::shape::Shape;
+use crate::solver::{Bounds, Limits, Options};
+use crate::stop::Stop;
+use crate::table::Table;
+use crate::windows::{BUDGET_ROUNDS, Stopped, Windows};
+
+/// Solves positions of one setup.
+pub(crate) trait Engine: Send {
+    fn setup(&self) -> Setup;
+
+    /// What can be said of the score of an unfinished position before a limit is reached, and the
+    /// nodes that took. Scores beyond either end of the range count as that end.
+    fn solve(&mut self, position: &Position, range: [i32; 2], limits: &Limits) -> (Bounds, u64);
+
+    fn clear(&mut self);
+}
+
+/// The engine that is fastest for a setup.
+pub(crate) fn engine(setup: Setup, options: &Options) -> Box<dyn Engine> {
+    if setup == Setup::STANDARD {
+        Box::new(Searchers::<Standard>::new(Standard::default(), options))
+    } else if let Some(rules) = AnySize::<u64>::new(setup) {
+        Box::new(Searchers::<_>::new(rules, options))
+    } else {
+        let rules = AnySize::<u128>::new(setup).expect("a setup has at most 128 bits");
+        Box::new(Searchers::<_>::new(rules, options))
+    }
+}
+
+/// A searcher per thread around one table. `OFF` are the techniques left out.
+pub(crate) struct Searchers<S: Shape, const OFF: u32 = 0> {
+    shape: S,
+    table: Arc<Table<S::Bits>>,
+    team: Vec<Search<S, OFF>>,
+}
+
+impl<S: Shape, const OFF: u32> Searchers<S, OFF> {
+    pub(crate) fn new(shape: S, options: &Options) -> Self {
+        let table = Arc::new(Table::new(shape, options.table_mb << 20));
+        let threads = options.threads.max(1);
+        let busy = (threads > 1).then(|| Arc::new(Busy::new()));
+        let search = |_| Search::new(shape, Arc::clone(&table), busy.clone());
+        Searchers { shape, team: (0..threads).map(search).collect(), table }
+    }
+
+    fn nodes(&self) -> u64 {
+        self.team.iter().map(|search| search.nodes).sum()
+    }
+
+    /// Has all searchers work on one null window until the first of them has the answer.
+    fn probe_as_team(
+        &mut self,
+        quiet: &Quiet<S::Bits>,
+        alpha: i32,
+        nodes: u64,
+        stop: &Stop,
+    ) -> Result<i32, Stopped> {
+        let answered = Arc::new(AtomicBool::new(false));
+        let nodes = nodes / self.team.len() as u64;
+        let probe = |search: &mut Search<S, OFF>| {
+            let found = search.probe(quiet, alpha, nodes, stop.or_when(&answered));
+            if found.is_ok() {
+                answered.store(true, Ordering::Relaxed);
+            }
+            found
+        };
+        thread::scope(|scope| {
+            let threads: Vec<_> =
+                self.team.iter_mut().map(|search| scope.spawn(|| probe(search))).collect();
+            let answers = threads.into_iter().map(|thread| thread.join().expect("no panic"));
+            answers.reduce(Result::or).expect("a team has members")
+        })
+    }
+}
+
+impl<S: Shape, const OFF: u32> Engine for Searchers<S, OFF> {
+    fn setup(&self) -> Setup {
+        self.shape.setup()
+    }
+
+    fn solve(&mut self, position: &Position, range: [i32; 2], limits: &Limits) -> (Bounds, u64) {
+        // 1. The first position with a choice, and who is to move there.
+        let [own, other] =
+            with_board!(position, board => [board.own().widen(), board.other().widen()]);
+        let [own, other] = [own, other].map(S::Bits::truncate);
+        let (root, sign) = match self.team[0].root(own, other) {
+            Root::Score(score) => return (Bounds::within(range, score, score), 0),
+            Root::Quiet { quiet, same_side } => (quiet, if same_side { 1 } else { -1 }),
+        };
+
+        // 2. The part of the possible scores that is asked for.
+        let [least, most] = if sign == 1 { range } else { [-range[1], -range[0]] };
+        let (low, high) = root.extremes(self.shape);
+        let mut windows = Windows::new(low.clamp(least, most), high.clamp(least, most));
+
+        // 3. Null windows, tried alone while they are cheap and then by all.
+        let before = self.nodes();
+        let stop = Stop::new(limits);
+        let rounds = if OFF & off::WINDOWS == 0 { BUDGET_ROUNDS } else { 0 };
+        windows.close_in(rounds, |alpha, budget| {
+            let start = self.nodes();
+            let allowed =
+                limits.nodes.map_or(u64::MAX, |nodes| nodes - (start - before).min(nodes));
+            let nodes = allowed.min(*budget);
+            let found = if self.team.len() == 1 || *budget < u64::MAX {
+                self.team[0].probe(&root, alpha, nodes, stop.clone())
+            } else {
+                self.probe_as_team(&root, alpha, nodes, &stop)
+            };
+            let ran_out = if allowed <= *budget { Stopped::Halted } else { Stopped::Budget };
+            *budget = budget.saturating_sub(self.nodes() - start);
+            found.map_err(|stopped| if stopped == Stopped::Budget { ran_out } else { stopped })
+        });
+        let (low, high) =
+            if sign == 1 { (windows.low, windows.high) } else { (-windows.high, -windows.low) };
+        (Bounds::within(range, low, high), self.nodes() - before)
+    }
+
+    fn clear(&mut self) {
+        self.table.clear();
+    }
+}
+
+impl Bounds {
+    fn within([least, most]: [i32; 2], low: i32, high: i32) -> Bounds {
+        let score = |value: i32| Score::new(value.clamp(least, most));
+        Bounds { low: score(low), high: score(high) }
+    }
+}

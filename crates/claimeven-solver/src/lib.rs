@@ -1,0 +1,33 @@
+//! Exact scores of Connect Four positions, on any board the rules allow.
+//!
+//! [`Solver`] is the door. `docs/solver.md` explains how it works and how fast it is.
+
+#![allow(
+    clippy::inline_always,
+    reason = "a node of the search is to be one piece of code, in registers as far as possible"
+)]
+
+#[cfg(feature = "ablation")]
+pub mod ablation;
+mod book;
+mod book_builder;
+mod bounds;
+mod busy;
+mod engine;
+#[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+mod four;
+mod lines;
+mod retrieval;
+mod score;
+mod search;
+mod shape;
+mod solver;
+mod stop;
+mod table;
+mod windows;
+mod word;
+
+pub use book::{Book, BookError, book_positions};
+pub use book_builder::{BuildError, BuildProgress, build_book};
+pub use score::Score;
+pub use solver::{Bounds, Limits, Options, Solver, Unsolvable, embedded_books};

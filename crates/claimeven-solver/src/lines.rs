@@ -1,0 +1,147 @@
+//! Lines of `connect` cells, found for the whole board at once by shifting.
+
+use claimeven_game::Bits;
+
+use crate::shape::Shape;
+use crate::word::Word;
+
+/// Whether the set holds a line.
+#[inline(always)]
+pub(crate) fn has_line<S: Shape>(shape: S, set: S::Bits) -> bool {
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+    if S::Bits::WIDTH == 64 && shape.connect() == 4 {
+        return crate::four::has_line(set.low_u64(), shape.stride());
+    }
+    (vertical_lines(shape, set) | over_slanted(shape, |step| line_starts(shape, set, step))).any()
+}
+
+/// Whether the set holds a line that is not vertical.
+#[inline(always)]
+pub(crate) fn has_slanted_line<S: Shape>(shape: S, set: S::Bits) -> bool {
+    over_slanted(shape, |step| line_starts(shape, set, step)).any()
+}
+
+/// The empty cells that would complete a line of `own`.
+///
+/// For each direction let `before[i]` be the cells with `i` own discs just
+/// before them and `after[i]` those with `i` just after. A cell completes a
+/// line when some `i` before and `connect - 1 - i` after are own. Vertically
+/// nothing is ever after an empty cell.
+#[inline(always)]
+pub(crate) fn threats<S: Shape>(shape: S, own: S::Bits, empty: S::Bits) -> S::Bits {
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+    if S::Bits::WIDTH == 64 && shape.connect() == 4 {
+        return S::Bits::truncate(crate::four::threats(own.low_u64(), shape.stride()).into())
+            & empty;
+    }
+    let missing = shape.connect() - 1;
+    let mut found = S::Bits::ZERO;
+    if shape.connect() <= shape.rows() {
+        let mut below = own << 1;
+        for _ in 1..missing {
+            below = (below & own) << 1;
+        }
+        found |= below;
+    }
+    found |= over_slanted(
+        shape,
+        #[inline(always)]
+        |step| {
+            if shape.connect() == 4 {
+                let (before1, after1) = (own << step, own >> step);
+                let (before2, after2) = ((before1 & own) << step, (after1 & own) >> step);
+                let (before3, after3) =
+                    (before2 & (own << (3 * step)), after2 & (own >> (3 * step)));
+                return before3 | after3 | (before2 & after1) | (before1 & after2);
+            }
+            let mut completed = S::Bits::ZERO;
+            for before in 0..=missing {
+                let mut cells = !S::Bits::ZERO;
+                for distance in 1..=before {
+                    cells &= own << (distance * step);
+                }
+                for distance in 1..=missing - before {
+                    cells &= own >> (distance * step);
+                }
+                completed |= cells;
+            }
+            completed
+        },
+    );
+    found & empty
+}
+
+/// The first cells of the lines inside the set along one direction.
+#[inline(always)]
+pub(crate) fn line_starts<S: Shape>(shape: S, set: S::Bits, step: u32) -> S::Bits {
+    let mut starts = set;
+    let mut length = 1;
+    while length < shape.connect() {
+        let more = length.min(shape.connect() - length);
+        starts &= starts >> (more * step);
+        length += more;
+    }
+    starts
+}
+
+#[inline(always)]
+pub(crate) fn vertical_lines<S: Shape>(shape: S, set: S::Bits) -> S::Bits {
+    if shape.connect() <= shape.rows() { line_starts(shape, set, 1) } else { S::Bits::ZERO }
+}
+
+/// The union of `find` over the shifts of falling, level and rising lines;
+/// directions in which the board is too small for a line are left out.
+#[inline(always)]
+pub(crate) fn over_slanted<S: Shape>(shape: S, find: impl Fn(u32) -> S::Bits) -> S::Bits {
+    let stride = shape.stride();
+    let mut found = S::Bits::ZERO;
+    if shape.connect() <= shape.cols() {
+        found |= find(stride);
+        if shape.connect() <= shape.rows() {
+            found |= find(stride - 1);
+            found |= find(stride + 1);
+        }
+    }
+    found
+}
+
+/// The shifts of [`over_slanted`].
+pub(crate) fn slanted_steps<S: Shape>(shape: S) -> impl Iterator<Item = u32> {
+    let stride = shape.stride();
+    let fits = shape.connect() <= shape.cols();
+    let diagonal = fits && shape.connect() <= shape.rows();
+    [(stride - 1, diagonal), (stride, fits), (stride + 1, diagonal)]
+        .into_iter()
+        .filter_map(|(step, exists)| exists.then_some(step))
+}
+
+/// The cells of the line that starts at `start`.
+#[inline(always)]
+pub(crate) fn line_from<S: Shape>(shape: S, start: S::Bits, step: u32) -> S::Bits {
+    let mut line = start;
+    for _ in 1..shape.connect() {
+        line |= line << step;
+    }
+    line
+}
+
+/// The cells below a slanted line, in its own columns.
+///
+/// ```text
+///   . . . . L .
+///   . . . L x .
+///   . . L x x .
+///   . L x x x .
+///   . x x x x .
+/// ```
+#[inline(always)]
+pub(crate) fn below_slanted_line<S: Shape>(shape: S, start: S::Bits, line: S::Bits) -> S::Bits {
+    let shift = start.lowest_index() / shape.stride() * shape.stride();
+    let span = shape.connect() * shape.stride();
+    let bottoms = if span >= S::Bits::WIDTH {
+        shape.bottom()
+    } else {
+        shape.bottom() & (S::Bits::ONE << span).minus(S::Bits::ONE)
+    };
+    line.minus(bottoms << shift)
+}

@@ -1,0 +1,85 @@
+//! The value of a position under perfect play.
+
+use std::fmt;
+use std::ops::Neg;
+
+use claimeven_game::{Outcome, Position};
+
+/// How a position ends under perfect play, seen from the side to move.
+///
+/// Positive: it wins, 1 with its last disc, 2 with the one before and so on. 0: a draw. Negative:
+/// the other side wins, counted in the same way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Score(i8);
+
+impl Score {
+    /// Neither side wins.
+    pub const DRAW: Score = Score(0);
+
+    pub(crate) const fn new(value: i32) -> Score {
+        Score(value as i8)
+    }
+
+    /// The number itself.
+    pub const fn value(self) -> i32 {
+        self.0 as i32
+    }
+
+    /// 1 if the side to move wins, 0 for a draw, -1 if it loses.
+    pub const fn sign(self) -> i32 {
+        self.0.signum() as i32
+    }
+
+    /// The score of a finished game, if the position is one: the side to move has lost or drawn.
+    pub fn of_finished(position: &Position) -> Option<Score> {
+        let empty = position.setup().cells() - position.ply();
+        position.outcome().map(|outcome| match outcome {
+            Outcome::Draw => Score::DRAW,
+            Outcome::Win(_) => -Score((empty / 2 + 1) as i8),
+        })
+    }
+
+    /// How many more discs the winner plays, the winning one included; `None` for a draw.
+    ///
+    /// ```
+    /// use claimeven_game::{Position, Setup};
+    /// use claimeven_solver::{Options, Solver};
+    ///
+    /// let position = Position::from_moves(Setup::STANDARD, "4253").unwrap();
+    /// let score = Solver::new(Options::default()).score(&position).unwrap();
+    /// assert_eq!(score.moves_to_win(&position), Some(3));
+    /// ```
+    pub fn moves_to_win(self, position: &Position) -> Option<u32> {
+        let (cells, ply) = (position.setup().cells(), position.ply());
+        // The discs that the winner would still play if the board were filled.
+        let to_fill = match self.0 {
+            0 => return None,
+            1.. => (cells - ply).div_ceil(2),
+            _ => (cells - ply) / 2,
+        };
+        Some((to_fill + 1).saturating_sub(self.0.unsigned_abs().into()))
+    }
+
+    /// What people are told: `wins in 3`, `loses in 3` or `draw`.
+    pub fn describe(self, position: &Position) -> String {
+        match (self.moves_to_win(position), self.0) {
+            (Some(moves), 1..) => format!("wins in {moves}"),
+            (Some(moves), _) => format!("loses in {moves}"),
+            (None, _) => "draw".to_owned(),
+        }
+    }
+}
+
+impl Neg for Score {
+    type Output = Score;
+
+    fn neg(self) -> Score {
+        Score(-self.0)
+    }
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,551 @@
+//! The exact search: null-window negamax over quiet positions.
+//!
+//! A *quiet* position is one whose side to move can neither win at once nor
+//! has to parry. Everything else is played out while children are made, so a
+//! node of the search is a real choice. Scores count discs: 1 is a win with the
+//! winner's last disc, 2 with the one before, and negative ones are losses.
+
+use std::sync::Arc;
+
+use claimeven_game::Bits;
+
+use crate::bounds;
+use crate::busy::Busy;
+use crate::lines::{line_from, line_starts, slanted_steps, threats};
+use crate::shape::Shape;
+use crate::stop::Stop;
+use crate::table::{Bound, Slot, Table};
+use crate::windows::Stopped;
+use crate::word::Word;
+
+/// Techniques that can be switched off, for ablation and for tests: a set of
+/// these bits is the search's `OFF` parameter.
+pub(crate) mod off {
+    /// The bound by plain following up, for an even number of empty cells.
+    pub(crate) const HOLD_NONE: u32 = 1 << 0;
+    /// The bound by one held column, for an odd number of empty cells.
+    pub(crate) const HOLD_ONE: u32 = 1 << 1;
+    /// The bound by two held columns, for an even number of empty cells.
+    pub(crate) const HOLD_TWO: u32 = 1 << 2;
+    /// At most 0 for a side that has no line left.
+    pub(crate) const NO_LINE_LEFT: u32 = 1 << 3;
+    /// Cells above an owned threat are out of reach.
+    pub(crate) const CHEAP_TIMING: u32 = 1 << 4;
+    /// Lines that come too late, one by one.
+    pub(crate) const LINE_TIMING: u32 = 1 << 5;
+    /// Asking the table about all children before searching one.
+    pub(crate) const CHILD_TABLE: u32 = 1 << 6;
+    pub(crate) const TABLE: u32 = 1 << 7;
+    /// One table entry for a position and its mirror image.
+    pub(crate) const MIRROR: u32 = 1 << 8;
+    /// Playing on where only one move does not lose at once.
+    pub(crate) const ONLY_MOVES: u32 = 1 << 9;
+    /// Ordering by what a move does, beyond the cell it takes.
+    pub(crate) const ORDER: u32 = 1 << 10;
+    /// Ordering by pairs.
+    pub(crate) const PAIRS: u32 = 1 << 11;
+    /// Choosing windows by turns; without it, a walk from 0.
+    pub(crate) const WINDOWS: u32 = 1 << 12;
+}
+
+/// A position whose side to move can neither win at once nor has to parry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quiet<B> {
+    /// Discs of the side to move and of the other.
+    own: B,
+    opp: B,
+    /// Empty cells that would complete a line.
+    own_threats: B,
+    opp_threats: B,
+    /// How many cells are filled.
+    discs: u32,
+}
+
+impl<B: Word> Quiet<B> {
+    /// The least and the greatest score there is room for: the side to move wins with its second
+    /// disc at the earliest, and so does the other one, because some move stops it from winning
+    /// with its first.
+    #[inline(always)]
+    pub(crate) fn extremes<S: Shape<Bits = B>>(&self, shape: S) -> (i32, i32) {
+        let left = (shape.size() - self.discs) as i32;
+        (1 - (left >> 1), (left - 1) >> 1)
+    }
+}
+
+/// A move followed by all the moves it forces.
+#[derive(Clone, Copy, Debug)]
+struct Child<B> {
+    quiet: Quiet<B>,
+    slot: Slot<B>,
+    order: i32,
+    /// Bit index of the move's own cell.
+    cell: u32,
+    /// The side to move is the one that was to move in the parent.
+    same_side: bool,
+}
+
+enum Outcome<B> {
+    /// Decided; seen from the side that made the move.
+    Score(i32),
+    Open(Child<B>),
+}
+
+impl<B: Word> Child<B> {
+    /// The null window of the child for one of its parent.
+    #[inline(always)]
+    fn window(&self, alpha: i32) -> i32 {
+        if self.same_side { alpha } else { -alpha - 1 }
+    }
+
+    /// A score of the child as the parent's side sees it.
+    #[inline(always)]
+    fn for_parent(&self, score: i32) -> i32 {
+        if self.same_side { score } else { -score }
+    }
+
+    /// The least and the greatest score there is room for, for the parent.
+    #[inline(always)]
+    fn extremes<S: Shape<Bits = B>>(&self, shape: S) -> (i32, i32) {
+        let (low, high) = self.quiet.extremes(shape);
+        if self.same_side { (low, high) } else { (-high, -low) }
+    }
+
+    #[inline(always)]
+    fn at_most<S: Shape<Bits = B>, const OFF: u32>(&self, shape: S, alpha: i32) -> bool {
+        let quiet = &self.quiet;
+        let even = (shape.size() - quiet.discs).is_multiple_of(2);
+        bounds::at_most::<S, OFF>(shape, quiet.own, quiet.opp, quiet.opp_threats, alpha, even)
+    }
+}
+
+/// One searcher with its memory; those of a team share the table.
+pub(crate) struct Search<S: Shape, const OFF: u32 = 0> {
+    shape: S,
+    table: Arc<Table<S::Bits>>,
+    busy: Option<Arc<Busy>>,
+    /// Room for the children of every node on the way down.
+    stack: Vec<Child<S::Bits>>,
+    /// By bit index, see [`cell_order`].
+    cell_order: Vec<i32>,
+    /// Nodes searched so far.
+    pub(crate) nodes: u64,
+    /// The nodes at which the search ends.
+    end: u64,
+    /// The nodes at which it looks whether it should.
+    checkpoint: u64,
+    stop: Stop,
+}
+
+/// With fewer empty cells a search is cheaper than a look into the table.
+const TABLE_LEFT: u32 = 5;
+/// With fewer empty cells ordering by pairs costs more than it saves.
+const PAIRS_LEFT: u32 = 12;
+/// With fewer empty cells a team does not divide the work.
+const TEAM_LEFT: u32 = 20;
+/// An order below this marks a child that another of the team was at.
+const DEFERRED: i32 = -1_000_000;
+/// Nodes from which on a position is worth keeping in the table.
+const HARD_NODES: u64 = 60;
+/// How often a search looks whether it should end: about every millisecond.
+const NODES_BETWEEN_CHECKPOINTS: u64 = 4096;
+
+/// A position to begin with.
+pub(crate) enum Root<B> {
+    /// Decided without search.
+    Score(i32),
+    /// The first position with a choice, and whether the same side is to move there.
+    Quiet { quiet: Quiet<B>, same_side: bool },
+}
+
+impl<S: Shape, const OFF: u32> Search<S, OFF> {
+    pub(crate) fn new(shape: S, table: Arc<Table<S::Bits>>, busy: Option<Arc<Busy>>) -> Self {
+        let none = S::Bits::ZERO;
+        let quiet = Quiet { own: none, opp: none, own_threats: none, opp_threats: none, discs: 0 };
+        let blank = Child { quiet, slot: Slot::default(), order: 0, cell: 0, same_side: false };
+        Search {
+            shape,
+            table,
+            busy,
+            stack: vec![blank; ((shape.size() + 1) * shape.cols()) as usize],
+            cell_order: cell_order(shape),
+            nodes: 0,
+            end: 0,
+            checkpoint: 0,
+            stop: Stop::default(),
+        }
+    }
+
+    /// Plays forced moves from a position in which nobody has a line, up to the first choice.
+    pub(crate) fn root(&self, own: S::Bits, opp: S::Bits) -> Root<S::Bits> {
+        let shape = self.shape;
+        let discs = (own | opp).count();
+        let left = (shape.size() - discs) as i32;
+        let empty = shape.cells() & !(own | opp);
+        let own_threats = threats(shape, own, empty);
+        let opp_threats = threats(shape, opp, empty);
+        let playable = shape.playable(own | opp);
+        if (own_threats & playable).any() {
+            return Root::Score((left + 1) / 2);
+        }
+        let forced = opp_threats & playable;
+        let moves = if forced.any() { forced } else { playable };
+        let safe = moves & !(opp_threats >> 1);
+        if forced.without_lowest().any() || safe.is_empty() {
+            return Root::Score(if left < 2 { 0 } else { -(left / 2) });
+        }
+        let quiet = Quiet { own, opp, own_threats, opp_threats, discs };
+        if forced.is_empty() && left >= 2 {
+            return Root::Quiet { quiet, same_side: true };
+        }
+        match self.play(&quiet, safe.lowest()) {
+            Outcome::Score(score) => Root::Score(score),
+            Outcome::Open(Child { quiet, same_side, .. }) => Root::Quiet { quiet, same_side },
+        }
+    }
+
+    /// Answers a null window at the root; see [`Self::search`]. It uses at most so many nodes.
+    pub(crate) fn probe(
+        &mut self,
+        root: &Quiet<S::Bits>,
+        alpha: i32,
+        nodes: u64,
+        stop: Stop,
+    ) -> Result<i32, Stopped> {
+        let slot = self.slot_of(root);
+        if OFF & off::TABLE == 0
+            && let Some(score) = self.table.get(slot).and_then(|bound| bound.decides(alpha))
+        {
+            return Ok(score);
+        }
+        self.end = self.nodes.saturating_add(nodes);
+        self.checkpoint = self.nodes;
+        self.stop = stop;
+        let mut stack = std::mem::take(&mut self.stack);
+        let found = self.search(root, slot, alpha, &mut stack);
+        self.stack = stack;
+        found
+    }
+
+    /// Ends the search, or says when to ask again.
+    #[cold]
+    fn check_in(&mut self) -> Result<(), Stopped> {
+        if self.nodes >= self.end {
+            return Err(Stopped::Budget);
+        }
+        if self.stop.is_requested() {
+            return Err(Stopped::Halted);
+        }
+        self.checkpoint = self.end.min(self.nodes + NODES_BETWEEN_CHECKPOINTS);
+        Ok(())
+    }
+
+    /// A bound on the score of the side to move: at most `alpha`, and then no
+    /// less than the score, or above `alpha`, and then no more than the score.
+    ///
+    /// `slot` is the node's own, and its table entry is known not to decide;
+    /// `stack` has room for the children of all nodes below.
+    #[expect(clippy::too_many_lines, reason = "the steps are meant to be read in one go")]
+    fn search(
+        &mut self,
+        node: &Quiet<S::Bits>,
+        slot: Slot<S::Bits>,
+        alpha: i32,
+        stack: &mut [Child<S::Bits>],
+    ) -> Result<i32, Stopped> {
+        if self.nodes >= self.checkpoint {
+            self.check_in()?;
+        }
+        self.nodes += 1;
+        let shape = self.shape;
+        let left = shape.size() - node.discs;
+        let use_table = OFF & off::TABLE == 0 && left >= TABLE_LEFT;
+        let (children, deeper) = stack.split_at_mut(shape.cols() as usize);
+        let mut count = 0;
+
+        // 1. The worst case: the opponent wins with its next disc.
+        let mut best = -((left / 2) as i32);
+
+        // 2. Each move that does not let the opponent win at once, with all
+        //    the moves it forces. Keep those that nothing decides but search.
+        let playable = shape.playable(node.own | node.opp);
+        let mut moves = playable & !(node.opp_threats >> 1);
+        while moves.any() {
+            let cell = moves.lowest();
+            moves = moves.without_lowest();
+            let mut child = match self.play(node, cell) {
+                Outcome::Open(child) => child,
+                Outcome::Score(score) => {
+                    if score > alpha {
+                        return Ok(score);
+                    }
+                    best = best.max(score);
+                    continue;
+                }
+            };
+            // 2a. No room left for a score on the other side of alpha.
+            let (low, high) = child.extremes(shape);
+            if low > alpha {
+                return Ok(low);
+            }
+            if high <= alpha {
+                best = best.max(high);
+                continue;
+            }
+            // 2b. The opponent of the child's side to move has a strategy.
+            if child.at_most::<S, OFF>(shape, child.window(alpha)) {
+                if !child.same_side {
+                    return Ok(alpha + 1);
+                }
+                best = best.max(alpha);
+                continue;
+            }
+            if use_table {
+                child.slot = self.slot_of(&child.quiet);
+                self.table.prefetch(child.slot);
+            }
+            children[count] = child;
+            count += 1;
+        }
+
+        // 3. What the table knows about the children.
+        if use_table && OFF & off::CHILD_TABLE == 0 {
+            let mut index = 0;
+            while index < count {
+                let child = &children[index];
+                match self
+                    .table
+                    .get(child.slot)
+                    .and_then(|bound| bound.decides(child.window(alpha)))
+                {
+                    None => index += 1,
+                    Some(score) => {
+                        let score = child.for_parent(score);
+                        if score > alpha {
+                            self.table.put(slot, Bound::AtLeast(score), false);
+                            return Ok(score);
+                        }
+                        best = best.max(score);
+                        count -= 1;
+                        children[index] = children[count];
+                    }
+                }
+            }
+        }
+
+        // 4. Search the rest, most promising first. What another of the team is at can wait.
+        let children = &mut children[..count];
+        if count > 1 {
+            for child in children.iter_mut() {
+                child.order = self.promise(child, node.discs);
+            }
+        }
+        let before = self.nodes;
+        let mut next = 0;
+        while next < count && best <= alpha {
+            let most = (next + 1..count).fold(next, |most, other| {
+                if children[other].order > children[most].order { other } else { most }
+            });
+            children.swap(next, most);
+            let child = &mut children[next];
+            let deferred = child.order < DEFERRED;
+            if next > 0 && !deferred && left >= TEAM_LEFT && self.is_busy(child.slot) {
+                child.order += 2 * DEFERRED;
+                continue;
+            }
+            let window = child.window(alpha);
+            let score = match self.known_by_now(child, window, deferred, use_table) {
+                Some(score) => score,
+                None => self.search_child(child, window, left, deeper)?,
+            };
+            best = best.max(child.for_parent(score));
+            next += 1;
+        }
+
+        // 5. Remember what came out.
+        if use_table {
+            let bound = if best > alpha { Bound::AtLeast(best) } else { Bound::AtMost(best) };
+            self.table.put(slot, bound, self.nodes - before > HARD_NODES);
+        }
+        Ok(best)
+    }
+
+    /// What the table has learned of a child since it was made; only others can have taught it.
+    #[inline(always)]
+    fn known_by_now(
+        &self,
+        child: &Child<S::Bits>,
+        window: i32,
+        deferred: bool,
+        use_table: bool,
+    ) -> Option<i32> {
+        let ask = deferred || OFF & off::CHILD_TABLE != 0;
+        if ask && use_table { self.table.get(child.slot)?.decides(window) } else { None }
+    }
+
+    /// [`Self::search`] of a child, which the team is told of if there is one.
+    #[inline(always)]
+    fn search_child(
+        &mut self,
+        child: &Child<S::Bits>,
+        window: i32,
+        left: u32,
+        stack: &mut [Child<S::Bits>],
+    ) -> Result<i32, Stopped> {
+        if left < TEAM_LEFT || self.busy.is_none() {
+            return self.search(&child.quiet, child.slot, window, stack);
+        }
+        let id = child.slot.id();
+        self.busy.as_ref().inspect(|busy| busy.enter(id));
+        let found = self.search(&child.quiet, child.slot, window, stack);
+        self.busy.as_ref().inspect(|busy| busy.leave(id));
+        found
+    }
+
+    #[inline(always)]
+    fn is_busy(&self, slot: Slot<S::Bits>) -> bool {
+        self.busy.as_ref().is_some_and(|busy| busy.contains(slot.id()))
+    }
+
+    /// Plays one safe move and then every forced one: a parry, or the only
+    /// move that does not let the other side win at once.
+    #[inline(always)]
+    fn play(&self, node: &Quiet<S::Bits>, cell: S::Bits) -> Outcome<S::Bits> {
+        let shape = self.shape;
+        // The mover has just moved; the waiter is to move and cannot win.
+        let mut mover = node.own | cell;
+        let mut waiter = node.opp;
+        let mut mover_threats = threats(shape, mover, shape.cells() & !(mover | waiter));
+        let mut waiter_threats = node.opp_threats & !cell;
+        let mut discs = node.discs + 1;
+        let mut by_first = true;
+        loop {
+            let left = (shape.size() - discs) as i32;
+            let playable = shape.playable(mover | waiter);
+            let parries = mover_threats & playable;
+            let safe = (if parries.any() { parries } else { playable }) & !(mover_threats >> 1);
+            if safe.is_empty() || parries.without_lowest().any() {
+                // The mover wins with its next disc, if there is room for one.
+                let score = if left < 2 { 0 } else { left >> 1 };
+                return Outcome::Score(if by_first { score } else { -score });
+            }
+            let choice = safe.without_lowest().any() || (OFF & off::ONLY_MOVES != 0 && left >= 2);
+            if parries.is_empty() && choice {
+                break;
+            }
+            (mover, waiter) = (waiter | safe, mover);
+            waiter_threats = mover_threats & !safe;
+            mover_threats = threats(shape, mover, shape.cells() & !(mover | waiter));
+            discs += 1;
+            by_first = !by_first;
+        }
+        let (own_threats, opp_threats) = (waiter_threats, mover_threats);
+        let quiet = Quiet { own: waiter, opp: mover, own_threats, opp_threats, discs };
+        Outcome::Open(Child {
+            quiet,
+            slot: Slot::default(),
+            order: 0,
+            cell: cell.lowest_index(),
+            same_side: !by_first,
+        })
+    }
+
+    /// How promising a child looks to the side that moves into it.
+    ///
+    /// The weights were found by coordinate descent on node counts. Threats
+    /// count most when they can be reached soon or stand one above the other,
+    /// then those on the rows this side gets by the parity of the game.
+    #[inline(always)]
+    fn promise(&self, child: &Child<S::Bits>, discs: u32) -> i32 {
+        if OFF & off::ORDER != 0 {
+            return self.cell_order[child.cell as usize];
+        }
+        let shape = self.shape;
+        let quiet = &child.quiet;
+        let playable = shape.playable(quiet.own | quiet.opp);
+        let (me, them, mine, theirs) = if child.same_side {
+            (quiet.own, quiet.opp, quiet.own_threats, quiet.opp_threats)
+        } else {
+            (quiet.opp, quiet.own, quiet.opp_threats, quiet.own_threats)
+        };
+        let useful = mine & !(theirs << 1);
+        let count = |set: S::Bits| set.count() as i32;
+        let leader_moves = (shape.size() - discs).is_multiple_of(2);
+        let right_rows = if leader_moves { !shape.follow() } else { shape.follow() };
+        let chain = (quiet.discs - discs - 1) as i32;
+        let choices = count(playable & !(quiet.opp_threats >> 1));
+        105 * count(useful & (playable << 1))
+            + 82 * count(useful & (playable << 2))
+            + 50 * count(useful & (useful << 1))
+            + 9 * count(useful)
+            + 23 * count(useful & right_rows)
+            - 6 * count(theirs)
+            - 5 * count(theirs & right_rows)
+            + 10 * chain
+            + if child.same_side { 9 * choices } else { -8 * choices }
+            + if OFF & off::PAIRS == 0 && shape.size() - discs >= PAIRS_LEFT {
+                6 * (self.pairs(me, them) - self.pairs(them, me))
+            } else {
+                0
+            }
+            + self.cell_order[child.cell as usize]
+    }
+
+    /// The slanted lines of four with two own cells and two empty ones; none
+    /// are counted for other lengths.
+    #[inline(always)]
+    fn pairs(&self, own: S::Bits, opp: S::Bits) -> i32 {
+        let shape = self.shape;
+        let stride = shape.stride();
+        let empty = shape.cells() & !(own | opp);
+        #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+        if S::Bits::WIDTH == 64 && shape.connect() == 4 {
+            return crate::four::pairs(own.low_u64(), empty.low_u64(), stride) as i32;
+        }
+        let mut total = 0;
+        if shape.connect() == 4 {
+            for step in [stride - 1, stride, stride + 1] {
+                let (o1, o2, o3) = (own >> step, own >> (2 * step), own >> (3 * step));
+                let (e1, e2, e3) = (empty >> step, empty >> (2 * step), empty >> (3 * step));
+                let near = (own & o1 & e2 & e3) | (empty & e1 & o2 & o3);
+                let far = ((own & e1) | (empty & o1)) & ((o2 & e3) | (e2 & o3));
+                total += (near | far).count() as i32;
+            }
+        }
+        total
+    }
+
+    #[inline(always)]
+    fn slot_of(&self, quiet: &Quiet<S::Bits>) -> Slot<S::Bits> {
+        // Filled cells plus own cells: each column holds a number that tells
+        // its height and its contents, and mirroring swaps these numbers.
+        let key = (quiet.own | quiet.opp).plus(quiet.own);
+        let canonical = if OFF & off::MIRROR == 0 { key.min(self.shape.mirror(key)) } else { key };
+        self.table.slot(self.shape, canonical)
+    }
+}
+
+/// How promising each cell is by itself: the lines through it, the centre.
+fn cell_order<S: Shape>(shape: S) -> Vec<i32> {
+    let mut order = vec![0i32; S::Bits::WIDTH as usize];
+    let steps: Vec<u32> =
+        slanted_steps(shape).chain((shape.connect() <= shape.rows()).then_some(1)).collect();
+    for step in steps {
+        let mut starts = line_starts(shape, shape.cells(), step);
+        while starts.any() {
+            let mut line = line_from(shape, starts.lowest(), step);
+            starts = starts.without_lowest();
+            while line.any() {
+                order[line.lowest_index() as usize] += 2;
+                line = line.without_lowest();
+            }
+        }
+    }
+    for col in 0..shape.cols() {
+        let side = col.min(shape.cols() - 1 - col) as i32;
+        let centre = (side * 7 - 6).max(0);
+        for row in 0..shape.rows() {
+            order[(col * shape.stride() + row) as usize] += centre + 2 * row as i32;
+        }
+    }
+    order
+}

@@ -1,0 +1,138 @@
+//! Closing in on a score with null windows.
+//!
+//! A null window at `alpha` asks one question: is the score above `alpha` or not? Windows far from
+//! the true score are cheap when the game is short, those around it are all that is needed when it
+//! is long, and nobody knows beforehand which it is. So both are tried by turns within a node
+//! budget that grows: a walk outwards from the best guess, then probes half way between the guess
+//! and either end of what is still possible.
+
+/// Nodes of the first round, how the rounds grow, and how many there are.
+const FIRST_BUDGET: u64 = 100;
+const BUDGET_GROWTH: u64 = 8;
+pub(crate) const BUDGET_ROUNDS: u32 = 3;
+
+/// Why a search ended without an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    /// The node budget of the round is used up.
+    Budget,
+    /// Nobody wants the answer any more.
+    Halted,
+}
+
+/// The scores that are still possible, and the best guess among them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Windows {
+    pub(crate) low: i32,
+    pub(crate) high: i32,
+    guess: i32,
+}
+
+impl Windows {
+    pub(crate) fn new(low: i32, high: i32) -> Windows {
+        Windows { low, high, guess: 0 }
+    }
+
+    /// Narrows the range down to one score, or to what is known when `probe` is halted.
+    ///
+    /// `probe` takes a null window and the nodes left for it, from which it subtracts what it
+    /// uses. It answers with a score at most `alpha` that the true one does not exceed, or with
+    /// one above `alpha` that the true one reaches.
+    pub(crate) fn close_in(
+        &mut self,
+        rounds: u32,
+        mut probe: impl FnMut(i32, &mut u64) -> Result<i32, Stopped>,
+    ) {
+        let mut budget = FIRST_BUDGET;
+        for _ in 0..rounds {
+            for method in [Windows::walk, Windows::halve] {
+                let mut left = budget;
+                match method(self, &mut |alpha| probe(alpha, &mut left)) {
+                    Ok(()) | Err(Stopped::Halted) => return,
+                    Err(Stopped::Budget) => {}
+                }
+            }
+            budget *= BUDGET_GROWTH;
+        }
+        // Halted or not, the range holds what is known.
+        let _ = self.walk(&mut |alpha| probe(alpha, &mut u64::MAX.clone()));
+    }
+
+    /// Steps from the guess towards the score, one null window at a time.
+    fn walk(&mut self, probe: &mut dyn FnMut(i32) -> Result<i32, Stopped>) -> Result<(), Stopped> {
+        while self.low < self.high {
+            let alpha = self.guess.clamp(self.low, self.high - 1);
+            let found = probe(alpha)?;
+            self.learn(alpha, found);
+            self.guess = if found > alpha { found } else { found - 1 };
+        }
+        Ok(())
+    }
+
+    /// Cuts off the far parts of the range on both sides of the guess.
+    fn halve(&mut self, probe: &mut dyn FnMut(i32) -> Result<i32, Stopped>) -> Result<(), Stopped> {
+        let mut upper = true;
+        while self.low < self.high {
+            let middle = self.guess.clamp(self.low, self.high - 1);
+            let alpha = if upper {
+                middle + (self.high - middle) / 2
+            } else {
+                middle - (middle - self.low + 1) / 2
+            };
+            let alpha = alpha.clamp(self.low, self.high - 1);
+            let found = probe(alpha)?;
+            self.learn(alpha, found);
+            // The score lies beyond the probe, far from the guess.
+            if upper == (found > alpha) {
+                self.guess = (self.low + self.high).div_euclid(2);
+            }
+            upper = !upper;
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, alpha: i32, found: i32) {
+        if found > alpha {
+            self.low = self.low.max(found).min(self.high);
+        } else {
+            self.high = self.high.min(found).max(self.low);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every score of every range is found, whatever the budget stops.
+    #[test]
+    fn every_score_is_found() {
+        for (low, high) in [(-21, 21), (-3, 3), (-1, 1), (0, 5), (-7, -2), (4, 4)] {
+            for score in low..=high {
+                for cost in [1, 30, 300, 3000] {
+                    let mut windows = Windows::new(low, high);
+                    windows.close_in(BUDGET_ROUNDS, |alpha, budget| {
+                        *budget = budget.checked_sub(cost).ok_or(Stopped::Budget)?;
+                        Ok(if score > alpha { alpha + 1 } else { alpha })
+                    });
+                    assert_eq!((windows.low, windows.high), (score, score));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_halt_leaves_bounds() {
+        let mut windows = Windows::new(-21, 21);
+        let mut probes = 3;
+        windows.close_in(BUDGET_ROUNDS, |alpha, _| {
+            probes -= 1;
+            if probes == 0 {
+                Err(Stopped::Halted)
+            } else {
+                Ok(if 5 > alpha { alpha + 1 } else { alpha })
+            }
+        });
+        assert!(windows.low <= 5 && 5 <= windows.high && windows.low > -21, "{windows:?}");
+    }
+}

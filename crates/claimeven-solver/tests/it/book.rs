@@ -1,0 +1,133 @@
+//! Books of small boards, whole.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use claimeven_game::{Position, Setup};
+use claimeven_solver::{Book, BuildError, Options, Solver, book_positions, build_book};
+
+use crate::naive::{children, setup};
+
+/// A checkpoint file of one test, which is not there yet.
+fn checkpoint(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("claimeven-{}-{name}.part", std::process::id()));
+    let _ = fs::remove_file(&path);
+    path
+}
+
+fn scorer() -> impl FnMut(&Position) -> i8 {
+    let mut solver = Solver::new(Options::default());
+    move |position| solver.score(position).unwrap().value() as i8
+}
+
+fn build(setup: Setup, ply: u32, name: &str) -> Book {
+    let path = checkpoint(name);
+    let book = build_book(setup, ply, &path, 2, scorer, |_| {}).unwrap();
+    fs::remove_file(path).unwrap();
+    book
+}
+
+#[test]
+fn a_book_has_the_score_of_each_of_its_positions() {
+    for (cols, rows, connect, ply) in
+        [(5, 5, 4, 0), (5, 5, 4, 3), (5, 5, 4, 7), (6, 5, 4, 2), (6, 5, 4, 5), (5, 4, 3, 4)]
+    {
+        let setup = setup(cols, rows, connect);
+        let book = build(setup, ply, &format!("all-{cols}x{rows}-{ply}"));
+        let book = Book::from_bytes(&book.to_bytes()).unwrap();
+        let positions = book_positions(setup, ply);
+        assert_eq!(book.entries(), positions.len() as u64);
+        let mut scorer = scorer();
+        for position in positions {
+            assert!(book.holds(&position));
+            assert_eq!(book.score(position.canonical_key()), scorer(&position), "{position:?}");
+            assert_eq!(position.mirror().canonical_key(), position.canonical_key());
+        }
+    }
+}
+
+#[test]
+fn a_solver_with_a_book_gives_the_same_scores_without_searching() {
+    let setup = setup(5, 5, 4);
+    let book = Arc::new(build(setup, 6, "same"));
+    let mut with = Solver::new(Options { books: vec![book], ..Options::default() });
+    let mut without = Solver::new(Options::default());
+    let mut ply = vec![Position::new(setup)];
+    for _ in 0..=6 {
+        for position in &ply {
+            let score = without.score(position).unwrap();
+            assert_eq!(with.score(position).unwrap(), score, "{position:?}");
+        }
+        ply = ply.iter().flat_map(children).collect();
+        ply.sort_unstable_by_key(Position::canonical_key);
+        ply.dedup_by_key(|position| position.canonical_key());
+    }
+    assert_eq!(with.nodes(), 0);
+}
+
+#[test]
+fn an_unreachable_position_is_not_looked_up() {
+    let setup = setup(5, 5, 4);
+    let book = Arc::new(build(setup, 2, "unreachable"));
+    let mut with = Solver::new(Options { books: vec![book], ..Options::default() });
+    let mut without = Solver::new(Options::default());
+    let odd = Position::from_picture(setup, ".....\n.....\n.....\nX....\nO....").unwrap();
+    assert_eq!(with.score(&odd).unwrap(), without.score(&odd).unwrap());
+    assert!(with.nodes() > 0);
+}
+
+#[test]
+fn an_interrupted_build_goes_on_where_it_was() {
+    let setup = setup(6, 4, 4);
+    let (ply, path) = (6, checkpoint("resume"));
+    let whole = build_book(setup, ply, &path, 1, scorer, |_| {}).unwrap().to_bytes();
+    let record = fs::read(&path).unwrap();
+    let total = book_positions(setup, ply).len();
+    assert!(total > 512, "the build has chunks enough: {total} positions");
+
+    for length in [0, 17, 18, 100, record.len() / 2, record.len() - 1, record.len()] {
+        fs::write(&path, &record[..length]).unwrap();
+        let solved = AtomicUsize::new(0);
+        let mut first = None;
+        let counting = || {
+            let mut scorer = scorer();
+            let solved = &solved;
+            move |position: &Position| {
+                solved.fetch_add(1, Ordering::Relaxed);
+                scorer(position)
+            }
+        };
+        let book = build_book(setup, ply, &path, 2, counting, |progress| {
+            first.get_or_insert(progress.done as usize);
+        });
+        assert_eq!(book.unwrap().to_bytes(), whole, "{length} bytes");
+        let solved = solved.into_inner();
+        assert_eq!(first.unwrap() + solved, total, "{length} bytes: nothing is solved twice");
+        assert_eq!(solved == 0, length == record.len());
+    }
+    fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_damaged_record_is_solved_again() {
+    let setup = setup(6, 4, 4);
+    let path = checkpoint("damaged");
+    let whole = build_book(setup, 6, &path, 1, scorer, |_| {}).unwrap().to_bytes();
+    let mut record = fs::read(&path).unwrap();
+    record[40] ^= 1;
+    fs::write(&path, &record).unwrap();
+    assert_eq!(build_book(setup, 6, &path, 1, scorer, |_| {}).unwrap().to_bytes(), whole);
+    fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn the_checkpoint_of_another_book_is_refused_and_kept() {
+    let path = checkpoint("foreign");
+    fs::write(&path, b"my thesis").unwrap();
+    let refused = build_book(setup(4, 4, 4), 2, &path, 1, scorer, |_| {});
+    assert!(matches!(refused, Err(BuildError::ForeignCheckpoint)));
+    assert_eq!(fs::read(&path).unwrap(), b"my thesis");
+    fs::remove_file(path).unwrap();
+}

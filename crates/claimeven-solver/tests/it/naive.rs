@@ -1,0 +1,65 @@
+//! A solver as plain as can be: every move of every position, each position once.
+
+use std::collections::HashMap;
+
+use claimeven_game::{Outcome, Position, Ruleset, Setup};
+
+#[derive(Default)]
+pub(crate) struct Naive {
+    scores: HashMap<u128, i32>,
+}
+
+impl Naive {
+    pub(crate) fn score(&mut self, position: &Position) -> i32 {
+        if let Some(outcome) = position.outcome() {
+            // The loser's score is the winner's of one ply before: 1 for its last disc and so on.
+            let empty = (position.setup().cells() - position.ply()) as i32;
+            return if outcome == Outcome::Draw { 0 } else { -(empty / 2 + 1) };
+        }
+        if let Some(&score) = self.scores.get(&position.key()) {
+            return score;
+        }
+        let score = children(position).iter().map(|child| -self.score(child)).max().unwrap();
+        self.scores.insert(position.key(), score);
+        score
+    }
+}
+
+pub(crate) fn children(position: &Position) -> Vec<Position> {
+    let child = |column| {
+        let mut child = *position;
+        child.play(column).unwrap();
+        child
+    };
+    position.legal().map(child).collect()
+}
+
+pub(crate) fn setup(cols: u8, rows: u8, connect: u8) -> Setup {
+    Setup::new(cols, rows, connect, Ruleset::Standard).unwrap()
+}
+
+/// Unfinished positions of random games in which nobody wins who need not, with at most so many
+/// empty cells.
+pub(crate) fn random_positions(setup: Setup, most_empty: u32, count: usize) -> Vec<Position> {
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut positions = Vec::new();
+    let mut games = 0;
+    while positions.len() < count && games < 100 * count {
+        games += 1;
+        let empty = random.u32(1..=most_empty.min(setup.cells()));
+        let mut position = Position::new(setup);
+        while position.ply() < setup.cells() - empty {
+            let mut next = children(&position);
+            next.retain(|child| child.outcome().is_none());
+            match random.choice(next) {
+                Some(child) => position = child,
+                None => break,
+            }
+        }
+        if setup.cells() - position.ply() <= most_empty {
+            positions.push(position);
+        }
+    }
+    assert_eq!(positions.len(), count, "{setup}");
+    positions
+}

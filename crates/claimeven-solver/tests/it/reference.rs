@@ -1,0 +1,154 @@
+//! Every score against the naive solver, on boards of every parity, in 64 and in 128 bits.
+
+use claimeven_game::{Position, Ruleset, Setup};
+use claimeven_solver::{Options, Score, Solver, Unsolvable};
+
+use crate::naive::{Naive, children, random_positions, setup};
+
+fn solver() -> Solver {
+    Solver::new(Options { table_mb: 1, ..Options::default() })
+}
+
+#[test]
+fn every_position_of_the_smallest_boards() {
+    for (cols, rows, connect) in [
+        (4, 3, 3),
+        (3, 4, 3),
+        (3, 3, 3),
+        (2, 5, 2),
+        (5, 2, 3),
+        (1, 4, 2),
+        (4, 1, 2),
+        (1, 1, 2),
+        (4, 4, 4),
+    ] {
+        let setup = setup(cols, rows, connect);
+        let (mut solver, mut naive) = (solver(), Naive::default());
+        let mut ply = vec![Position::new(setup)];
+        while !ply.is_empty() {
+            for position in &ply {
+                let score = solver.score(position).unwrap().value();
+                assert_eq!(score, naive.score(position), "{position:?}");
+            }
+            ply = ply.iter().flat_map(children).collect();
+            ply.sort_unstable_by_key(Position::key);
+            ply.dedup();
+        }
+    }
+}
+
+/// Boards with their largest number of empty cells for which the naive solver is quick.
+const SAMPLED: [(u8, u8, u8, u32); 16] = [
+    (5, 4, 4, 20),
+    (4, 5, 4, 20),
+    (4, 6, 4, 18),
+    (5, 5, 4, 16),
+    (6, 4, 4, 16),
+    (6, 5, 4, 14),
+    (7, 6, 4, 14),
+    (3, 7, 3, 21),
+    (5, 5, 3, 16),
+    (6, 6, 5, 14),
+    (8, 7, 4, 12),
+    (9, 6, 4, 12),
+    (9, 7, 4, 12),
+    (10, 10, 4, 11),
+    (10, 10, 5, 11),
+    (3, 30, 4, 16),
+];
+
+#[test]
+fn positions_of_random_games_on_many_boards() {
+    for (cols, rows, connect, most_empty) in SAMPLED {
+        let setup = setup(cols, rows, connect);
+        let (mut solver, mut naive) = (solver(), Naive::default());
+        for position in random_positions(setup, most_empty, 150) {
+            let score = naive.score(&position);
+            assert_eq!(solver.score(&position).unwrap().value(), score, "{position:?}");
+            assert_eq!(solver.sign(&position).unwrap(), score.signum(), "{position:?}");
+        }
+    }
+}
+
+#[cfg(feature = "ablation")]
+#[test]
+fn leaving_out_any_technique_changes_no_score() {
+    use claimeven_solver::ablation::{Ablated, TECHNIQUES};
+    let options = Options { table_mb: 1, ..Options::default() };
+    for (cols, rows, connect, most_empty) in SAMPLED {
+        let setup = setup(cols, rows, connect);
+        let mut solver = Solver::new(options.clone());
+        let positions = random_positions(setup, most_empty + 2, 60);
+        for technique in TECHNIQUES {
+            let mut ablated = Ablated::new(setup, technique, &options).unwrap();
+            for position in &positions {
+                let score = solver.score(position).unwrap().value();
+                assert_eq!(ablated.score(position), score, "without {technique}: {position:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn mirror_images_children_and_teams_agree() {
+    let mut alone = Solver::new(Options::default());
+    let mut team = Solver::new(Options { threads: 3, ..Options::default() });
+    for position in random_positions(Setup::STANDARD, 27, 150) {
+        let score = alone.score(&position).unwrap();
+        assert_eq!(alone.score(&position.mirror()).unwrap(), score, "{position:?}");
+        assert_eq!(team.score(&position).unwrap(), score, "{position:?}");
+        let columns = alone.scores(&position).unwrap();
+        assert_eq!(columns.iter().flatten().max(), Some(&score), "{position:?}");
+        assert_eq!(columns.iter().flatten().count(), position.legal().count(), "{position:?}");
+    }
+}
+
+#[test]
+fn the_first_move_in_the_centre_wins_with_the_last_disc() {
+    let mut solver = Solver::new(Options::default());
+    let empty = Position::new(Setup::STANDARD);
+    let columns = solver.scores(&empty).unwrap();
+    let columns: Vec<i32> = columns.into_iter().flatten().map(Score::value).collect();
+    assert_eq!(columns, [-2, -1, 0, 1, 0, -1, -2]);
+}
+
+#[test]
+fn a_line_of_best_play_keeps_its_promise() {
+    let mut solver = Solver::new(Options::default());
+    for position in random_positions(Setup::STANDARD, 24, 60) {
+        let score = solver.score(&position).unwrap();
+        let line = solver.best_line(&position).unwrap();
+        let mut end = position;
+        for &column in &line {
+            end.play(column).unwrap();
+        }
+        let winner = end.outcome().unwrap().winner();
+        let expected = match score.sign() {
+            1 => Some(position.player()),
+            0 => None,
+            _ => Some(position.player().opponent()),
+        };
+        assert_eq!(winner, expected, "{position:?}");
+        if let Some(moves) = score.moves_to_win(&position) {
+            let plies = if score.sign() > 0 { 2 * moves - 1 } else { 2 * moves };
+            assert_eq!(line.len(), plies as usize, "{position:?}");
+        }
+    }
+}
+
+#[test]
+fn one_solver_serves_many_setups_by_turns() {
+    let mut solver = solver();
+    for (cols, rows, score) in [(4, 4, 0), (5, 4, 0), (10, 1, 0), (4, 4, 0), (4, 5, 0)] {
+        let empty = Position::new(setup(cols, rows, 4));
+        assert_eq!(solver.score(&empty).unwrap().value(), score, "{cols}x{rows}");
+    }
+}
+
+#[test]
+fn the_ruleset_lines_is_refused() {
+    let setup = Setup::new(4, 4, 4, Ruleset::Lines).unwrap();
+    let refused = solver().score(&Position::new(setup)).unwrap_err();
+    assert_eq!(refused, Unsolvable(Ruleset::Lines));
+    assert_eq!(refused.to_string(), "the solver knows the ruleset standard, not lines");
+}

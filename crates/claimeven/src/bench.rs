@@ -1,0 +1,173 @@
+//! `claimeven bench`: the solver on fixed positions, with its node counts.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use claimeven_game::{Position, Setup};
+use claimeven_solver::{Options, Solver};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::Failure;
+
+/// Measure the solver on fixed positions
+#[derive(clap::Args)]
+#[command(after_help = "\
+Without options: a built-in set, whose node count changes only if the search does.\n\
+No book, one thread, and a cleared table before each position.\n\n\
+Examples:\n  \
+    claimeven bench\n  \
+    claimeven bench --sets DIR --empty    DIR holds the public sets Test_L1_R1 … Test_L3_R1")]
+pub(crate) struct Args {
+    /// The folder of the six public test sets
+    #[arg(long, value_name = "DIR")]
+    sets: Option<PathBuf>,
+
+    /// The empty board as well
+    #[arg(long)]
+    empty: bool,
+
+    /// Memory for the transposition table, in MiB
+    #[arg(long, value_name = "N", default_value_t = Options::default().table_mb)]
+    table_mb: usize,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The public sets with their files and how many of their positions are measured.
+const PUBLIC_SETS: [(&str, &str, usize); 6] = [
+    ("End-Easy", "Test_L3_R1", 1000),
+    ("Middle-Easy", "Test_L2_R1", 1000),
+    ("Middle-Medium", "Test_L2_R2", 1000),
+    ("Begin-Easy", "Test_L1_R1", 1000),
+    ("Begin-Medium", "Test_L1_R2", 1000),
+    ("Begin-Hard", "Test_L1_R3", 30),
+];
+
+/// Positions with their scores, from every stage of the game.
+const BUILT_IN: &str = include_str!("bench.txt");
+
+#[derive(Serialize)]
+struct Report {
+    name: String,
+    positions: usize,
+    correct: usize,
+    nodes: u64,
+    mean_us: f64,
+    median_us: f64,
+    nodes_per_second: f64,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let mut solver =
+        Solver::new(Options { table_mb: args.table_mb, threads: 1, books: Vec::new() });
+    let mut reports = Vec::new();
+    let mut out = anstream::stdout().lock();
+    if !args.json {
+        let heads = ["set", "correct", "nodes", "mean", "median", "nodes/s"];
+        let [name, correct, nodes, mean, median, speed] = heads;
+        writeln!(out, "{name:<14}{correct:>10}{nodes:>14}{mean:>12}{median:>12}{speed:>10}")?;
+    }
+    let mut measure = |name: &str, lines: &[Line]| -> Result<(), Failure> {
+        let report = measure(name, lines, &mut solver)?;
+        if !args.json {
+            writeln!(
+                out,
+                "{:<14}{:>10}{:>14}{:>12}{:>12}{:>8.1} M",
+                report.name,
+                format!("{}/{}", report.correct, report.positions),
+                report.nodes,
+                time(report.mean_us),
+                time(report.median_us),
+                report.nodes_per_second / 1e6,
+            )?;
+        }
+        reports.push(report);
+        Ok(())
+    };
+    match &args.sets {
+        None => measure("built-in", &parse(BUILT_IN, Path::new("bench.txt"), usize::MAX)?)?,
+        Some(folder) => {
+            for (name, file, count) in PUBLIC_SETS {
+                let path = folder.join(file);
+                let text = fs::read_to_string(&path)
+                    .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
+                measure(name, &parse(&text, &path, count)?)?;
+            }
+        }
+    }
+    if args.empty {
+        measure("empty board", &[Line { position: Position::new(Setup::STANDARD), score: 1 }])?;
+    }
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string(&reports)?)?;
+    }
+    match reports.iter().find(|report| report.correct < report.positions) {
+        None => Ok(()),
+        Some(report) => Err(Failure::Other(format!("{}: wrong scores", report.name))),
+    }
+}
+
+struct Line {
+    position: Position,
+    score: i32,
+}
+
+/// Lines of moves and score.
+fn parse(text: &str, path: &Path, count: usize) -> Result<Vec<Line>, Failure> {
+    let parse_line = |(number, line): (u64, &str)| {
+        let (moves, score) = line.rsplit_once(' ').unwrap_or((line, ""));
+        let score = score.parse().map_err(|_| format!("{score:?} is no score"));
+        let position = Position::from_moves(Setup::STANDARD, moves).map_err(|e| e.to_string());
+        match (position, score) {
+            (Ok(position), Ok(score)) => Ok(Line { position, score }),
+            (Err(error), _) | (_, Err(error)) => {
+                Err(Failure::Input(format!("{}: line {number}: {error}", path.display())))
+            }
+        }
+    };
+    (1..).zip(text.lines().take(count)).map(parse_line).collect()
+}
+
+fn measure(name: &str, lines: &[Line], solver: &mut Solver) -> Result<Report, Failure> {
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {eta} left")
+        .expect("the template is valid");
+    let bar = ProgressBar::new(lines.len() as u64).with_style(style).with_message(name.to_owned());
+    let before = solver.nodes();
+    let mut correct = 0;
+    let mut times: Vec<Duration> = Vec::with_capacity(lines.len());
+    for line in lines {
+        solver.clear();
+        let start = Instant::now();
+        let score = solver.score(&line.position)?;
+        times.push(start.elapsed());
+        correct += usize::from(score.value() == line.score);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let total: Duration = times.iter().sum();
+    times.sort_unstable();
+    let nodes = solver.nodes() - before;
+    Ok(Report {
+        name: name.to_owned(),
+        positions: lines.len(),
+        correct,
+        nodes,
+        mean_us: total.as_secs_f64() * 1e6 / lines.len() as f64,
+        median_us: times[times.len() / 2].as_secs_f64() * 1e6,
+        nodes_per_second: nodes as f64 / total.as_secs_f64(),
+    })
+}
+
+/// Microseconds in the unit one would say them in.
+fn time(us: f64) -> String {
+    match us {
+        ..1e3 => format!("{us:.2} us"),
+        ..1e6 => format!("{:.2} ms", us / 1e3),
+        _ => format!("{:.2} s", us / 1e6),
+    }
+}

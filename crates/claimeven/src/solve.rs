@@ -1,0 +1,154 @@
+//! `claimeven solve`: exact scores, one position or millions.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+
+use claimeven_game::{Position, Setup};
+use claimeven_solver::{Score, Solver};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::Failure;
+use crate::setup::SetupArgs;
+use crate::solver::SolverArgs;
+use crate::stream::answer_lines;
+
+/// Solve positions exactly
+#[derive(clap::Args)]
+#[command(after_help = "\
+Prints each position with its score: positive if the side to move wins, 1 with its last disc, 2\n\
+with the one before and so on; 0 for a draw; negative if it loses.\n\n\
+Examples:\n  \
+    claimeven solve 4453 44\n  \
+    claimeven solve --all 4453\n  \
+    cut -d' ' -f1 positions.txt | claimeven solve > scores.txt\n  \
+    claimeven solve --cols 6 --rows 5 ''")]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent switches")]
+pub(crate) struct Args {
+    /// Moves such as 4453; '' is the empty board [default: a position per line of standard input]
+    #[arg(value_name = "POS")]
+    positions: Vec<String>,
+
+    /// Score every column: 'POS SCORE…', '-' where nothing can be played
+    #[arg(long)]
+    all: bool,
+
+    /// Only 1, 0 or -1 for a win, a draw or a loss, which is faster
+    #[arg(long, conflicts_with = "all")]
+    weak: bool,
+
+    /// Go on after a bad line (the exit code is 2 all the same)
+    #[arg(long)]
+    keep_going: bool,
+
+    /// Print a JSON object per position
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    solver: SolverArgs,
+
+    #[command(flatten)]
+    setup: SetupArgs,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    position: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    columns: Option<Vec<Option<i32>>>,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moves_to_win: Option<u32>,
+}
+
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
+    let setup = args.setup.setup()?;
+    let books = args.solver.books(setup)?;
+    let threads = args.solver.threads();
+    if !args.positions.is_empty() {
+        let mut solver = args.solver.solver(books, threads);
+        let mut out = io::stdout().lock();
+        for text in &args.positions {
+            writeln!(out, "{}", answer(text, setup, &args, &mut solver)?)?;
+        }
+        return Ok(());
+    }
+
+    // Many positions: every thread works on one of its own.
+    let args = Arc::new(args);
+    let workers = (0..threads).map(|_| {
+        let mut solver = args.solver.solver(books.clone(), 1);
+        let args = Arc::clone(&args);
+        move |line: &str| answer(line, setup, &args, &mut solver)
+    });
+    let progress = progress();
+    let mut out = io::stdout().lock();
+    let mut failed = false;
+    answer_lines(workers, |answer| {
+        progress.inc(1);
+        match answer {
+            Ok(answer) => writeln!(out, "{answer}")?,
+            Err(Failure::Input(message)) if args.keep_going => {
+                progress.suspend(|| anstream::eprintln!("claimeven: {message}"));
+                failed = true;
+            }
+            Err(failure) => return Err(failure),
+        }
+        Ok(())
+    })?;
+    progress.finish_and_clear();
+    if failed { Err(Failure::Reported) } else { Ok(()) }
+}
+
+fn progress() -> ProgressBar {
+    // With a person at both ends the answers are progress enough.
+    if io::stdout().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{human_pos} positions, {per_sec}, {elapsed}")
+        .expect("the template is valid");
+    ProgressBar::no_length().with_style(style)
+}
+
+fn answer(text: &str, setup: Setup, args: &Args, solver: &mut Solver) -> Result<String, Failure> {
+    let position = Position::from_moves(setup, text)?;
+    let columns = if args.all { Some(solver.scores(&position)?) } else { None };
+    let score = match &columns {
+        // A finished game has no columns to play.
+        Some(columns) => columns.iter().flatten().max().copied(),
+        None if args.weak => None,
+        None => Some(solver.score(&position)?),
+    };
+    let sign = match score {
+        Some(score) => score.sign(),
+        None => solver.sign(&position)?,
+    };
+    if args.json {
+        let report = Report {
+            position: text,
+            score: score.map(Score::value),
+            columns: columns
+                .map(|columns| columns.iter().map(|score| score.map(Score::value)).collect()),
+            outcome: match sign {
+                1 => "win",
+                0 => "draw",
+                _ => "loss",
+            },
+            moves_to_win: score.and_then(|score| score.moves_to_win(&position)),
+        };
+        return Ok(serde_json::to_string(&report)?);
+    }
+    let numbers = match (columns, score) {
+        (Some(columns), _) => columns
+            .iter()
+            .map(|score| score.map_or("-".to_owned(), |score| score.to_string()))
+            .collect::<Vec<_>>()
+            .join(" "),
+        (None, Some(score)) => score.to_string(),
+        (None, None) => sign.to_string(),
+    };
+    Ok(format!("{text} {numbers}"))
+}

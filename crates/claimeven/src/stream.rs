@@ -1,0 +1,100 @@
+//! Standard input, answered line by line on several threads and in its own order.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use crate::Failure;
+
+/// The most lines that go to a thread at once.
+const MAX_BATCH: usize = 64;
+
+/// Lines that were there to be read at the same time.
+struct Batch {
+    /// Which batch it is, from 0.
+    index: usize,
+    /// The number of its first line, from 1.
+    first_line: u64,
+    lines: Vec<String>,
+}
+
+/// Has every line of standard input answered by one of the workers and hands the answers on in the
+/// order of the lines. A failure that is the line's fault gets its number.
+///
+/// Lines are taken as they come, so a program at the other end of a pipe may wait for the answer to
+/// one line before it writes the next. The threads are left to themselves when `output` fails: one
+/// of them may be waiting for input that never comes.
+pub(crate) fn answer_lines<Worker>(
+    workers: impl IntoIterator<Item = Worker>,
+    mut output: impl FnMut(Result<String, Failure>) -> Result<(), Failure>,
+) -> Result<(), Failure>
+where
+    Worker: FnMut(&str) -> Result<String, Failure> + Send + 'static,
+{
+    let workers: Vec<Worker> = workers.into_iter().collect();
+    let (batch_sender, batch_receiver) = sync_channel(2 * workers.len());
+    let (answer_sender, answer_receiver) = channel();
+    let batch_receiver = Arc::new(Mutex::new(batch_receiver));
+    let reader = thread::spawn(move || read_batches(&batch_sender));
+    for mut worker in workers {
+        let (batches, answers) = (Arc::clone(&batch_receiver), answer_sender.clone());
+        thread::spawn(move || {
+            while let Some(batch) = next_batch(&batches) {
+                let answered = (batch.first_line..).zip(&batch.lines).map(|(number, line)| {
+                    worker(line.trim()).map_err(|failure| failure.in_line(number))
+                });
+                if answers.send((batch.index, answered.collect::<Vec<_>>())).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    drop((answer_sender, batch_receiver));
+
+    let mut waiting = BTreeMap::new();
+    let mut next = 0;
+    for (index, answers) in answer_receiver {
+        waiting.insert(index, answers);
+        while let Some(answers) = waiting.remove(&next) {
+            answers.into_iter().try_for_each(&mut output)?;
+            next += 1;
+        }
+    }
+    reader.join().expect("the reader does not panic")?;
+    Ok(())
+}
+
+fn next_batch(batches: &Mutex<Receiver<Batch>>) -> Option<Batch> {
+    batches.lock().ok()?.recv().ok()
+}
+
+fn read_batches(batches: &SyncSender<Batch>) -> io::Result<()> {
+    let mut input = io::stdin().lock();
+    let mut pending: Vec<u8> = Vec::new();
+    let (mut index, mut first_line) = (0, 1);
+    loop {
+        let available = input.fill_buf()?;
+        let (length, at_end) = (available.len(), available.is_empty());
+        pending.extend(available);
+        input.consume(length);
+        let last_newline = pending.iter().rposition(|&byte| byte == b'\n');
+        let whole = if at_end { pending.len() } else { last_newline.map_or(0, |index| index + 1) };
+        let text: Vec<u8> = pending.drain(..whole).collect();
+        let lines: Vec<String> =
+            String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
+        for lines in lines.chunks(MAX_BATCH) {
+            let batch = Batch { index, first_line, lines: lines.to_vec() };
+            index += 1;
+            first_line += lines.len() as u64;
+            if batches.send(batch).is_err() {
+                // Nobody is left to answer.
+                return Ok(());
+            }
+        }
+        if at_end {
+            return Ok(());
+        }
+    }
+}
