@@ -1,12 +1,19 @@
 //! The project's chores. `cargo xtask test` checks everything, `cargo xtask bench` measures.
 
+mod solver_bench;
+
 use std::env;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use solver_bench::SolverBench;
+
 const USAGE: &str = "\
-usage: cargo xtask test            format, lints, all tests, doctests and docs
-       cargo xtask bench [FILTER]  the benchmarks, or those whose name contains FILTER";
+usage: cargo xtask test                  format, lints, all tests, doctests and docs
+       cargo xtask bench [FILTER]        the benchmarks, or those whose name contains FILTER
+       cargo xtask bench solver DIR [--empty] [--json FILE]
+                                         the solver and a peer on the public test sets in DIR
+       cargo xtask bench ablation DIR    the solver with each technique left out";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -14,6 +21,8 @@ fn main() -> ExitCode {
     let steps = match arguments[..] {
         ["test"] => test_steps(),
         ["bench"] => vec![bench_step(&[])],
+        ["bench", "solver", sets, ref options @ ..] => return bench_solver(sets, options),
+        ["bench", "ablation", sets] => vec![ablation_step(sets)],
         ["bench", filter] => vec![bench_step(&["--", filter])],
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
@@ -45,6 +54,33 @@ impl Step {
 fn bench_step(filter: &[&str]) -> Step {
     let all = ["bench", "--workspace", "--bench", "*"];
     Step::new("benchmarks", &[&all, filter].concat())
+}
+
+fn ablation_step(sets: &str) -> Step {
+    let example = ["run", "--release", "--package", "claimeven-solver", "--features", "ablation"];
+    Step::new("ablation", &[&example[..], &["--example", "ablation", "--", sets]].concat())
+}
+
+fn bench_solver(sets: &str, options: &[&str]) -> ExitCode {
+    let mut bench = SolverBench { sets, empty: false, json: None };
+    let mut options = options.iter();
+    while let Some(&option) = options.next() {
+        match option {
+            "--empty" => bench.empty = true,
+            "--json" => bench.json = options.next().copied(),
+            _ => {
+                eprintln!("xtask: bench solver has no option '{option}'\n{USAGE}");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    match bench.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn test_steps() -> Vec<Step> {

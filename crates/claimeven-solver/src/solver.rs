@@ -15,8 +15,8 @@ use crate::engine::{Engine, engine};
 /// What a solver may use.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The size of the transposition table. Small tables stay in the processor's caches and are
-    /// faster for single positions; large ones pay off for long runs over related positions.
+    /// The size of the transposition table. Small tables stay in the processor's caches: with the
+    /// default, positions of the standard board are solved fastest, and the empty one too.
     pub table_mb: usize,
     /// How many threads work on one position. Scores do not depend on it; with one thread,
     /// neither do node counts.
@@ -27,7 +27,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { table_mb: 8, threads: 1, books: Vec::new() }
+        Options { table_mb: 2, threads: 1, books: Vec::new() }
     }
 }
 

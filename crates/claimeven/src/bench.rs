@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use claimeven_game::{Position, Setup};
-use claimeven_solver::{Options, Solver};
+use claimeven_solver::{Limits, Options, Solver};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -137,6 +137,10 @@ fn measure(name: &str, lines: &[Line], solver: &mut Solver) -> Result<Report, Fa
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {eta} left")
         .expect("the template is valid");
     let bar = ProgressBar::new(lines.len() as u64).with_style(style).with_message(name.to_owned());
+    if let Some(last) = lines.iter().max_by_key(|line| line.position.ply()) {
+        // The first position makes a solver take its memory, which is not to be measured.
+        solver.bounds(&last.position, &Limits { nodes: Some(0), ..Limits::default() })?;
+    }
     let before = solver.nodes();
     let mut correct = 0;
     let mut times: Vec<Duration> = Vec::with_capacity(lines.len());

@@ -1,0 +1,129 @@
+//! `cargo xtask bench solver`: our solver beside another one, in one run.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde::{Deserialize, Serialize};
+
+const PEER: &str = "bitbully";
+
+/// What is to be measured.
+pub(crate) struct SolverBench<'a> {
+    /// The folder of the public test sets.
+    pub(crate) sets: &'a str,
+    /// Whether to solve the empty board too, which takes the peer five minutes.
+    pub(crate) empty: bool,
+    /// Where to write the report.
+    pub(crate) json: Option<&'a str>,
+}
+
+/// One line of `claimeven bench --json`, which the peer's script prints too.
+#[derive(Serialize, Deserialize)]
+struct Measured {
+    name: String,
+    positions: usize,
+    correct: usize,
+    nodes: u64,
+    mean_us: f64,
+    median_us: f64,
+    nodes_per_second: f64,
+}
+
+#[derive(Serialize)]
+struct Report {
+    ours: Vec<Measured>,
+    peer: Vec<Measured>,
+    /// How many times as long the peer takes, by mean.
+    ratios: Vec<f64>,
+}
+
+impl SolverBench<'_> {
+    pub(crate) fn run(&self) -> Result<(), String> {
+        let python = install_peer()?;
+        println!("measuring claimeven");
+        let mut ours = Command::new("cargo");
+        ours.args(["run", "--quiet", "--release", "--package", "claimeven", "--"]);
+        ours.args(["bench", "--json", "--sets", self.sets]);
+        ours.args(self.empty.then_some("--empty"));
+        let ours = measure(&mut ours)?;
+
+        println!("measuring {PEER}, which takes some minutes");
+        let mut peer = Command::new(python);
+        peer.args(["-c", include_str!("bitbully.py"), self.sets]);
+        peer.args(self.empty.then_some("--empty"));
+        let peer = measure(&mut peer)?;
+
+        let ratios = ours.iter().zip(&peer).map(|(ours, peer)| peer.mean_us / ours.mean_us);
+        let report = Report { ratios: ratios.collect(), ours, peer };
+        report.print();
+        if let Some(path) = self.json {
+            let text = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?;
+            fs::write(path, text).map_err(|error| format!("{path}: {error}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Report {
+    /// As a table for Markdown.
+    fn print(&self) {
+        println!();
+        println!(
+            "| set | correct | nodes | nodes/s | median | mean | {PEER}: median | mean | ratio |"
+        );
+        println!("|---|---|---|---|---|---|---|---|---|");
+        for ((ours, peer), ratio) in self.ours.iter().zip(&self.peer).zip(&self.ratios) {
+            println!(
+                "| {} | {}/{} | {} | {:.1} M | {} | {} | {} | {} | {ratio:.1} |",
+                ours.name,
+                ours.correct,
+                ours.positions,
+                ours.nodes,
+                ours.nodes_per_second / 1e6,
+                time(ours.median_us),
+                time(ours.mean_us),
+                time(peer.median_us),
+                time(peer.mean_us),
+            );
+        }
+    }
+}
+
+/// Installs the peer into a virtual environment of its own and returns its Python.
+fn install_peer() -> Result<String, String> {
+    let folder = "target/bench-solver";
+    let python = format!("{folder}/bin/python");
+    if !Path::new(&python).exists() {
+        succeed(Command::new("python3").args(["-m", "venv", folder]))?;
+    }
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", PEER];
+    succeed(Command::new(&python).args(pip))?;
+    Ok(python)
+}
+
+fn succeed(command: &mut Command) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{command:?}: {status}")),
+        Err(error) => Err(format!("{command:?}: {error}")),
+    }
+}
+
+fn measure(command: &mut Command) -> Result<Vec<Measured>, String> {
+    let output = command.stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("{command:?}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{}", output.status));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
+}
+
+/// Microseconds in the unit one would say them in.
+fn time(us: f64) -> String {
+    match us {
+        ..1e3 => format!("{us:.2} us"),
+        ..1e6 => format!("{:.2} ms", us / 1e3),
+        _ => format!("{:.2} s", us / 1e6),
+    }
+}
