@@ -2,6 +2,7 @@
 
 use claimeven_game::{AnySize, Position, Setup, Standard};
 
+use crate::Score;
 use crate::engine::{Engine, Searchers};
 use crate::search::off;
 use crate::solver::{Limits, Options};
@@ -56,12 +57,13 @@ impl Ablated {
         Some(Ablated { engine: engine(setup, technique, options)?, nodes: 0 })
     }
 
-    /// The score of an unfinished position.
-    pub fn score(&mut self, position: &Position) -> i32 {
+    /// The score of an unfinished position, if it takes no more than so many nodes.
+    pub fn score(&mut self, position: &Position, nodes: u64) -> Option<Score> {
         let most = position.setup().cells() as i32;
-        let (bounds, nodes) = self.engine.solve(position, [-most, most], &Limits::default());
+        let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+        let (bounds, nodes) = self.engine.solve(position, [-most, most], &limits);
         self.nodes += nodes;
-        bounds.exact().expect("only a limit stops the search").value()
+        bounds.exact()
     }
 
     /// The nodes searched so far.

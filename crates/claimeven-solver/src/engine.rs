@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use claimeven_game::{AnySize, Bits, Position, Setup, Standard, with_board};
+use claimeven_game::{AnySize, Bits, Fixed, Position, Ruleset, Setup, Standard, with_board};
 
 use crate::Score;
 use crate::busy::Busy;
@@ -26,15 +26,23 @@ pub(crate) trait Engine: Send {
     fn clear(&mut self);
 }
 
-/// The engine that is fastest for a setup.
+/// The engine that is fastest for a setup: made for its size if that is a common one.
 pub(crate) fn engine(setup: Setup, options: &Options) -> Box<dyn Engine> {
-    if setup == Setup::STANDARD {
-        Box::new(Searchers::<Standard>::new(Standard::default(), options))
-    } else if let Some(rules) = AnySize::<u64>::new(setup) {
-        Box::new(Searchers::<_>::new(rules, options))
-    } else {
-        let rules = AnySize::<u128>::new(setup).expect("a setup has at most 128 bits");
-        Box::new(Searchers::<_>::new(rules, options))
+    fn boxed<S: Shape>(shape: S, options: &Options) -> Box<dyn Engine> {
+        Box::new(Searchers::<S>::new(shape, options))
+    }
+    if setup.ruleset() == Ruleset::Standard {
+        match (setup.cols(), setup.rows(), setup.connect()) {
+            (7, 6, 4) => return boxed(Standard::default(), options),
+            (8, 7, 4) => return boxed(Fixed::<8, 7, 4>, options),
+            (6, 5, 4) => return boxed(Fixed::<6, 5, 4>, options),
+            (5, 5, 4) => return boxed(Fixed::<5, 5, 4>, options),
+            _ => {}
+        }
+    }
+    match AnySize::<u64>::new(setup) {
+        Some(rules) => boxed(rules, options),
+        None => boxed(AnySize::<u128>::new(setup).expect("a setup has at most 128 bits"), options),
     }
 }
 
