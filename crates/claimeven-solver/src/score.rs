@@ -45,9 +45,9 @@ impl Score {
     /// use claimeven_game::{Position, Setup};
     /// use claimeven_solver::{Options, Solver};
     ///
-    /// let position = Position::from_moves(Setup::STANDARD, "4253").unwrap();
+    /// let position = Position::from_moves(Setup::STANDARD, "4455").unwrap();
     /// let score = Solver::new(Options::default()).score(&position).unwrap();
-    /// assert_eq!(score.moves_to_win(&position), Some(3));
+    /// assert_eq!((score.value(), score.moves_to_win(&position)), (18, Some(2)));
     /// ```
     pub fn moves_to_win(self, position: &Position) -> Option<u32> {
         let (cells, ply) = (position.setup().cells(), position.ply());

@@ -71,7 +71,7 @@ impl Bounds {
 /// let mut solver = Solver::new(Options::default());
 /// let position = Position::from_moves(Setup::STANDARD, "35333571").unwrap();
 /// let score = solver.score(&position).unwrap();
-/// assert_eq!(score.describe(&position), "loses in 8");
+/// assert_eq!(score.describe(&position), "loses in 15");
 /// ```
 pub struct Solver {
     options: Options,
