@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use claimeven_game::{Position, Setup};
 use claimeven_solver::{Limits, Options, Solver};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::Failure;
+use crate::progress::bar;
 
 /// Measure the solver on fixed positions
 #[derive(clap::Args)]
@@ -134,9 +134,8 @@ fn parse(text: &str, path: &Path, count: usize) -> Result<Vec<Line>, Failure> {
 }
 
 fn measure(name: &str, lines: &[Line], solver: &mut Solver) -> Result<Report, Failure> {
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {eta} left")
-        .expect("the template is valid");
-    let bar = ProgressBar::new(lines.len() as u64).with_style(style).with_message(name.to_owned());
+    let bar = bar(lines.len() as u64, "{msg} {wide_bar} {pos}/{len}, {eta} left");
+    bar.set_message(name.to_owned());
     if let Some(last) = lines.iter().max_by_key(|line| line.position.ply()) {
         // The first position makes a solver take its memory, which is not to be measured.
         solver.bounds(&last.position, &Limits { nodes: Some(0), ..Limits::default() })?;

@@ -5,10 +5,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use claimeven_solver::{Book, BuildError, Options, Solver, book_positions, build_book};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::Failure;
+use crate::progress::bar;
 use crate::setup::{SetupArgs, SetupJson};
 use crate::solver::{SolverArgs, read_book};
 
@@ -118,7 +118,7 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
     }
     let books = args.solver.books(setup)?;
     let checkpoint = args.out.with_added_extension("part");
-    let bar = bar("{msg} {wide_bar} {human_pos}/{human_len}, {eta} left");
+    let bar = bar(0, "{msg} {wide_bar} {human_pos}/{human_len}, {eta} left");
     bar.set_message("finding positions");
     let mut before = None;
     let book = build_book(
@@ -160,8 +160,7 @@ fn verify(args: &VerifyArgs) -> Result<(), Failure> {
     fastrand::Rng::with_seed(args.seed).shuffle(&mut positions);
     positions.truncate(args.sample);
     let mut solver = Solver::new(Options::default());
-    let bar = bar("{wide_bar} {human_pos}/{human_len}, {eta} left");
-    bar.set_length(positions.len() as u64);
+    let bar = bar(positions.len() as u64, "{wide_bar} {human_pos}/{human_len}, {eta} left");
     let mut wrong = 0;
     for position in bar.wrap_iter(positions.iter()) {
         let score = solver.score(position)?.value();
@@ -199,9 +198,4 @@ fn describe(book: &Book, json: bool) -> Result<(), Failure> {
         )?;
     }
     Ok(())
-}
-
-fn bar(template: &str) -> ProgressBar {
-    let style = ProgressStyle::with_template(template).expect("the template is valid");
-    ProgressBar::new(0).with_style(style)
 }

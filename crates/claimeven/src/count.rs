@@ -4,11 +4,11 @@ use std::io::Write;
 
 use claimeven_game::{CountEvent, PlyCount, count_positions};
 use clap::ArgGroup;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use crate::Failure;
+use crate::progress::bar;
 use crate::setup::{SetupArgs, SetupJson};
 
 /// Count the distinct positions of each ply
@@ -64,9 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if !args.json {
         writeln!(out, "{:>5} {:>20} {:>20}", "ply", "positions", "finished games")?;
     }
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} %, {eta} left")
-        .expect("the template is valid");
-    let bar = ProgressBar::new(0).with_style(style);
+    let bar = bar(0, "{msg} {wide_bar} {percent:>3} %, {eta} left");
     let mut report = Report { setup: setup.into(), plies: Vec::new(), positions: 0 };
     count_positions(setup, args.plies.unwrap_or(u32::MAX), memory, |event| {
         match event {

@@ -80,29 +80,18 @@ impl From<serde_json::Error> for Failure {
     }
 }
 
-impl From<SetupError> for Failure {
-    fn from(error: SetupError) -> Failure {
-        Failure::Input(error.to_string())
-    }
+/// Errors of the libraries that are always the input's fault.
+macro_rules! input_errors {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Failure {
+                Failure::Input(error.to_string())
+            }
+        }
+    )*};
 }
 
-impl From<MoveTextError> for Failure {
-    fn from(error: MoveTextError) -> Failure {
-        Failure::Input(error.to_string())
-    }
-}
-
-impl From<BoardError> for Failure {
-    fn from(error: BoardError) -> Failure {
-        Failure::Input(error.to_string())
-    }
-}
-
-impl From<Unsolvable> for Failure {
-    fn from(error: Unsolvable) -> Failure {
-        Failure::Input(error.to_string())
-    }
-}
+input_errors!(SetupError, MoveTextError, BoardError, Unsolvable);
 
 impl From<CountError> for Failure {
     fn from(error: CountError) -> Failure {

@@ -9,6 +9,7 @@ mod draw;
 mod failure;
 mod perft;
 mod play;
+mod progress;
 mod setup;
 mod show;
 mod solve;

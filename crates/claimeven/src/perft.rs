@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use claimeven_game::{Game, Position, perft};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::Failure;
+use crate::progress::bar;
 use crate::setup::{SetupArgs, SetupJson};
 
 /// Count the move sequences of each length
@@ -78,11 +78,8 @@ fn count(start: &Position, plies: u32) -> u64 {
     for _ in 0..OPENING {
         openings = openings.iter().flat_map(children).collect();
     }
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} %, {eta} left")
-        .expect("the template is valid");
-    let bar = ProgressBar::new(openings.len() as u64)
-        .with_style(style)
-        .with_message(format!("{plies} plies"));
+    let template = "{msg} {wide_bar} {percent:>3} %, {eta} left";
+    let bar = bar(openings.len() as u64, template).with_message(format!("{plies} plies"));
     let sequences =
         bar.wrap_iter(openings.iter()).map(|opening| perft(opening, plies - OPENING)).sum();
     bar.finish_and_clear();

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use claimeven_game::{Position, Setup};
 use claimeven_solver::{Score, Solver};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::Failure;
+use crate::progress::bar;
 use crate::setup::SetupArgs;
 use crate::solver::SolverArgs;
 use crate::stream::answer_lines;
@@ -108,9 +109,7 @@ fn progress() -> ProgressBar {
     if io::stdout().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{human_pos} positions, {per_sec}, {elapsed}")
-        .expect("the template is valid");
-    ProgressBar::no_length().with_style(style)
+    bar(0, "{human_pos} positions, {per_sec}, {elapsed}")
 }
 
 fn answer(text: &str, setup: Setup, args: &Args, solver: &mut Solver) -> Result<String, Failure> {
