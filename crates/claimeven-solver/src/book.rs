@@ -11,6 +11,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::{Arc, LazyLock};
 
 use claimeven_game::{Bits, Board, Column, Position, Rules, Ruleset, Setup, with_board};
 
@@ -120,6 +121,15 @@ impl Book {
             function: Retrieval::read(content)?,
         })
     }
+}
+
+/// The books that are part of the program: all positions of the standard board at ply 8.
+pub fn embedded_books() -> Vec<Arc<Book>> {
+    static PLY_8: LazyLock<Arc<Book>> = LazyLock::new(|| {
+        let book = Book::from_bytes(include_bytes!("../books/7x6-8.book"));
+        Arc::new(book.expect("the book was whole when the program was built"))
+    });
+    vec![Arc::clone(&PLY_8)]
 }
 
 /// The positions of a book, one of each mirror pair, by ascending canonical key.

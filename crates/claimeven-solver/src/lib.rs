@@ -27,7 +27,7 @@ mod table;
 mod windows;
 mod word;
 
-pub use book::{Book, BookError, book_positions};
+pub use book::{Book, BookError, book_positions, embedded_books};
 pub use book_builder::{BuildError, BuildProgress, build_book};
 pub use score::Score;
-pub use solver::{Bounds, Limits, Options, Solver, Unsolvable, embedded_books};
+pub use solver::{Bounds, Limits, Options, Solver, Unsolvable};

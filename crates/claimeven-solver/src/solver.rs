@@ -264,11 +264,6 @@ impl BookReader<'_> {
     }
 }
 
-/// The books that are part of the program.
-pub fn embedded_books() -> Vec<Arc<Book>> {
-    Vec::new()
-}
-
 /// A ruleset that the solver does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unsolvable(pub Ruleset);

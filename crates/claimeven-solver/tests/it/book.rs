@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use claimeven_game::{Position, Setup};
-use claimeven_solver::{Book, BuildError, Options, Solver, book_positions, build_book};
+use claimeven_solver::{
+    Book, BuildError, Options, Score, Solver, book_positions, build_book, embedded_books,
+};
 
 use crate::naive::{children, setup};
 
@@ -65,6 +67,27 @@ fn a_solver_with_a_book_gives_the_same_scores_without_searching() {
         ply.dedup_by_key(|position| position.canonical_key());
     }
     assert_eq!(with.nodes(), 0);
+}
+
+#[test]
+fn the_embedded_book_is_small_complete_and_right() {
+    let books = embedded_books();
+    let [book] = &books[..] else { panic!("there is one") };
+    assert_eq!((book.setup(), book.ply()), (Setup::STANDARD, 8));
+    assert!(book.to_bytes().len() < 100_000);
+    let mut positions = book_positions(Setup::STANDARD, 8);
+    assert_eq!(book.entries(), positions.len() as u64);
+
+    fastrand::Rng::with_seed(5).shuffle(&mut positions);
+    let mut solve = scorer();
+    for position in &positions[..40] {
+        assert_eq!(book.score(position.canonical_key()), solve(position), "{position:?}");
+    }
+    let mut solver = Solver::new(Options { books: books.clone(), ..Options::default() });
+    let columns = solver.scores(&Position::new(Setup::STANDARD)).unwrap();
+    let columns: Vec<i32> = columns.into_iter().flatten().map(Score::value).collect();
+    assert_eq!(columns, [-2, -1, 0, 1, 0, -1, -2]);
+    assert_eq!(solver.nodes(), 0);
 }
 
 #[test]
