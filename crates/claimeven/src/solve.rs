@@ -86,19 +86,25 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         move |line: &str| answer(line, setup, &args, &mut solver)
     });
     let progress = progress();
-    let mut out = io::stdout().lock();
+    let mut out = io::BufWriter::new(io::stdout().lock());
     let mut failed = false;
-    answer_lines(workers, |answer| {
-        progress.inc(1);
-        match answer {
-            Ok(answer) => writeln!(out, "{answer}")?,
-            Err(Failure::Input(message)) if args.keep_going => {
-                progress.suspend(|| anstream::eprintln!("claimeven: {message}"));
-                failed = true;
+    answer_lines(workers, |answers| {
+        progress.inc(answers.len() as u64);
+        for answer in answers {
+            match answer {
+                Ok(answer) => writeln!(out, "{answer}")?,
+                Err(Failure::Input(message)) if args.keep_going => {
+                    progress.suspend(|| anstream::eprintln!("claimeven: {message}"));
+                    failed = true;
+                }
+                Err(failure) => {
+                    out.flush()?;
+                    return Err(failure);
+                }
             }
-            Err(failure) => return Err(failure),
         }
-        Ok(())
+        // Whoever waits for the answers to these lines gets them now.
+        Ok(out.flush()?)
     })?;
     progress.finish_and_clear();
     if failed { Err(Failure::Reported) } else { Ok(()) }

@@ -21,14 +21,14 @@ struct Batch {
 }
 
 /// Has every line of standard input answered by one of the workers and hands the answers on in the
-/// order of the lines. A failure that is the line's fault gets its number.
+/// order of the lines, a batch at a time. A failure that is the line's fault gets its number.
 ///
 /// Lines are taken as they come, so a program at the other end of a pipe may wait for the answer to
 /// one line before it writes the next. The threads are left to themselves when `output` fails: one
 /// of them may be waiting for input that never comes.
 pub(crate) fn answer_lines<Worker>(
     workers: impl IntoIterator<Item = Worker>,
-    mut output: impl FnMut(Result<String, Failure>) -> Result<(), Failure>,
+    mut output: impl FnMut(Vec<Result<String, Failure>>) -> Result<(), Failure>,
 ) -> Result<(), Failure>
 where
     Worker: FnMut(&str) -> Result<String, Failure> + Send + 'static,
@@ -58,7 +58,7 @@ where
     for (index, answers) in answer_receiver {
         waiting.insert(index, answers);
         while let Some(answers) = waiting.remove(&next) {
-            answers.into_iter().try_for_each(&mut output)?;
+            output(answers)?;
             next += 1;
         }
     }
