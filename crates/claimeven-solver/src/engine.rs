@@ -55,8 +55,8 @@ pub(crate) struct Searchers<S: Shape, const OFF: u32 = 0> {
 
 impl<S: Shape, const OFF: u32> Searchers<S, OFF> {
     pub(crate) fn new(shape: S, options: &Options) -> Self {
-        let table = Arc::new(Table::new(shape, options.table_mb << 20));
         let threads = options.threads.max(1);
+        let table = Arc::new(Table::new(shape, (options.table_mb * threads) << 20));
         let busy = (threads > 1).then(|| Arc::new(Busy::new()));
         let search = |_| Search::new(shape, Arc::clone(&table), busy.clone());
         Searchers { shape, team: (0..threads).map(search).collect(), table }

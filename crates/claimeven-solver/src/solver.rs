@@ -15,7 +15,8 @@ use crate::engine::{Engine, engine};
 /// What a solver may use.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The size of the transposition table. Small tables stay in the processor's caches: with the
+    /// The size of the transposition table for each thread, which brings caches of its own to the
+    /// table that all of them share. Small tables stay in the processor's caches: with the
     /// default, positions of the standard board are solved fastest, and the empty one too.
     pub table_mb: usize,
     /// How many threads work on one position. Scores do not depend on it; with one thread,

@@ -183,7 +183,10 @@ impl<B: Word> Bucket<B> {
 }
 
 /// Empty buckets, on huge pages where the system offers them.
-#[allow(unsafe_code, reason = "the advice has no safe form, and saves a tenth of the time")]
+#[allow(
+    unsafe_code,
+    reason = "the advice has no safe form, and saves a fifth of the time with 64 MB"
+)]
 fn zeroed<B: Word>(len: usize) -> Vec<Bucket<B>> {
     let mut buckets = Vec::with_capacity(len);
     #[cfg(target_os = "linux")]

@@ -55,7 +55,7 @@ impl Windows {
             budget *= BUDGET_GROWTH;
         }
         // Halted or not, the range holds what is known.
-        let _ = self.walk(&mut |alpha| probe(alpha, &mut u64::MAX.clone()));
+        let _ = self.walk(&mut |alpha| probe(alpha, &mut { u64::MAX }));
     }
 
     /// Steps from the guess towards the score, one null window at a time.

@@ -26,7 +26,7 @@ pub(crate) struct SolverArgs {
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 
-    /// Memory for the transposition table of each solver, in MiB
+    /// Memory for the transposition table per thread, in MiB
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(default_value_t = Options::default().table_mb as u32)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
