@@ -154,12 +154,14 @@ pub fn book_positions(setup: Setup, ply: u32) -> Vec<Position> {
     positions
 }
 
-pub(crate) fn can_win_at_once(position: &Position) -> bool {
-    fn has_winning_cell<R: Rules>(board: &Board<R>) -> bool {
-        let wins = |index| board.rules().has_line(board.own() | R::Bits::ONE << index);
-        board.legal().indices().any(wins)
-    }
-    with_board!(position, board => has_winning_cell(&board))
+fn can_win_at_once(position: &Position) -> bool {
+    with_board!(position, board => has_winning_move(&board))
+}
+
+/// Whether the side to move can complete a line with its next disc.
+pub(crate) fn has_winning_move<R: Rules>(board: &Board<R>) -> bool {
+    let wins = |index| board.rules().has_line(board.own() | R::Bits::ONE << index);
+    board.legal().indices().any(wins)
 }
 
 /// Whether some order of moves leads to a position without a line, as a picture may show one that

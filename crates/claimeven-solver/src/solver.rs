@@ -9,7 +9,7 @@ use std::time::Duration;
 use claimeven_game::{Bits, Board, Column, Position, Rules, Ruleset, Setup, with_board};
 
 use crate::Score;
-use crate::book::{Book, is_reachable};
+use crate::book::{Book, has_winning_move, is_reachable};
 use crate::engine::{Engine, engine};
 
 /// What a solver may use.
@@ -228,8 +228,7 @@ impl BookReader<'_> {
         let key = board.canonical_key().widen();
 
         // 1. Wins at once are not in the book.
-        let open = board.open();
-        if open.indices().any(|index| rules.has_line(board.own() | R::Bits::ONE << index)) {
+        if has_winning_move(&board) {
             return (cells + 1 - ply) / 2;
         }
         if board.ply() == self.book.ply() {
@@ -246,7 +245,7 @@ impl BookReader<'_> {
 
         // 3. Every move, from the centre outwards.
         let middle = i32::from(rules.setup().cols()) * rules.stride() as i32 / 2;
-        let mut moves: Vec<u32> = open.indices().collect();
+        let mut moves: Vec<u32> = board.open().indices().collect();
         moves.sort_by_key(|&index| (index as i32 - middle).abs());
         let (mut best, first_alpha) = (-cells, alpha);
         for index in moves {
