@@ -1,0 +1,234 @@
+//! What every player is: something that decides, within limits, and says what it thought.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use claimeven_game::{Column, Position, Setup};
+use claimeven_solver::Score;
+
+use crate::tree::Tree;
+
+/// A player that is a program.
+///
+/// What it decides depends on the position, its own parameters, its seed and the limits, and on
+/// nothing else; players that remember earlier positions say so.
+pub trait Agent: Send {
+    /// Chooses a move for the side to move. The game must not be over.
+    fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError>;
+
+    /// Chooses a move and records the search tree, down to `levels` plies below the root.
+    fn decide_with_tree(
+        &mut self,
+        _position: &Position,
+        _limits: &Limits,
+        _levels: u32,
+    ) -> Result<(Decision, Tree), AgentError> {
+        Err(AgentError::NoTree)
+    }
+}
+
+/// When to stop thinking. What is not set here is left to the player's own parameters.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// Look so many plies ahead at most.
+    pub depth: Option<u32>,
+    /// Visit so many positions at most.
+    pub nodes: Option<u64>,
+    /// Simulate so many games at most.
+    pub simulations: Option<u64>,
+    /// Think so long at most.
+    pub time: Option<Duration>,
+    /// Stop as soon as this is set.
+    pub cancel: Option<Arc<AtomicBool>>,
+}
+
+/// A move, and what led to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// The column to play.
+    pub column: Column,
+    /// What the position is worth to the side to move.
+    pub value: Value,
+    /// What each column is worth, from the left; `None` where nothing is known or nobody can play.
+    pub columns: Vec<Option<ColumnValue>>,
+    /// How the player expects the game to go on, from its own move.
+    pub line: Vec<Column>,
+    /// What it took.
+    pub work: Work,
+    /// How long it took.
+    pub time: Duration,
+    /// Whether a limit ended the search before it had done what the player's parameters ask for.
+    pub stopped: bool,
+}
+
+/// What is known of one column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ColumnValue {
+    /// What playing there is worth to the side to move.
+    pub value: Value,
+    /// How well that is known.
+    pub bound: Bound,
+}
+
+/// How a number stands to the value it tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// It is the value.
+    Exact,
+    /// The value is this or less: the search had seen enough.
+    AtMost,
+    /// The value is this or more: the search had seen enough.
+    AtLeast,
+}
+
+impl Bound {
+    /// The sign that goes before a number: `≤`, `≥` or nothing.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Bound::Exact => "",
+            Bound::AtMost => "≤",
+            Bound::AtLeast => "≥",
+        }
+    }
+
+    /// The same, as the other side sees it.
+    #[must_use]
+    pub const fn reversed(self) -> Bound {
+        match self {
+            Bound::Exact => Bound::Exact,
+            Bound::AtMost => Bound::AtLeast,
+            Bound::AtLeast => Bound::AtMost,
+        }
+    }
+}
+
+/// What a position is worth to the side to move, in the terms of the player who says so.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A win that has been seen to its end, so many plies away.
+    Win(u32),
+    /// A loss that has been seen to its end, so many plies away.
+    Loss(u32),
+    /// A draw that has been seen to its end.
+    Draw,
+    /// The result of perfect play where each line is a point: lines ahead at the end.
+    Margin(i32),
+    /// The points of an evaluation.
+    Points(i32),
+    /// The expected result: 1 for a win, 0.5 for a draw, 0 for a loss.
+    Chance(f64),
+}
+
+impl Value {
+    /// The value as the other side sees it.
+    #[must_use]
+    pub fn reversed(self) -> Value {
+        match self {
+            Value::Win(plies) => Value::Loss(plies),
+            Value::Loss(plies) => Value::Win(plies),
+            Value::Draw => Value::Draw,
+            Value::Margin(lines) => Value::Margin(-lines),
+            Value::Points(points) => Value::Points(-points),
+            Value::Chance(chance) => Value::Chance(1.0 - chance),
+        }
+    }
+
+    /// What an exact score says of a position.
+    pub fn of_score(score: Score, position: &Position) -> Value {
+        match score.moves_to_win(position) {
+            None => Value::Draw,
+            Some(moves) if score.sign() > 0 => Value::Win(2 * moves - 1),
+            Some(moves) => Value::Loss(2 * moves),
+        }
+    }
+
+    /// The kind of value, as a word for files.
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Value::Win(_) => "win",
+            Value::Loss(_) => "loss",
+            Value::Draw => "draw",
+            Value::Margin(_) => "margin",
+            Value::Points(_) => "points",
+            Value::Chance(_) => "chance",
+        }
+    }
+
+    /// The number that goes with the kind: plies to a win or loss, lines, points or a chance.
+    pub fn number(self) -> f64 {
+        match self {
+            Value::Win(plies) | Value::Loss(plies) => plies.into(),
+            Value::Draw => 0.0,
+            Value::Margin(number) | Value::Points(number) => number.into(),
+            Value::Chance(chance) => chance,
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    /// What people are told: `wins in 3`, `draw`, `+14`, `62.5 %`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = |number: i32| if number.abs() == 1 { "" } else { "s" };
+        let text = match *self {
+            Value::Win(plies) => format!("wins in {}", plies.div_ceil(2)),
+            Value::Loss(plies) => format!("loses in {}", plies / 2),
+            Value::Draw | Value::Margin(0) => "draw".to_owned(),
+            Value::Margin(lines @ 1..) => format!("wins by {lines} line{}", plural(lines)),
+            Value::Margin(lines) => format!("loses by {} line{}", -lines, plural(lines)),
+            Value::Points(points) => format!("{points:+}"),
+            Value::Chance(chance) => format!("{:.1} %", 100.0 * chance),
+        };
+        f.pad(&text)
+    }
+}
+
+/// What a search did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Positions visited, the first one included.
+    pub nodes: u64,
+    /// Positions whose value was not found by looking further: finished games and estimates.
+    pub leaves: u64,
+    /// Positions whose remaining moves did not matter any more.
+    pub cutoffs: u64,
+    /// Positions that the transposition table knew enough about.
+    pub table_hits: u64,
+    /// How many plies ahead the whole search has looked.
+    pub depth: u32,
+    /// Games simulated.
+    pub simulations: u64,
+}
+
+/// Why a player cannot decide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AgentError {
+    /// There is nothing to decide in a finished game.
+    GameOver,
+    /// The player cannot play this game.
+    Unsuited {
+        /// The player.
+        agent: &'static str,
+        /// The game.
+        setup: Setup,
+        /// What it can play.
+        reason: String,
+    },
+    /// The player has no search tree to show.
+    NoTree,
+}
+
+impl fmt::Display for AgentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AgentError::GameOver => f.write_str("the game is over"),
+            AgentError::Unsuited { agent, setup, reason } => {
+                write!(f, "{agent} cannot play {setup}: {reason}")
+            }
+            AgentError::NoTree => f.write_str("this player has no search tree to show"),
+        }
+    }
+}
+
+impl std::error::Error for AgentError {}

@@ -1,0 +1,197 @@
+//! The influence map: which cells matter to whom.
+//!
+//! Every window that only one player has discs in radiates onto its empty cells: the fewer cells
+//! it lacks, the more. So each empty cell carries an influence of either player, as cells of a
+//! strategy game's map carry that of armies around them.
+//!
+//! ```text
+//!   .  .  .  .  .  .  .
+//!   .  .  .  .  .  .  .          X threatens both ends of its row of three: they
+//!   .  .  .  .  .  .  .          shine for X. The cell above each end shines less,
+//!   .  .  .  .  .  .  .          for a diagonal that is two discs short.
+//!   .  .  O  O  .  .  .
+//!   *  X  X  X  *  .  O
+//! ```
+//!
+//! [`Influence`] plays by the map alone. It looks at the cell that a disc would come to rest on
+//! and at the one above, which the disc opens to the opponent, and at no reply. The evaluation
+//! `influence` sums the map up, for searches.
+
+use claimeven_game::{Bits, Board, Column, Player, Position, Rules, with_board};
+
+use crate::agent::{Agent, AgentError, Bound, ColumnValue, Decision, Limits, Value, Work};
+use crate::stop::Stop;
+use crate::ties::Ties;
+use crate::windows::OpenWindows;
+
+/// Plays by an influence map, without search.
+#[derive(Clone, Debug, Default)]
+pub struct Influence {
+    /// Which of several equally good moves is played.
+    pub ties: Ties,
+    /// What chooses where the tie rule does not.
+    pub seed: u64,
+}
+
+/// What a cell's influence is worth, to the player it belongs to and as a field of the other.
+struct CellWeights {
+    /// The cell completes a line.
+    one_short: i32,
+    /// The cell and another one complete a line.
+    two_short: i32,
+}
+
+/// Taking a cell for one's own lines: a win ends the game.
+const TAKE: CellWeights = CellWeights { one_short: 1_000_000, two_short: 12 };
+/// Taking a cell from the other's lines: a loss is to be averted before all but a win.
+const DENY: CellWeights = CellWeights { one_short: 50_000, two_short: 10 };
+/// Opening a cell for the other's lines: that would lose at once.
+const OPEN: CellWeights = CellWeights { one_short: -2_000, two_short: -4 };
+/// Opening a cell of one's own lines, which the other can then take.
+const SPOIL: CellWeights = CellWeights { one_short: -60, two_short: -2 };
+
+impl Agent for Influence {
+    fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
+        let stop = Stop::new(limits, None);
+        let order = self.ties.order(position, self.seed);
+        let points = |column: Column| with_board!(position, board => column_points(&board, column));
+        // The last of several equals is the greatest to `max_by_key`.
+        let best = order.iter().rev().copied().max_by_key(|&column| points(column));
+        let column = best.ok_or(AgentError::GameOver)?;
+        let mut columns = vec![None; position.setup().cols().into()];
+        for &column in &order {
+            let value = Value::Points(points(column));
+            columns[column.index()] = Some(ColumnValue { value, bound: Bound::Exact });
+        }
+        Ok(Decision {
+            column,
+            value: Value::Points(points(column)),
+            columns,
+            line: vec![column],
+            work: Work { nodes: 1, leaves: order.len() as u64, ..Work::default() },
+            time: stop.elapsed(),
+            stopped: false,
+        })
+    }
+}
+
+/// What the map says of playing in a column.
+fn column_points<R: Rules>(board: &Board<R>, column: Column) -> i32 {
+    let (own, other) = (board.own(), board.other());
+    let cell = board.open() & board.rules().column(column);
+    let above = (cell << 1) & board.rules().cells();
+    let influence = |cell: R::Bits, own: R::Bits, other: R::Bits, weights: CellWeights| {
+        let count = |select: fn(&OpenWindows<R::Bits>) -> R::Bits| {
+            windows_through(board.rules(), cell, own, other, select) as i32
+        };
+        weights.one_short * count(|windows| windows.one_short)
+            + weights.two_short * count(|windows| windows.two_short)
+    };
+    let room = room(board.rules(), cell, other) as i32;
+    influence(cell, own, other, TAKE)
+        + influence(cell, other, own, DENY)
+        + influence(above, other, own, OPEN)
+        + influence(above, own, other, SPOIL)
+        + room
+}
+
+/// How many windows go through a cell that the other player has no disc in; most in the centre.
+fn room<R: Rules>(rules: R, cell: R::Bits, other: R::Bits) -> u32 {
+    let through = |direction| {
+        let windows = rules.lines(rules.cells() & !other, direction);
+        count_through(rules, windows, direction, cell)
+    };
+    rules.directions().into_iter().map(through).sum()
+}
+
+/// How many of the windows in one direction go through a cell.
+fn count_through<R: Rules>(rules: R, windows: R::Bits, direction: u32, cell: R::Bits) -> u32 {
+    let steps = 0..u32::from(rules.setup().connect());
+    steps.map(|step| (windows & cell.shifted_down(step * direction)).count()).sum()
+}
+
+/// How many of the selected windows go through a cell.
+fn windows_through<R: Rules>(
+    rules: R,
+    cell: R::Bits,
+    own: R::Bits,
+    other: R::Bits,
+    select: impl Fn(&OpenWindows<R::Bits>) -> R::Bits,
+) -> u32 {
+    let through = |direction| {
+        let windows = select(&OpenWindows::new(rules, direction, own, other));
+        count_through(rules, windows, direction, cell)
+    };
+    rules.directions().into_iter().map(through).sum()
+}
+
+/// What a window radiates onto its empty cells, by their height above the discs of their column.
+struct Radiation {
+    one_short: CellFactors,
+    two_short: CellFactors,
+}
+
+struct CellFactors {
+    /// The next disc of the column comes to rest here.
+    open: i64,
+    /// The one after that.
+    next: i64,
+    /// Higher up.
+    high: i64,
+    /// In addition, where the cell is not open and its row is one that falls to the player when
+    /// both sides fill the columns in turn.
+    claimed: i64,
+}
+
+const RADIATION: Radiation = Radiation {
+    one_short: CellFactors { open: 32, next: 20, high: 24, claimed: 24 },
+    two_short: CellFactors { open: 6, next: 4, high: 3, claimed: 2 },
+};
+
+/// The whole map: the player's influence less the other's.
+pub(crate) fn influence_points<R: Rules>(board: &Board<R>, player: Player) -> i64 {
+    let rules = board.rules();
+    let empty = rules.cells() & !board.filled();
+    let open = board.open();
+    let next = (open << 1) & rules.cells();
+    let high = empty & !(open | next);
+    let sum = |player: Player| {
+        let (own, other) = (board.discs(player), board.discs(player.opponent()));
+        let claimed = claimed_rows(rules, player) & empty & !open;
+        let mut sum = 0;
+        for direction in rules.directions() {
+            let windows = OpenWindows::new(rules, direction, own, other);
+            let kinds = [
+                (windows.one_short, RADIATION.one_short),
+                (windows.two_short, RADIATION.two_short),
+            ];
+            for (windows, factors) in kinds {
+                if windows.is_empty() {
+                    continue;
+                }
+                for step in 0..u32::from(rules.setup().connect()) {
+                    // No window reaches beyond the board, so nothing is shifted out.
+                    let cells = if step == 0 { windows } else { windows << (step * direction) };
+                    let count = |of: R::Bits| i64::from((cells & of).count());
+                    sum += factors.open * count(open)
+                        + factors.next * count(next)
+                        + factors.high * count(high)
+                        + factors.claimed * count(claimed);
+                }
+            }
+        }
+        sum
+    };
+    sum(player) - sum(player.opponent())
+}
+
+/// The rows that fall to a player when the columns fill up in turn, each disc on the other's:
+/// the odd ones to the first player, the even ones to the second, on boards with an even number.
+fn claimed_rows<R: Rules>(rules: R, player: Player) -> R::Bits {
+    let rows = u32::from(rules.setup().rows());
+    if !rows.is_multiple_of(2) {
+        return R::Bits::ZERO;
+    }
+    let first = if player == Player::First { 0 } else { 1 };
+    (first..rows).step_by(2).fold(R::Bits::ZERO, |cells, row| cells | rules.bottom() << row)
+}

@@ -1,0 +1,178 @@
+//! Alpha-beta with a transposition table, which MTD(f) and the timed search are made of.
+
+use claimeven_game::{Bits, Board, Column, Rules};
+
+use crate::agent::Bound;
+use crate::depth_search::{DepthSearch, INFINITY};
+use crate::stop::Stopped;
+use crate::tree::{Source, Trace};
+
+/// What is known of positions seen before.
+///
+/// A position is always the same number of plies from the empty board, so within one search to one
+/// depth its points never change, however it was reached. The next search has a root or a horizon
+/// of its own: only the best moves are of use to it.
+pub(crate) struct Memory {
+    /// A power of two of them; none before the first search.
+    entries: Vec<Entry>,
+    megabytes: u32,
+    /// The number of the search under way.
+    search: u32,
+}
+
+/// What is known of one position.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    key: u128,
+    low: i32,
+    high: i32,
+    search: u32,
+    /// The place of the best move in the order of moves.
+    best: u8,
+}
+
+impl Entry {
+    const UNKNOWN: Entry = Entry { key: 0, low: -INFINITY, high: INFINITY, search: 0, best: 0 };
+}
+
+impl Memory {
+    /// A table of at most so many megabytes, at least one. Memory is taken with the first search.
+    pub(crate) fn new(megabytes: u32) -> Memory {
+        Memory { entries: Vec::new(), megabytes: megabytes.max(1), search: 0 }
+    }
+
+    /// Begins a search of its own.
+    pub(crate) fn begin(&mut self) {
+        self.search += 1;
+        if self.entries.is_empty() {
+            let most = ((self.megabytes as usize) << 20) / size_of::<Entry>();
+            self.entries = vec![Entry::UNKNOWN; 1 << most.ilog2()];
+        }
+    }
+
+    fn index(&self, key: u128) -> usize {
+        let mixed = (key as u64 ^ (key >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> (u64::BITS - self.entries.len().ilog2())) as usize
+    }
+
+    fn get(&self, key: u128) -> Entry {
+        match self.entries[self.index(key)] {
+            entry if entry.key != key => Entry { key, ..Entry::UNKNOWN },
+            entry if entry.search != self.search => Entry { best: entry.best, ..Entry::UNKNOWN },
+            entry => entry,
+        }
+    }
+
+    fn put(&mut self, key: u128, entry: Entry) {
+        let index = self.index(key);
+        self.entries[index] = Entry { key, search: self.search, ..entry };
+    }
+}
+
+impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
+    /// Alpha-beta that looks positions up before it searches them, and remembers them afterwards.
+    pub(crate) fn alphabeta_with_memory(
+        &mut self,
+        memory: &mut Memory,
+        board: Board<R>,
+        depth: u32,
+        ply: u32,
+        (alpha, beta): (i32, i32),
+    ) -> Result<i32, Stopped> {
+        self.enter(alpha, beta)?;
+
+        // 1. The game is over, or this is as far as we look.
+        if let Some(points) = self.leaf(&board, depth, ply) {
+            return Ok(points);
+        }
+
+        // 2. The table may know enough.
+        let key = board.key().widen();
+        let known = memory.get(key);
+        if known.low >= beta || known.low == known.high {
+            return Ok(self.leave_known(ply, known.low, known));
+        }
+        if known.high <= alpha {
+            return Ok(self.leave_known(ply, known.high, known));
+        }
+        let (alpha, beta) = (alpha.max(known.low), beta.min(known.high));
+
+        // 3. The move that was best before comes first, the others from the centre outwards.
+        let mut best = -INFINITY;
+        let mut best_place = known.best;
+        let remembered = usize::from(known.best);
+        let others = (0..self.move_count()).filter(|&place| place != remembered);
+        for place in [remembered].into_iter().chain(others) {
+            let Some((column, child)) = self.child(&board, place) else { continue };
+            let window = (-beta, -alpha.max(best));
+            let points = -self.alphabeta_with_memory(memory, child, depth - 1, ply + 1, window)?;
+            if points > best {
+                best = points;
+                best_place = place as u8;
+                self.extend_line(ply, column);
+            }
+            if best >= beta {
+                let tried = |other| {
+                    other == place || other == remembered || (place != remembered && other < place)
+                };
+                self.prune_all_but(&board, tried);
+                break;
+            }
+        }
+
+        // 4. What is known now.
+        let low = if best > alpha { best } else { known.low };
+        let high = if best < beta { best } else { known.high };
+        memory.put(key, Entry { low, high, best: best_place, ..known });
+        Ok(self.leave(best, alpha, beta))
+    }
+
+    /// A line of best play from a position that is worth so many points, which the search has
+    /// just found: the moves at its root are tried in the order given.
+    pub(crate) fn best_line(
+        &mut self,
+        memory: &mut Memory,
+        mut board: Board<R>,
+        depth: u32,
+        mut points: i32,
+        root_order: Vec<Column>,
+    ) -> Result<Vec<Column>, Stopped> {
+        let mut line = Vec::new();
+        let mut order = root_order;
+        for ply in 1..=depth {
+            let mut next = None;
+            for &column in &order {
+                let mut child = board;
+                child.play_unchecked(column);
+                // No move is better than the position, so one that is not worse is best.
+                let window = (-points, 1 - points);
+                let reply = self.alphabeta_with_memory(memory, child, depth - ply, ply, window)?;
+                if -reply >= points {
+                    next = Some((column, child));
+                    break;
+                }
+            }
+            let (column, child) = next.expect("some move is as good as the position");
+            line.push(column);
+            board = child;
+            points = -points;
+            if board.is_over() {
+                break;
+            }
+            order = self.open_columns(&board);
+        }
+        Ok(line)
+    }
+
+    fn leave_known(&mut self, ply: u32, points: i32, known: Entry) -> i32 {
+        let bound = match points {
+            _ if known.low == known.high => Bound::Exact,
+            _ if points == known.low => Bound::AtLeast,
+            _ => Bound::AtMost,
+        };
+        self.work.table_hits += 1;
+        self.forget_line(ply);
+        self.trace.leave(points, bound, Source::Table);
+        points
+    }
+}

@@ -1,0 +1,76 @@
+//! Minimax: every move, every reply, to a fixed depth.
+
+use claimeven_game::{Board, Position, Rules};
+
+use crate::agent::{Agent, AgentError, Bound, Decision, Limits};
+use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
+use crate::stop::Stopped;
+use crate::tree::{Trace, Tree};
+
+/// Looks at every line of play of a fixed length.
+#[derive(Clone, Debug, Default)]
+pub struct Minimax {
+    /// What it is to do.
+    pub parameters: DepthParameters,
+}
+
+struct Plain;
+
+impl Algorithm for Plain {
+    fn search<R: Rules, T: Trace>(
+        &mut self,
+        search: &mut DepthSearch<'_, R, T>,
+        board: Board<R>,
+        depth: u32,
+        root: &mut Root,
+    ) -> Result<(), Stopped> {
+        search.enter(-INFINITY, INFINITY)?;
+        for column in root.order() {
+            let child = search.play(&board, column);
+            let points = -search.minimax(child, depth - 1, 1)?;
+            root.add(column, points, Bound::Exact, search.line(1));
+        }
+        search.work.depth = depth;
+        search.leave(root.best_points(), -INFINITY, INFINITY);
+        Ok(())
+    }
+}
+
+impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
+    /// The points of a position for the side to move, looking `depth` plies ahead.
+    fn minimax(&mut self, board: Board<R>, depth: u32, ply: u32) -> Result<i32, Stopped> {
+        self.enter(-INFINITY, INFINITY)?;
+
+        // 1. The game is over, or this is as far as we look.
+        if let Some(points) = self.leaf(&board, depth, ply) {
+            return Ok(points);
+        }
+
+        // 2. The best move is the one that leaves the opponent the least.
+        let mut best = -INFINITY;
+        for place in 0..self.move_count() {
+            let Some((column, child)) = self.child(&board, place) else { continue };
+            let points = -self.minimax(child, depth - 1, ply + 1)?;
+            if points > best {
+                best = points;
+                self.extend_line(ply, column);
+            }
+        }
+        Ok(self.leave(best, -INFINITY, INFINITY))
+    }
+}
+
+impl Agent for Minimax {
+    fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
+        Plain.decide(&self.parameters, position, limits)
+    }
+
+    fn decide_with_tree(
+        &mut self,
+        position: &Position,
+        limits: &Limits,
+        levels: u32,
+    ) -> Result<(Decision, Tree), AgentError> {
+        Plain.decide_with_tree(&self.parameters, position, limits, levels)
+    }
+}

@@ -1,0 +1,79 @@
+//! Which of several equally good moves is played.
+
+use std::fmt;
+use std::str::FromStr;
+
+use claimeven_game::{Bits, Column, Position, with_board};
+use fastrand::Rng;
+
+/// Which of several equally good moves is played.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ties {
+    /// The leftmost.
+    First,
+    /// The rightmost.
+    Last,
+    /// The one nearest to the centre; the seed chooses between two at the same distance.
+    #[default]
+    Centre,
+    /// Any, chosen by the seed.
+    Random,
+}
+
+impl Ties {
+    /// All rules, in the order in which they are listed to users.
+    pub const ALL: [Ties; 4] = [Ties::First, Ties::Last, Ties::Centre, Ties::Random];
+
+    /// The name by which users know the rule.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Ties::First => "first",
+            Ties::Last => "last",
+            Ties::Centre => "centre",
+            Ties::Random => "random",
+        }
+    }
+
+    /// The legal columns of a position, the preferred one first.
+    ///
+    /// A search that tries the moves of its root in this order, and changes its mind only for a
+    /// better one, has broken the ties.
+    pub(crate) fn order(self, position: &Position, seed: u64) -> Vec<Column> {
+        let mut columns: Vec<Column> = position.legal().collect();
+        if matches!(self, Ties::Centre | Ties::Random) {
+            generator(position, seed).shuffle(&mut columns);
+        }
+        let last = i32::from(position.setup().cols()) - 1;
+        match self {
+            Ties::First | Ties::Random => {}
+            Ties::Last => columns.reverse(),
+            Ties::Centre => {
+                columns.sort_by_key(|column| (2 * column.index() as i32 - last).abs());
+            }
+        }
+        columns
+    }
+}
+
+impl fmt::Display for Ties {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Ties {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Ties, ()> {
+        Ties::ALL.into_iter().find(|ties| ties.name() == text).ok_or(())
+    }
+}
+
+/// The random numbers for one decision: the same position and seed give the same ones, whatever
+/// was decided before.
+pub(crate) fn generator(position: &Position, seed: u64) -> Rng {
+    let key: u128 = with_board!(position, board => board.key().widen());
+    // Fibonacci hashing spreads keys that differ in a few bits.
+    let mixed = (key as u64 ^ (key >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    Rng::with_seed(seed ^ mixed)
+}

@@ -1,0 +1,122 @@
+//! The timed search: one ply deeper and deeper, until the time is up.
+
+use claimeven_game::{Board, Position, Rules};
+
+use crate::agent::{Agent, AgentError, Bound, Decision, Limits};
+use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
+use crate::memory::Memory;
+use crate::stop::Stopped;
+use crate::tree::{Trace, Tree};
+
+/// Searches one ply deep, then two, and so on (*iterative deepening*), and plays what the deepest
+/// search has found when the time is up, a win or a loss is proven or the game's end is in sight.
+///
+/// Each search begins with the best move of the one before and expects its points to be near
+/// those of the one before (*aspiration window*); where they are not, it is done again without
+/// that expectation.
+pub struct Timed {
+    parameters: DepthParameters,
+    deepening: Deepening,
+}
+
+struct Deepening {
+    memory: Memory,
+}
+
+/// How far the points may be from those of the search before.
+const ASPIRATION: i32 = 50;
+
+impl Timed {
+    /// A player with an empty table of at most so many megabytes.
+    pub fn new(parameters: DepthParameters, table_mb: u32) -> Timed {
+        let deepening = Deepening { memory: Memory::new(table_mb) };
+        Timed { parameters, deepening }
+    }
+}
+
+impl Algorithm for Deepening {
+    fn search<R: Rules, T: Trace>(
+        &mut self,
+        search: &mut DepthSearch<'_, R, T>,
+        board: Board<R>,
+        most_depth: u32,
+        root: &mut Root,
+    ) -> Result<(), Stopped> {
+        let memory = &mut self.memory;
+        let mut guess = search.evaluate(&board);
+        for depth in 1..=most_depth {
+            let (mut alpha, mut beta) = (guess - ASPIRATION, guess + ASPIRATION);
+            loop {
+                memory.begin();
+                let mut deeper = root.best_first();
+                let end = search.iteration(memory, board, depth, (alpha, beta), &mut deeper);
+                guess = deeper.best_points();
+                let is_inside = alpha < guess && guess < beta;
+                // What a search has found before its end is better than what it began with.
+                if is_inside {
+                    *root = deeper;
+                }
+                match end {
+                    Err(Stopped) if depth > 1 => return Ok(()),
+                    Err(Stopped) => return Err(Stopped),
+                    Ok(()) if is_inside => break,
+                    Ok(()) if guess <= alpha => alpha = -INFINITY,
+                    Ok(()) => beta = INFINITY,
+                }
+            }
+            search.work.depth = depth;
+            if search.is_proven(guess) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
+    /// The moves of the root to one depth.
+    fn iteration(
+        &mut self,
+        memory: &mut Memory,
+        board: Board<R>,
+        depth: u32,
+        (alpha, beta): (i32, i32),
+        root: &mut Root,
+    ) -> Result<(), Stopped> {
+        self.trace.begin_pass(|_| format!("depth {depth}"));
+        self.enter(alpha, beta)?;
+        for column in root.order() {
+            let child = self.play(&board, column);
+            let sure = alpha.max(root.best_points());
+            let points =
+                -self.alphabeta_with_memory(memory, child, depth - 1, 1, (-beta, -sure))?;
+            let bound = match points {
+                _ if points <= sure => Bound::AtMost,
+                _ if points >= beta => Bound::AtLeast,
+                _ => Bound::Exact,
+            };
+            root.add(column, points, bound, self.line(1));
+            if points >= beta {
+                self.prune_root(root.unknown());
+                break;
+            }
+        }
+        self.leave(root.best_points(), alpha, beta);
+        Ok(())
+    }
+}
+
+impl Agent for Timed {
+    fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
+        self.deepening.decide(&self.parameters, position, limits)
+    }
+
+    fn decide_with_tree(
+        &mut self,
+        position: &Position,
+        limits: &Limits,
+        levels: u32,
+    ) -> Result<(Decision, Tree), AgentError> {
+        self.deepening.decide_with_tree(&self.parameters, position, limits, levels)
+    }
+}

@@ -1,0 +1,178 @@
+//! The tree of a search, as it is drawn.
+
+use claimeven_game::{Column, Position};
+
+use crate::agent::{Bound, Value};
+use crate::depth_search::Scale;
+
+/// What a search looked at, in the order in which it did.
+///
+/// All values are those of the player to move at the root: that player's moves lead to the
+/// greatest value, the other's to the least.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tree {
+    /// The position at the root.
+    pub position: Position,
+    /// The nodes; parents come before their children, and the root comes first.
+    pub nodes: Vec<Node>,
+}
+
+/// A position that a search looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The node it was reached from; `None` for the root.
+    pub parent: Option<usize>,
+    /// The move that led to it; `None` for the root, and for the passes of a search that begins
+    /// more than once.
+    pub column: Option<Column>,
+    /// What distinguishes the pass, where the node is the start of one.
+    pub pass: Option<String>,
+    /// Plies from the root.
+    pub level: u32,
+    /// What the search made of it.
+    pub content: Content,
+    /// Its children among the nodes, in the order in which they were searched.
+    pub children: Vec<usize>,
+    /// The moves that were not searched any more, because those before them sufficed.
+    pub pruned: Vec<Column>,
+    /// How many nodes below it are not part of the tree.
+    pub hidden: u64,
+}
+
+/// What a search made of a position.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// A node of a search with a window.
+    Window {
+        /// What the player at the root is sure of already; `None` where that is nothing.
+        alpha: Option<Value>,
+        /// What the other player is sure of already; `None` where that is nothing.
+        beta: Option<Value>,
+        /// The value found; `None` if a limit ended the search before.
+        value: Option<Value>,
+        /// How the value stands to the true one.
+        bound: Bound,
+        /// Where the value comes from.
+        source: Source,
+    },
+    /// A node of a search by simulated games.
+    Visits {
+        /// How many simulations went through it.
+        visits: u64,
+        /// Their mean result, or what is proven.
+        value: Value,
+    },
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The children's values.
+    Search,
+    /// The search could look no further and asked the evaluation.
+    Evaluation,
+    /// The game is over.
+    GameOver,
+    /// The transposition table.
+    Table,
+}
+
+impl Tree {
+    /// The position at a node.
+    pub fn position_at(&self, node: usize) -> Position {
+        let mut columns = Vec::new();
+        let mut next = Some(node);
+        while let Some(index) = next {
+            columns.extend(self.nodes[index].column);
+            next = self.nodes[index].parent;
+        }
+        let mut position = self.position;
+        for column in columns.into_iter().rev() {
+            position.play(column).expect("a search plays legal moves");
+        }
+        position
+    }
+
+    /// The same tree with at most so many nodes, and at least the root. Nodes near the root stay,
+    /// those on the given line before others; what goes is counted where it hung.
+    #[must_use]
+    pub fn cut_to(&self, most: usize, line: &[Column]) -> Tree {
+        let line_nodes = self.nodes_on(line);
+        let mut order: Vec<usize> = (0..self.nodes.len()).collect();
+        // Parents are on the line if their children are, and nearer to the root, so no node stays
+        // without its parent.
+        order.sort_by_key(|&index| (!line_nodes.contains(&index), self.nodes[index].level, index));
+        let mut stays = vec![false; self.nodes.len()];
+        for &index in order.iter().take(most.max(1)) {
+            stays[index] = true;
+        }
+        let mut tree = Tree { position: self.position, nodes: Vec::new() };
+        let mut new_index = vec![0; self.nodes.len()];
+        for (index, node) in self.nodes.iter().enumerate() {
+            let parent = node.parent.map(|parent| new_index[parent]);
+            if stays[index] {
+                new_index[index] = tree.nodes.len();
+                if let Some(parent) = parent {
+                    tree.nodes[parent].children.push(new_index[index]);
+                }
+                tree.nodes.push(Node { parent, children: Vec::new(), ..node.clone() });
+            } else {
+                let ancestor = parent.expect("the root stays");
+                new_index[index] = ancestor;
+                tree.nodes[ancestor].hidden += 1 + node.hidden;
+            }
+        }
+        tree
+    }
+
+    /// The nodes that a line of moves leads through, in the last pass if there are several.
+    pub fn nodes_on(&self, line: &[Column]) -> Vec<usize> {
+        let mut nodes = vec![0];
+        let mut node = 0;
+        if let Some(&pass) = self.nodes[0].children.last()
+            && self.nodes[pass].pass.is_some()
+        {
+            node = pass;
+            nodes.push(pass);
+        }
+        for &column in line {
+            let mut children = self.nodes[node].children.iter().copied();
+            let Some(child) = children.find(|&child| self.nodes[child].column == Some(column))
+            else {
+                break;
+            };
+            nodes.push(child);
+            node = child;
+        }
+        nodes
+    }
+
+    /// How many nodes the search looked at that are not part of the tree.
+    pub fn hidden(&self) -> u64 {
+        self.nodes.iter().map(|node| node.hidden).sum()
+    }
+}
+
+/// What a depth-limited search tells about its nodes as it goes.
+///
+/// Values are those of the side to move at the node; every call is nothing for `()`.
+pub(crate) trait Trace {
+    /// A pass begins at the root.
+    fn begin_pass(&mut self, _name: impl FnOnce(Scale) -> String) {}
+    /// The search has its answer; what follows is no part of its tree.
+    fn end(&mut self) {}
+    /// The next node is entered by this move.
+    #[inline]
+    fn step(&mut self, _column: Column) {}
+    /// A node is entered with this window.
+    #[inline]
+    fn enter(&mut self, _alpha: i32, _beta: i32) {}
+    /// The remaining moves of the current node will not be searched.
+    #[inline]
+    fn prune(&mut self, _columns: impl FnOnce() -> Vec<Column>) {}
+    /// The current node is left.
+    #[inline]
+    fn leave(&mut self, _points: i32, _bound: Bound, _source: Source) {}
+}
+
+impl Trace for () {}
