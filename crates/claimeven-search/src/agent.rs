@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use claimeven_game::{Column, Position, Setup};
+use claimeven_game::{Column, Outcome, Position, Setup};
 use claimeven_solver::Score;
 
 use crate::tree::Tree;
@@ -93,6 +93,15 @@ impl Bound {
         }
     }
 
+    /// The name, as a word for files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Bound::Exact => "exact",
+            Bound::AtMost => "at most",
+            Bound::AtLeast => "at least",
+        }
+    }
+
     /// The same, as the other side sees it.
     #[must_use]
     pub const fn reversed(self) -> Bound {
@@ -113,8 +122,6 @@ pub enum Value {
     Loss(u32),
     /// A draw that has been seen to its end.
     Draw,
-    /// The result of perfect play where each line is a point: lines ahead at the end.
-    Margin(i32),
     /// The points of an evaluation.
     Points(i32),
     /// The expected result: 1 for a win, 0.5 for a draw, 0 for a loss.
@@ -129,7 +136,6 @@ impl Value {
             Value::Win(plies) => Value::Loss(plies),
             Value::Loss(plies) => Value::Win(plies),
             Value::Draw => Value::Draw,
-            Value::Margin(lines) => Value::Margin(-lines),
             Value::Points(points) => Value::Points(-points),
             Value::Chance(chance) => Value::Chance(1.0 - chance),
         }
@@ -144,24 +150,43 @@ impl Value {
         }
     }
 
+    /// What a finished game is worth to the side that would be to move.
+    pub fn of_outcome(position: &Position) -> Value {
+        match position.outcome().and_then(Outcome::winner) {
+            None => Value::Draw,
+            Some(winner) if winner == position.player() => Value::Win(0),
+            Some(_) => Value::Loss(0),
+        }
+    }
+
+    /// What a move is worth to the player who makes it, if this is what the position after it is
+    /// worth to the other.
+    #[must_use]
+    pub fn before(self) -> Value {
+        match self.reversed() {
+            Value::Win(plies) => Value::Win(plies + 1),
+            Value::Loss(plies) => Value::Loss(plies + 1),
+            value => value,
+        }
+    }
+
     /// The kind of value, as a word for files.
     pub const fn kind(self) -> &'static str {
         match self {
             Value::Win(_) => "win",
             Value::Loss(_) => "loss",
             Value::Draw => "draw",
-            Value::Margin(_) => "margin",
             Value::Points(_) => "points",
             Value::Chance(_) => "chance",
         }
     }
 
-    /// The number that goes with the kind: plies to a win or loss, lines, points or a chance.
+    /// The number that goes with the kind: plies to a win or loss, points or a chance.
     pub fn number(self) -> f64 {
         match self {
             Value::Win(plies) | Value::Loss(plies) => plies.into(),
             Value::Draw => 0.0,
-            Value::Margin(number) | Value::Points(number) => number.into(),
+            Value::Points(points) => points.into(),
             Value::Chance(chance) => chance,
         }
     }
@@ -170,13 +195,10 @@ impl Value {
 impl fmt::Display for Value {
     /// What people are told: `wins in 3`, `draw`, `+14`, `62.5 %`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = |number: i32| if number.abs() == 1 { "" } else { "s" };
         let text = match *self {
             Value::Win(plies) => format!("wins in {}", plies.div_ceil(2)),
             Value::Loss(plies) => format!("loses in {}", plies / 2),
-            Value::Draw | Value::Margin(0) => "draw".to_owned(),
-            Value::Margin(lines @ 1..) => format!("wins by {lines} line{}", plural(lines)),
-            Value::Margin(lines) => format!("loses by {} line{}", -lines, plural(lines)),
+            Value::Draw => "draw".to_owned(),
             Value::Points(points) => format!("{points:+}"),
             Value::Chance(chance) => format!("{:.1} %", 100.0 * chance),
         };

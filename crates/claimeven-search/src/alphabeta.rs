@@ -12,9 +12,14 @@ use crate::tree::{Trace, Tree};
 pub struct AlphaBeta {
     /// What it is to do.
     pub parameters: DepthParameters,
+    /// Whether every move of the root is to be given its exact value, which takes longer. Else
+    /// moves that are no better than the best are only known to be that.
+    pub every_move: bool,
 }
 
-struct Pruned;
+struct Pruned {
+    every_move: bool,
+}
 
 impl Algorithm for Pruned {
     fn search<R: Rules, T: Trace>(
@@ -28,7 +33,7 @@ impl Algorithm for Pruned {
         for column in root.order() {
             let child = search.play(&board, column);
             // Only a better move than the best so far is of interest: of equals the first is taken.
-            let alpha = root.best_points();
+            let alpha = if self.every_move { -INFINITY } else { root.best_points() };
             let points = -search.alphabeta(child, depth - 1, 1, -INFINITY, -alpha)?;
             let bound = if points > alpha { Bound::Exact } else { Bound::AtMost };
             root.add(column, points, bound, search.line(1));
@@ -83,7 +88,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
 
 impl Agent for AlphaBeta {
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
-        Pruned.decide(&self.parameters, position, limits)
+        Pruned { every_move: self.every_move }.decide(&self.parameters, position, limits)
     }
 
     fn decide_with_tree(
@@ -92,6 +97,11 @@ impl Agent for AlphaBeta {
         limits: &Limits,
         levels: u32,
     ) -> Result<(Decision, Tree), AgentError> {
-        Pruned.decide_with_tree(&self.parameters, position, limits, levels)
+        Pruned { every_move: self.every_move }.decide_with_tree(
+            &self.parameters,
+            position,
+            limits,
+            levels,
+        )
     }
 }

@@ -56,7 +56,7 @@ impl Scale {
     /// The points in words: what is beyond every estimate is a game won or lost, one point less for
     /// each ply to its end.
     pub(crate) fn value(self, points: i32) -> Value {
-        let plies = || (self.finished - points.abs()) as u32;
+        let plies = || self.finished.abs_diff(points.abs());
         match points {
             _ if !self.is_proven(points) => Value::Points(points),
             0.. => Value::Win(plies()),

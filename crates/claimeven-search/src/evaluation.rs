@@ -287,8 +287,9 @@ impl FromStr for Evaluation {
         if let Some(evaluation) = Evaluation::named(text) {
             return Ok(evaluation);
         }
-        if text.ends_with(".toml") {
-            return Evaluation::from_file(Path::new(text));
+        let path = Path::new(text);
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            return Evaluation::from_file(path);
         }
         let names: Vec<&str> = Evaluation::names().collect();
         let reason = format!("no such evaluation (there are {} and .toml files)", names.join(", "));

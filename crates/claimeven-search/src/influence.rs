@@ -192,6 +192,6 @@ fn claimed_rows<R: Rules>(rules: R, player: Player) -> R::Bits {
     if !rows.is_multiple_of(2) {
         return R::Bits::ZERO;
     }
-    let first = if player == Player::First { 0 } else { 1 };
+    let first = u32::from(player == Player::Second);
     (first..rows).step_by(2).fold(R::Bits::ZERO, |cells, row| cells | rules.bottom() << row)
 }

@@ -1,6 +1,6 @@
 //! Alpha-beta with a transposition table, which MTD(f) and the timed search are made of.
 
-use claimeven_game::{Bits, Board, Column, Rules};
+use claimeven_game::{Bits, Board, Column, Rules, Setup};
 
 use crate::agent::Bound;
 use crate::depth_search::{DepthSearch, INFINITY};
@@ -16,6 +16,8 @@ pub(crate) struct Memory {
     /// A power of two of them; none before the first search.
     entries: Vec<Entry>,
     megabytes: u32,
+    /// The game that the positions are of.
+    setup: Option<Setup>,
     /// The number of the search under way.
     search: u32,
 }
@@ -38,15 +40,17 @@ impl Entry {
 impl Memory {
     /// A table of at most so many megabytes, at least one. Memory is taken with the first search.
     pub(crate) fn new(megabytes: u32) -> Memory {
-        Memory { entries: Vec::new(), megabytes: megabytes.max(1), search: 0 }
+        Memory { entries: Vec::new(), megabytes: megabytes.max(1), setup: None, search: 0 }
     }
 
-    /// Begins a search of its own.
-    pub(crate) fn begin(&mut self) {
+    /// Begins a search of its own. Of another game nothing is remembered.
+    pub(crate) fn begin(&mut self, setup: Setup) {
         self.search += 1;
-        if self.entries.is_empty() {
+        if self.setup != Some(setup) {
+            self.setup = Some(setup);
             let most = ((self.megabytes as usize) << 20) / size_of::<Entry>();
-            self.entries = vec![Entry::UNKNOWN; 1 << most.ilog2()];
+            self.entries.clear();
+            self.entries.resize(1 << most.ilog2(), Entry::UNKNOWN);
         }
     }
 

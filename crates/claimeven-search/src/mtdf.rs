@@ -38,7 +38,7 @@ impl Algorithm for Passes {
         root: &mut Root,
     ) -> Result<(), Stopped> {
         let memory = &mut self.memory;
-        memory.begin();
+        memory.begin(board.rules().setup());
         // 1. Each answer is a bound; the guesses end when the bounds meet.
         let (mut low, mut high) = (-INFINITY, INFINITY);
         let mut guess = search.evaluate(&board);

@@ -48,11 +48,6 @@ impl Recorder {
         (self.path.len() as u32).saturating_sub(u32::from(self.has_passes))
     }
 
-    /// Numbers of the search as the player at the root sees them.
-    fn signed(&self, level: u32, points: i32) -> i32 {
-        if level.is_multiple_of(2) { points } else { -points }
-    }
-
     fn push(&mut self, level: u32, content: Content) {
         let parent = self.path.iter().rev().copied().flatten().next();
         if level > self.levels {
@@ -61,22 +56,15 @@ impl Recorder {
             self.path.push(None);
             return;
         }
-        let index = self.tree.nodes.len();
-        if let Some(parent) = parent {
-            self.tree.nodes[parent].children.push(index);
-        }
+        let (column, pass) = (self.column.take(), self.pass.take());
+        let index = self.tree.add(Node { column, pass, level, ..Node::new(parent, content) });
         self.path.push(Some(index));
-        self.tree.nodes.push(Node {
-            parent,
-            column: self.column.take(),
-            pass: self.pass.take(),
-            level,
-            content,
-            children: Vec::new(),
-            pruned: Vec::new(),
-            hidden: 0,
-        });
     }
+}
+
+/// Points of the side to move as the player at the root sees them.
+fn signed(level: u32, points: i32) -> i32 {
+    if level.is_multiple_of(2) { points } else { -points }
 }
 
 impl Trace for Recorder {
@@ -104,7 +92,7 @@ impl Trace for Recorder {
             return;
         }
         let level = self.level();
-        let [mut alpha, mut beta] = [alpha, beta].map(|points| self.signed(level, points));
+        let [mut alpha, mut beta] = [alpha, beta].map(|points| signed(level, points));
         if alpha > beta {
             (alpha, beta) = (beta, alpha);
         }
@@ -132,7 +120,7 @@ impl Trace for Recorder {
         let index = self.path.pop().expect("a node is left after it was entered");
         let level = self.level();
         let Some(index) = index else { return };
-        let points = self.signed(level, points);
+        let points = signed(level, points);
         let bound = if level.is_multiple_of(2) { bound } else { bound.reversed() };
         if let Content::Window { value, bound: found, source: origin, .. } =
             &mut self.tree.nodes[index].content

@@ -47,7 +47,7 @@ impl Algorithm for Deepening {
         for depth in 1..=most_depth {
             let (mut alpha, mut beta) = (guess - ASPIRATION, guess + ASPIRATION);
             loop {
-                memory.begin();
+                memory.begin(board.rules().setup());
                 let mut deeper = root.best_first();
                 let end = search.iteration(memory, board, depth, (alpha, beta), &mut deeper);
                 guess = deeper.best_points();

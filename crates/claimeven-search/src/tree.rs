@@ -58,7 +58,7 @@ pub enum Content {
     /// A node of a search by simulated games.
     Visits {
         /// How many simulations went through it.
-        visits: u64,
+        visits: u32,
         /// Their mean result, or what is proven.
         value: Value,
     },
@@ -77,7 +77,33 @@ pub enum Source {
     Table,
 }
 
+impl Node {
+    /// A node of which nothing but its place and content is known.
+    pub(crate) fn new(parent: Option<usize>, content: Content) -> Node {
+        Node {
+            parent,
+            column: None,
+            pass: None,
+            level: 0,
+            content,
+            children: Vec::new(),
+            pruned: Vec::new(),
+            hidden: 0,
+        }
+    }
+}
+
 impl Tree {
+    /// Adds a node below its parent and returns its index.
+    pub(crate) fn add(&mut self, node: Node) -> usize {
+        let index = self.nodes.len();
+        if let Some(parent) = node.parent {
+            self.nodes[parent].children.push(index);
+        }
+        self.nodes.push(node);
+        index
+    }
+
     /// The position at a node.
     pub fn position_at(&self, node: usize) -> Position {
         let mut columns = Vec::new();
@@ -111,11 +137,7 @@ impl Tree {
         for (index, node) in self.nodes.iter().enumerate() {
             let parent = node.parent.map(|parent| new_index[parent]);
             if stays[index] {
-                new_index[index] = tree.nodes.len();
-                if let Some(parent) = parent {
-                    tree.nodes[parent].children.push(new_index[index]);
-                }
-                tree.nodes.push(Node { parent, children: Vec::new(), ..node.clone() });
+                new_index[index] = tree.add(Node { parent, children: Vec::new(), ..node.clone() });
             } else {
                 let ancestor = parent.expect("the root stays");
                 new_index[index] = ancestor;

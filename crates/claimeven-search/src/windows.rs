@@ -29,7 +29,7 @@ impl<B: Bits> OpenWindows<B> {
     /// more than 0    1 1 1 1
     /// more than 1    1 . 1 1           . X . X  lacks two, X . X X  one
     /// ```
-    #[inline(always)]
+    #[inline]
     pub(crate) fn new<R: Rules<Bits = B>>(rules: R, direction: u32, own: B, other: B) -> Self {
         let windows = rules.lines(rules.cells() & !other, direction);
         let empty = !own;

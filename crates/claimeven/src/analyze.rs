@@ -1,43 +1,41 @@
-//! `claimeven analyze`: what every move of a position is worth.
+//! `claimeven analyze`: what a player thinks of a position.
 
 use std::io::Write;
-use std::time::Instant;
 
 use anstyle::{AnsiColor, Style};
-use claimeven_game::{Column, Game, Position};
-use claimeven_solver::Score;
+use claimeven_arena::AgentSpec;
+use claimeven_game::{Column, Game};
+use claimeven_search::{Bound, ColumnValue, Decision, Limits, Value};
 use serde::Serialize;
 
 use crate::Failure;
 use crate::draw::Drawing;
 use crate::setup::{SetupArgs, SetupJson};
 use crate::show::status;
-use crate::solver::SolverArgs;
 
-/// Show what every move is worth and how best play goes on
+/// Show what a player thinks every move is worth and how play goes on
 #[derive(clap::Args)]
 #[command(after_help = "\
-Under each column: W wins, L loses, = draws, and with how many more discs of the winner.\n\n\
+Under each column: W wins, L loses, = draws, and with how many more discs of the winner. Players\n\
+that guess say what they think in points or as a chance; <= and >= mark what is only known to be\n\
+no more or no less.\n\n\
 Examples:\n  \
     claimeven analyze 4453\n  \
-    claimeven analyze 4453 --json\n  \
+    claimeven analyze 4453 --agent alphabeta:depth=8,every=on\n  \
+    claimeven analyze 4453 --agent mcts:sims=100000 --json\n  \
     claimeven analyze 21 --cols 5 --rows 5")]
 pub(crate) struct Args {
     /// Moves such as 4453
     #[arg(value_name = "POS", default_value = "", hide_default_value = true)]
     position: String,
 
-    /// Whose opinion; so far there is only the exact truth
+    /// Whose opinion, such as perfect, alphabeta:depth=8 or mcts:sims=20000
     #[arg(long, value_name = "AGENT", default_value = "perfect")]
-    #[arg(value_parser = ["perfect"], hide_possible_values = true)]
-    agent: String,
+    agent: AgentSpec,
 
     /// Print JSON
     #[arg(long)]
     json: bool,
-
-    #[command(flatten)]
-    solver: SolverArgs,
 
     #[command(flatten)]
     setup: SetupArgs,
@@ -47,50 +45,91 @@ pub(crate) struct Args {
 struct Report<'a> {
     setup: SetupJson,
     position: &'a str,
-    agent: &'a str,
-    score: i32,
-    text: String,
-    columns: Vec<ColumnReport>,
-    line: String,
-    nodes: u64,
-    ms: f64,
+    agent: String,
+    /// Absent in a finished game, of which there is nothing to say but its status.
+    #[serde(flatten)]
+    opinion: Option<Opinion>,
+    status: String,
 }
 
 #[derive(Serialize)]
-struct ColumnReport {
+struct Opinion {
     column: u8,
-    score: i32,
+    value: ValueJson,
+    columns: Vec<ColumnJson>,
+    line: String,
+    nodes: u64,
+    leaves: u64,
+    cutoffs: u64,
+    table_hits: u64,
+    simulations: u64,
+    depth: u32,
+    stopped: bool,
+    ms: f64,
+}
+
+/// A value as all JSON of the program has it.
+#[derive(Serialize)]
+pub(crate) struct ValueJson {
+    kind: &'static str,
+    number: f64,
     text: String,
+}
+
+#[derive(Serialize)]
+struct ColumnJson {
+    column: u8,
+    value: ValueJson,
+    bound: &'static str,
+}
+
+impl From<Value> for ValueJson {
+    fn from(value: Value) -> Self {
+        ValueJson { kind: value.kind(), number: value.number(), text: value.to_string() }
+    }
+}
+
+impl From<Decision> for Opinion {
+    fn from(decision: Decision) -> Self {
+        let columns = (1..).zip(&decision.columns).filter_map(|(column, known)| {
+            let ColumnValue { value, bound } = (*known)?;
+            Some(ColumnJson { column, value: value.into(), bound: bound.name() })
+        });
+        Opinion {
+            column: decision.column.number(),
+            value: decision.value.into(),
+            columns: columns.collect(),
+            line: line_text(&decision),
+            nodes: decision.work.nodes,
+            leaves: decision.work.leaves,
+            cutoffs: decision.work.cutoffs,
+            table_hits: decision.work.table_hits,
+            simulations: decision.work.simulations,
+            depth: decision.work.depth,
+            stopped: decision.stopped,
+            ms: (decision.time.as_secs_f64() * 1e6).round() / 1e3,
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
     let game = Game::parse(setup, &args.position)?;
     let position = game.position();
-    let mut solver = args.solver.solver(args.solver.books(setup)?, args.solver.threads());
-    let start = Instant::now();
-    let score = solver.score(position)?;
-    let columns = solver.scores(position)?;
-    let line: String = solver.best_line(position)?.into_iter().map(Column::to_char).collect();
-    let time = start.elapsed();
+    let mut agent = args.agent.build(setup, 0)?;
+    let decision = match position.outcome() {
+        Some(_) => None,
+        None => Some(agent.decide(position, &Limits::default())?),
+    };
 
     let mut out = anstream::stdout().lock();
     if args.json {
-        let columns = Column::all(setup).zip(columns).filter_map(|(column, score)| {
-            let score = score?;
-            let (column, text) = (column.number(), score.describe(position));
-            Some(ColumnReport { column, score: score.value(), text })
-        });
         let report = Report {
             setup: setup.into(),
             position: &args.position,
-            agent: &args.agent,
-            score: score.value(),
-            text: score.describe(position),
-            columns: columns.collect(),
-            line,
-            nodes: solver.nodes(),
-            ms: (time.as_secs_f64() * 1e6).round() / 1e3,
+            agent: args.agent.to_string(),
+            opinion: decision.map(Opinion::from),
+            status: status(position),
         };
         writeln!(out, "{}", serde_json::to_string(&report)?)?;
         return Ok(());
@@ -98,50 +137,62 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
     let last_move = game.moves().last().copied();
     writeln!(out, "{}", Drawing { position, last_move })?;
-    if position.outcome().is_some() {
+    let Some(decision) = decision else {
         writeln!(out, "{}", status(position))?;
         return Ok(());
-    }
-    for label in [outcome_label, moves_label] {
-        for score in &columns {
-            let style = score.map_or(Style::new(), style);
-            let label = score.map_or(String::new(), |score| label(score, position));
-            write!(out, "{style}{label:>3}{style:#}")?;
+    };
+    let is_proven = |known: &ColumnValue| label(known.value).is_some();
+    if decision.columns.iter().flatten().all(is_proven) {
+        for part in [0, 1] {
+            for known in &decision.columns {
+                let style = known.map_or(Style::new(), |known| style(known.value));
+                let labels = known.and_then(|known| label(known.value));
+                let label = labels.map_or(String::new(), |labels| labels[part].clone());
+                write!(out, "{style}{label:>3}{style:#}")?;
+            }
+            writeln!(out)?;
         }
-        writeln!(out)?;
     }
-    writeln!(out, "{}, {}", status(position), score.describe(position))?;
-    for (column, column_score) in Column::all(setup).zip(&columns) {
-        let Some(column_score) = *column_score else { continue };
-        let style = style(column_score);
-        let text = column_score.describe(position);
-        let best = if column_score == score { ", best" } else { "" };
-        writeln!(out, "  {column}  {style}{text}{style:#}{best}")?;
+    writeln!(out, "{}, {}", status(position), decision.value)?;
+    let best_value = decision.columns[decision.column.index()].map(|known| known.value);
+    for (column, known) in Column::all(setup).zip(&decision.columns) {
+        let Some(ColumnValue { value, bound }) = *known else { continue };
+        let style = style(value);
+        let is_best = bound == Bound::Exact && Some(value) == best_value;
+        let best = if is_best { ", best" } else { "" };
+        let sign = match bound {
+            Bound::Exact => "",
+            Bound::AtMost => "<= ",
+            Bound::AtLeast => ">= ",
+        };
+        writeln!(out, "  {column}  {style}{sign}{value}{style:#}{best}")?;
     }
-    writeln!(out, "best play: {line}")?;
-    let millis = time.as_secs_f64() * 1e3;
-    writeln!(out, "{} nodes, {millis:.1} ms", solver.nodes())?;
+    writeln!(out, "best play: {}", line_text(&decision))?;
+    let millis = decision.time.as_secs_f64() * 1e3;
+    let early = if decision.stopped { ", stopped by a limit" } else { "" };
+    writeln!(out, "{} nodes, {millis:.1} ms{early}", decision.work.nodes)?;
     Ok(())
 }
 
-fn outcome_label(score: Score, _: &Position) -> String {
-    match score.sign() {
-        1 => "W",
-        0 => "=",
-        _ => "L",
+fn line_text(decision: &Decision) -> String {
+    decision.line.iter().map(|column| column.to_char()).collect()
+}
+
+/// How a move ends, in a letter and a number of discs, if that is known.
+fn label(value: Value) -> Option<[String; 2]> {
+    match value {
+        Value::Win(plies) => Some(["W".to_owned(), plies.div_ceil(2).to_string()]),
+        Value::Loss(plies) => Some(["L".to_owned(), (plies / 2).to_string()]),
+        Value::Draw => Some(["=".to_owned(), String::new()]),
+        Value::Points(_) | Value::Chance(_) => None,
     }
-    .to_owned()
 }
 
-fn moves_label(score: Score, position: &Position) -> String {
-    score.moves_to_win(position).map_or(String::new(), |moves| moves.to_string())
-}
-
-fn style(score: Score) -> Style {
-    let colour = match score.sign() {
-        1 => AnsiColor::Green,
-        0 => AnsiColor::Cyan,
-        _ => AnsiColor::Red,
+fn style(value: Value) -> Style {
+    let colour = match value {
+        Value::Win(_) => AnsiColor::Green,
+        Value::Loss(_) => AnsiColor::Red,
+        _ => AnsiColor::Cyan,
     };
     Style::new().fg_color(Some(colour.into()))
 }

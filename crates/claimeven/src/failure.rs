@@ -3,7 +3,9 @@
 use std::io;
 use std::process::ExitCode;
 
+use claimeven_arena::SpecError;
 use claimeven_game::{BoardError, CountError, MoveTextError, SetupError};
+use claimeven_search::AgentError;
 use claimeven_solver::Unsolvable;
 
 /// The end of a command that did not do what it was asked for.
@@ -91,7 +93,7 @@ macro_rules! input_errors {
     )*};
 }
 
-input_errors!(SetupError, MoveTextError, BoardError, Unsolvable);
+input_errors!(SetupError, MoveTextError, BoardError, Unsolvable, SpecError, AgentError);
 
 impl From<CountError> for Failure {
     fn from(error: CountError) -> Failure {

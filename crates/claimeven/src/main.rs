@@ -1,5 +1,6 @@
 //! The `claimeven` program: one file per subcommand, and what they share.
 
+mod agents;
 mod analyze;
 mod bench;
 mod book;
@@ -44,6 +45,7 @@ enum Command {
     Show(show::Args),
     Solve(solve::Args),
     Analyze(analyze::Args),
+    Agents(agents::Args),
     Perft(perft::Args),
     Count(count::Args),
     Book(book::Args),
@@ -78,6 +80,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Solve(args)) => solve::run(args),
         Some(Command::Analyze(args)) => analyze::run(&args),
+        Some(Command::Agents(args)) => agents::run(&args),
         Some(Command::Perft(args)) => perft::run(&args),
         Some(Command::Count(args)) => count::run(&args),
         Some(Command::Book(args)) => book::run(&args),

@@ -1,11 +1,11 @@
 //! `claimeven play`: a game at the terminal or through a pipe, line by line.
 
-use std::fmt;
 use std::io::{self, BufRead, Write};
-use std::str::FromStr;
 use std::time::{Duration, Instant};
 
+use claimeven_arena::Seat;
 use claimeven_game::{Column, Game, Player, Setup};
+use claimeven_search::{Agent, Limits};
 
 use crate::Failure;
 use crate::draw::{Drawing, disc_style};
@@ -15,9 +15,12 @@ use crate::show::status;
 /// Play a game in the terminal
 #[derive(clap::Args)]
 #[command(
-    after_help = "Players: human, random, random:seed=N. The first one has X and begins.\n\n\
+    after_help = "Players: human, level:1 to level:10, or any of `claimeven agents`. The first one has X\n\
+    and begins.\n\n\
     Examples:\n  \
     claimeven play\n  \
+    claimeven play perfect human\n  \
+    claimeven play alphabeta:depth=8 mcts:sims=20000\n  \
     claimeven play human human --cols 9 --rows 7\n  \
     claimeven play random:seed=7 human --ruleset lines\n  \
     printf '4\\n4\\nquit\\n' | claimeven play --plain"
@@ -28,7 +31,7 @@ pub(crate) struct Args {
     first: Seat,
 
     /// Who plays O
-    #[arg(value_name = "SECOND", default_value = "random")]
+    #[arg(value_name = "SECOND", default_value = "level:4")]
     second: Seat,
 
     /// Line by line in plain text, which is also how it plays in a pipe
@@ -41,60 +44,29 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
-    let mut session = Session {
-        game: Game::new(setup),
-        seats: [args.first, args.second],
-        spent: [Duration::ZERO; 2],
-    };
+    let players = [player(args.first, setup)?, player(args.second, setup)?];
+    let mut session = Session { game: Game::new(setup), players, spent: [Duration::ZERO; 2] };
     session.play(io::stdin().lock(), anstream::stdout().lock())
 }
 
 /// Who chooses a side's moves.
-#[derive(Clone)]
-enum Seat {
-    Human,
-    Random { seed: u64, generator: fastrand::Rng },
+struct Seated {
+    seat: Seat,
+    /// `None` for a person.
+    agent: Option<Box<dyn Agent>>,
 }
 
-impl FromStr for Seat {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Seat, String> {
-        let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
-        let mut seed = None;
-        for parameter in parameters.split(',').filter(|parameter| !parameter.is_empty()) {
-            match parameter.split_once('=') {
-                Some(("seed", value)) if name == "random" => {
-                    let wrong =
-                        |_| format!("seed '{value}' is not a whole number from 0 to {}", u64::MAX);
-                    seed = Some(value.parse().map_err(wrong)?);
-                }
-                _ if name == "random" => {
-                    return Err(format!(
-                        "'{parameter}' is no parameter of random (there is seed=N)"
-                    ));
-                }
-                _ => return Err(format!("{name} has no parameters, not '{parameter}'")),
-            }
-        }
-        match name {
-            "human" => Ok(Seat::Human),
-            "random" => {
-                let seed = seed.unwrap_or_else(|| fastrand::u64(..));
-                Ok(Seat::Random { seed, generator: fastrand::Rng::with_seed(seed) })
-            }
-            _ => Err(format!("there is no player '{name}' (there are human and random)")),
-        }
-    }
-}
-
-impl fmt::Display for Seat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Seat::Human => f.write_str("human"),
-            Seat::Random { seed, .. } => write!(f, "random:seed={seed}"),
-        }
-    }
+/// Takes a seat; a program that is given no seed gets one that is on show.
+fn player(seat: Seat, setup: Setup) -> Result<Seated, Failure> {
+    let Seat::Agent(spec) = seat else { return Ok(Seated { seat, agent: None }) };
+    let seed = fastrand::u32(..).into();
+    let spec = if spec.given("seed").is_some() {
+        spec
+    } else {
+        spec.with("seed", &u64::to_string(&seed))?
+    };
+    let agent = Some(spec.build(setup, seed)?);
+    Ok(Seated { seat: Seat::Agent(spec), agent })
 }
 
 /// What a person can type.
@@ -108,16 +80,16 @@ enum Entry {
 
 struct Session {
     game: Game,
-    seats: [Seat; 2],
+    players: [Seated; 2],
     spent: [Duration; 2],
 }
 
 impl Session {
     fn play(&mut self, mut input: impl BufRead, mut out: impl Write) -> Result<(), Failure> {
         let setup = self.game.position().setup();
-        let [first, second] = &self.seats;
-        writeln!(out, "{setup}: X is {first}, O is {second}")?;
-        let has_human = self.seats.iter().any(|seat| matches!(seat, Seat::Human));
+        let [first, second] = &self.players;
+        writeln!(out, "{setup}: X is {}, O is {}", first.seat, second.seat)?;
+        let has_human = self.players.iter().any(|player| player.agent.is_none());
         if has_human {
             writeln!(out, "{}", help(setup))?;
         }
@@ -125,7 +97,7 @@ impl Session {
         loop {
             let over = self.game.position().outcome().is_some();
             let mover = self.game.position().player();
-            let awaits_human = over || matches!(self.seats[mover.index()], Seat::Human);
+            let awaits_human = over || self.players[mover.index()].agent.is_none();
             if (awaits_human || !has_human) && drawn.as_ref() != Some(&self.game) {
                 self.draw(&mut out)?;
                 drawn = Some(self.game.clone());
@@ -133,14 +105,11 @@ impl Session {
             if over && !has_human {
                 return Ok(());
             }
-            if let (false, Seat::Random { generator, .. }) = (over, &mut self.seats[mover.index()])
-            {
-                let start = Instant::now();
-                let legal: Vec<Column> = self.game.position().legal().collect();
-                let column = legal[generator.usize(..legal.len())];
-                self.spent[mover.index()] += start.elapsed();
-                writeln!(out, "\n{} plays {column}", name(mover))?;
-                self.game.play(column).expect("the column is a legal one");
+            if let (false, Some(agent)) = (over, &mut self.players[mover.index()].agent) {
+                let decision = agent.decide(self.game.position(), &Limits::default())?;
+                self.spent[mover.index()] += decision.time;
+                writeln!(out, "\n{} plays {}", name(mover), decision.column)?;
+                self.game.play(decision.column).expect("players choose legal columns");
                 continue;
             }
 
@@ -182,7 +151,7 @@ impl Session {
     /// Takes back moves until it is a person's turn again, if a person has moved at all.
     fn undo(&mut self) -> bool {
         let plies = 0..self.game.moves().len();
-        let Some(last) = plies.rev().find(|ply| matches!(self.seats[ply % 2], Seat::Human)) else {
+        let Some(last) = plies.rev().find(|ply| self.players[ply % 2].agent.is_none()) else {
             return false;
         };
         while self.game.moves().len() > last {

@@ -1,0 +1,403 @@
+//! Players by their text, such as `alphabeta:depth=8,eval=sawwan`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use claimeven_game::Setup;
+use claimeven_search::{Agent, AgentError, Evaluation};
+
+use crate::agents::{AGENTS, ALIASES};
+
+/// A kind of player.
+#[derive(Debug)]
+pub struct AgentKind {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// Its parameters, in the order in which they are written. All players have a `seed` besides.
+    pub parameters: &'static [Parameter],
+    /// Makes a player of the kind.
+    pub(crate) build: fn(&Settings) -> Box<dyn Agent>,
+    /// Whether the kind can play a game at all.
+    pub(crate) check: fn(Setup) -> Result<(), AgentError>,
+}
+
+/// Something that can be chosen about a player.
+#[derive(Debug)]
+pub struct Parameter {
+    /// Its name, before the `=`.
+    pub name: &'static str,
+    /// What it means, in a line.
+    pub about: &'static str,
+    /// What can stand after the `=`.
+    pub values: Values,
+}
+
+/// What can stand after the `=` of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Values {
+    /// A whole number.
+    Whole {
+        /// The least allowed.
+        least: u64,
+        /// The most allowed.
+        most: u64,
+        /// What it is if it is not given; `None` if that is a matter of its own.
+        default: Option<u64>,
+    },
+    /// A number with decimals.
+    Decimal {
+        /// The least allowed.
+        least: f64,
+        /// The most allowed.
+        most: f64,
+        /// What it is if it is not given.
+        default: f64,
+    },
+    /// One of some words, the first of which is the default.
+    Word(&'static [&'static str]),
+    /// The name of an evaluation, or a TOML file of weights.
+    Evaluation {
+        /// What it is if it is not given.
+        default: &'static str,
+    },
+}
+
+/// The parameter that all players have.
+pub(crate) static SEED: Parameter = Parameter {
+    name: "seed",
+    about: "what chance decides by; chosen anew for each game if not given",
+    values: Values::Whole { least: 0, most: u64::MAX, default: None },
+};
+
+/// A player by name and parameters, all of which are known to be right.
+///
+/// ```
+/// use claimeven_arena::AgentSpec;
+///
+/// let spec: AgentSpec = "alphabeta:eval=sawwan,depth=8".parse().unwrap();
+/// assert_eq!(spec.to_string(), "alphabeta:depth=8,eval=sawwan");
+///
+/// let error = "alphabet".parse::<AgentSpec>().unwrap_err().to_string();
+/// assert!(error.starts_with("there is no player 'alphabet'; did you mean alphabeta?"), "{error}");
+/// ```
+#[derive(Clone)]
+pub struct AgentSpec {
+    kind: &'static AgentKind,
+    /// What was given, in the order of the kind's parameters.
+    given: Vec<(&'static Parameter, String)>,
+}
+
+impl AgentSpec {
+    /// The kind of player.
+    pub fn kind(&self) -> &'static AgentKind {
+        self.kind
+    }
+
+    /// Whether players of the kind have a parameter.
+    pub fn has_parameter(&self, name: &str) -> bool {
+        self.kind.parameter(name).is_some()
+    }
+
+    /// What was given for a parameter.
+    pub fn given(&self, name: &str) -> Option<&str> {
+        self.given.iter().find(|(known, _)| known.name == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The same player with another value of a parameter.
+    pub fn with(&self, name: &str, value: &str) -> Result<AgentSpec, SpecError> {
+        let mut spec = self.clone();
+        spec.given.retain(|(known, _)| known.name != name);
+        spec.give(name, value)?;
+        Ok(spec)
+    }
+
+    /// Makes the player, ready for a game of a setup. The seed is for players that have none of
+    /// their own.
+    pub fn build(&self, setup: Setup, seed: u64) -> Result<Box<dyn Agent>, AgentError> {
+        (self.kind.check)(setup)?;
+        Ok((self.kind.build)(&Settings { spec: self, seed }))
+    }
+
+    fn give(&mut self, name: &str, value: &str) -> Result<(), SpecError> {
+        let agent = self.kind.name;
+        let parameter = self.kind.parameter(name).ok_or_else(|| SpecError::Parameter {
+            agent,
+            name: name.to_owned(),
+            known: self.kind.all_parameters().map(|parameter| parameter.name).collect(),
+        })?;
+        if self.given(name).is_some() {
+            return Err(SpecError::Twice { agent, name: parameter.name });
+        }
+        parameter.values.check(value).map_err(|allowed| SpecError::Value {
+            agent,
+            name: parameter.name,
+            value: value.to_owned(),
+            allowed,
+        })?;
+        self.given.push((parameter, value.to_owned()));
+        let place = |name: &str| self.kind.parameters.iter().position(|known| known.name == name);
+        // The seed is none of the kind's own parameters and comes last.
+        self.given.sort_by_key(|(parameter, _)| place(parameter.name).unwrap_or(usize::MAX));
+        Ok(())
+    }
+}
+
+impl AgentKind {
+    /// Its parameters, those that all players have included.
+    pub fn all_parameters(&self) -> impl Iterator<Item = &'static Parameter> {
+        self.parameters.iter().chain([&SEED])
+    }
+
+    fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.all_parameters().find(|parameter| parameter.name == name)
+    }
+
+    /// The parameter whose value may stand alone: it has the name of the kind.
+    fn own_parameter(&self) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == self.name)
+    }
+}
+
+impl FromStr for AgentSpec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<AgentSpec, SpecError> {
+        if let Some((_, meaning)) = ALIASES.iter().find(|(alias, _)| *alias == text) {
+            return meaning.parse();
+        }
+        let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
+        let kind = AGENTS.iter().find(|kind| kind.name == name);
+        let kind = kind.ok_or_else(|| SpecError::Agent(name.to_owned()))?;
+        let mut spec = AgentSpec { kind, given: Vec::new() };
+        for parameter in parameters.split(',').filter(|parameter| !parameter.is_empty()) {
+            match (parameter.split_once('='), kind.own_parameter()) {
+                (Some((name, value)), _) => spec.give(name.trim(), value.trim())?,
+                (None, Some(own)) => spec.give(own.name, parameter.trim())?,
+                (None, None) => spec.give(parameter.trim(), "")?,
+            }
+        }
+        match kind.own_parameter() {
+            Some(own) if spec.given(own.name).is_none() => {
+                spec.give(own.name, "")?;
+                Ok(spec)
+            }
+            _ => Ok(spec),
+        }
+    }
+}
+
+impl fmt::Display for AgentSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = self.kind.name.to_owned();
+        for (index, (parameter, value)) in self.given.iter().enumerate() {
+            text.push(if index == 0 { ':' } else { ',' });
+            if parameter.name != self.kind.name {
+                text.push_str(parameter.name);
+                text.push('=');
+            }
+            text.push_str(value);
+        }
+        f.pad(&text)
+    }
+}
+
+impl fmt::Debug for AgentSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl PartialEq for AgentSpec {
+    fn eq(&self, other: &AgentSpec) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for AgentSpec {}
+
+impl Values {
+    /// Whether a text is one of the values; what would be, if it is not.
+    fn check(&self, text: &str) -> Result<(), String> {
+        let is_allowed = match *self {
+            Values::Whole { least, most, .. } => {
+                text.parse().is_ok_and(|number: u64| (least..=most).contains(&number))
+            }
+            Values::Decimal { least, most, .. } => {
+                text.parse().is_ok_and(|number: f64| (least..=most).contains(&number))
+            }
+            Values::Word(words) => words.contains(&text),
+            Values::Evaluation { .. } => {
+                return text.parse::<Evaluation>().map(|_| ()).map_err(|error| error.to_string());
+            }
+        };
+        if is_allowed { Ok(()) } else { Err(format!("not {self}")) }
+    }
+}
+
+impl fmt::Display for Values {
+    /// What is allowed, in words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Values::Whole { least, most: u64::MAX, .. } => {
+                write!(f, "a whole number from {least}")
+            }
+            Values::Whole { least, most, .. } => {
+                write!(f, "a whole number from {least} to {most}")
+            }
+            Values::Decimal { least, most, .. } => write!(f, "a number from {least} to {most}"),
+            Values::Word(words) => f.write_str(&list(words, "or")),
+            Values::Evaluation { .. } => {
+                let names: Vec<&str> = Evaluation::names().collect();
+                write!(f, "{} or a .toml file", names.join(", "))
+            }
+        }
+    }
+}
+
+/// The parameters of a player that is to be made.
+pub(crate) struct Settings<'a> {
+    spec: &'a AgentSpec,
+    seed: u64,
+}
+
+impl Settings<'_> {
+    fn values(&self, name: &str) -> Values {
+        self.spec.kind.parameter(name).expect("the kind has the parameter").values
+    }
+
+    pub(crate) fn whole(&self, name: &str) -> Option<u64> {
+        let Values::Whole { default, .. } = self.values(name) else {
+            unreachable!("{name} is a whole number")
+        };
+        self.spec.given(name).map_or(default, |value| value.parse().ok())
+    }
+
+    pub(crate) fn decimal(&self, name: &str) -> f64 {
+        let Values::Decimal { default, .. } = self.values(name) else {
+            unreachable!("{name} is a number")
+        };
+        self.spec.given(name).and_then(|value| value.parse().ok()).unwrap_or(default)
+    }
+
+    pub(crate) fn word(&self, name: &str) -> &str {
+        let Values::Word(words) = self.values(name) else { unreachable!("{name} is a word") };
+        self.spec.given(name).unwrap_or(words[0])
+    }
+
+    pub(crate) fn evaluation(&self, name: &str) -> Evaluation {
+        let Values::Evaluation { default } = self.values(name) else {
+            unreachable!("{name} is an evaluation")
+        };
+        // A file may have changed since the text was checked.
+        let given = self.spec.given(name).and_then(|text| text.parse().ok());
+        given.unwrap_or_else(|| Evaluation::named(default).expect("it is built in"))
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.whole(SEED.name).unwrap_or(self.seed)
+    }
+}
+
+/// A side of a game: a person or a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seat {
+    /// A person.
+    Human,
+    /// A program.
+    Agent(AgentSpec),
+}
+
+impl FromStr for Seat {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Seat, SpecError> {
+        if text == "human" { Ok(Seat::Human) } else { text.parse().map(Seat::Agent) }
+    }
+}
+
+impl fmt::Display for Seat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Seat::Human => f.pad("human"),
+            Seat::Agent(spec) => spec.fmt(f),
+        }
+    }
+}
+
+/// Why a text names no player.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SpecError {
+    /// No player has the name.
+    Agent(String),
+    /// The player has no such parameter.
+    Parameter {
+        /// The player.
+        agent: &'static str,
+        /// What was given.
+        name: String,
+        /// What there is.
+        known: Vec<&'static str>,
+    },
+    /// A parameter is given more than once.
+    Twice {
+        /// The player.
+        agent: &'static str,
+        /// The parameter.
+        name: &'static str,
+    },
+    /// A parameter cannot have the value.
+    Value {
+        /// The player.
+        agent: &'static str,
+        /// The parameter.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What is wrong with it.
+        allowed: String,
+    },
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SpecError::Agent(name) => {
+                let names: Vec<&str> = AGENTS.iter().map(|kind| kind.name).collect();
+                write!(f, "there is no player '{name}'")?;
+                write_guess(f, name, &names)?;
+                write!(f, " (there are {} and human)", names.join(", "))
+            }
+            SpecError::Parameter { agent, name, known } => {
+                write!(f, "{agent} has no parameter '{name}'")?;
+                write_guess(f, name, known)?;
+                write!(f, " (there is {})", list(known, "and"))
+            }
+            SpecError::Twice { agent, name } => write!(f, "{agent} has {name} twice"),
+            SpecError::Value { agent, name, value, allowed } => {
+                write!(f, "{name} '{value}' of {agent} is {allowed}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// Names what was probably meant, if anything was.
+fn write_guess(f: &mut fmt::Formatter<'_>, name: &str, known: &[&str]) -> fmt::Result {
+    let likeness = |known: &str| strsim::jaro_winkler(name, known);
+    let guess = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    match guess {
+        Some(guess) if likeness(guess) > 0.75 => write!(f, "; did you mean {guess}?"),
+        _ => Ok(()),
+    }
+}
+
+fn list(words: &[&str], conjunction: &str) -> String {
+    match words {
+        [] => String::new(),
+        [word] => (*word).to_owned(),
+        [words @ .., last] => format!("{} {conjunction} {last}", words.join(", ")),
+    }
+}

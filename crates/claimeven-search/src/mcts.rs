@@ -1,0 +1,416 @@
+//! Monte Carlo tree search: the value of a move by the results of random games.
+
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::time::Duration;
+
+use claimeven_game::{Bits, Board, Column, Player, Position, Rules, with_board};
+use fastrand::Rng;
+
+use crate::agent::{Agent, AgentError, Bound, ColumnValue, Decision, Limits, Value, Work};
+use crate::stop::Stop;
+use crate::ties::{Ties, generator};
+use crate::tree::{Content, Node as DrawnNode, Tree};
+
+/// Plays the move that most simulated games began with.
+///
+/// A simulation has four steps: *selection* walks down the tree along the moves with the greatest
+/// upper confidence bound (UCB1), *expansion* adds the moves after a leaf, *simulation* plays a
+/// random game from there, and *back-propagation* adds its result to the nodes of the walk.
+///
+/// It remembers its tree: when the next position is in it, the search goes on from there.
+pub struct Mcts {
+    parameters: MctsParameters,
+    tree: Option<GameTree>,
+}
+
+/// What an [`Mcts`] is to do.
+#[derive(Clone, Debug)]
+pub struct MctsParameters {
+    /// How many games to simulate for a move.
+    pub simulations: u64,
+    /// How long to think at most.
+    pub time: Option<Duration>,
+    /// How much to explore: the factor of the confidence interval.
+    pub exploration: f64,
+    /// Whether positions that are won or lost by force are recognised as such (*MCTS-solver*).
+    pub proofs: bool,
+    /// Which of several equally good moves is played.
+    pub ties: Ties,
+    /// Where the random games come from.
+    pub seed: u64,
+}
+
+impl Default for MctsParameters {
+    fn default() -> Self {
+        MctsParameters {
+            simulations: 10_000,
+            time: None,
+            exploration: 1.0,
+            proofs: true,
+            ties: Ties::default(),
+            seed: 0,
+        }
+    }
+}
+
+impl Mcts {
+    /// A player that has seen nothing yet.
+    pub fn new(parameters: MctsParameters) -> Mcts {
+        Mcts { parameters, tree: None }
+    }
+
+    fn search(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
+        if position.outcome().is_some() {
+            return Err(AgentError::GameOver);
+        }
+        let kept = self.tree.take().and_then(|tree| tree.moved_to(position));
+        let tree = self.tree.insert(kept.unwrap_or_else(|| GameTree::new(position)));
+        let mut simulator = Simulator {
+            tree,
+            parameters: &self.parameters,
+            random: generator(position, self.parameters.seed),
+            path: Vec::new(),
+        };
+        let mut stop = Stop::new(limits, self.parameters.time);
+        let wanted = self.parameters.simulations.min(limits.simulations.unwrap_or(u64::MAX)).max(1);
+        let (mut done, mut stopped) = (0, false);
+        while done < wanted && simulator.tree.nodes[0].proof.is_none() {
+            stopped = done > 0 && stop.check(done).is_err();
+            if stopped {
+                break;
+            }
+            with_board!(position, board => simulator.simulate(board));
+            done += 1;
+        }
+        let order = self.parameters.ties.order(position, self.parameters.seed);
+        Ok(Decision {
+            work: Work {
+                nodes: tree.nodes.len() as u64,
+                leaves: done,
+                simulations: done,
+                ..Work::default()
+            },
+            time: stop.elapsed(),
+            stopped,
+            ..tree.decision(&order)
+        })
+    }
+}
+
+impl Agent for Mcts {
+    fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
+        self.search(position, limits)
+    }
+
+    fn decide_with_tree(
+        &mut self,
+        position: &Position,
+        limits: &Limits,
+        levels: u32,
+    ) -> Result<(Decision, Tree), AgentError> {
+        let decision = self.search(position, limits)?;
+        let tree = self.tree.as_ref().expect("the search has made one");
+        Ok((decision, tree.drawn(levels)))
+    }
+}
+
+/// What simulated games from a position have shown.
+///
+/// Positions are not kept: each walk plays its moves on a board of its own.
+struct GameTree {
+    position: Position,
+    nodes: Vec<Node>,
+}
+
+/// A move, and what came of it for the player who made it.
+#[derive(Clone)]
+struct Node {
+    column: Column,
+    /// The moves after it stand together in the tree.
+    children: Range<u32>,
+    visits: u32,
+    /// Two for each game won, one for each drawn.
+    half_points: u64,
+    proof: Option<Proof>,
+}
+
+/// A result that no reply can change, and the plies to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Proof {
+    /// Two for a win, one for a draw, none for a loss.
+    half_points: u64,
+    plies: u32,
+}
+
+impl Proof {
+    fn for_player(winner: Option<Player>, player: Player) -> Proof {
+        let half_points = winner.map_or(1, |winner| if winner == player { 2 } else { 0 });
+        Proof { half_points, plies: 0 }
+    }
+
+    /// What is best for whoever can choose: a win soon, else a draw, else a loss late.
+    fn rank(self) -> (u64, i64) {
+        let plies = i64::from(self.plies);
+        (self.half_points, if self.half_points == 2 { -plies } else { plies })
+    }
+
+    /// The same result for the move before, which the other player made.
+    fn before(self) -> Proof {
+        Proof { half_points: 2 - self.half_points, plies: self.plies + 1 }
+    }
+}
+
+impl Node {
+    fn new(column: Column) -> Node {
+        Node { column, children: 0..0, visits: 0, half_points: 0, proof: None }
+    }
+
+    /// The mean result, or what is proven, for the player who made the move.
+    fn value(&self) -> Value {
+        match self.proof {
+            Some(Proof { half_points: 2, plies }) => Value::Win(plies),
+            Some(Proof { half_points: 1, .. }) => Value::Draw,
+            Some(Proof { plies, .. }) => Value::Loss(plies),
+            None => Value::Chance(self.mean()),
+        }
+    }
+
+    fn mean(&self) -> f64 {
+        if self.visits == 0 {
+            return 0.5;
+        }
+        self.half_points as f64 / (2.0 * f64::from(self.visits))
+    }
+
+    /// How good a choice the move is in the end: proven results count before visits.
+    fn rank(&self) -> (i8, i64) {
+        match self.proof.map(Proof::rank) {
+            Some((2, plies)) => (1, plies),
+            Some((0, plies)) => (-1, plies),
+            _ => (0, self.visits.into()),
+        }
+    }
+}
+
+/// One simulation after the other.
+struct Simulator<'a> {
+    tree: &'a mut GameTree,
+    parameters: &'a MctsParameters,
+    random: Rng,
+    /// The nodes of the walk, from the root.
+    path: Vec<usize>,
+}
+
+impl Simulator<'_> {
+    fn simulate<R: Rules>(&mut self, mut board: Board<R>) {
+        // 1. Selection: down to a leaf.
+        self.path.clear();
+        self.path.push(0);
+        let mut node = 0;
+        while !self.tree.nodes[node].children.is_empty() {
+            node = self.select(node);
+            board.play_unchecked(self.tree.nodes[node].column);
+            self.path.push(node);
+        }
+
+        // 2. Expansion: a leaf that has been visited before gets its moves, and one is tried.
+        if (node == 0 || self.tree.nodes[node].visits > 0) && !board.is_over() {
+            node = self.expand(node, &board);
+            board.play_unchecked(self.tree.nodes[node].column);
+            self.path.push(node);
+        }
+
+        // 3. Simulation: a random game.
+        let mover = board.player().opponent();
+        if self.parameters.proofs && board.is_over() {
+            self.tree.nodes[node].proof = Some(Proof::for_player(board.leader(), mover));
+            self.propagate_proofs();
+        }
+        let winner = self.playout(board);
+
+        // 4. Back-propagation: every other node of the walk is a move of the same player.
+        let mut half_points = Proof::for_player(winner, mover).half_points;
+        for &node in self.path.iter().rev() {
+            let node = &mut self.tree.nodes[node];
+            node.visits += 1;
+            node.half_points += half_points;
+            half_points = 2 - half_points;
+        }
+    }
+
+    /// The child with the greatest upper confidence bound, any that has not been tried before all.
+    fn select(&mut self, node: usize) -> usize {
+        let Node { children, visits, .. } = self.tree.nodes[node].clone();
+        let log_visits = f64::from(visits).ln();
+        let bound = |child: &Node| match child {
+            // Of a proven loss there is nothing to learn.
+            Node { proof: Some(Proof { half_points: 0, .. }), .. } => -1.0,
+            Node { visits: 0, .. } => f64::INFINITY,
+            _ => {
+                let interval = (log_visits / f64::from(child.visits)).sqrt();
+                child.mean() + self.parameters.exploration * interval
+            }
+        };
+        let (mut best, mut best_bound) = (children.start as usize, f64::NEG_INFINITY);
+        for index in children {
+            let bound = bound(&self.tree.nodes[index as usize]);
+            if bound > best_bound {
+                (best, best_bound) = (index as usize, bound);
+            }
+        }
+        best
+    }
+
+    /// Adds the moves of a leaf, in any order, and returns the first of them.
+    fn expand<R: Rules>(&mut self, node: usize, board: &Board<R>) -> usize {
+        let mut columns: Vec<Column> = Column::all(board.rules().setup())
+            .filter(|&column| !(board.open() & board.rules().column(column)).is_empty())
+            .collect();
+        self.random.shuffle(&mut columns);
+        let start = self.tree.nodes.len();
+        self.tree.nodes.extend(columns.into_iter().map(Node::new));
+        self.tree.nodes[node].children = start as u32..self.tree.nodes.len() as u32;
+        start
+    }
+
+    /// Plays at random to the end of the game and returns the winner, if there is one.
+    fn playout<R: Rules>(&mut self, mut board: Board<R>) -> Option<Player> {
+        while !board.is_over() {
+            let mut open = board.open();
+            for _ in 0..self.random.u32(..open.count()) {
+                open &= open - R::Bits::ONE;
+            }
+            board.play_cell(R::Bits::ONE << open.lowest_index());
+        }
+        board.leader()
+    }
+
+    /// Carries a new proof at the end of the walk up as far as it decides anything: a move that the
+    /// opponent can refute is lost, and one to which every reply is proven is worth the best of them.
+    fn propagate_proofs(&mut self) {
+        for &node in self.path.iter().rev().skip(1) {
+            let replies = self.tree.children(node);
+            let best = replies.iter().filter_map(|reply| reply.proof).max_by_key(|p| p.rank());
+            let Some(best) = best else { return };
+            if best.half_points < 2 && replies.iter().any(|reply| reply.proof.is_none()) {
+                return;
+            }
+            self.tree.nodes[node].proof = Some(best.before());
+        }
+    }
+}
+
+impl GameTree {
+    fn new(position: &Position) -> GameTree {
+        // No move leads to the root; its column is never asked for.
+        let column = Column::from_index(0).expect("every board has a first column");
+        GameTree { position: *position, nodes: vec![Node::new(column)] }
+    }
+
+    fn children(&self, node: usize) -> &[Node] {
+        let Range { start, end } = self.nodes[node].children;
+        &self.nodes[start as usize..end as usize]
+    }
+
+    /// What is known from a later position on, if it is the root or one or two moves from it.
+    fn moved_to(&self, position: &Position) -> Option<GameTree> {
+        let mut places = vec![(0, self.position)];
+        for _ in 0..3 {
+            if let Some(&(node, _)) = places.iter().find(|(_, here)| here == position) {
+                return Some(self.rooted_at(node, position));
+            }
+            let after = |(node, here): (usize, Position)| {
+                self.nodes[node].children.clone().filter_map(move |child| {
+                    let mut position = here;
+                    position.play(self.nodes[child as usize].column).ok()?;
+                    Some((child as usize, position))
+                })
+            };
+            places = places.into_iter().flat_map(after).collect();
+        }
+        None
+    }
+
+    /// A copy of the part of the tree below a node.
+    fn rooted_at(&self, node: usize, position: &Position) -> GameTree {
+        let mut tree = GameTree { position: *position, nodes: vec![self.nodes[node].clone()] };
+        let mut index = 0;
+        while index < tree.nodes.len() {
+            let Range { start, end } = tree.nodes[index].children;
+            let first = tree.nodes.len() as u32;
+            tree.nodes.extend_from_slice(&self.nodes[start as usize..end as usize]);
+            tree.nodes[index].children = first..first + (end - start);
+            index += 1;
+        }
+        tree
+    }
+
+    /// The best moves so far and what each is worth, without what they cost.
+    fn decision(&self, order: &[Column]) -> Decision {
+        let mut columns = vec![None; self.position.setup().cols().into()];
+        for child in self.children(0).iter().filter(|child| child.visits > 0) {
+            let known = ColumnValue { value: child.value(), bound: Bound::Exact };
+            columns[child.column.index()] = Some(known);
+        }
+        let place = |child: &Node| order.iter().position(|&column| column == child.column);
+        let best =
+            self.children(0).iter().max_by_key(|child| (child.rank(), Reverse(place(child))));
+        let best = best.expect("a simulation has added the moves of the root");
+        Decision {
+            column: best.column,
+            value: best.value(),
+            columns,
+            line: self.line(),
+            work: Work::default(),
+            time: Duration::ZERO,
+            stopped: false,
+        }
+    }
+
+    /// The most visited moves, as far as the tree goes.
+    fn line(&self) -> Vec<Column> {
+        let mut line = Vec::new();
+        let mut node = 0;
+        while let Some(child) = self.nodes[node]
+            .children
+            .clone()
+            .filter(|&child| self.nodes[child as usize].visits > 0)
+            .max_by_key(|&child| self.nodes[child as usize].rank())
+        {
+            node = child as usize;
+            line.push(self.nodes[node].column);
+        }
+        line
+    }
+
+    /// The visited part of the tree, as it is drawn.
+    fn drawn(&self, levels: u32) -> Tree {
+        let mut tree = Tree { position: self.position, nodes: Vec::new() };
+        let mut waiting = VecDeque::from([(0, None::<usize>, 0)]);
+        while let Some((index, parent, level)) = waiting.pop_front() {
+            let node = &self.nodes[index];
+            let drawn = match parent {
+                Some(parent) if level > levels => {
+                    tree.nodes[parent].hidden += 1;
+                    parent
+                }
+                _ => {
+                    // A node has the value for the player who moved to it, not the one to move.
+                    let value = node.value();
+                    let value = if level % 2 == 1 { value } else { value.reversed() };
+                    tree.add(DrawnNode {
+                        column: parent.map(|_| node.column),
+                        level,
+                        ..DrawnNode::new(parent, Content::Visits { visits: node.visits, value })
+                    })
+                }
+            };
+            let children = node.children.clone().map(|child| child as usize);
+            let visited = children.filter(|&child| self.nodes[child].visits > 0);
+            waiting.extend(visited.map(|child| (child, Some(drawn), level + 1)));
+        }
+        tree
+    }
+}

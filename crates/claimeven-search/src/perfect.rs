@@ -1,0 +1,137 @@
+//! The player that knows.
+
+use std::sync::Arc;
+
+use claimeven_game::{Column, Position, Ruleset, Setup};
+use claimeven_solver::{Limits as SolverLimits, Options, Solver};
+
+use crate::agent::{Agent, AgentError, Bound, ColumnValue, Decision, Limits, Value, Work};
+use crate::depth_search::DepthParameters;
+use crate::evaluation::Evaluation;
+use crate::mtdf::Mtdf;
+use crate::stop::Stop;
+use crate::ties::Ties;
+
+/// Plays perfectly: the fastest win, else a draw, else the slowest loss.
+///
+/// Where each line is a point it looks at every game to its end, which takes a small board.
+pub struct Perfect {
+    ties: Ties,
+    seed: u64,
+    solver: Solver,
+    lines_solver: Mtdf,
+}
+
+/// The cells of the largest boards that are solved where each line is a point.
+const MOST_LINES_CELLS: u32 = 20;
+
+/// The table for those, in megabytes.
+const LINES_TABLE_MB: u32 = 32;
+
+impl Perfect {
+    /// A player who uses the exact solver with these options.
+    pub fn new(options: Options, ties: Ties, seed: u64) -> Perfect {
+        let to_the_end = DepthParameters {
+            depth: u32::MAX,
+            evaluation: Evaluation::named("terminal").expect("it is built in"),
+            ..DepthParameters::default()
+        };
+        let lines_solver = Mtdf::new(to_the_end, LINES_TABLE_MB);
+        Perfect { ties, seed, solver: Solver::new(options), lines_solver }
+    }
+
+    /// Whether it can play a game at all.
+    pub fn check(setup: Setup) -> Result<(), AgentError> {
+        if setup.ruleset() == Ruleset::Standard || setup.cells() <= MOST_LINES_CELLS {
+            return Ok(());
+        }
+        let reason = format!(
+            "with the ruleset {} it needs a board of at most {MOST_LINES_CELLS} cells, not {}",
+            Ruleset::Lines,
+            setup.cells()
+        );
+        Err(AgentError::Unsuited { agent: "perfect", setup, reason })
+    }
+
+    /// What the position after a move is worth to the player who made it, as far as the limits
+    /// let it be known, and the nodes that took.
+    fn value_after(&mut self, child: &Position, limits: &Limits) -> (Option<ColumnValue>, u64) {
+        let exactly = |value| Some(ColumnValue { value, bound: Bound::Exact });
+        if child.setup().ruleset() == Ruleset::Lines {
+            let Ok(decision) = self.lines_solver.decide(child, limits) else {
+                return (exactly(Value::of_outcome(child).before()), 1);
+            };
+            let value = match decision.value {
+                Value::Points(_) => Value::Draw,
+                value => value.before(),
+            };
+            return (if decision.stopped { None } else { exactly(value) }, decision.work.nodes);
+        }
+        let nodes = self.solver.nodes();
+        let limits = SolverLimits {
+            nodes: limits.nodes,
+            time: limits.time,
+            cancel: limits.cancel.as_ref().map(Arc::clone),
+        };
+        let bounds = self.solver.bounds(child, &limits).expect("the ruleset is solvable");
+        // The most that the other side can have is the least that this one is sure of.
+        let value = Value::of_score(bounds.high, child).before();
+        let bound = if bounds.exact().is_some() { Bound::Exact } else { Bound::AtLeast };
+        (Some(ColumnValue { value, bound }), self.solver.nodes() - nodes)
+    }
+
+    /// Perfect play from a position on.
+    fn line(&mut self, position: &Position, limits: &Limits) -> Vec<Column> {
+        match position.setup().ruleset() {
+            Ruleset::Standard => self.solver.best_line(position).unwrap_or_default(),
+            Ruleset::Lines => {
+                let decision = self.lines_solver.decide(position, limits);
+                decision.map_or(Vec::new(), |decision| decision.line)
+            }
+        }
+    }
+}
+
+/// What is known of a move, as something to compare: a win soon, a draw, a loss late, nothing.
+fn rank(known: Option<ColumnValue>) -> (i8, i64) {
+    match known.map(|known| known.value) {
+        Some(Value::Win(plies)) => (2, -i64::from(plies)),
+        Some(Value::Loss(plies)) => (0, i64::from(plies)),
+        Some(_) => (1, 0),
+        None => (-1, 0),
+    }
+}
+
+impl Agent for Perfect {
+    fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
+        Perfect::check(position.setup())?;
+        let stop = Stop::new(limits, None);
+        let mut columns = vec![None; position.setup().cols().into()];
+        let (mut nodes, mut stopped) = (0, false);
+        let mut best: Option<(Column, Position)> = None;
+        for column in self.ties.order(position, self.seed) {
+            let mut child = *position;
+            child.play(column).expect("the column is a legal one");
+            let limits = Limits {
+                nodes: limits.nodes.map(|most| most.saturating_sub(nodes)),
+                time: limits.time.map(|most| most.saturating_sub(stop.elapsed())),
+                ..limits.clone()
+            };
+            let (known, took) = self.value_after(&child, &limits);
+            nodes += took;
+            stopped |= known.is_none_or(|known| known.bound != Bound::Exact);
+            columns[column.index()] = known;
+            if best.is_none_or(|(best, _)| rank(known) > rank(columns[best.index()])) {
+                best = Some((column, child));
+            }
+        }
+        let (column, child) = best.ok_or(AgentError::GameOver)?;
+        let value = columns[column.index()].map_or(Value::Chance(0.5), |known| known.value);
+        let mut line = vec![column];
+        if !stopped {
+            line.extend(self.line(&child, limits));
+        }
+        let work = Work { nodes, ..Work::default() };
+        Ok(Decision { column, value, columns, line, work, time: stop.elapsed(), stopped })
+    }
+}

@@ -1,0 +1,71 @@
+//! `claimeven agents`: the players there are.
+
+use std::io::Write;
+
+use claimeven_arena::{AGENTS, AgentKind, Parameter, Values};
+use claimeven_search::LEVELS;
+use serde_json::json;
+
+use crate::Failure;
+
+/// List the players, their parameters and what each can be set to
+#[derive(clap::Args)]
+#[command(after_help = "\
+A player is written as its name, or as name:parameter=value,parameter=value.\n\n\
+Examples:\n  \
+    claimeven agents\n  \
+    claimeven agents --json\n  \
+    claimeven play human alphabeta:depth=8,eval=sawwan,ties=random")]
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let mut out = anstream::stdout().lock();
+    if args.json {
+        let agents: Vec<_> = AGENTS.iter().map(agent_json).collect();
+        let levels: Vec<_> = LEVELS.iter().map(|level| level.about).collect();
+        writeln!(out, "{}", json!({ "agents": agents, "levels": levels }))?;
+        return Ok(());
+    }
+    for kind in AGENTS {
+        writeln!(out, "{:<10} {}", kind.name, kind.about)?;
+        for Parameter { name, about, values } in kind.parameters {
+            writeln!(out, "  {name:<9} {about}: {values}{}", default_text(values))?;
+        }
+    }
+    writeln!(out, "human      a person\nlevels:")?;
+    for (number, level) in (1..).zip(&LEVELS) {
+        writeln!(out, "  level:{number:<3} {}", level.about)?;
+    }
+    writeln!(
+        out,
+        "every player has a seed=N besides; easy, medium and hard are short for alphabeta"
+    )?;
+    writeln!(out, "with depth 2, 4 and 6")?;
+    Ok(())
+}
+
+/// What a parameter is if it is not given, in words.
+fn default_text(values: &Values) -> String {
+    default_value(values).map_or(String::new(), |default| format!(" [{default}]"))
+}
+
+fn default_value(values: &Values) -> Option<String> {
+    match values {
+        Values::Whole { default, .. } => default.map(|number| number.to_string()),
+        Values::Decimal { default, .. } => Some(default.to_string()),
+        Values::Word(words) => words.first().map(|&word| word.to_owned()),
+        Values::Evaluation { default } => Some((*default).to_owned()),
+    }
+}
+
+fn agent_json(kind: &AgentKind) -> serde_json::Value {
+    let parameters = kind.all_parameters().map(|Parameter { name, about, values }| {
+        json!({ "name": name, "about": about, "values": values.to_string(),
+            "default": default_value(values) })
+    });
+    json!({ "name": kind.name, "about": kind.about, "parameters": parameters.collect::<Vec<_>>() })
+}
