@@ -1,6 +1,7 @@
 //! What every player is: something that decides, within limits, and says what it thought.
 
 use std::fmt;
+use std::ops::AddAssign;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -221,6 +222,17 @@ pub struct Work {
     pub depth: u32,
     /// Games simulated.
     pub simulations: u64,
+}
+
+impl AddAssign for Work {
+    fn add_assign(&mut self, other: Work) {
+        self.nodes += other.nodes;
+        self.leaves += other.leaves;
+        self.cutoffs += other.cutoffs;
+        self.table_hits += other.table_hits;
+        self.depth = self.depth.max(other.depth);
+        self.simulations += other.simulations;
+    }
 }
 
 /// Why a player cannot decide.

@@ -159,7 +159,7 @@ impl Evaluation {
         let file: File = match toml::from_str(text) {
             Ok(file) => file,
             Err(error) => {
-                let line = error.span().map(|span| text[..span.start].lines().count().max(1));
+                let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count());
                 let place = line.map_or(String::new(), |line| format!("line {line}: "));
                 let reason = format!("{place}{}", error.message().replace('\n', " "));
                 return Err(EvaluationError { name, reason });

@@ -167,12 +167,13 @@ impl Node {
         Node { column, children: 0..0, visits: 0, half_points: 0, proof: None }
     }
 
-    /// The mean result, or what is proven, for the player who made the move.
-    fn value(&self) -> Value {
+    /// The mean result, or what is proven, for the player who made the move; plies are counted from
+    /// so many levels above.
+    fn value(&self, level: u32) -> Value {
         match self.proof {
-            Some(Proof { half_points: 2, plies }) => Value::Win(plies),
+            Some(Proof { half_points: 2, plies }) => Value::Win(plies + level),
             Some(Proof { half_points: 1, .. }) => Value::Draw,
-            Some(Proof { plies, .. }) => Value::Loss(plies),
+            Some(Proof { plies, .. }) => Value::Loss(plies + level),
             None => Value::Chance(self.mean()),
         }
     }
@@ -351,7 +352,7 @@ impl GameTree {
     fn decision(&self, order: &[Column]) -> Decision {
         let mut columns = vec![None; self.position.setup().cols().into()];
         for child in self.children(0).iter().filter(|child| child.visits > 0) {
-            let known = ColumnValue { value: child.value(), bound: Bound::Exact };
+            let known = ColumnValue { value: child.value(1), bound: Bound::Exact };
             columns[child.column.index()] = Some(known);
         }
         let place = |child: &Node| order.iter().position(|&column| column == child.column);
@@ -360,7 +361,7 @@ impl GameTree {
         let best = best.expect("a simulation has added the moves of the root");
         Decision {
             column: best.column,
-            value: best.value(),
+            value: best.value(1),
             columns,
             line: self.line(),
             work: Work::default(),
@@ -398,7 +399,7 @@ impl GameTree {
                 }
                 _ => {
                     // A node has the value for the player who moved to it, not the one to move.
-                    let value = node.value();
+                    let value = node.value(level);
                     let value = if level % 2 == 1 { value } else { value.reversed() };
                     tree.add(DrawnNode {
                         column: parent.map(|_| node.column),

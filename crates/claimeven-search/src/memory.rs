@@ -13,8 +13,8 @@ use crate::tree::{Source, Trace};
 /// depth its points never change, however it was reached. The next search has a root or a horizon
 /// of its own: only the best moves are of use to it.
 pub(crate) struct Memory {
-    /// A power of two of them; none before the first search.
-    entries: Vec<Entry>,
+    /// A power of two of packed entries; none before the first search.
+    entries: Vec<Packed>,
     megabytes: u32,
     /// The game that the positions are of.
     setup: Option<Setup>,
@@ -33,8 +33,28 @@ pub(crate) struct Entry {
     best: u8,
 }
 
+/// An entry as memory that is given out zeroed can hold it: no search has the number 0, so a table
+/// of zeros knows nothing, and costs nothing before it is used.
+type Packed = [u64; 4];
+
 impl Entry {
     const UNKNOWN: Entry = Entry { key: 0, low: -INFINITY, high: INFINITY, search: 0, best: 0 };
+
+    fn pack(self) -> Packed {
+        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        let bounds = pair(self.low.cast_unsigned(), self.high.cast_unsigned());
+        [self.key as u64, (self.key >> 64) as u64, bounds, pair(self.search, self.best.into())]
+    }
+
+    fn unpack([key_low, key_high, bounds, rest]: Packed) -> Entry {
+        Entry {
+            key: u128::from(key_low) | u128::from(key_high) << 64,
+            low: bounds as i32,
+            high: (bounds >> 32) as i32,
+            search: rest as u32,
+            best: (rest >> 32) as u8,
+        }
+    }
 }
 
 impl Memory {
@@ -48,9 +68,8 @@ impl Memory {
         self.search += 1;
         if self.setup != Some(setup) {
             self.setup = Some(setup);
-            let most = ((self.megabytes as usize) << 20) / size_of::<Entry>();
-            self.entries.clear();
-            self.entries.resize(1 << most.ilog2(), Entry::UNKNOWN);
+            let most = ((self.megabytes as usize) << 20) / size_of::<Packed>();
+            self.entries = vec![[0; 4]; 1 << most.ilog2()];
         }
     }
 
@@ -60,7 +79,7 @@ impl Memory {
     }
 
     fn get(&self, key: u128) -> Entry {
-        match self.entries[self.index(key)] {
+        match Entry::unpack(self.entries[self.index(key)]) {
             entry if entry.key != key => Entry { key, ..Entry::UNKNOWN },
             entry if entry.search != self.search => Entry { best: entry.best, ..Entry::UNKNOWN },
             entry => entry,
@@ -69,7 +88,7 @@ impl Memory {
 
     fn put(&mut self, key: u128, entry: Entry) {
         let index = self.index(key);
-        self.entries[index] = Entry { key, search: self.search, ..entry };
+        self.entries[index] = Entry { key, search: self.search, ..entry }.pack();
     }
 }
 

@@ -4,12 +4,14 @@ mod agents;
 mod analyze;
 mod bench;
 mod book;
+mod compare;
 mod completions;
 mod count;
 mod draw;
 mod failure;
 mod perft;
 mod play;
+mod plot;
 mod progress;
 mod setup;
 mod show;
@@ -45,6 +47,7 @@ enum Command {
     Show(show::Args),
     Solve(solve::Args),
     Analyze(analyze::Args),
+    Compare(compare::Args),
     Agents(agents::Args),
     Perft(perft::Args),
     Count(count::Args),
@@ -80,6 +83,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Solve(args)) => solve::run(args),
         Some(Command::Analyze(args)) => analyze::run(&args),
+        Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Agents(args)) => agents::run(&args),
         Some(Command::Perft(args)) => perft::run(&args),
         Some(Command::Count(args)) => count::run(&args),

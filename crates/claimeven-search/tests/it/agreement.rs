@@ -1,0 +1,155 @@
+//! Alpha-beta, MTD(f) and the timed search find what minimax finds.
+
+use claimeven_game::{Column, Outcome, Position};
+use claimeven_search::{
+    Agent, AlphaBeta, Bound, Decision, DepthParameters, Evaluation, Limits, Minimax, Mtdf, Ties,
+    Timed, Value,
+};
+use proptest::prelude::*;
+
+use crate::positions::positions;
+
+fn decide(agent: &mut dyn Agent, position: &Position) -> Decision {
+    agent.decide(position, &Limits::default()).unwrap()
+}
+
+fn parameters() -> impl Strategy<Value = DepthParameters> {
+    let names: Vec<&str> = Evaluation::names().collect();
+    let strategy = (1..=4_u32, prop::sample::select(names), prop::sample::select(&Ties::ALL[..]));
+    (strategy, any::<u64>()).prop_map(|((depth, name, ties), seed)| DepthParameters {
+        depth,
+        time: None,
+        evaluation: Evaluation::named(name).unwrap(),
+        ties,
+        seed,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn all_find_the_value_and_the_move_of_minimax(
+        position in positions(63),
+        parameters in parameters(),
+    ) {
+        let minimax = decide(&mut Minimax { parameters: parameters.clone() }, &position);
+        let alphabeta = |every_move| AlphaBeta { parameters: parameters.clone(), every_move };
+        let pruned = decide(&mut alphabeta(false), &position);
+        let every = decide(&mut alphabeta(true), &position);
+        let mtdf = decide(&mut Mtdf::new(parameters.clone(), 1), &position);
+
+        prop_assert!(pruned.work.nodes <= every.work.nodes);
+        prop_assert!(every.work.nodes <= minimax.work.nodes);
+        prop_assert_eq!(&every.columns, &minimax.columns);
+        prop_assert_eq!(&pruned.line, &minimax.line);
+        for (name, decision) in [("alphabeta", &pruned), ("every", &every), ("mtdf", &mtdf)] {
+            prop_assert_eq!(decision.value, minimax.value, "{}\n{}", name, position);
+            prop_assert_eq!(decision.column, minimax.column, "{}\n{}", name, position);
+            prop_assert_eq!(decision.line[0], decision.column);
+            check_bounds(decision, &minimax)?;
+        }
+
+        // The timed search prefers its last best move, and stops as soon as a game's end is proven.
+        let timed = decide(&mut Timed::new(parameters, 1), &position);
+        prop_assert_eq!(timed.value, minimax.value, "timed\n{}", position);
+        prop_assert_eq!(minimax.columns[timed.column.index()].unwrap().value, minimax.value);
+        if timed.work.depth == minimax.work.depth {
+            check_bounds(&timed, &minimax)?;
+        }
+    }
+
+    #[test]
+    fn a_table_keeps_nothing_that_misleads(
+        positions in prop::collection::vec(positions(42), 1..6),
+        parameters in parameters(),
+    ) {
+        let mut mtdf = Mtdf::new(parameters.clone(), 1);
+        for position in &positions {
+            let fresh = decide(&mut Mtdf::new(parameters.clone(), 1), position);
+            prop_assert_eq!(decide(&mut mtdf, position).value, fresh.value);
+        }
+    }
+
+    #[test]
+    fn lines_lead_to_the_value(position in positions(30), parameters in parameters()) {
+        for agent in [
+            &mut Minimax { parameters: parameters.clone() } as &mut dyn Agent,
+            &mut Mtdf::new(parameters.clone(), 1),
+        ] {
+            let decision = decide(agent, &position);
+            let mut end = position;
+            for &column in &decision.line {
+                end.play(column).unwrap();
+            }
+            let plies = decision.line.len() as u32;
+            match decision.value {
+                Value::Win(expected) | Value::Loss(expected) => {
+                    prop_assert_eq!(plies, expected);
+                    let winner = end.outcome().and_then(Outcome::winner);
+                    let is_won = winner == Some(position.player());
+                    prop_assert_eq!(is_won, matches!(decision.value, Value::Win(_)));
+                }
+                _ => prop_assert!(plies == parameters.depth || end.outcome().is_some()),
+            }
+        }
+    }
+}
+
+/// What a search says of its columns holds for the values that minimax has found.
+fn check_bounds(decision: &Decision, minimax: &Decision) -> Result<(), TestCaseError> {
+    for (known, truth) in decision.columns.iter().zip(&minimax.columns) {
+        let (Some(known), Some(truth)) = (known, truth) else { continue };
+        let [value, truth] = [known.value, truth.value].map(order);
+        match known.bound {
+            Bound::Exact => prop_assert_eq!(value, truth),
+            Bound::AtMost => prop_assert!(truth <= value),
+            Bound::AtLeast => prop_assert!(truth >= value),
+        }
+    }
+    Ok(())
+}
+
+/// Values as numbers that are greater the better they are.
+fn order(value: Value) -> i64 {
+    match value {
+        Value::Win(plies) => (1 << 40) - i64::from(plies),
+        Value::Loss(plies) => i64::from(plies) - (1 << 40),
+        Value::Points(points) => points.into(),
+        Value::Draw | Value::Chance(_) => panic!("a search to a depth has points"),
+    }
+}
+
+#[test]
+fn ties_are_broken_as_asked() {
+    let setup = claimeven_game::Setup::STANDARD;
+    let empty = Position::new(setup);
+    // The game cannot end within three plies, so all columns are equal to this evaluation.
+    let column = |ties, seed| {
+        let evaluation = Evaluation::named("terminal").unwrap();
+        let parameters = DepthParameters { depth: 3, time: None, evaluation, ties, seed };
+        decide(&mut AlphaBeta { parameters, every_move: false }, &empty).column.number()
+    };
+    assert_eq!(column(Ties::First, 1), 1);
+    assert_eq!(column(Ties::Last, 1), 7);
+    assert_eq!(column(Ties::Centre, 1), 4);
+    let random: Vec<u8> = (0..40).map(|seed| column(Ties::Random, seed)).collect();
+    assert!((1..=7).all(|column| random.contains(&column)), "{random:?}");
+    assert_eq!(random, (0..40).map(|seed| column(Ties::Random, seed)).collect::<Vec<u8>>());
+}
+
+#[test]
+fn a_win_is_taken_by_the_shortest_way_and_a_loss_by_the_longest() {
+    let setup = claimeven_game::Setup::STANDARD;
+    let value = |moves: &str, depth| {
+        let position = Position::from_moves(setup, moves).unwrap();
+        let parameters = DepthParameters { depth, ..DepthParameters::default() };
+        let decision = decide(&mut Minimax { parameters }, &position);
+        (decision.value, decision.column)
+    };
+    let column = |number: usize| Column::from_index(number - 1).unwrap();
+    assert_eq!(value("414141", 4), (Value::Win(1), column(4)));
+    assert_eq!(value("4455", 5), (Value::Win(3), column(3)));
+    // O can only choose where to lose; the block makes X wait for the other end.
+    assert_eq!(value("44553", 4).0, Value::Loss(2));
+}

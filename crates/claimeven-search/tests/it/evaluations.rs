@@ -1,0 +1,216 @@
+//! Every evaluation a second time, window by window and cell by cell.
+
+use claimeven_game::{Cell, Column, Player, Position, with_board};
+use claimeven_search::{Evaluation, WindowWeights};
+use proptest::prelude::*;
+
+use crate::positions::positions;
+
+fn points(evaluation: &Evaluation, position: &Position, player: Player) -> i32 {
+    with_board!(position, board => evaluation.points(&board, player))
+}
+
+/// A board that can be asked for any place, on it or beside it.
+struct Naive<'a>(&'a Position);
+
+const DIRECTIONS: [(i32, i32); 4] = [(0, 1), (1, 0), (1, -1), (1, 1)];
+
+impl Naive<'_> {
+    fn cell(&self, (column, row): (i32, i32)) -> Option<Cell> {
+        let setup = self.0.setup();
+        let column = Column::from_index(usize::try_from(column).ok()?)?;
+        let row = u8::try_from(row).ok()?;
+        let inside = column.number() <= setup.cols() && row < setup.rows();
+        inside.then_some(Cell { column, row })
+    }
+
+    fn disc(&self, place: (i32, i32)) -> Option<Player> {
+        self.0.disc(self.cell(place)?)
+    }
+
+    fn places(&self) -> impl Iterator<Item = (i32, i32)> {
+        let setup = self.0.setup();
+        (0..i32::from(setup.cols()))
+            .flat_map(move |column| (0..i32::from(setup.rows())).map(move |row| (column, row)))
+    }
+
+    fn windows(&self) -> Vec<Vec<(i32, i32)>> {
+        let connect = i32::from(self.0.setup().connect());
+        let window = |(column, row): (i32, i32), (right, up): (i32, i32)| {
+            (0..connect).map(|step| (column + step * right, row + step * up)).collect::<Vec<_>>()
+        };
+        self.places()
+            .flat_map(|place| DIRECTIONS.map(|direction| window(place, direction)))
+            .filter(|window| window.iter().all(|&place| self.cell(place).is_some()))
+            .collect()
+    }
+
+    /// The cells that a window open to a player lacks; `None` if it is not open or has no disc.
+    fn missing(&self, window: &[(i32, i32)], player: Player) -> Option<usize> {
+        let count = |owner| window.iter().filter(|&&place| self.disc(place) == owner).count();
+        let open = count(Some(player.opponent())) == 0 && count(Some(player)) > 0;
+        open.then(|| count(None))
+    }
+
+    fn window_points(&self, player: Player, weights: WindowWeights) -> i64 {
+        let windows = self.windows();
+        let of_window = |window: &Vec<_>| match self.missing(window, player) {
+            Some(0) => weights.complete,
+            Some(1) => weights.one_short,
+            Some(2) => weights.two_short,
+            _ => 0,
+        };
+        windows.iter().map(|window| i64::from(of_window(window))).sum()
+    }
+
+    fn centre_discs(&self, player: Player) -> i64 {
+        let cols = i32::from(self.0.setup().cols());
+        let is_centre = |column| column == (cols - 1) / 2 || column == cols / 2;
+        let own = self
+            .places()
+            .filter(|&(column, row)| is_centre(column) && self.disc((column, row)) == Some(player));
+        own.count() as i64
+    }
+
+    fn run_points(&self, player: Player) -> i64 {
+        let longest = i32::from(self.0.setup().connect()) - 1;
+        let run = |(column, row): (i32, i32), (right, up): (i32, i32)| {
+            let steps = (1..=longest).take_while(|step| {
+                self.disc((column + step * right, row + step * up)) == Some(player)
+            });
+            steps.count() as u32
+        };
+        let of_cell = |place| {
+            let directions = DIRECTIONS.into_iter().flat_map(|(x, y)| [(x, y), (-x, -y)]);
+            match directions.map(|direction| run(place, direction)).max() {
+                None | Some(0) => 0,
+                Some(longest) => 100_i64.pow(longest - 1).min(1_000_000_000),
+            }
+        };
+        self.places().filter(|&place| self.disc(place).is_none()).map(of_cell).sum()
+    }
+
+    /// Sums what windows radiate onto their empty cells, as `influence.rs` describes it.
+    fn influence_points(&self, player: Player) -> i64 {
+        let rows = i32::from(self.0.setup().rows());
+        let height = |column: i32| {
+            (0..rows).filter(|&row| self.disc((column, row)).is_some()).count() as i32
+        };
+        let parity = i32::from(player == Player::Second);
+        let radiated = |missing: usize, (column, row): (i32, i32)| {
+            let [open, next, high, claimed] = match missing {
+                1 => [32, 20, 24, 24],
+                2 => [6, 4, 3, 2],
+                _ => return 0,
+            };
+            let is_claimed = rows % 2 == 0 && row % 2 == parity;
+            match row - height(column) {
+                0 => open,
+                1 => next + if is_claimed { claimed } else { 0 },
+                _ => high + if is_claimed { claimed } else { 0 },
+            }
+        };
+        let of_window = |window: &Vec<(i32, i32)>| {
+            let missing = self.missing(window, player)?;
+            let empty = window.iter().filter(|&&place| self.disc(place).is_none());
+            Some(empty.map(|&place| radiated(missing, place)).sum::<i64>())
+        };
+        self.windows().iter().filter_map(of_window).sum()
+    }
+}
+
+/// The table of the named evaluations: own windows, the other's, centre, finished.
+fn tabled(name: &str) -> Option<([i32; 3], [i32; 3], i32, i32)> {
+    match name {
+        "sawwan" => Some(([99_999, 5, 2], [0, -999, 0], 3, 9_999_999)),
+        "galli" => Some(([100, 5, 2], [0, -4, 0], 3, 10_000_000)),
+        "nitk" => Some(([0, 10, 7], [0, -150, 0], 7, 1_000_000_000)),
+        "bits" => Some(([1_000_000, 100, 10], [-1_000_000, -100, -10], 0, 1_000_000_000)),
+        _ => None,
+    }
+}
+
+fn naive_points(name: &str, position: &Position, player: Player) -> i64 {
+    let naive = Naive(position);
+    let opponent = player.opponent();
+    if let Some((own, other, centre, _)) = tabled(name) {
+        let weights = |[complete, one_short, two_short]: [i32; 3]| WindowWeights {
+            complete,
+            one_short,
+            two_short,
+        };
+        return naive.window_points(player, weights(own))
+            + naive.window_points(opponent, weights(other))
+            + i64::from(centre) * naive.centre_discs(player);
+    }
+    match name {
+        "runs" => naive.run_points(player) - naive.run_points(opponent),
+        "influence" => naive.influence_points(player) - naive.influence_points(opponent),
+        "terminal" => 0,
+        _ => panic!("{name} has no naive twin"),
+    }
+}
+
+fn finished(name: &str) -> i32 {
+    match name {
+        "runs" | "influence" => 1_000_000,
+        "terminal" => 1_000,
+        _ => tabled(name).unwrap().3,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn all_evaluations_count_what_a_naive_loop_counts(position in positions(70)) {
+        for name in Evaluation::names() {
+            let evaluation = Evaluation::named(name).unwrap();
+            prop_assert_eq!(evaluation.finished(), finished(name));
+            let most = i64::from(finished(name)) - i64::from(position.setup().cells()) - 1;
+            for player in Player::BOTH {
+                let expected = naive_points(name, &position, player).clamp(-most, most);
+                let found = points(&evaluation, &position, player);
+                prop_assert_eq!(i64::from(found), expected, "{} for {}\n{}", name, player, position);
+            }
+        }
+    }
+
+    #[test]
+    fn evaluations_do_not_tell_left_from_right(position in positions(70)) {
+        for name in Evaluation::names() {
+            let evaluation = Evaluation::named(name).unwrap();
+            for player in Player::BOTH {
+                let here = points(&evaluation, &position, player);
+                prop_assert_eq!(here, points(&evaluation, &position.mirror(), player), "{}", name);
+            }
+        }
+    }
+}
+
+#[test]
+fn weights_are_read_from_toml() {
+    let text = "centre = 3\nfinished = 10_000_000\n\
+        own = { complete = 100, one_short = 5, two_short = 2 }\nother = { one_short = -4 }\n";
+    let read = Evaluation::from_toml("mine.toml".to_owned(), text).unwrap();
+    let galli = Evaluation::named("galli").unwrap();
+    for moves in ["", "4453", "4455662", "1212334"] {
+        let position = Position::from_moves(claimeven_game::Setup::STANDARD, moves).unwrap();
+        for player in Player::BOTH {
+            let [read, galli] = [&read, &galli].map(|e| points(e, &position, player));
+            assert_eq!(read, galli, "{moves}");
+        }
+    }
+}
+
+#[test]
+fn wrong_weights_are_refused_by_name_and_line() {
+    let error = |text| Evaluation::from_toml("mine.toml".to_owned(), text).unwrap_err().to_string();
+    assert!(
+        error("centre = 1\ncorner = 5\n").starts_with("mine.toml: line 2: unknown field `corner`")
+    );
+    assert_eq!(error("finished = 5"), "mine.toml: finished = 5 is not between 1000 and 1000000000");
+    assert!(error("centre = 'x'").starts_with("mine.toml: line 1: invalid type"));
+    let missing = "no-such-file.toml".parse::<Evaluation>().unwrap_err().to_string();
+    assert!(missing.starts_with("no-such-file.toml: "), "{missing}");
+}

@@ -1,0 +1,392 @@
+//! `claimeven compare`: algorithms side by side on the same positions.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+use claimeven_arena::{AgentSpec, SpecError};
+use claimeven_game::{Column, Position, Setup};
+use claimeven_search::{Limits, Value, Work};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::Failure;
+use crate::plot::{Chart, Figure, Series};
+use crate::progress;
+use crate::setup::{SetupArgs, SetupJson};
+
+/// Compare players on the same positions, by depth
+#[derive(clap::Args)]
+#[command(after_help = "\
+Times, nodes, leaves, cut-offs and table hits are sums over the positions; a time is the least of\n\
+--repeat runs. The speed-up is against the first player at the same depth. Players that have no\n\
+depth are run once.\n\n\
+Examples:\n  \
+    claimeven compare\n  \
+    claimeven compare --agents minimax,alphabeta:eval=sawwan,mtdf --depths 1..6\n  \
+    claimeven compare --agents alphabeta,mtdf --depths 8,10,12 --positions 4453\n  \
+    claimeven compare --positions games.txt --svg > compare.svg")]
+pub(crate) struct Args {
+    /// Players, separated by commas
+    #[arg(long, value_name = "LIST", default_value = "minimax,alphabeta,mtdf,timed")]
+    agents: AgentList,
+
+    /// Depths, such as 1..8 or 2,4,6
+    #[arg(long, value_name = "RANGE", default_value = "1..7")]
+    depths: Depths,
+
+    /// Moves such as 4453, or a file with moves at the start of each line; else the empty board
+    #[arg(long, value_name = "POS|FILE", default_value = "", hide_default_value = true)]
+    positions: String,
+
+    /// Runs of each search, of which the fastest counts
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+
+    /// Print JSON
+    #[arg(long, group = "format")]
+    json: bool,
+
+    /// Print comma-separated values
+    #[arg(long, group = "format")]
+    csv: bool,
+
+    /// Print a plot of times and nodes as an SVG picture
+    #[arg(long, group = "format")]
+    svg: bool,
+
+    #[command(flatten)]
+    setup: SetupArgs,
+}
+
+/// Players separated by commas, which also separate a player's parameters.
+#[derive(Clone)]
+struct AgentList(Vec<AgentSpec>);
+
+impl FromStr for AgentList {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<AgentList, SpecError> {
+        let mut texts: Vec<String> = Vec::new();
+        for part in text.split(',') {
+            match texts.last_mut() {
+                // `depth=3` goes on with the player before; `minimax:depth=3` begins one.
+                Some(last) if part.contains('=') && !part.contains(':') => {
+                    last.push(',');
+                    last.push_str(part);
+                }
+                _ => texts.push(part.to_owned()),
+            }
+        }
+        texts.iter().map(|text| text.parse()).collect::<Result<_, _>>().map(AgentList)
+    }
+}
+
+#[derive(Clone)]
+struct Depths(Vec<u32>);
+
+impl FromStr for Depths {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Depths, String> {
+        let wrong = || format!("'{text}' is neither a range such as 1..8 nor a list such as 2,4,6");
+        let depth = |text: &str| {
+            let depth = text.trim().parse().map_err(|_| wrong())?;
+            if (1..=128).contains(&depth) {
+                Ok(depth)
+            } else {
+                Err(format!("depth {depth} is not between 1 and 128"))
+            }
+        };
+        let depths = match text.split_once("..") {
+            Some((first, last)) => (depth(first)?..=depth(last.trim_start_matches('='))?).collect(),
+            None => text.split(',').map(depth).collect::<Result<Vec<u32>, String>>()?,
+        };
+        if depths.is_empty() { Err(wrong()) } else { Ok(Depths(depths)) }
+    }
+}
+
+/// What one player did at one depth on all positions.
+struct Measured {
+    agent: String,
+    depth: Option<u32>,
+    time: Duration,
+    work: Work,
+    /// What it decided on each position.
+    answers: Vec<(Column, Value)>,
+    /// Against the first player at the same depth: times as fast, and times fewer nodes.
+    speed_up: Option<[f64; 2]>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let setup = args.setup.setup()?;
+    let positions = read_positions(&args.positions, setup)?;
+    let measured = measure_all(args, setup, &positions)?;
+    let mut out = anstream::stdout().lock();
+    if args.json {
+        let report = json!({
+            "setup": SetupJson::from(setup),
+            "positions": positions.iter().map(|(moves, _)| moves).collect::<Vec<_>>(),
+            "results": measured.iter().map(ResultJson::from).collect::<Vec<_>>(),
+        });
+        writeln!(out, "{report}")?;
+    } else if args.csv {
+        write_csv(&mut out, &measured)?;
+    } else if args.svg {
+        write!(out, "{}", plot(setup, &positions, &measured))?;
+    } else {
+        write_table(&mut out, &measured)?;
+    }
+    Ok(())
+}
+
+/// The positions with the moves that lead to them, in none of which the game is over.
+fn read_positions(text: &str, setup: Setup) -> Result<Vec<(String, Position)>, Failure> {
+    if !Path::new(text).is_file() {
+        let position = unfinished(setup, text)?;
+        return Ok(vec![(text.to_owned(), position)]);
+    }
+    let content =
+        fs::read_to_string(text).map_err(|error| Failure::Input(format!("{text}: {error}")))?;
+    let mut positions = Vec::new();
+    for (number, line) in (1..).zip(content.lines()) {
+        // The scores of the public test sets come after the moves.
+        let moves = line.split_whitespace().next().unwrap_or_default();
+        let position = unfinished(setup, moves).map_err(|failure| failure.in_line(number))?;
+        positions.push((moves.to_owned(), position));
+    }
+    if positions.is_empty() {
+        return Err(Failure::Input(format!("{text}: there are no positions in the file")));
+    }
+    Ok(positions)
+}
+
+fn unfinished(setup: Setup, moves: &str) -> Result<Position, Failure> {
+    let position = Position::from_moves(setup, moves)?;
+    match position.outcome() {
+        Some(outcome) => Err(Failure::Input(format!("'{moves}' is a finished game: {outcome}"))),
+        None => Ok(position),
+    }
+}
+
+fn measure_all(
+    args: &Args,
+    setup: Setup,
+    positions: &[(String, Position)],
+) -> Result<Vec<Measured>, Failure> {
+    let runs = runs(args)?;
+    let bar = progress::bar(
+        runs.len() as u64 * positions.len() as u64,
+        "{bar:30} {percent} % {msg}, {eta} left",
+    );
+    let mut all: Vec<Measured> = Vec::new();
+    for (agent, depth, spec) in runs {
+        bar.set_message(spec.to_string());
+        let mut measured = Measured {
+            agent,
+            depth,
+            time: Duration::ZERO,
+            work: Work::default(),
+            answers: Vec::new(),
+            speed_up: None,
+        };
+        for (_, position) in positions {
+            let mut least = Duration::MAX;
+            for run in 0..args.repeat {
+                let decision = spec.build(setup, 0)?.decide(position, &Limits::default())?;
+                least = least.min(decision.time);
+                if run == 0 {
+                    measured.work += decision.work;
+                    measured.answers.push((decision.column, decision.value));
+                }
+            }
+            measured.time += least;
+            bar.inc(1);
+        }
+        let first = all.iter().find(|first| first.depth == depth);
+        measured.speed_up = first.map(|first| {
+            let times = first.time.as_secs_f64() / measured.time.as_secs_f64().max(1e-9);
+            [times, first.work.nodes as f64 / measured.work.nodes.max(1) as f64]
+        });
+        all.push(measured);
+    }
+    bar.finish_and_clear();
+    Ok(all)
+}
+
+/// Every player at every depth, with its name without the depth.
+fn runs(args: &Args) -> Result<Vec<(String, Option<u32>, AgentSpec)>, Failure> {
+    let AgentList(agents) = &args.agents;
+    let mut runs = Vec::new();
+    for &depth in &args.depths.0 {
+        for spec in agents.iter().filter(|spec| spec.has_parameter("depth")) {
+            let at_depth = spec.with("depth", &depth.to_string())?;
+            runs.push((spec.to_string(), Some(depth), at_depth));
+        }
+    }
+    for spec in agents.iter().filter(|spec| !spec.has_parameter("depth")) {
+        runs.push((spec.to_string(), None, spec.clone()));
+    }
+    Ok(runs)
+}
+
+fn write_table(out: &mut impl Write, measured: &[Measured]) -> io::Result<()> {
+    let width = measured.iter().map(|row| row.agent.len()).max().unwrap_or(0).max(6);
+    writeln!(
+        out,
+        "depth  {:<width$}  {:>9}  {:>11}  {:>11}  {:>10}  {:>10}  {:>8}  {:>8}  move  value",
+        "player", "time", "nodes", "leaves", "cut-offs", "table hits", "speed-up", "nodes /"
+    )?;
+    let mut last_depth = None;
+    for row in measured {
+        if last_depth.is_some_and(|last| last != row.depth) {
+            writeln!(out)?;
+        }
+        last_depth = Some(row.depth);
+        let depth = row.depth.map_or("-".to_owned(), |depth| depth.to_string());
+        let [speed, nodes] = row.speed_up.map_or([String::new(), String::new()], |factors| {
+            factors.map(|factor| format!("{factor:.1}x"))
+        });
+        let Work { nodes: visited, leaves, cutoffs, table_hits, .. } = row.work;
+        let (column, value) = row.answer_texts();
+        writeln!(
+            out,
+            "{depth:>5}  {:<width$}  {:>9}  {visited:>11}  {leaves:>11}  {cutoffs:>10}  \
+             {table_hits:>10}  {speed:>8}  {nodes:>8}  {column:>4}  {value}",
+            row.agent,
+            time_text(row.time.as_secs_f64()),
+        )?;
+    }
+    Ok(())
+}
+
+impl Measured {
+    /// The move and the value, where there is one position to speak of.
+    fn answer_texts(&self) -> (String, String) {
+        match self.answers[..] {
+            [(column, value)] => (column.to_string(), value.to_string()),
+            _ => ("-".to_owned(), format!("{} positions", self.answers.len())),
+        }
+    }
+}
+
+fn write_csv(out: &mut impl Write, measured: &[Measured]) -> io::Result<()> {
+    writeln!(
+        out,
+        "depth,player,positions,ms,nodes,leaves,cutoffs,table_hits,simulations,speed_up,nodes_factor,move,value"
+    )?;
+    for row in measured {
+        let depth = row.depth.map_or(String::new(), |depth| depth.to_string());
+        let factors = row.speed_up.map_or([String::new(), String::new()], |factors| {
+            factors.map(|factor| format!("{factor:.3}"))
+        });
+        let Work { nodes, leaves, cutoffs, table_hits, simulations, .. } = row.work;
+        let (column, value) = match row.answers[..] {
+            [(column, value)] => (column.to_string(), value.to_string()),
+            _ => (String::new(), String::new()),
+        };
+        // The text of a player may have commas.
+        writeln!(
+            out,
+            "{depth},\"{}\",{},{:.3},{nodes},{leaves},{cutoffs},{table_hits},{simulations},{},{column},{value}",
+            row.agent,
+            row.answers.len(),
+            row.time.as_secs_f64() * 1e3,
+            factors.join(","),
+        )?;
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct ResultJson<'a> {
+    agent: &'a str,
+    depth: Option<u32>,
+    ms: f64,
+    nodes: u64,
+    leaves: u64,
+    cutoffs: u64,
+    table_hits: u64,
+    simulations: u64,
+    speed_up: Option<f64>,
+    nodes_factor: Option<f64>,
+    answers: Vec<serde_json::Value>,
+}
+
+impl<'a> From<&'a Measured> for ResultJson<'a> {
+    fn from(row: &'a Measured) -> Self {
+        let answers = row.answers.iter().map(|(column, value)| {
+            json!({ "column": column.number(), "kind": value.kind(), "number": value.number(),
+                "text": value.to_string() })
+        });
+        ResultJson {
+            agent: &row.agent,
+            depth: row.depth,
+            ms: (row.time.as_secs_f64() * 1e6).round() / 1e3,
+            nodes: row.work.nodes,
+            leaves: row.work.leaves,
+            cutoffs: row.work.cutoffs,
+            table_hits: row.work.table_hits,
+            simulations: row.work.simulations,
+            speed_up: row.speed_up.map(|[speed, _]| speed),
+            nodes_factor: row.speed_up.map(|[_, nodes]| nodes),
+            answers: answers.collect(),
+        }
+    }
+}
+
+fn plot(setup: Setup, positions: &[(String, Position)], measured: &[Measured]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for row in measured.iter().filter(|row| row.depth.is_some()) {
+        if !names.contains(&row.agent.as_str()) {
+            names.push(&row.agent);
+        }
+    }
+    let series = |number: fn(&Measured) -> f64| {
+        let of_agent = |name: &&str| {
+            let rows = measured.iter().filter(|row| row.agent == *name);
+            let points = rows.filter_map(|row| Some((f64::from(row.depth?), number(row))));
+            Series { name: (*name).to_owned(), points: points.collect() }
+        };
+        names.iter().map(of_agent).collect()
+    };
+    let title = match positions {
+        [(moves, _)] if moves.is_empty() => format!("Search from the empty board, {setup}"),
+        [(moves, _)] => format!("Search after {moves}, {setup}"),
+        _ => format!("Search on {} positions, {setup}", positions.len()),
+    };
+    let chart = |title, y_text, series| Chart { title, x_label: "depth in plies", y_text, series };
+    let time = series(|row| row.time.as_secs_f64().max(1e-7));
+    let nodes = series(|row| row.work.nodes.max(1) as f64);
+    Figure {
+        title: &title,
+        charts: vec![chart("time", time_text, time), chart("nodes", count_text, nodes)],
+    }
+    .svg()
+}
+
+/// Seconds in the unit one would say them in.
+fn time_text(seconds: f64) -> String {
+    let three_digits = |number: f64| match number {
+        ..9.995 => format!("{number:.2}"),
+        ..99.95 => format!("{number:.1}"),
+        _ => format!("{number:.0}"),
+    };
+    match seconds {
+        ..0.999_5e-3 => format!("{} us", three_digits(seconds * 1e6)),
+        ..0.999_5 => format!("{} ms", three_digits(seconds * 1e3)),
+        _ => format!("{} s", three_digits(seconds)),
+    }
+}
+
+fn count_text(count: f64) -> String {
+    match count {
+        ..1e3 => format!("{count:.0}"),
+        ..1e6 => format!("{} thousand", (count / 100.0).round() / 10.0),
+        ..1e9 => format!("{} million", (count / 1e5).round() / 10.0),
+        _ => format!("{count:.1e}"),
+    }
+}

@@ -1,0 +1,205 @@
+//! Line charts as self-contained SVG pictures.
+
+use std::fmt::Write;
+
+/// Charts side by side under one title, with one legend.
+pub(crate) struct Figure<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) charts: Vec<Chart<'a>>,
+}
+
+/// One chart with a logarithmic vertical axis.
+pub(crate) struct Chart<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) x_label: &'a str,
+    /// How a value on the vertical axis is written.
+    pub(crate) y_text: fn(f64) -> String,
+    pub(crate) series: Vec<Series>,
+}
+
+/// Points that belong together, from left to right.
+pub(crate) struct Series {
+    pub(crate) name: String,
+    pub(crate) points: Vec<(f64, f64)>,
+}
+
+const CHART_WIDTH: f64 = 520.0;
+const CHART_HEIGHT: f64 = 340.0;
+const LEFT: f64 = 78.0;
+const RIGHT: f64 = 18.0;
+const TOP: f64 = 84.0;
+const BOTTOM: f64 = 52.0;
+const LEGEND: f64 = 40.0;
+
+/// Colours that people with any kind of colour vision can tell apart, and that print well.
+const COLOURS: [&str; 8] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b4fa0", "#444444"];
+
+impl Figure<'_> {
+    /// The picture.
+    pub(crate) fn svg(&self) -> String {
+        let width = CHART_WIDTH * self.charts.len() as f64;
+        let height = TOP + CHART_HEIGHT + BOTTOM + LEGEND;
+        let mut svg = format!(
+            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">
+  <title>{title}</title>
+  <style>
+    text {{ font: 13px system-ui, sans-serif; fill: #374151; }}
+    .title {{ font-size: 19px; font-weight: 600; fill: #111827; }}
+    .chart {{ font-size: 15px; font-weight: 600; }}
+    .grid {{ stroke: #e5e7eb; }} .minor {{ stroke: #f3f4f6; }} .axis {{ stroke: #9ca3af; }}
+    .middle {{ text-anchor: middle; }} .end {{ text-anchor: end; }}
+    polyline {{ fill: none; stroke-width: 2.5; stroke-linejoin: round; }}
+  </style>
+  <rect width="{width}" height="{height}" fill="#fff"/>
+  <text class="title" x="{LEFT}" y="34">{title}</text>
+"##,
+            title = escape(self.title),
+        );
+        for (index, chart) in self.charts.iter().enumerate() {
+            chart.draw(&mut svg, CHART_WIDTH * index as f64);
+        }
+        self.draw_legend(&mut svg, height - 18.0);
+        svg.push_str("</svg>\n");
+        svg
+    }
+
+    fn draw_legend(&self, svg: &mut String, y: f64) {
+        let mut x = LEFT;
+        let names = self.charts.first().map_or(&[][..], |chart| &chart.series[..]);
+        for (index, Series { name, .. }) in names.iter().enumerate() {
+            let style = Mark::of(index);
+            let _ = writeln!(
+                svg,
+                r#"  <line x1="{x}" x2="{}" y1="{}" y2="{}" stroke="{}" stroke-width="2.5"/>"#,
+                x + 26.0,
+                y - 4.0,
+                y - 4.0,
+                style.colour
+            );
+            style.draw(svg, x + 13.0, y - 4.0);
+            let _ = writeln!(svg, r#"  <text x="{}" y="{y}">{}</text>"#, x + 34.0, escape(name));
+            x += 60.0 + 7.5 * name.chars().count() as f64;
+        }
+    }
+}
+
+impl Chart<'_> {
+    fn draw(&self, svg: &mut String, left: f64) {
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let (mut x_least, mut x_most) = (f64::INFINITY, f64::NEG_INFINITY);
+        let (mut y_least, mut y_most) = (f64::INFINITY, f64::NEG_INFINITY);
+        for &(x, y) in points() {
+            (x_least, x_most) = (x_least.min(x), x_most.max(x));
+            (y_least, y_most) = (y_least.min(y.log10()), y_most.max(y.log10()));
+        }
+        if !x_least.is_finite() || !y_least.is_finite() {
+            return;
+        }
+        // Whole decades, and at least one of them.
+        let (y_least, y_most) = (y_least.floor(), y_most.ceil().max(y_least.floor() + 1.0));
+        let plot_width = CHART_WIDTH - LEFT - RIGHT;
+        let x_at = |x: f64| {
+            let share = if x_most > x_least { (x - x_least) / (x_most - x_least) } else { 0.5 };
+            left + LEFT + share * plot_width
+        };
+        let y_at = |log: f64| TOP + CHART_HEIGHT * (y_most - log) / (y_most - y_least);
+        let (start, end, floor) = (left + LEFT, left + LEFT + plot_width, TOP + CHART_HEIGHT);
+
+        let title = escape(self.title);
+        let _ =
+            writeln!(svg, r#"  <text class="chart" x="{start}" y="{}">{title}</text>"#, TOP - 18.0);
+        for decade in y_least as i32..=y_most as i32 {
+            let y = y_at(f64::from(decade));
+            for step in (2..10).filter(|_| f64::from(decade) < y_most) {
+                let y = y_at(f64::from(decade) + f64::from(step).log10());
+                line(svg, "minor", [start, y, end, y]);
+            }
+            line(svg, "grid", [start, y, end, y]);
+            let text = (self.y_text)(10_f64.powi(decade));
+            let _ = writeln!(
+                svg,
+                r#"  <text class="end" x="{}" y="{}">{}</text>"#,
+                start - 8.0,
+                y + 4.5,
+                escape(&text)
+            );
+        }
+        let mut ticks: Vec<f64> = points().map(|&(x, _)| x).collect();
+        ticks.sort_by(f64::total_cmp);
+        ticks.dedup();
+        for tick in ticks {
+            let x = x_at(tick);
+            line(svg, "axis", [x, floor, x, floor + 5.0]);
+            let y = floor + 21.0;
+            let _ = writeln!(svg, r#"  <text class="middle" x="{x}" y="{y}">{tick}</text>"#);
+        }
+        line(svg, "axis", [start, floor, end, floor]);
+        let _ = writeln!(
+            svg,
+            r#"  <text class="middle" x="{}" y="{}">{}</text>"#,
+            f64::midpoint(start, end),
+            floor + 43.0,
+            escape(self.x_label)
+        );
+        for (index, Series { name, points }) in self.series.iter().enumerate() {
+            let mark = Mark::of(index);
+            let places: Vec<(f64, f64)> =
+                points.iter().map(|&(x, y)| (x_at(x), y_at(y.log10()))).collect();
+            let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+            let _ = writeln!(
+                svg,
+                r#"  <polyline points="{}" stroke="{}"/>"#,
+                path.join(" "),
+                mark.colour
+            );
+            for (&(x, y), &(x_value, y_value)) in places.iter().zip(points) {
+                let text = escape(&format!("{name}, {x_value}: {}", (self.y_text)(y_value)));
+                let _ = writeln!(svg, "  <g><title>{text}</title>");
+                mark.draw(svg, x, y);
+                svg.push_str("  </g>\n");
+            }
+        }
+    }
+}
+
+/// How the points of a series look: a colour and a shape of their own.
+struct Mark {
+    colour: &'static str,
+    shape: usize,
+}
+
+impl Mark {
+    fn of(index: usize) -> Mark {
+        Mark { colour: COLOURS[index % COLOURS.len()], shape: index % 4 }
+    }
+
+    fn draw(&self, svg: &mut String, x: f64, y: f64) {
+        let colour = self.colour;
+        let polygon = |corners: &[(f64, f64)]| {
+            let corners: Vec<String> =
+                corners.iter().map(|(dx, dy)| format!("{:.1},{:.1}", x + dx, y + dy)).collect();
+            format!(r##"<polygon points="{}" fill="{colour}" stroke="#fff"/>"##, corners.join(" "))
+        };
+        let shape = match self.shape {
+            0 => format!(
+                r##"<circle cx="{x:.1}" cy="{y:.1}" r="4.5" fill="{colour}" stroke="#fff"/>"##
+            ),
+            1 => polygon(&[(-4.5, -4.5), (4.5, -4.5), (4.5, 4.5), (-4.5, 4.5)]),
+            2 => polygon(&[(0.0, -6.0), (5.5, 4.5), (-5.5, 4.5)]),
+            _ => polygon(&[(0.0, -6.0), (6.0, 0.0), (0.0, 6.0), (-6.0, 0.0)]),
+        };
+        let _ = writeln!(svg, "  {shape}");
+    }
+}
+
+fn line(svg: &mut String, class: &str, [x1, y1, x2, y2]: [f64; 4]) {
+    let _ = writeln!(
+        svg,
+        r#"  <line class="{class}" x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}"/>"#
+    );
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
