@@ -11,6 +11,7 @@ use solver_bench::SolverBench;
 const USAGE: &str = "\
 usage: cargo xtask test                  format, lints, all tests, doctests and docs
        cargo xtask bench [FILTER]        the benchmarks, or those whose name contains FILTER
+       cargo xtask bench search          the players' searches
        cargo xtask bench solver DIR [--empty] [--json FILE]
                                          the solver and a peer on the public test sets in DIR
        cargo xtask bench ablation DIR    the solver with each technique left out";
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
         ["test"] => test_steps(),
         ["bench"] => vec![bench_step(&[])],
         ["bench", "solver", sets, ref options @ ..] => return bench_solver(sets, options),
+        ["bench", "search"] => vec![search_step()],
         ["bench", "ablation", sets] => vec![ablation_step(sets)],
         ["bench", filter] => vec![bench_step(&["--", filter])],
         ["help" | "--help" | "-h"] => {
@@ -54,6 +56,10 @@ impl Step {
 fn bench_step(filter: &[&str]) -> Step {
     let all = ["bench", "--workspace", "--bench", "*"];
     Step::new("benchmarks", &[&all, filter].concat())
+}
+
+fn search_step() -> Step {
+    Step::new("search", &["bench", "--package", "claimeven-search", "--bench", "search"])
 }
 
 fn ablation_step(sets: &str) -> Step {

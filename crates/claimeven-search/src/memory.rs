@@ -13,14 +13,20 @@ use crate::tree::{Source, Trace};
 /// depth its points never change, however it was reached. The next search has a root or a horizon
 /// of its own: only the best moves are of use to it.
 pub(crate) struct Memory {
-    /// A power of two of packed entries; none before the first search.
+    /// A power of two of packed entries, none before the first search. They become more as they
+    /// fill up: a short search is not to wait for memory that it does not need.
     entries: Vec<Packed>,
-    megabytes: u32,
+    most_entries: usize,
+    /// How many entries the search under way has put where it had none before.
+    filled: usize,
     /// The game that the positions are of.
     setup: Option<Setup>,
     /// The number of the search under way.
     search: u32,
 }
+
+/// The entries of a table at first: 128 kilobytes.
+const FIRST_ENTRIES: usize = 1 << 12;
 
 /// What is known of one position.
 #[derive(Clone, Copy)]
@@ -58,18 +64,20 @@ impl Entry {
 }
 
 impl Memory {
-    /// A table of at most so many megabytes, at least one. Memory is taken with the first search.
+    /// A table of at most so many megabytes, at least one.
     pub(crate) fn new(megabytes: u32) -> Memory {
-        Memory { entries: Vec::new(), megabytes: megabytes.max(1), setup: None, search: 0 }
+        let most = ((megabytes.max(1) as usize) << 20) / size_of::<Packed>();
+        let most_entries = 1 << most.ilog2();
+        Memory { entries: Vec::new(), most_entries, filled: 0, setup: None, search: 0 }
     }
 
     /// Begins a search of its own. Of another game nothing is remembered.
     pub(crate) fn begin(&mut self, setup: Setup) {
         self.search += 1;
+        self.filled = 0;
         if self.setup != Some(setup) {
             self.setup = Some(setup);
-            let most = ((self.megabytes as usize) << 20) / size_of::<Packed>();
-            self.entries = vec![[0; 4]; 1 << most.ilog2()];
+            self.entries = vec![[0; 4]; FIRST_ENTRIES.min(self.most_entries)];
         }
     }
 
@@ -88,7 +96,23 @@ impl Memory {
 
     fn put(&mut self, key: u128, entry: Entry) {
         let index = self.index(key);
+        if Entry::unpack(self.entries[index]).search != self.search {
+            self.filled += 1;
+        }
         self.entries[index] = Entry { key, search: self.search, ..entry }.pack();
+        if self.filled > self.entries.len() / 2 && self.entries.len() < self.most_entries {
+            self.grow();
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let more = vec![[0; 4]; (4 * self.entries.len()).min(self.most_entries)];
+        let old = std::mem::replace(&mut self.entries, more);
+        for packed in old {
+            let index = self.index(Entry::unpack(packed).key);
+            self.entries[index] = packed;
+        }
     }
 }
 

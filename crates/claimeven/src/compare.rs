@@ -206,7 +206,7 @@ fn measure_all(
             measured.time += least;
             bar.inc(1);
         }
-        let first = all.iter().find(|first| first.depth == depth);
+        let first = all.iter().find(|first| depth.is_some() && first.depth == depth);
         measured.speed_up = first.map(|first| {
             let times = first.time.as_secs_f64() / measured.time.as_secs_f64().max(1e-9);
             [times, first.work.nodes as f64 / measured.work.nodes.max(1) as f64]

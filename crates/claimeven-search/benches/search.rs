@@ -1,0 +1,79 @@
+//! How fast the players search from the empty board. Each benchmark checks what it counted.
+
+use claimeven_game::{Position, Setup};
+use claimeven_search::{
+    Agent, AlphaBeta, DepthParameters, Limits, Mcts, MctsParameters, Minimax, Mtdf, Timed, Work,
+};
+use divan::Bencher;
+use divan::counter::ItemsCount;
+
+fn main() {
+    divan::main();
+}
+
+fn parameters(depth: u32) -> DepthParameters {
+    DepthParameters { depth, ..DepthParameters::default() }
+}
+
+fn alphabeta(depth: u32) -> AlphaBeta {
+    AlphaBeta { parameters: parameters(depth), every_move: false }
+}
+
+fn work(mut agent: impl Agent) -> Work {
+    let empty = Position::new(Setup::STANDARD);
+    agent.decide(&empty, &Limits::default()).expect("the game is not over").work
+}
+
+/// Counts nodes, which are the same in every run.
+fn nodes<A: Agent>(bencher: Bencher, expected: u64, agent: impl Fn() -> A + Sync) {
+    bencher.counter(ItemsCount::new(expected)).bench(|| assert_eq!(work(agent()).nodes, expected));
+}
+
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn minimax_depth_7(bencher: Bencher) {
+    nodes(bencher, 960_793, || Minimax { parameters: parameters(7) });
+}
+
+#[divan::bench(sample_count = 10)]
+fn alphabeta_depth_07(bencher: Bencher) {
+    nodes(bencher, 6_846, || alphabeta(7));
+}
+
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn alphabeta_depth_10(bencher: Bencher) {
+    nodes(bencher, 85_565, || alphabeta(10));
+}
+
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn alphabeta_depth_12(bencher: Bencher) {
+    nodes(bencher, 1_604_172, || alphabeta(12));
+}
+
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn mtdf_depth_10(bencher: Bencher) {
+    let expected = work(Mtdf::new(parameters(10), 8)).nodes;
+    assert!(5 * expected <= 6 * work(alphabeta(10)).nodes, "{expected} nodes");
+    nodes(bencher, expected, || Mtdf::new(parameters(10), 8));
+}
+
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn mtdf_depth_12(bencher: Bencher) {
+    let expected = work(Mtdf::new(parameters(12), 8)).nodes;
+    nodes(bencher, expected, || Mtdf::new(parameters(12), 8));
+}
+
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn timed_depth_12(bencher: Bencher) {
+    let expected = work(Timed::new(parameters(12), 8)).nodes;
+    nodes(bencher, expected, || Timed::new(parameters(12), 8));
+}
+
+/// Random games from the empty board, with the tree that they grow.
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn mcts_playouts(bencher: Bencher) {
+    let parameters = MctsParameters { simulations: 100_000, ..MctsParameters::default() };
+    bencher.counter(ItemsCount::new(parameters.simulations)).bench(|| {
+        let work = work(Mcts::new(parameters.clone()));
+        assert_eq!(work.simulations, parameters.simulations);
+    });
+}
