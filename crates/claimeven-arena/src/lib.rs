@@ -1,10 +1,22 @@
-//! Who plays whom in Connect Four.
+//! Who plays whom in Connect Four, and what comes of it.
 //!
 //! - [`AgentSpec`] is a player by name and parameters: `alphabeta:depth=8,eval=sawwan`.
 //! - [`Seat`] is a side of a game, taken by a person or by a program.
+//! - [`play_game`] plays one game, [`Contest`] a match on all cores; both give [`GameRecord`]s.
+//! - [`PairResults`] and [`Sprt`] say what results mean.
 
 mod agents;
+mod contest;
+mod game;
+mod openings;
+mod record;
 mod roster;
+mod statistics;
 
 pub use agents::AGENTS;
+pub use contest::{Contest, Effort, Standing};
+pub use game::{Clock, Pairing, TimeControl, play_game};
+pub use openings::{OpeningError, Openings};
+pub use record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord, SetupRecord};
 pub use roster::{AgentKind, AgentSpec, Parameter, Seat, SpecError, Values};
+pub use statistics::{Interval, PairResults, Sprt, Verdict, elo_of_score, score_of_elo};

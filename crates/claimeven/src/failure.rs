@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use claimeven_arena::SpecError;
+use claimeven_arena::{OpeningError, SpecError};
 use claimeven_game::{BoardError, CountError, MoveTextError, SetupError};
 use claimeven_search::AgentError;
 use claimeven_solver::Unsolvable;
@@ -93,7 +93,15 @@ macro_rules! input_errors {
     )*};
 }
 
-input_errors!(SetupError, MoveTextError, BoardError, Unsolvable, SpecError, AgentError);
+input_errors!(
+    SetupError,
+    MoveTextError,
+    BoardError,
+    Unsolvable,
+    SpecError,
+    AgentError,
+    OpeningError
+);
 
 impl From<CountError> for Failure {
     fn from(error: CountError) -> Failure {

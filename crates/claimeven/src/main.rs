@@ -6,6 +6,7 @@ mod bench;
 mod book;
 mod compare;
 mod completions;
+mod contest;
 mod count;
 mod draw;
 mod failure;
@@ -48,6 +49,7 @@ enum Command {
     Solve(solve::Args),
     Analyze(analyze::Args),
     Compare(compare::Args),
+    Match(contest::Args),
     Agents(agents::Args),
     Perft(perft::Args),
     Count(count::Args),
@@ -84,6 +86,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Solve(args)) => solve::run(args),
         Some(Command::Analyze(args)) => analyze::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
+        Some(Command::Match(args)) => contest::run(&args),
         Some(Command::Agents(args)) => agents::run(&args),
         Some(Command::Perft(args)) => perft::run(&args),
         Some(Command::Count(args)) => count::run(&args),

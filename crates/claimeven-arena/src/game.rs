@@ -1,0 +1,119 @@
+//! One game between two players.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use claimeven_game::{Column, Game, Setup};
+use claimeven_search::{Agent, AgentError, Limits};
+
+use crate::record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord};
+use crate::roster::AgentSpec;
+
+/// A game that is to be played.
+#[derive(Clone, Debug)]
+pub struct Pairing<'a> {
+    /// The game.
+    pub setup: Setup,
+    /// Both players.
+    pub players: [&'a AgentSpec; 2],
+    /// Which of them moves first: 0 or 1.
+    pub first_player: usize,
+    /// The moves that the game begins with.
+    pub opening: &'a [Column],
+    /// What chance decides by.
+    pub seed: u64,
+    /// How long the players may think.
+    pub time: TimeControl,
+}
+
+/// How long players may think; an agent's own parameters hold besides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TimeControl {
+    /// The time for a whole game and what each move adds to it.
+    pub clock: Option<Clock>,
+    /// The time for a move.
+    pub per_move: Option<Duration>,
+}
+
+/// The time for a whole game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// The time at the start.
+    pub base: Duration,
+    /// What is added after each move.
+    pub increment: Duration,
+}
+
+impl Clock {
+    /// What a player should spend on a move with so much time left: a share that lasts for the
+    /// moves that a game may still have, and most of what it gets back.
+    fn budget(self, left: Duration) -> Duration {
+        let share = left / 16 + self.increment * 3 / 4;
+        share.min(left * 9 / 10)
+    }
+}
+
+/// Plays a game; `None` if it was cancelled.
+pub fn play_game(
+    pairing: &Pairing,
+    id: String,
+    cancel: &Arc<AtomicBool>,
+) -> Result<Option<GameRecord>, AgentError> {
+    let Pairing { setup, players, first_player, opening, seed, time } = *pairing;
+    let mut seeds = fastrand::Rng::with_seed(seed);
+    let mut agents: Vec<Box<dyn Agent>> = Vec::new();
+    for player in players {
+        agents.push(player.build(setup, seeds.u64(..))?);
+    }
+    let began = jiff::Timestamp::now();
+    let mut game = Game::new(setup);
+    let mut moves = Vec::new();
+    for &column in opening {
+        game.play(column).expect("an opening is a legal beginning");
+        moves.push(MoveRecord::given(column));
+    }
+    let mut left = [time.clock.map(|clock| clock.base); 2];
+    let result = loop {
+        if let Some(result) = ResultRecord::of_game(&game, first_player) {
+            break result;
+        }
+        let turn = (game.moves().len() + first_player) % 2;
+        let budget = time.clock.zip(left[turn]).map(|(clock, left)| clock.budget(left));
+        let limits = Limits {
+            time: [budget, time.per_move].into_iter().flatten().min(),
+            cancel: Some(Arc::clone(cancel)),
+            ..Limits::default()
+        };
+        let Ok(decision) = agents[turn].decide(game.position(), &limits) else {
+            break ResultRecord::lost(&game, first_player, turn, Reason::Forfeit);
+        };
+        if cancel.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        if let (Some(clock), Some(left)) = (time.clock, &mut left[turn]) {
+            match left.checked_sub(decision.time) {
+                Some(rest) => *left = rest + clock.increment,
+                None => break ResultRecord::lost(&game, first_player, turn, Reason::Time),
+            }
+        }
+        if game.play(decision.column).is_err() {
+            break ResultRecord::lost(&game, first_player, turn, Reason::Forfeit);
+        }
+        moves.push(MoveRecord::chosen(&decision));
+    };
+    let player =
+        |spec: &AgentSpec| PlayerRecord { agent: spec.to_string(), name: spec.to_string() };
+    Ok(Some(GameRecord {
+        version: 1,
+        id,
+        time: began.to_string(),
+        setup: setup.into(),
+        players: players.map(player),
+        first_player,
+        seed,
+        opening_moves: opening.len(),
+        moves,
+        result,
+    }))
+}

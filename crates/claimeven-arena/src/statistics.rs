@@ -1,0 +1,186 @@
+//! What results say about strength.
+
+use std::fmt;
+
+/// The results of pairs of games, each pair from one opening with either side to begin.
+///
+/// The two games of a pair are not independent, so intervals are taken over pairs: a pair has
+/// 0, 1/2, 1, 3/2 or 2 points for the player (*pentanomial* statistics).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PairResults {
+    /// Pairs by twice their points, from 0 to 4.
+    pub counts: [u64; 5],
+}
+
+impl PairResults {
+    /// Adds a pair with this many half points, at most 4.
+    pub fn add(&mut self, half_points: usize) {
+        self.counts[half_points] += 1;
+    }
+
+    /// How many pairs there are.
+    pub fn pairs(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// The mean score of a game, 0 to 1, and the variance of a pair's mean around it.
+    fn moments(&self) -> (f64, f64) {
+        let pairs = self.pairs().max(1) as f64;
+        let score = |index: usize| index as f64 / 4.0;
+        let weighted = |of: &dyn Fn(f64) -> f64| {
+            let sum: f64 = (0..5).map(|index| self.counts[index] as f64 * of(score(index))).sum();
+            sum / pairs
+        };
+        let mean = weighted(&|score| score);
+        (mean, weighted(&|score| (score - mean).powi(2)))
+    }
+
+    /// The mean score of a game, with the ends of its 95 % interval.
+    ///
+    /// The interval is Wilson's for as many independent games without draws as would vary as much,
+    /// so that even a score of 0 or 1 has one.
+    pub fn score(&self) -> Interval {
+        const Z: f64 = 1.96;
+        let (mean, variance) = self.moments();
+        let pairs = self.pairs().max(1) as f64;
+        let games =
+            if variance > 0.0 { pairs * mean * (1.0 - mean) / variance } else { 2.0 * pairs };
+        let centre = (mean + Z * Z / (2.0 * games)) / (1.0 + Z * Z / games);
+        let spread = mean * (1.0 - mean) / games + Z * Z / (4.0 * games * games);
+        let margin = Z * spread.sqrt() / (1.0 + Z * Z / games);
+        let (low, high) = ((centre - margin).max(0.0), (centre + margin).min(1.0));
+        Interval { low: low.min(mean), middle: mean, high: high.max(mean) }
+    }
+
+    /// How much stronger the player is than the other, in Elo.
+    pub fn elo(&self) -> Interval {
+        self.score().map(elo_of_score)
+    }
+
+    /// The logarithm of how much likelier the results are if the player is `elo1` stronger than if
+    /// it is `elo0` stronger, by the normal approximation.
+    pub fn log_likelihood_ratio(&self, elo0: f64, elo1: f64) -> f64 {
+        let (mean, variance) = self.moments();
+        // Without any variance nothing can be said yet; the least is that of one pair among all.
+        let variance = variance.max(0.25 / (self.pairs() + 1) as f64);
+        let [score0, score1] = [elo0, elo1].map(score_of_elo);
+        self.pairs() as f64 * (score1 - score0) * (2.0 * mean - score0 - score1) / (2.0 * variance)
+    }
+}
+
+/// A number with the ends of its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The estimate.
+    pub middle: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// The same after a function that keeps the order.
+    pub fn map(self, f: impl Fn(f64) -> f64) -> Interval {
+        Interval { low: f(self.low), middle: f(self.middle), high: f(self.high) }
+    }
+}
+
+/// A test that ends as soon as one of two differences in strength is shown to be the likelier one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sprt {
+    /// The difference that is to be rejected.
+    pub elo0: f64,
+    /// The difference that is to be accepted.
+    pub elo1: f64,
+}
+
+/// How a test ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The player is stronger by the greater difference.
+    Accepted,
+    /// It is not: it is stronger by the smaller difference at most.
+    Rejected,
+}
+
+impl Sprt {
+    /// Either error happens in 5 % of the cases at most.
+    const BOUND: f64 = 2.944_438_979_166_44;
+
+    /// What the results show, if they show it already.
+    pub fn verdict(self, results: &PairResults) -> Option<Verdict> {
+        match results.log_likelihood_ratio(self.elo0, self.elo1) {
+            ratio if ratio >= Sprt::BOUND => Some(Verdict::Accepted),
+            ratio if ratio <= -Sprt::BOUND => Some(Verdict::Rejected),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Verdict::Accepted => "accepted",
+            Verdict::Rejected => "rejected",
+        })
+    }
+}
+
+/// The expected score of a player who is so much stronger.
+pub fn score_of_elo(elo: f64) -> f64 {
+    1.0 / (1.0 + 10_f64.powf(-elo / 400.0))
+}
+
+/// How much stronger a player with that expected score is; infinitely for 0 and 1.
+pub fn elo_of_score(score: f64) -> f64 {
+    -400.0 * (1.0 / score - 1.0).log10()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn results(counts: [u64; 5]) -> PairResults {
+        PairResults { counts }
+    }
+
+    #[test]
+    fn equal_results_are_no_difference() {
+        let elo = results([10, 20, 40, 20, 10]).elo();
+        assert!(elo.middle.abs() < 1e-9);
+        assert!((elo.low + elo.high).abs() < 1e-9 && elo.high > 0.0);
+    }
+
+    #[test]
+    fn three_quarters_are_191_elo() {
+        let elo = results([0, 0, 50, 0, 50]).elo();
+        assert!((elo.middle - 190.85).abs() < 0.01, "{elo:?}");
+        // Near 0.75 +- 1.96 * 0.25 / 10, nearer to one half.
+        assert!((elo.low - elo_of_score(0.698)).abs() < 1.0, "{elo:?}");
+    }
+
+    #[test]
+    fn a_clean_score_is_no_certainty() {
+        let score = results([0, 0, 0, 0, 100]).score();
+        assert!(score.high > 0.999_999 && (0.97..0.99).contains(&score.low), "{score:?}");
+        assert_eq!(results([0; 5]).score().low.total_cmp(&0.0), std::cmp::Ordering::Equal);
+    }
+
+    #[test]
+    fn elo_and_score_are_inverse() {
+        for elo in [-300.0, -1.0, 0.0, 12.5, 400.0] {
+            assert!((elo_of_score(score_of_elo(elo)) - elo).abs() < 1e-9);
+        }
+        assert!(elo_of_score(1.0).is_infinite());
+    }
+
+    #[test]
+    fn a_test_accepts_the_stronger_and_rejects_the_equal() {
+        let sprt = Sprt { elo0: 0.0, elo1: 50.0 };
+        assert_eq!(sprt.verdict(&results([5, 20, 60, 60, 55])), Some(Verdict::Accepted));
+        assert_eq!(sprt.verdict(&results([60, 100, 180, 100, 60])), Some(Verdict::Rejected));
+        assert_eq!(sprt.verdict(&results([1, 1, 2, 2, 1])), None);
+        assert_eq!(sprt.verdict(&PairResults::default()), None);
+    }
+}

@@ -1,0 +1,280 @@
+//! `claimeven match`: two players, many games.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use claimeven_arena::{
+    AgentSpec, Clock, Contest, Effort, GameRecord, Interval, Openings, Sprt, Standing, TimeControl,
+};
+use claimeven_game::{Column, Game, Setup};
+use serde_json::json;
+
+use crate::Failure;
+use crate::progress;
+use crate::setup::SetupArgs;
+
+/// Let two players play many games against each other
+#[derive(clap::Args)]
+#[command(
+    name = "match",
+    after_help = "\
+Games come in pairs: from each opening, each of the players begins once. The same seed gives the\n\
+same games whatever the number of threads, unless players have time limits.\n\n\
+Openings: none, balanced:PLIES (different drawn positions, the default on boards that can be\n\
+solved), random:PLIES, or a file with moves at the start of each line.\n\n\
+Examples:\n  \
+    claimeven match alphabeta:depth=6 mcts:sims=5000\n  \
+    claimeven match level:5 level:4 --games 400 --out games.jsonl\n  \
+    claimeven match timed mcts --time 10+0.1 --games 20\n  \
+    claimeven match alphabeta:depth=5 alphabeta:depth=4 --sprt 0,50"
+)]
+pub(crate) struct Args {
+    /// The player whose score is counted
+    #[arg(value_name = "A")]
+    first: AgentSpec,
+
+    /// The other player
+    #[arg(value_name = "B")]
+    second: AgentSpec,
+
+    /// Games to play; an odd number is rounded up
+    #[arg(long, value_name = "N", default_value_t = 200, allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    games: u64,
+
+    /// How games begin: none, balanced:PLIES, random:PLIES or a file
+    #[arg(long, value_name = "HOW")]
+    openings: Option<String>,
+
+    /// What chance decides by
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// A clock for each player and game: seconds, or seconds+increment
+    #[arg(long, value_name = "S+I")]
+    time: Option<ClockText>,
+
+    /// Milliseconds for each move at most
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
+    move_time: Option<u64>,
+
+    /// End early when A is shown to be stronger by ELO1 and not ELO0, or the other way round
+    #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true)]
+    sprt: Option<SprtText>,
+
+    /// Games at the same time; as many as there are cores if not given
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+
+    /// Write a record of each game to a file, one JSON document per line
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    setup: SetupArgs,
+}
+
+#[derive(Clone, Copy)]
+struct ClockText(Clock);
+
+impl FromStr for ClockText {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ClockText, String> {
+        let seconds = |text: &str| match text.parse() {
+            Ok(seconds @ 0.0..=86_400.0) => Ok(Duration::from_secs_f64(seconds)),
+            _ => Err(format!("'{text}' is not a number of seconds from 0 to 86400")),
+        };
+        let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
+        Ok(ClockText(Clock { base: seconds(base)?, increment: seconds(increment)? }))
+    }
+}
+
+#[derive(Clone, Copy)]
+struct SprtText(Sprt);
+
+impl FromStr for SprtText {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SprtText, String> {
+        let wrong = || format!("'{text}' is not a pair of Elo differences such as 0,20");
+        let (elo0, elo1) = text.split_once(',').ok_or_else(wrong)?;
+        let elo = |text: &str| text.trim().parse::<f64>().ok().filter(|elo| elo.abs() <= 2000.0);
+        match (elo(elo0), elo(elo1)) {
+            (Some(elo0), Some(elo1)) if elo0 < elo1 => Ok(SprtText(Sprt { elo0, elo1 })),
+            (Some(_), Some(_)) => Err(format!("the first of '{text}' is not the smaller one")),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let setup = args.setup.setup()?;
+    for player in [&args.first, &args.second] {
+        player.build(setup, 0)?;
+    }
+    let pairs = args.games.div_ceil(2);
+    let openings = openings(args, setup, pairs)?;
+    let cores = || thread::available_parallelism().map_or(1, Into::into);
+    let contest = Contest {
+        setup,
+        players: [&args.first, &args.second],
+        openings: &openings,
+        pairs,
+        seed: args.seed,
+        time: TimeControl {
+            clock: args.time.map(|ClockText(clock)| clock),
+            per_move: args.move_time.map(Duration::from_millis),
+        },
+        sprt: args.sprt.map(|SprtText(sprt)| sprt),
+        threads: args.threads.map_or_else(cores, usize::from),
+    };
+    let mut records = args.out.as_ref().map(create).transpose()?;
+    let mut written = Ok(());
+    let bar = progress::bar(2 * pairs, "{bar:25} {pos}/{len} games, {msg}, {per_sec}, {eta} left");
+    let start = Instant::now();
+    let standing = contest.run(|games, standing| {
+        if let (Some(records), Ok(())) = (&mut records, &written) {
+            written = games.iter().try_for_each(|game| write_record(records, game));
+        }
+        bar.set_position(standing.games());
+        let elo = elo_text(standing.pairs.elo());
+        bar.set_message(format!("score {:.1} %, Elo {elo}", 100.0 * standing.pairs.score().middle));
+    })?;
+    bar.finish_and_clear();
+    written?;
+    if let Some(mut records) = records {
+        records.flush()?;
+    }
+    let report = Report { args, standing, openings: openings.len(), time: start.elapsed() };
+    let mut out = anstream::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", report.json())?;
+    } else {
+        report.write(&mut out)?;
+    }
+    Ok(())
+}
+
+fn openings(args: &Args, setup: Setup, pairs: u64) -> Result<Vec<Vec<Column>>, Failure> {
+    let Some(text) = &args.openings else {
+        let balanced = Openings::Balanced(6).choose(setup, pairs as usize, args.seed);
+        // On boards that cannot be solved, chance has to be balance enough.
+        let random = || Openings::Random(4).choose(setup, pairs as usize, args.seed);
+        return Ok(balanced.or_else(|_| random()).unwrap_or_else(|_| vec![Vec::new()]));
+    };
+    let openings = match fs::read_to_string(text) {
+        Ok(content) => Openings::Given(read_openings(setup, &content)?),
+        Err(_) => text.parse().map_err(|error| {
+            Failure::Input(format!("{error}, and it is no file that can be read"))
+        })?,
+    };
+    Ok(openings.choose(setup, pairs as usize, args.seed)?)
+}
+
+fn read_openings(setup: Setup, content: &str) -> Result<Vec<Vec<Column>>, Failure> {
+    let mut openings = Vec::new();
+    for (number, line) in (1..).zip(content.lines()) {
+        let moves = line.split_whitespace().next().unwrap_or_default();
+        let game =
+            Game::parse(setup, moves).map_err(|error| Failure::from(error).in_line(number))?;
+        if let Some(outcome) = game.position().outcome() {
+            let finished = Failure::Input(format!("'{moves}' is a finished game: {outcome}"));
+            return Err(finished.in_line(number));
+        }
+        openings.push(game.moves().to_vec());
+    }
+    if openings.is_empty() {
+        return Err(Failure::Input("there are no openings in the file".to_owned()));
+    }
+    Ok(openings)
+}
+
+fn create(path: &PathBuf) -> Result<BufWriter<File>, Failure> {
+    let file = File::create(path);
+    let file = file.map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
+    Ok(BufWriter::new(file))
+}
+
+fn write_record(records: &mut impl Write, game: &GameRecord) -> io::Result<()> {
+    writeln!(records, "{}", serde_json::to_string(game)?)
+}
+
+struct Report<'a> {
+    args: &'a Args,
+    standing: Standing,
+    openings: usize,
+    time: Duration,
+}
+
+impl Report<'_> {
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let Standing { results: [won, drawn, lost], first_mover, effort, pairs, verdict } =
+            &self.standing;
+        let (first, second) = (&self.args.first, &self.args.second);
+        let games = self.standing.games();
+        writeln!(out, "{first} against {second}: {games} games from {} openings", self.openings)?;
+        writeln!(out, "  won {won}, drawn {drawn}, lost {lost}")?;
+        let Interval { low, middle, high } = pairs.score().map(|score| 100.0 * score);
+        writeln!(out, "  score {middle:.1} % (95 %: {low:.1} to {high:.1})")?;
+        writeln!(out, "  Elo   {}", elo_text(pairs.elo()))?;
+        let [won, drawn, lost] = first_mover;
+        writeln!(out, "  whoever began won {won}, drew {drawn}, lost {lost}")?;
+        for (player, Effort { moves, ms, nodes }) in [first, second].into_iter().zip(effort) {
+            let each = |sum: f64| sum / (*moves).max(1) as f64;
+            writeln!(
+                out,
+                "  {player}: {:.3} ms and {:.0} nodes a move, {:.2} ms a game",
+                each(*ms),
+                each(*nodes as f64),
+                ms / games.max(1) as f64
+            )?;
+        }
+        if let (Some(verdict), Some(SprtText(Sprt { elo0, elo1 }))) = (verdict, self.args.sprt) {
+            writeln!(out, "  ended early: a difference of {elo1} and not {elo0} Elo is {verdict}")?;
+        }
+        let seconds = self.time.as_secs_f64();
+        writeln!(out, "{seconds:.1} s, {:.1} games a second", games as f64 / seconds)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let Standing { results: [won, drawn, lost], first_mover, effort, pairs, verdict } =
+            &self.standing;
+        let interval = |Interval { low, middle, high }: Interval| {
+            // JSON has no infinity.
+            let number = |number: f64| number.is_finite().then_some(number);
+            json!({ "low": number(low), "middle": number(middle), "high": number(high) })
+        };
+        let effort = effort
+            .map(|Effort { moves, ms, nodes }| json!({ "moves": moves, "ms": ms, "nodes": nodes }));
+        json!({
+            "players": [self.args.first.to_string(), self.args.second.to_string()],
+            "seed": self.args.seed, "games": self.standing.games(), "openings": self.openings,
+            "won": won, "drawn": drawn, "lost": lost, "pairs": pairs.counts,
+            "score": interval(pairs.score()), "elo": interval(pairs.elo()),
+            "first_mover": first_mover, "effort": effort,
+            "sprt": verdict.map(|verdict| verdict.to_string()),
+            "seconds": self.time.as_secs_f64(),
+        })
+    }
+}
+
+/// A difference in strength with its interval, as in `+35 (95 %: +12 to +60)`.
+fn elo_text(elo: Interval) -> String {
+    let text = |elo: f64| match elo {
+        f64::INFINITY => "+∞".to_owned(),
+        f64::NEG_INFINITY => "-∞".to_owned(),
+        _ => format!("{elo:+.0}"),
+    };
+    format!("{} (95 %: {} to {})", text(elo.middle), text(elo.low), text(elo.high))
+}
