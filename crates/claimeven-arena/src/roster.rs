@@ -130,11 +130,11 @@ impl AgentSpec {
         if self.given(name).is_some() {
             return Err(SpecError::Twice { agent, name: parameter.name });
         }
-        parameter.values.check(value).map_err(|allowed| SpecError::Value {
+        parameter.values.check(value).map_err(|reason| SpecError::Value {
             agent,
             name: parameter.name,
             value: value.to_owned(),
-            allowed,
+            reason,
         })?;
         self.given.push((parameter, value.to_owned()));
         let place = |name: &str| self.kind.parameters.iter().position(|known| known.name == name);
@@ -229,7 +229,7 @@ impl Values {
             }
             Values::Word(words) => words.contains(&text),
             Values::Evaluation { .. } => {
-                return text.parse::<Evaluation>().map(|_| ()).map_err(|error| error.to_string());
+                return text.parse::<Evaluation>().map(|_| ()).map_err(|error| error.reason);
             }
         };
         if is_allowed { Ok(()) } else { Err(format!("not {self}")) }
@@ -356,7 +356,7 @@ pub enum SpecError {
         /// What was given.
         value: String,
         /// What is wrong with it.
-        allowed: String,
+        reason: String,
     },
 }
 
@@ -375,8 +375,8 @@ impl fmt::Display for SpecError {
                 write!(f, " (there is {})", list(known, "and"))
             }
             SpecError::Twice { agent, name } => write!(f, "{agent} has {name} twice"),
-            SpecError::Value { agent, name, value, allowed } => {
-                write!(f, "{name} '{value}' of {agent} is {allowed}")
+            SpecError::Value { agent, name, value, reason } => {
+                write!(f, "{name} '{value}' of {agent}: {reason}")
             }
         }
     }

@@ -300,8 +300,10 @@ impl FromStr for Evaluation {
 /// An evaluation that cannot be used, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvaluationError {
-    name: String,
-    reason: String,
+    /// The name or the file.
+    pub name: String,
+    /// Why it cannot be used.
+    pub reason: String,
 }
 
 impl fmt::Display for EvaluationError {

@@ -60,43 +60,43 @@ pub const LEVELS: [Style; 10] = [
     Style {
         about: "takes every win it can reach and blocks most of yours",
         sight: Sight::Plies(2),
-        temperature: 6.0,
+        temperature: 7.2,
         oversight: 0.0,
     },
     Style {
         about: "sets up simple double threats",
         sight: Sight::Plies(3),
-        temperature: 4.0,
+        temperature: 3.2,
         oversight: 0.0,
     },
     Style {
         about: "thinks four plies ahead, with a few inaccuracies",
         sight: Sight::Plies(4),
-        temperature: 2.5,
+        temperature: 2.3,
         oversight: 0.0,
     },
     Style {
         about: "thinks six plies ahead: a good club player",
         sight: Sight::Plies(6),
-        temperature: 1.0,
+        temperature: 0.9,
         oversight: 0.0,
     },
     Style {
         about: "knows how every move ends, but is easily distracted",
         sight: Sight::Exact(8),
-        temperature: 2.0,
+        temperature: 1.5,
         oversight: 0.0,
     },
     Style {
         about: "an expert with a weakness for the second-best move",
         sight: Sight::Exact(10),
-        temperature: 1.0,
+        temperature: 0.95,
         oversight: 0.0,
     },
     Style {
         about: "a master who errs once or twice a game",
         sight: Sight::Exact(12),
-        temperature: 0.5,
+        temperature: 0.62,
         oversight: 0.0,
     },
     Style {
@@ -109,6 +109,10 @@ pub const LEVELS: [Style; 10] = [
 
 /// The most that points can differ: a move that loses at once is no worse than that.
 const MOST_POINTS: f64 = 60.0;
+
+/// How much less likely a move is for each column that it is further from the centre: people do
+/// not begin in a corner.
+const CENTRE_PULL: f64 = 0.5;
 
 impl Level {
     /// The opponent of a strength from 1 to 10; `None` for other numbers.
@@ -157,11 +161,15 @@ impl Agent for Level {
 
         // 3. The better a move, the likelier it is.
         let best = moves.iter().map(|(_, points)| *points).fold(f64::NEG_INFINITY, f64::max);
-        let weight = |points: f64| ((points - best) / self.style.temperature).exp();
-        let total: f64 = moves.iter().map(|(_, points)| weight(*points)).sum();
+        let middle = f64::from(position.setup().cols() - 1) / 2.0;
+        let weight = |&(column, points): &(Column, f64)| {
+            let distance = (column.index() as f64 - middle).abs();
+            ((points - best) / self.style.temperature - CENTRE_PULL * distance).exp()
+        };
+        let total: f64 = moves.iter().map(weight).sum();
         let mut rest = random.f64() * total;
-        let chosen = moves.iter().find(|(_, points)| {
-            rest -= weight(*points);
+        let chosen = moves.iter().find(|choice| {
+            rest -= weight(choice);
             rest < 0.0
         });
         let column = chosen.map_or(decision.column, |(column, _)| *column);

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::Failure;
 
-/// List the players, their parameters and what each can be set to
+/// List the players and their parameters
 #[derive(clap::Args)]
 #[command(after_help = "\
 A player is written as its name, or as name:parameter=value,parameter=value.\n\n\

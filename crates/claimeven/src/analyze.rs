@@ -13,7 +13,7 @@ use crate::draw::Drawing;
 use crate::setup::{SetupArgs, SetupJson};
 use crate::show::status;
 
-/// Show what a player thinks every move is worth and how play goes on
+/// Show what a player thinks of every move and how play goes on
 #[derive(clap::Args)]
 #[command(after_help = "\
 Under each column: W wins, L loses, = draws, and with how many more discs of the winner. Players\n\

@@ -25,12 +25,13 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 use failure::Failure;
 
-/// Plays, counts and shows Connect Four on any board.
+/// Plays, solves, teaches and compares Connect Four on any board.
 #[derive(Parser)]
 #[command(version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "Without a command: a game in the terminal. The --help of each command has\n\
-    examples and the options for other boards."
+    after_help = "More commands: perft, count, book, bench, completions. Without a command: a\n\
+    game in the terminal. The --help of each has examples and the options for\n\
+    other boards."
 )]
 struct Cli {
     /// When to use colour: auto, always or never
@@ -45,16 +46,21 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Play(play::Args),
-    Show(show::Args),
-    Solve(solve::Args),
     Analyze(analyze::Args),
+    Solve(solve::Args),
     Compare(compare::Args),
     Match(contest::Args),
+    Show(show::Args),
     Agents(agents::Args),
+    #[command(hide = true)]
     Perft(perft::Args),
+    #[command(hide = true)]
     Count(count::Args),
+    #[command(hide = true)]
     Book(book::Args),
+    #[command(hide = true)]
     Bench(bench::Args),
+    #[command(hide = true)]
     Completions(completions::Args),
 }
 

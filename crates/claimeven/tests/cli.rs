@@ -29,7 +29,7 @@ fn help_fits_on_one_screen() {
 fn every_shell_has_completions_for_every_command() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = claimeven(&["completions", shell]);
-        for command in ["play", "show", "perft", "count", "completions"] {
+        for command in ["play", "analyze", "compare", "match", "perft", "completions"] {
             assert!(script.contains(command), "{shell}: {command}");
         }
     }
