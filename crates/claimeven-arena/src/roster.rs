@@ -313,7 +313,15 @@ impl FromStr for Seat {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Seat, SpecError> {
-        if text == "human" { Ok(Seat::Human) } else { text.parse().map(Seat::Agent) }
+        match text.split_once(':') {
+            None if text == "human" => Ok(Seat::Human),
+            Some(("human", parameters)) => Err(SpecError::Parameter {
+                agent: "human",
+                name: parameters.to_owned(),
+                known: Vec::new(),
+            }),
+            _ => text.parse().map(Seat::Agent),
+        }
     }
 }
 
@@ -372,7 +380,10 @@ impl fmt::Display for SpecError {
             SpecError::Parameter { agent, name, known } => {
                 write!(f, "{agent} has no parameter '{name}'")?;
                 write_guess(f, name, known)?;
-                write!(f, " (there is {})", list(known, "and"))
+                match &known[..] {
+                    [] => Ok(()),
+                    known => write!(f, " (there is {})", list(known, "and")),
+                }
             }
             SpecError::Twice { agent, name } => write!(f, "{agent} has {name} twice"),
             SpecError::Value { agent, name, value, reason } => {
