@@ -6,6 +6,7 @@ use claimeven_solver::Options;
 use crate::agent::{Agent, AgentError, Decision, Limits, Value};
 use crate::alphabeta::AlphaBeta;
 use crate::depth_search::DepthParameters;
+use crate::mtdf::Mtdf;
 use crate::perfect::Perfect;
 use crate::ties::{Ties, generator};
 
@@ -17,7 +18,7 @@ use crate::ties::{Ties, generator};
 pub struct Level {
     style: &'static Style,
     seed: u64,
-    search: AlphaBeta,
+    search: Box<dyn Agent>,
     perfect: Perfect,
 }
 
@@ -39,8 +40,13 @@ pub struct Style {
 pub enum Sight {
     /// So many plies ahead.
     Plies(u32),
-    /// The exact scores; so many plies where they are out of reach.
-    Exact(u32),
+    /// The exact scores, or some plies where those are out of reach.
+    Exact {
+        /// How many plies.
+        otherwise: u32,
+        /// The temperature, which is then one of points and not of exact scores.
+        temperature: f64,
+    },
 }
 
 /// The levels, weakest first.
@@ -83,25 +89,25 @@ pub const LEVELS: [Style; 10] = [
     },
     Style {
         about: "knows how every move ends, but is easily distracted",
-        sight: Sight::Exact(8),
-        temperature: 1.5,
+        sight: Sight::Exact { otherwise: 7, temperature: 0.7 },
+        temperature: 1.65,
         oversight: 0.0,
     },
     Style {
         about: "an expert with a weakness for the second-best move",
-        sight: Sight::Exact(10),
-        temperature: 0.95,
+        sight: Sight::Exact { otherwise: 8, temperature: 0.5 },
+        temperature: 1.15,
         oversight: 0.0,
     },
     Style {
         about: "a master who errs once or twice a game",
-        sight: Sight::Exact(12),
-        temperature: 0.62,
+        sight: Sight::Exact { otherwise: 9, temperature: 0.3 },
+        temperature: 0.72,
         oversight: 0.0,
     },
     Style {
         about: "perfect: never gives away a win or a draw",
-        sight: Sight::Exact(14),
+        sight: Sight::Exact { otherwise: 11, temperature: 0.0 },
         temperature: 0.0,
         oversight: 0.0,
     },
@@ -109,6 +115,9 @@ pub const LEVELS: [Style; 10] = [
 
 /// The most that points can differ: a move that loses at once is no worse than that.
 const MOST_POINTS: f64 = 60.0;
+
+/// The table of the strongest level where it has to search, in megabytes.
+const TABLE_MB: u32 = 64;
 
 /// How much less likely a move is for each column that it is further from the centre: people do
 /// not begin in a corner.
@@ -118,9 +127,14 @@ impl Level {
     /// The opponent of a strength from 1 to 10; `None` for other numbers.
     pub fn new(number: usize, options: Options, seed: u64) -> Option<Level> {
         let style = LEVELS.get(number.checked_sub(1)?)?;
-        let (Sight::Plies(depth) | Sight::Exact(depth)) = style.sight;
+        let (Sight::Plies(depth) | Sight::Exact { otherwise: depth, .. }) = style.sight;
         let parameters = DepthParameters { depth, seed, ..DepthParameters::default() };
-        let search = AlphaBeta { parameters, every_move: style.temperature > 0.0 };
+        // Without mistakes only the best move is of interest.
+        let search: Box<dyn Agent> = if style.temperature > 0.0 {
+            Box::new(AlphaBeta { parameters, every_move: true })
+        } else {
+            Box::new(Mtdf::new(parameters, TABLE_MB))
+        };
         let perfect = Perfect::new(options, Ties::default(), seed);
         Some(Level { style, seed, search, perfect })
     }
@@ -135,11 +149,16 @@ impl Level {
 impl Agent for Level {
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
         // 1. What every move is worth.
-        let exact =
-            matches!(self.style.sight, Sight::Exact(_)) && Level::is_solvable(position.setup());
-        let agent: &mut dyn Agent = if exact { &mut self.perfect } else { &mut self.search };
+        let (exact, temperature) = match self.style.sight {
+            Sight::Exact { temperature, .. } if !Level::is_solvable(position.setup()) => {
+                (false, temperature)
+            }
+            Sight::Exact { .. } => (true, self.style.temperature),
+            Sight::Plies(_) => (false, self.style.temperature),
+        };
+        let agent: &mut dyn Agent = if exact { &mut self.perfect } else { &mut *self.search };
         let decision = agent.decide(position, limits)?;
-        if self.style.temperature == 0.0 || decision.stopped {
+        if temperature == 0.0 || decision.stopped {
             return Ok(decision);
         }
         let points = if exact { exact_points } else { estimated_points };
@@ -164,7 +183,7 @@ impl Agent for Level {
         let middle = f64::from(position.setup().cols() - 1) / 2.0;
         let weight = |&(column, points): &(Column, f64)| {
             let distance = (column.index() as f64 - middle).abs();
-            ((points - best) / self.style.temperature - CENTRE_PULL * distance).exp()
+            ((points - best) / temperature - CENTRE_PULL * distance).exp()
         };
         let total: f64 = moves.iter().map(weight).sum();
         let mut rest = random.f64() * total;
