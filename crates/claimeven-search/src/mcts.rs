@@ -385,7 +385,7 @@ impl GameTree {
         line
     }
 
-    /// The visited part of the tree, as it is drawn.
+    /// The visited part of the tree, as it is drawn: moves from left to right.
     fn drawn(&self, levels: u32) -> Tree {
         let mut tree = Tree { position: self.position, nodes: Vec::new() };
         let mut waiting = VecDeque::from([(0, None::<usize>, 0)]);
@@ -408,8 +408,10 @@ impl GameTree {
                 }
             };
             let children = node.children.clone().map(|child| child as usize);
-            let visited = children.filter(|&child| self.nodes[child].visits > 0);
-            waiting.extend(visited.map(|child| (child, Some(drawn), level + 1)));
+            let mut visited: Vec<usize> =
+                children.filter(|&child| self.nodes[child].visits > 0).collect();
+            visited.sort_by_key(|&child| self.nodes[child].column.index());
+            waiting.extend(visited.into_iter().map(|child| (child, Some(drawn), level + 1)));
         }
         tree
     }
