@@ -15,6 +15,7 @@ pub static AGENTS: &[AgentKind] = &[
     AgentKind {
         name: "random",
         about: "plays every legal column with the same chance",
+        has_tree: false,
         parameters: &[],
         build: |settings| Box::new(Random { seed: settings.seed() }),
         check: |_| Ok(()),
@@ -22,6 +23,7 @@ pub static AGENTS: &[AgentKind] = &[
     AgentKind {
         name: "influence",
         about: "plays by an influence map, without search",
+        has_tree: false,
         parameters: &[TIES],
         build: |settings| Box::new(Influence { ties: ties(settings), seed: settings.seed() }),
         check: |_| Ok(()),
@@ -29,6 +31,7 @@ pub static AGENTS: &[AgentKind] = &[
     AgentKind {
         name: "minimax",
         about: "looks at every line of play to a fixed depth",
+        has_tree: true,
         parameters: &[DEPTH, EVAL, TIES],
         build: |settings| Box::new(Minimax { parameters: depth_parameters(settings) }),
         check: |_| Ok(()),
@@ -36,6 +39,7 @@ pub static AGENTS: &[AgentKind] = &[
     AgentKind {
         name: "alphabeta",
         about: "minimax without the moves that cannot matter",
+        has_tree: true,
         parameters: &[
             DEPTH,
             EVAL,
@@ -57,6 +61,7 @@ pub static AGENTS: &[AgentKind] = &[
     AgentKind {
         name: "mtdf",
         about: "the same value by a series of guesses, with a transposition table",
+        has_tree: true,
         parameters: &[DEPTH, EVAL, TABLE, TIES],
         build: |settings| Box::new(Mtdf::new(depth_parameters(settings), table_mb(settings))),
         check: |_| Ok(()),
@@ -64,6 +69,7 @@ pub static AGENTS: &[AgentKind] = &[
     AgentKind {
         name: "timed",
         about: "deeper and deeper until its time is up",
+        has_tree: true,
         parameters: &[
             Parameter {
                 name: "ms",
@@ -85,6 +91,7 @@ pub static AGENTS: &[AgentKind] = &[
     AgentKind {
         name: "mcts",
         about: "Monte Carlo tree search with random games",
+        has_tree: true,
         parameters: &[
             Parameter {
                 name: "sims",
@@ -118,6 +125,7 @@ pub static AGENTS: &[AgentKind] = &[
     AgentKind {
         name: "perfect",
         about: "the fastest win, else a draw, else the slowest loss",
+        has_tree: false,
         parameters: &[
             Parameter {
                 name: "threads",
@@ -142,6 +150,7 @@ pub static AGENTS: &[AgentKind] = &[
     AgentKind {
         name: "level",
         about: "an opponent for people, from 1, a first game, to 10, perfect",
+        has_tree: false,
         parameters: &[Parameter {
             name: "level",
             about: "the strength",
@@ -211,4 +220,27 @@ fn perfect(settings: &Settings) -> Box<dyn Agent> {
     let books = if settings.word("book") == "on" { embedded_books() } else { Vec::new() };
     let options = Options { table_mb: whole("table"), threads: whole("threads"), books };
     Box::new(Perfect::new(options, ties(settings), settings.seed()))
+}
+
+#[cfg(test)]
+mod tests {
+    use claimeven_game::{Position, Ruleset, Setup};
+    use claimeven_search::{AgentError, Limits};
+
+    use super::AGENTS;
+    use crate::AgentSpec;
+
+    #[test]
+    fn players_have_a_tree_if_their_kind_says_so() {
+        let setup = Setup::new(4, 4, 4, Ruleset::Standard).unwrap();
+        let position = Position::from_moves(setup, "11112222").unwrap();
+        let limits = Limits { depth: Some(2), ..Limits::default() };
+        for kind in AGENTS {
+            let text = if kind.name == "level" { "level:1" } else { kind.name };
+            let mut agent = text.parse::<AgentSpec>().unwrap().build(setup, 0).unwrap();
+            let tree = agent.decide_with_tree(&position, &limits, 1);
+            let expected = if kind.has_tree { None } else { Some(AgentError::NoTree) };
+            assert_eq!(tree.err(), expected, "{}", kind.name);
+        }
+    }
 }

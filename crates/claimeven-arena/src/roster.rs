@@ -15,6 +15,8 @@ pub struct AgentKind {
     pub name: &'static str,
     /// What it is, in a line.
     pub about: &'static str,
+    /// Whether there is a search tree to see.
+    pub has_tree: bool,
     /// Its parameters, in the order in which they are written. All players have a `seed` besides.
     pub parameters: &'static [Parameter],
     /// Makes a player of the kind.

@@ -98,7 +98,8 @@ pub(crate) trait Algorithm {
         let scale = Scale::new(&parameters.evaluation, position.setup());
         let recorder = Recorder::new(position, scale, levels);
         let (decision, recorder) = self.run(parameters, position, limits, recorder)?;
-        Ok((decision, recorder.finish()))
+        let tree = recorder.finish(&decision);
+        Ok((decision, tree))
     }
 
     /// Decides with any trace.

@@ -87,7 +87,7 @@ impl Mcts {
         let order = self.parameters.ties.order(position, self.parameters.seed);
         Ok(Decision {
             work: Work {
-                nodes: tree.nodes.len() as u64,
+                nodes: tree.nodes.iter().filter(|node| node.visits > 0).count() as u64,
                 leaves: done,
                 simulations: done,
                 ..Work::default()
@@ -356,24 +356,23 @@ impl GameTree {
             columns[child.column.index()] = Some(known);
         }
         let place = |child: &Node| order.iter().position(|&column| column == child.column);
-        let best =
-            self.children(0).iter().max_by_key(|child| (child.rank(), Reverse(place(child))));
-        let best = best.expect("a simulation has added the moves of the root");
+        let moves = self.nodes[0].children.clone().map(|child| child as usize);
+        let rank = |&child: &usize| (self.nodes[child].rank(), Reverse(place(&self.nodes[child])));
+        let best = moves.max_by_key(rank).expect("a simulation has added the moves of the root");
         Decision {
-            column: best.column,
-            value: best.value(1),
+            column: self.nodes[best].column,
+            value: self.nodes[best].value(1),
             columns,
-            line: self.line(),
+            line: self.line_from(best),
             work: Work::default(),
             time: Duration::ZERO,
             stopped: false,
         }
     }
 
-    /// The most visited moves, as far as the tree goes.
-    fn line(&self) -> Vec<Column> {
-        let mut line = Vec::new();
-        let mut node = 0;
+    /// A move and the most visited ones after it, as far as the tree goes.
+    fn line_from(&self, mut node: usize) -> Vec<Column> {
+        let mut line = vec![self.nodes[node].column];
         while let Some(child) = self.nodes[node]
             .children
             .clone()
@@ -386,7 +385,7 @@ impl GameTree {
         line
     }
 
-    /// The visited part of the tree, as it is drawn.
+    /// The visited part of the tree, as it is drawn: moves from left to right.
     fn drawn(&self, levels: u32) -> Tree {
         let mut tree = Tree { position: self.position, nodes: Vec::new() };
         let mut waiting = VecDeque::from([(0, None::<usize>, 0)]);
@@ -409,8 +408,10 @@ impl GameTree {
                 }
             };
             let children = node.children.clone().map(|child| child as usize);
-            let visited = children.filter(|&child| self.nodes[child].visits > 0);
-            waiting.extend(visited.map(|child| (child, Some(drawn), level + 1)));
+            let mut visited: Vec<usize> =
+                children.filter(|&child| self.nodes[child].visits > 0).collect();
+            visited.sort_by_key(|&child| self.nodes[child].column.index());
+            waiting.extend(visited.into_iter().map(|child| (child, Some(drawn), level + 1)));
         }
         tree
     }

@@ -143,6 +143,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
             return Ok(self.leave_known(ply, known.high, known));
         }
         let (alpha, beta) = (alpha.max(known.low), beta.min(known.high));
+        self.trace.narrow(alpha, beta);
 
         // 3. The move that was best before comes first, the others from the centre outwards.
         let mut best = -INFINITY;

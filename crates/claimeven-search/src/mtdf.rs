@@ -76,7 +76,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
         beta: i32,
         root: &mut Root,
     ) -> Result<i32, Stopped> {
-        self.trace.begin_pass(|scale| format!("{} or more?", scale.value(beta)));
+        self.trace.begin_pass(|scale| format!("{} or better?", scale.value(beta)));
         self.enter(beta - 1, beta)?;
         root.forget();
         for column in root.order() {

@@ -2,7 +2,7 @@
 
 use claimeven_game::{Column, Position};
 
-use crate::agent::Bound;
+use crate::agent::{Bound, Decision, Value};
 use crate::depth_search::{INFINITY, Scale};
 use crate::tree::{Content, Node, Source, Trace, Tree};
 
@@ -33,14 +33,26 @@ impl Recorder {
         }
     }
 
-    /// The tree, once the search has ended.
-    pub(crate) fn finish(mut self) -> Tree {
-        if self.has_passes {
-            // The root stands for all passes and has what the last one found.
-            let last = *self.tree.nodes[0].children.last().expect("a pass has begun");
-            self.tree.nodes[0].content = self.tree.nodes[last].content.clone();
+    /// The tree, once the search has ended with a decision.
+    pub(crate) fn finish(mut self, decision: &Decision) -> Tree {
+        // A search that was stopped before it began has not even entered its root.
+        if self.tree.nodes.is_empty() {
+            self.tree.add(Node::new(None, Content::UNKNOWN));
+        }
+        // The root stands for all passes, which together found what each alone only bounds.
+        if let (true, Content::Window { value, .. }) =
+            (self.has_passes && !decision.stopped, &mut self.tree.nodes[0].content)
+        {
+            *value = Some(decision.value);
         }
         self.tree
+    }
+
+    /// A window at a level as the player at the root sees it.
+    fn window(&self, level: u32, alpha: i32, beta: i32) -> [Option<Value>; 2] {
+        let mut window = [alpha, beta].map(|points| signed(level, points));
+        window.sort_unstable();
+        window.map(|points| (points.abs() < INFINITY).then(|| self.scale.value(points)))
     }
 
     /// The current level; the path has a node more where the root stands for passes.
@@ -92,19 +104,17 @@ impl Trace for Recorder {
             return;
         }
         let level = self.level();
-        let [mut alpha, mut beta] = [alpha, beta].map(|points| signed(level, points));
-        if alpha > beta {
-            (alpha, beta) = (beta, alpha);
+        let [alpha, beta] = self.window(level, alpha, beta);
+        let (value, bound, source) = (None, Bound::Exact, Source::Search);
+        self.push(level, Content::Window { alpha, beta, value, bound, source });
+    }
+
+    fn narrow(&mut self, alpha: i32, beta: i32) {
+        let (false, Some(&Some(index))) = (self.ended, self.path.last()) else { return };
+        let [low, high] = self.window(self.tree.nodes[index].level, alpha, beta);
+        if let Content::Window { alpha, beta, .. } = &mut self.tree.nodes[index].content {
+            (*alpha, *beta) = (low, high);
         }
-        let known = |points: i32| (points.abs() < INFINITY).then(|| self.scale.value(points));
-        let content = Content::Window {
-            alpha: known(alpha),
-            beta: known(beta),
-            value: None,
-            bound: Bound::Exact,
-            source: Source::Search,
-        };
-        self.push(level, content);
     }
 
     fn prune(&mut self, columns: impl FnOnce() -> Vec<Column>) {
@@ -125,7 +135,9 @@ impl Trace for Recorder {
         if let Content::Window { value, bound: found, source: origin, .. } =
             &mut self.tree.nodes[index].content
         {
-            *value = Some(self.scale.value(points));
+            // The scale cannot tell a drawn game from an estimate of no points.
+            let is_draw = source == Source::GameOver && points == 0;
+            *value = Some(if is_draw { Value::Draw } else { self.scale.value(points) });
             *found = bound;
             *origin = source;
         }

@@ -64,6 +64,25 @@ pub enum Content {
     },
 }
 
+impl Content {
+    /// The value found; `None` if a limit ended the search before.
+    pub const fn value(&self) -> Option<Value> {
+        match *self {
+            Content::Window { value, .. } => value,
+            Content::Visits { value, .. } => Some(value),
+        }
+    }
+
+    /// A window as wide as can be, of which nothing has been found yet.
+    pub(crate) const UNKNOWN: Content = Content::Window {
+        alpha: None,
+        beta: None,
+        value: None,
+        bound: Bound::Exact,
+        source: Source::Search,
+    };
+}
+
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
@@ -75,6 +94,18 @@ pub enum Source {
     GameOver,
     /// The transposition table.
     Table,
+}
+
+impl Source {
+    /// The name, as a word for files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Source::Search => "search",
+            Source::Evaluation => "evaluation",
+            Source::GameOver => "game over",
+            Source::Table => "table",
+        }
+    }
 }
 
 impl Node {
@@ -119,15 +150,23 @@ impl Tree {
         position
     }
 
-    /// The same tree with at most so many nodes, and at least the root. Nodes near the root stay,
-    /// those on the given line before others; what goes is counted where it hung.
+    /// The same tree with at most so many nodes, and at least the root. Nodes on the given line
+    /// stay before others, then those near the root or, where visits were counted, with the most
+    /// of them; what goes is counted where it hung.
     #[must_use]
     pub fn cut_to(&self, most: usize, line: &[Column]) -> Tree {
         let line_nodes = self.nodes_on(line);
         let mut order: Vec<usize> = (0..self.nodes.len()).collect();
-        // Parents are on the line if their children are, and nearer to the root, so no node stays
-        // without its parent.
-        order.sort_by_key(|&index| (!line_nodes.contains(&index), self.nodes[index].level, index));
+        // Parents are on the line if their children are, nearer to the root, visited as often at
+        // least and earlier in the tree, so no node stays without its parent.
+        order.sort_by_cached_key(|&index| {
+            let node = &self.nodes[index];
+            let importance = match node.content {
+                Content::Window { .. } => node.level,
+                Content::Visits { visits, .. } => u32::MAX - visits,
+            };
+            (!line_nodes.contains(&index), importance, index)
+        });
         let mut stays = vec![false; self.nodes.len()];
         for &index in order.iter().take(most.max(1)) {
             stays[index] = true;
@@ -147,26 +186,35 @@ impl Tree {
         tree
     }
 
-    /// The nodes that a line of moves leads through, in the last pass if there are several.
+    /// The nodes that a line of moves leads through. If there are several passes, that is in the
+    /// last one to have found what the line's first move is worth.
     pub fn nodes_on(&self, line: &[Column]) -> Vec<usize> {
         let mut nodes = vec![0];
         let mut node = 0;
-        if let Some(&pass) = self.nodes[0].children.last()
-            && self.nodes[pass].pass.is_some()
-        {
+        let passes = || self.nodes[0].children.iter().filter(|&&child| self.is_pass(child));
+        let has_value = |pass: &&usize| {
+            let first = line.first().and_then(|&column| self.child(**pass, column));
+            first.is_some_and(|first| self.nodes[first].content.value().is_some())
+        };
+        if let Some(&pass) = passes().rfind(has_value).or_else(|| passes().next_back()) {
             node = pass;
             nodes.push(pass);
         }
         for &column in line {
-            let mut children = self.nodes[node].children.iter().copied();
-            let Some(child) = children.find(|&child| self.nodes[child].column == Some(column))
-            else {
-                break;
-            };
+            let Some(child) = self.child(node, column) else { break };
             nodes.push(child);
             node = child;
         }
         nodes
+    }
+
+    fn is_pass(&self, node: usize) -> bool {
+        self.nodes[node].pass.is_some()
+    }
+
+    fn child(&self, node: usize, column: Column) -> Option<usize> {
+        let mut children = self.nodes[node].children.iter().copied();
+        children.find(|&child| self.nodes[child].column == Some(column))
     }
 
     /// How many nodes the search looked at that are not part of the tree.
@@ -189,6 +237,9 @@ pub(crate) trait Trace {
     /// A node is entered with this window.
     #[inline]
     fn enter(&mut self, _alpha: i32, _beta: i32) {}
+    /// The table has narrowed the window of the current node.
+    #[inline]
+    fn narrow(&mut self, _alpha: i32, _beta: i32) {}
     /// The remaining moves of the current node will not be searched.
     #[inline]
     fn prune(&mut self, _columns: impl FnOnce() -> Vec<Column>) {}

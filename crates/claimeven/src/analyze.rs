@@ -188,7 +188,7 @@ fn label(value: Value) -> Option<[String; 2]> {
     }
 }
 
-fn style(value: Value) -> Style {
+pub(crate) fn style(value: Value) -> Style {
     let colour = match value {
         Value::Win(_) => AnsiColor::Green,
         Value::Loss(_) => AnsiColor::Red,

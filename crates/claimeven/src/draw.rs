@@ -50,6 +50,21 @@ pub(crate) fn disc_style(player: Player) -> Style {
     Style::new().bold().fg_color(Some(colour.into()))
 }
 
+/// The colour of a board in pictures.
+pub(crate) const BOARD_COLOUR: &str = "#2456a6";
+
+/// The colours of holes and discs in pictures, as rules of a style sheet.
+pub(crate) const DISC_COLOURS: &str =
+    ".empty { fill: #f6f8fb; } .first { fill: #d8343c; } .second { fill: #f5c518; }";
+
+/// The name of a disc in [`DISC_COLOURS`].
+pub(crate) const fn disc_class(player: Player) -> &'static str {
+    match player {
+        Player::First => "first",
+        Player::Second => "second",
+    }
+}
+
 /// The position as a self-contained SVG picture.
 pub(crate) fn svg(position: &Position) -> String {
     const CELL: u32 = 48;
@@ -69,11 +84,7 @@ pub(crate) fn svg(position: &Position) -> String {
     let highlighted = highlighted_cells(position);
     for cell in Cell::in_reading_order(setup) {
         let (x, y) = centre(cell);
-        let class = match position.disc(cell) {
-            None => "empty",
-            Some(Player::First) => "first",
-            Some(Player::Second) => "second",
-        };
+        let class = position.disc(cell).map_or("empty", disc_class);
         let _ = writeln!(discs, r#"  <circle class="{class}" cx="{x}" cy="{y}" r="{RADIUS}"/>"#);
         if highlighted.contains(&cell) {
             let _ = writeln!(discs, r#"  <circle class="line" cx="{x}" cy="{y}" r="9"/>"#);
@@ -86,25 +97,26 @@ pub(crate) fn svg(position: &Position) -> String {
     }
     let total = height + LABELS;
     format!(
-        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {total}" width="{width}" height="{total}" role="img">
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {total}" width="{width}" height="{total}" role="img">
   <title>Connect Four board</title>
   <style>
-    .empty {{ fill: #f6f8fb; }} .first {{ fill: #d8343c; }} .second {{ fill: #f5c518; }}
+    {DISC_COLOURS}
     .first, .second {{ stroke: #0003; stroke-width: 2; }}
     .line {{ fill: none; stroke: #fff; stroke-width: 4; }}
     text {{ font: 15px system-ui, sans-serif; fill: #6b7280; text-anchor: middle; }}
   </style>
-  <rect width="{width}" height="{height}" rx="12" fill="#2456a6"/>
-{discs}{labels}</svg>"##
+  <rect width="{width}" height="{height}" rx="12" fill="{BOARD_COLOUR}"/>
+{discs}{labels}</svg>"#
     )
 }
 
 /// The lines worth seeing: the winner's, or everybody's where each line is a point.
-fn highlighted_cells(position: &Position) -> Vec<Cell> {
+pub(crate) fn highlighted_cells(position: &Position) -> Vec<Cell> {
     Player::BOTH.into_iter().flat_map(|player| position.line_cells(player)).collect()
 }
 
-fn top_cell(position: &Position, column: Column) -> Option<Cell> {
+/// The uppermost disc of a column.
+pub(crate) fn top_cell(position: &Position, column: Column) -> Option<Cell> {
     let rows = (0..position.setup().rows()).rev();
     rows.map(|row| Cell { column, row }).find(|&cell| position.disc(cell).is_some())
 }

@@ -19,6 +19,7 @@ mod show;
 mod solve;
 mod solver;
 mod stream;
+mod tree;
 
 use std::process::ExitCode;
 
@@ -48,6 +49,7 @@ enum Command {
     Play(play::Args),
     Analyze(analyze::Args),
     Solve(solve::Args),
+    Tree(tree::Args),
     Compare(compare::Args),
     Match(contest::Args),
     Show(show::Args),
@@ -91,6 +93,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Solve(args)) => solve::run(args),
         Some(Command::Analyze(args)) => analyze::run(&args),
+        Some(Command::Tree(args)) => tree::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Match(args)) => contest::run(&args),
         Some(Command::Agents(args)) => agents::run(&args),

@@ -200,6 +200,7 @@ fn line(svg: &mut String, class: &str, [x1, y1, x2, y2]: [f64; 4]) {
     );
 }
 
-fn escape(text: &str) -> String {
+/// A text as it stands in an SVG file.
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -19,6 +19,22 @@ fn the_picture_in_the_readme_is_the_one_it_shows_how_to_draw() {
 }
 
 #[test]
+fn the_trees_in_the_lab_are_the_ones_its_commands_draw() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+    let lab = fs::read_to_string(format!("{docs}/lab.md")).unwrap();
+    let commands = lab.lines().filter_map(|line| line.trim().strip_prefix("claimeven tree "));
+    let drawn = commands.filter_map(|command| command.split_once(" --out docs/"));
+    let mut count = 0;
+    for (arguments, file) in drawn {
+        let arguments: Vec<&str> = ["tree"].into_iter().chain(arguments.split(' ')).collect();
+        let committed = fs::read_to_string(format!("{docs}/{file}")).unwrap();
+        assert!(claimeven(&arguments) == committed, "{file} is not what its command draws");
+        count += 1;
+    }
+    assert_eq!(count, 3);
+}
+
+#[test]
 fn help_fits_on_one_screen() {
     let help = claimeven(&["--help"]);
     assert!(help.lines().count() <= 24, "{help}");

@@ -5,3 +5,4 @@ mod evaluations;
 mod limits;
 mod players;
 mod positions;
+mod trees;

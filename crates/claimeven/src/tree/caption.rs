@@ -1,0 +1,109 @@
+//! What is written at the nodes of a picture.
+
+use claimeven_search::{Bound, Content, Node, Value};
+
+use super::{Cut, Kind, Sketch, bound_text, short};
+
+/// The texts in a node.
+pub(super) struct Caption {
+    pub(super) value: String,
+    /// The classes of the value, each after a space.
+    pub(super) class: &'static str,
+    pub(super) small: String,
+}
+
+impl Caption {
+    /// The captions of all nodes.
+    pub(super) fn of_all(sketch: &Sketch) -> Vec<Caption> {
+        // Minimax has no window: its nodes have room to say what they are.
+        let has_window = |node: &Node| {
+            let Content::Window { alpha, beta, .. } = node.content else { return false };
+            alpha.is_some() || beta.is_some()
+        };
+        let has_windows = sketch.tree.nodes.iter().any(has_window);
+        let caption = |node| Caption::new(sketch, node, has_windows);
+        (0..sketch.tree.nodes.len()).map(caption).collect()
+    }
+
+    fn new(sketch: &Sketch, node: usize, has_windows: bool) -> Caption {
+        let content = &sketch.tree.nodes[node].content;
+        let value = content.value();
+        let class = match value {
+            Some(Value::Win(_)) => " win",
+            Some(Value::Loss(_)) => " loss",
+            Some(Value::Points(_) | Value::Chance(_)) => "",
+            Some(Value::Draw) | None => " words",
+        };
+        let value = value.map_or("stopped".to_owned(), |value| with_minus(&short(value)));
+        let value = match content {
+            Content::Window { bound: bound @ (Bound::AtMost | Bound::AtLeast), .. } => {
+                format!("{} {value}", bound.sign())
+            }
+            _ => value,
+        };
+        let small = match *content {
+            Content::Window { .. } if !has_windows => match sketch.kind(node) {
+                Kind::Horizon => "evaluation".to_owned(),
+                Kind::End => "game over".to_owned(),
+                kind => kind.name().to_owned(),
+            },
+            Content::Window { alpha, beta, .. } => {
+                let (alpha, beta) = (bound_text(alpha, "-∞"), bound_text(beta, "∞"));
+                format!("α {}  β {}", with_minus(&alpha), with_minus(&beta))
+            }
+            Content::Visits { visits: 1, .. } => "1 visit".to_owned(),
+            Content::Visits { visits, .. } => format!("{visits} visits"),
+        };
+        Caption { value, class, small }
+    }
+
+    /// About how much room it takes.
+    pub(super) fn width(&self) -> f64 {
+        let value = 8.0 + 11.0 * self.value.chars().count() as f64;
+        value.max(text_width(&self.small) - 8.0)
+    }
+}
+
+/// All that is known of a node, for whoever points at it.
+pub(super) fn details(sketch: &Sketch, index: usize) -> String {
+    let node = &sketch.tree.nodes[index];
+    let mut lines = Vec::new();
+    let moves = sketch.moves_to(index);
+    lines.push(if moves.is_empty() { "empty board".to_owned() } else { format!("moves {moves}") });
+    lines.push(match sketch.kind(index) {
+        Kind::Max => "max node: the greatest value counts".to_owned(),
+        Kind::Min => "min node: the least value counts".to_owned(),
+        Kind::Horizon => "leaf: the value is an evaluation".to_owned(),
+        Kind::End => "the game is over".to_owned(),
+        Kind::Table => "the value is from the transposition table".to_owned(),
+    });
+    let value = node.content.value().map_or("unknown".to_owned(), |value| value.to_string());
+    match node.content {
+        Content::Window { alpha, beta, bound, .. } => {
+            let alpha = alpha.map_or("-∞".to_owned(), |alpha| alpha.to_string());
+            let beta = beta.map_or("∞".to_owned(), |beta| beta.to_string());
+            let bound = if bound == Bound::Exact { "exactly" } else { bound.name() };
+            lines.push(format!("value {bound} {value}"));
+            lines.push(format!("alpha {alpha}, beta {beta}"));
+        }
+        Content::Visits { visits, .. } => lines.push(format!("value {value}, visits {visits}")),
+    }
+    if let Some(Cut { alpha, beta, moves }) = sketch.cut(index) {
+        let moves = moves.join(" ");
+        lines.push(format!("cut: alpha {alpha} >= beta {beta}; not searched: {moves}"));
+    }
+    if node.hidden > 0 {
+        lines.push(format!("{} nodes below it are left out", node.hidden));
+    }
+    lines.join("\n")
+}
+
+/// The text with a real minus sign.
+pub(super) fn with_minus(text: &str) -> String {
+    text.replace('-', "−")
+}
+
+/// About how wide a small text is, with some room around it.
+pub(super) fn text_width(text: &str) -> f64 {
+    10.0 + 6.6 * text.chars().count() as f64
+}

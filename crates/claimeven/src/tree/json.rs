@@ -1,0 +1,116 @@
+//! A search tree as JSON: a list of nodes, each of which names its parent.
+
+use claimeven_game::Column;
+use claimeven_search::Content;
+use serde::Serialize;
+
+use super::Sketch;
+use crate::analyze::ValueJson;
+use crate::setup::SetupJson;
+
+pub(super) fn draw(sketch: &Sketch) -> Result<String, serde_json::Error> {
+    let report = Report {
+        setup: sketch.tree.position.setup().into(),
+        position: sketch.game.move_text(),
+        agent: sketch.agent.to_string(),
+        column: sketch.decision.column.number(),
+        value: sketch.decision.value.into(),
+        line: sketch.decision.line.iter().map(|column| column.to_char()).collect(),
+        shown: sketch.tree.nodes.len(),
+        hidden: sketch.tree.hidden(),
+        nodes: (0..sketch.tree.nodes.len()).map(|node| NodeJson::new(sketch, node)).collect(),
+    };
+    Ok(serde_json::to_string(&report)? + "\n")
+}
+
+#[derive(Serialize)]
+struct Report {
+    setup: SetupJson,
+    position: String,
+    agent: String,
+    column: u8,
+    value: ValueJson,
+    line: String,
+    shown: usize,
+    hidden: u64,
+    /// Parents before their children, the root first.
+    nodes: Vec<NodeJson>,
+}
+
+#[derive(Serialize)]
+struct NodeJson {
+    id: usize,
+    parent: Option<usize>,
+    children: Vec<usize>,
+    /// The move that led to it, a 1-based column.
+    column: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pass: Option<String>,
+    level: u32,
+    kind: &'static str,
+    #[serde(flatten)]
+    content: ContentJson,
+    /// The moves that were not searched, 1-based columns.
+    pruned: Vec<u8>,
+    hidden: u64,
+    chosen: bool,
+    /// All moves from the empty board.
+    moves: String,
+    /// Rows from the top.
+    board: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ContentJson {
+    Window {
+        alpha: Option<ValueJson>,
+        beta: Option<ValueJson>,
+        value: Option<ValueJson>,
+        bound: &'static str,
+        source: &'static str,
+    },
+    Visits {
+        visits: u32,
+        value: ValueJson,
+    },
+}
+
+impl NodeJson {
+    fn new(sketch: &Sketch, index: usize) -> NodeJson {
+        let node = &sketch.tree.nodes[index];
+        let board = sketch.tree.position_at(index).to_string();
+        NodeJson {
+            id: index,
+            parent: node.parent,
+            children: node.children.clone(),
+            column: node.column.map(Column::number),
+            pass: node.pass.clone(),
+            level: node.level,
+            kind: sketch.kind(index).name(),
+            content: ContentJson::new(&node.content),
+            pruned: node.pruned.iter().map(|column| column.number()).collect(),
+            hidden: node.hidden,
+            chosen: sketch.chosen[index],
+            moves: sketch.moves_to(index),
+            board: board.lines().map(str::to_owned).collect(),
+        }
+    }
+}
+
+impl ContentJson {
+    fn new(content: &Content) -> ContentJson {
+        match *content {
+            Content::Window { alpha, beta, value, bound, source } => ContentJson::Window {
+                alpha: alpha.map(ValueJson::from),
+                beta: beta.map(ValueJson::from),
+                value: value.map(ValueJson::from),
+                bound: bound.name(),
+                source: source.name(),
+            },
+            Content::Visits { visits, value } => {
+                ContentJson::Visits { visits, value: value.into() }
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What the shapes in a picture mean.
+
+use std::fmt::Write;
+
+use claimeven_game::Player;
+use claimeven_search::Value;
+
+use super::svg::{MARGIN, badge, card};
+use super::{Kind, Sketch};
+use crate::plot::escape;
+
+/// What the shapes mean, in lines as wide as the picture. Returns its height.
+pub(super) fn draw(svg: &mut String, sketch: &Sketch, top: f64, width: f64) -> f64 {
+    const LINE: f64 = 30.0;
+    let (mut x, mut y) = (MARGIN, top + 16.0);
+    for (sign, text) in entries(sketch) {
+        let room = 40.0 + text.chars().count() as f64 * 6.6;
+        if x > MARGIN && x + room > width - MARGIN {
+            (x, y) = (MARGIN, y + LINE);
+        }
+        sign.draw(svg, x, y);
+        let _ = writeln!(
+            svg,
+            r#"  <text x="{:.1}" y="{:.1}">{}</text>"#,
+            x + 32.0,
+            y + 4.0,
+            escape(&text)
+        );
+        x += room + 14.0;
+    }
+    y + 16.0 - top
+}
+
+fn entries(sketch: &Sketch) -> Vec<(Sign, String)> {
+    let player = sketch.player();
+    let nodes = 0..sketch.tree.nodes.len();
+    let has_kind = |kind| nodes.clone().any(|node| sketch.kind(node) == kind);
+    let has_value = |has: fn(Value) -> bool| {
+        sketch.tree.nodes.iter().any(|node| node.content.value().is_some_and(has))
+    };
+    let mut legend = Vec::new();
+    for (kind, text) in [
+        (Kind::Max, format!("max: {player} to move")),
+        (Kind::Min, format!("min: {} to move", player.opponent())),
+        (Kind::Horizon, "leaf: evaluation".to_owned()),
+        (Kind::End, "game over".to_owned()),
+        (Kind::Table, "from the table".to_owned()),
+    ] {
+        if has_kind(kind) {
+            legend.push((Sign::Card(kind), text));
+        }
+    }
+    legend.push((Sign::Badge(player), "column played".to_owned()));
+    legend.push((Sign::Chosen, "expected line".to_owned()));
+    if sketch.has_visits() {
+        legend.push((Sign::Visits, "width: share of the simulations".to_owned()));
+    }
+    if nodes.clone().any(|node| sketch.cut(node).is_some()) {
+        legend.push((Sign::Stub, "not searched: α ≥ β".to_owned()));
+    }
+    if sketch.tree.hidden() > 0 {
+        legend.push((Sign::Hidden, "nodes left out".to_owned()));
+    }
+    if has_value(|value| matches!(value, Value::Win(_))) {
+        let text = format!("{player} wins with 2 more discs");
+        legend.push((Sign::Text("W2"), text));
+    }
+    if has_value(|value| matches!(value, Value::Loss(_))) {
+        let text = format!("{} wins with 1 more disc", player.opponent());
+        legend.push((Sign::Text("L1"), text));
+    }
+    legend
+}
+
+/// What stands before a text of the legend.
+enum Sign {
+    Card(Kind),
+    Badge(Player),
+    Chosen,
+    Visits,
+    Stub,
+    Hidden,
+    Text(&'static str),
+}
+
+impl Sign {
+    fn draw(&self, svg: &mut String, x: f64, y: f64) {
+        let end = x + 26.0;
+        let _ = match *self {
+            Sign::Card(kind) => {
+                card(svg, kind, "", [x + 2.0, y - 5.0, 22.0, 10.0]);
+                Ok(())
+            }
+            Sign::Badge(player) => {
+                badge(svg, player, "4", x + 13.0, y);
+                Ok(())
+            }
+            Sign::Chosen => {
+                writeln!(svg, r#"  <path class="branch chosen" d="M{x:.1} {y:.1}H{end:.1}"/>"#)
+            }
+            Sign::Visits => writeln!(
+                svg,
+                r#"  <path class="branch visits" style="stroke-width: 8" d="M{:.1} {y:.1}H{:.1}"/>"#,
+                x + 4.0,
+                end - 4.0
+            ),
+            Sign::Stub => writeln!(
+                svg,
+                r#"  <path class="stub" d="M{x:.1} {y:.1}H{end:.1}"/><path class="slash" d="M{:.1} {:.1}v10"/>"#,
+                x + 13.0,
+                y - 5.0
+            ),
+            Sign::Hidden => writeln!(
+                svg,
+                r#"  <rect class="hidden" x="{x:.1}" y="{:.1}" width="26" height="16" rx="8"/><text class="hidden-text middle" x="{:.1}" y="{:.1}">+9</text>"#,
+                y - 8.0,
+                x + 13.0,
+                y + 4.0
+            ),
+            Sign::Text(text) => writeln!(
+                svg,
+                r#"  <text class="value words middle" x="{:.1}" y="{:.1}">{text}</text>"#,
+                x + 13.0,
+                y + 5.0
+            ),
+        };
+    }
+}

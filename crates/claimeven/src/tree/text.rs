@@ -1,0 +1,99 @@
+//! A search tree as indented text, a node on each line.
+
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
+use claimeven_search::{Content, Node};
+
+use super::{Cut, Sketch, bound_text, sign};
+use crate::analyze;
+use crate::draw::Drawing;
+use crate::show::status;
+
+pub(super) fn draw(sketch: &Sketch) -> String {
+    let mut out = String::new();
+    let position = sketch.game.position();
+    let last_move = sketch.game.moves().last().copied();
+    let _ = writeln!(out, "{}", Drawing { position, last_move });
+    let _ = writeln!(out, "{}", status(position));
+    let _ = writeln!(out, "{}\n", sketch.headline());
+
+    let rows = sketch.rows();
+    let names: Vec<String> = (0..rows.len()).map(|node| name(sketch, node, rows[node])).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
+    let heading = if sketch.has_visits() {
+        format!("  {:<width$}  {:<5}  {:>8}  {:<10}", "move", "kind", "visits", "value")
+    } else {
+        format!("  {:<width$}  {:<5}  {:<12}  {:<6} {}", "move", "kind", "value", "alpha", "beta")
+    };
+    let dim = Style::new().dimmed();
+    let _ = writeln!(out, "{dim}{}{dim:#}", heading.trim_end());
+    for node in in_search_order(sketch) {
+        write_node(&mut out, sketch, node, &format!("{:<width$}", names[node]));
+    }
+    let _ = writeln!(out, "\n* the line it expects; values are those of {}", sketch.player());
+    let _ = writeln!(out, "{}", sketch.extent());
+    out
+}
+
+/// The nodes so that each is followed by all that is below it.
+fn in_search_order(sketch: &Sketch) -> Vec<usize> {
+    let mut order = Vec::with_capacity(sketch.tree.nodes.len());
+    let mut waiting = vec![0];
+    while let Some(node) = waiting.pop() {
+        order.push(node);
+        waiting.extend(sketch.tree.nodes[node].children.iter().rev());
+    }
+    order
+}
+
+/// The move or pass that led to a node, indented by the steps to it.
+fn name(sketch: &Sketch, node: usize, row: usize) -> String {
+    let Node { column, pass, .. } = &sketch.tree.nodes[node];
+    let name = match (column, pass) {
+        (Some(column), _) => column.to_string(),
+        (None, Some(pass)) => pass.clone(),
+        (None, None) => "root".to_owned(),
+    };
+    format!("{}{name}", "  ".repeat(row))
+}
+
+fn write_node(out: &mut String, sketch: &Sketch, index: usize, name: &str) {
+    let node = &sketch.tree.nodes[index];
+    let is_chosen = sketch.chosen[index];
+    let mark = if is_chosen { '*' } else { ' ' };
+    let bold = if is_chosen { Style::new().bold() } else { Style::new() };
+    let kind = sketch.kind(index).name();
+    let _ = write!(out, "{bold}{mark} {name}{bold:#}  {kind:<5}  ");
+
+    let value = node.content.value();
+    let style = value.map_or(Style::new(), analyze::style);
+    let text = value.map_or("stopped".to_owned(), |value| value.to_string());
+    let text = format!("{}{text}", sign(&node.content));
+    // The spaces stand behind the colour, so that none is left at the end of a line.
+    let padded = |text: &str, width: usize| {
+        let spaces = " ".repeat(width.saturating_sub(text.chars().count()));
+        format!("{style}{text}{style:#}{spaces}")
+    };
+    let line_end = match node.content {
+        Content::Window { alpha, beta, .. } => {
+            let (alpha, beta) = (bound_text(alpha, "-inf"), bound_text(beta, "+inf"));
+            let text = padded(&text, 12);
+            format!("{text}  {alpha:<6} {beta:<6} ")
+        }
+        Content::Visits { visits, .. } => format!("{visits:>8}  {}  ", padded(&text, 10)),
+    };
+    let mut notes = Vec::new();
+    if let Some(Cut { moves, .. }) = sketch.cut(index) {
+        let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
+        let count = moves.len();
+        let moves = moves.join(" ");
+        notes.push(format!("{yellow}cut: alpha >= beta, {count} not searched: {moves}{yellow:#}"));
+    }
+    if node.hidden > 0 {
+        let dim = Style::new().dimmed();
+        notes.push(format!("{dim}+{} left out{dim:#}", node.hidden));
+    }
+    let line = format!("{line_end}{}", notes.join(", "));
+    let _ = writeln!(out, "{}", line.trim_end());
+}
