@@ -363,7 +363,7 @@ fn plot(setup: Setup, positions: &[(String, Position)], measured: &[Measured]) -
     let nodes = series(|row| row.work.nodes.max(1) as f64);
     Figure {
         title: &title,
-        charts: vec![chart("time", time_text, time), chart("nodes", count_text, nodes)],
+        charts: vec![chart("time", short_time_text, time), chart("nodes", count_text, nodes)],
     }
     .svg()
 }
@@ -382,11 +382,21 @@ fn time_text(seconds: f64) -> String {
     }
 }
 
+/// The same without zeros after the point.
+fn short_time_text(seconds: f64) -> String {
+    let text = time_text(seconds);
+    let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
+    let number = if number.contains('.') { number.trim_end_matches('0') } else { number };
+    format!("{} {unit}", number.trim_end_matches('.'))
+}
+
+/// A count in thousands, millions and so on, as the axis of a plot has it.
 fn count_text(count: f64) -> String {
-    match count {
-        ..1e3 => format!("{count:.0}"),
-        ..1e6 => format!("{} thousand", (count / 100.0).round() / 10.0),
-        ..1e9 => format!("{} million", (count / 1e5).round() / 10.0),
-        _ => format!("{count:.1e}"),
-    }
+    let (unit, name) = match count {
+        ..1e3 => (1.0, ""),
+        ..1e6 => (1e3, " k"),
+        ..1e9 => (1e6, " M"),
+        _ => (1e9, " G"),
+    };
+    format!("{}{name}", (10.0 * count / unit).round() / 10.0)
 }

@@ -25,8 +25,8 @@ pub(crate) struct Series {
 
 const CHART_WIDTH: f64 = 520.0;
 const CHART_HEIGHT: f64 = 340.0;
-const LEFT: f64 = 78.0;
-const RIGHT: f64 = 18.0;
+const LEFT: f64 = 72.0;
+const RIGHT: f64 = 24.0;
 const TOP: f64 = 84.0;
 const BOTTOM: f64 = 52.0;
 const LEGEND: f64 = 40.0;
