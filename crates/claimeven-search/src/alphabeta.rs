@@ -1,11 +1,11 @@
 //! Alpha-beta: minimax without the moves that cannot matter.
 
-use claimeven_game::{Board, Position, Rules};
+use claimeven_game::{Board, Rules};
 
-use crate::agent::{Agent, AgentError, Bound, Decision, Limits};
+use crate::agent::Bound;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
 use crate::stop::Stopped;
-use crate::tree::{Trace, Tree};
+use crate::tree::Trace;
 
 /// Finds the value and the move of [`Minimax`](crate::Minimax) with fewer nodes.
 #[derive(Clone, Debug, Default)]
@@ -17,11 +17,11 @@ pub struct AlphaBeta {
     pub every_move: bool,
 }
 
-struct Pruned {
-    every_move: bool,
-}
+impl Algorithm for AlphaBeta {
+    fn parameters(&self) -> &DepthParameters {
+        &self.parameters
+    }
 
-impl Algorithm for Pruned {
     fn search<R: Rules, T: Trace>(
         &mut self,
         search: &mut DepthSearch<'_, R, T>,
@@ -83,25 +83,5 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
             }
         }
         Ok(self.leave(best, alpha, beta))
-    }
-}
-
-impl Agent for AlphaBeta {
-    fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
-        Pruned { every_move: self.every_move }.decide(&self.parameters, position, limits)
-    }
-
-    fn decide_with_tree(
-        &mut self,
-        position: &Position,
-        limits: &Limits,
-        levels: u32,
-    ) -> Result<(Decision, Tree), AgentError> {
-        Pruned { every_move: self.every_move }.decide_with_tree(
-            &self.parameters,
-            position,
-            limits,
-            levels,
-        )
     }
 }

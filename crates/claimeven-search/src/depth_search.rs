@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use claimeven_game::{Bits, Board, Column, Player, Position, Rules, Setup, with_board};
 
-use crate::agent::{AgentError, Bound, ColumnValue, Decision, Limits, Value, Work};
+use crate::agent::{Agent, AgentError, Bound, ColumnValue, Decision, Limits, Value, Work};
 use crate::evaluation::Evaluation;
 use crate::recorder::Recorder;
 use crate::stop::{Stop, Stopped};
@@ -65,8 +65,11 @@ impl Scale {
     }
 }
 
-/// A way to search, with a number of plies to look ahead.
-pub(crate) trait Algorithm {
+/// A player that looks a number of plies ahead, by its way to search.
+pub(crate) trait Algorithm: Send {
+    /// What the player is to do.
+    fn parameters(&self) -> &DepthParameters;
+
     /// Looks at the moves of the root in their order and reports what they are worth.
     fn search<R: Rules, T: Trace>(
         &mut self,
@@ -75,55 +78,48 @@ pub(crate) trait Algorithm {
         depth: u32,
         root: &mut Root,
     ) -> Result<(), Stopped>;
+}
 
-    /// Decides by the algorithm.
-    fn decide(
-        &mut self,
-        parameters: &DepthParameters,
-        position: &Position,
-        limits: &Limits,
-    ) -> Result<Decision, AgentError> {
-        let (decision, ()) = self.run(parameters, position, limits, ())?;
+impl<A: Algorithm> Agent for A {
+    fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
+        let (decision, ()) = run(self, position, limits, ())?;
         Ok(decision)
     }
 
-    /// Decides by the algorithm and records the tree.
     fn decide_with_tree(
         &mut self,
-        parameters: &DepthParameters,
         position: &Position,
         limits: &Limits,
         levels: u32,
     ) -> Result<(Decision, Tree), AgentError> {
-        let scale = Scale::new(&parameters.evaluation, position.setup());
+        let scale = Scale::new(&self.parameters().evaluation, position.setup());
         let recorder = Recorder::new(position, scale, levels);
-        let (decision, recorder) = self.run(parameters, position, limits, recorder)?;
+        let (decision, recorder) = run(self, position, limits, recorder)?;
         let tree = recorder.finish(&decision);
         Ok((decision, tree))
     }
+}
 
-    /// Decides with any trace.
-    fn run<T: Trace>(
-        &mut self,
-        parameters: &DepthParameters,
-        position: &Position,
-        limits: &Limits,
-        trace: T,
-    ) -> Result<(Decision, T), AgentError> {
-        let DepthParameters { evaluation, ties, seed, .. } = parameters;
-        let stop = Stop::new(limits, parameters.time);
-        let mut root = Root::new(position, ties.order(position, *seed))?;
-        let empty = position.setup().cells() - position.ply();
-        let depth = parameters.depth.min(limits.depth.unwrap_or(u32::MAX)).clamp(1, empty);
-        with_board!(position, board => {
-            let mut search = DepthSearch::new(&board, evaluation, stop, trace);
-            let stopped = self.search(&mut search, board, depth, &mut root).is_err();
-            let guess = evaluation.points(&board, board.player());
-            let scale = Scale::new(evaluation, position.setup());
-            let decision = root.decision(scale, guess, &search.work, &search.stop, stopped);
-            Ok((decision, search.trace))
-        })
-    }
+/// Decides by an algorithm, which tells the trace what it does.
+fn run<T: Trace>(
+    algorithm: &mut impl Algorithm,
+    position: &Position,
+    limits: &Limits,
+    trace: T,
+) -> Result<(Decision, T), AgentError> {
+    let DepthParameters { depth, time, evaluation, ties, seed } = algorithm.parameters().clone();
+    let stop = Stop::new(limits, time);
+    let mut root = Root::new(position, ties.order(position, seed))?;
+    let empty = position.setup().cells() - position.ply();
+    let depth = depth.min(limits.depth.unwrap_or(u32::MAX)).clamp(1, empty);
+    with_board!(position, board => {
+        let mut search = DepthSearch::new(&board, &evaluation, stop, trace);
+        let stopped = algorithm.search(&mut search, board, depth, &mut root).is_err();
+        let guess = evaluation.points(&board, board.player());
+        let scale = Scale::new(&evaluation, position.setup());
+        let decision = root.decision(scale, guess, &search.work, &search.stop, stopped);
+        Ok((decision, search.trace))
+    })
 }
 
 /// What is known of the moves at the root.

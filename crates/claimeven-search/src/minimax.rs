@@ -1,11 +1,11 @@
 //! Minimax: every move, every reply, to a fixed depth.
 
-use claimeven_game::{Board, Position, Rules};
+use claimeven_game::{Board, Rules};
 
-use crate::agent::{Agent, AgentError, Bound, Decision, Limits};
+use crate::agent::Bound;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
 use crate::stop::Stopped;
-use crate::tree::{Trace, Tree};
+use crate::tree::Trace;
 
 /// Looks at every line of play of a fixed length.
 #[derive(Clone, Debug, Default)]
@@ -14,9 +14,11 @@ pub struct Minimax {
     pub parameters: DepthParameters,
 }
 
-struct Plain;
+impl Algorithm for Minimax {
+    fn parameters(&self) -> &DepthParameters {
+        &self.parameters
+    }
 
-impl Algorithm for Plain {
     fn search<R: Rules, T: Trace>(
         &mut self,
         search: &mut DepthSearch<'_, R, T>,
@@ -57,20 +59,5 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
             }
         }
         Ok(self.leave(best, -INFINITY, INFINITY))
-    }
-}
-
-impl Agent for Minimax {
-    fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
-        Plain.decide(&self.parameters, position, limits)
-    }
-
-    fn decide_with_tree(
-        &mut self,
-        position: &Position,
-        limits: &Limits,
-        levels: u32,
-    ) -> Result<(Decision, Tree), AgentError> {
-        Plain.decide_with_tree(&self.parameters, position, limits, levels)
     }
 }

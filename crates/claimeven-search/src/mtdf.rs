@@ -1,12 +1,12 @@
 //! MTD(f): the value by a series of guesses.
 
-use claimeven_game::{Board, Position, Rules};
+use claimeven_game::{Board, Rules};
 
-use crate::agent::{Agent, AgentError, Bound, Decision, Limits};
+use crate::agent::Bound;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
 use crate::memory::Memory;
 use crate::stop::Stopped;
-use crate::tree::{Trace, Tree};
+use crate::tree::Trace;
 
 /// Finds the value and the move of [`Minimax`](crate::Minimax) by asking again and again whether
 /// the value is at least a guess.
@@ -15,21 +15,21 @@ use crate::tree::{Trace, Tree};
 /// remembers for the next.
 pub struct Mtdf {
     parameters: DepthParameters,
-    passes: Passes,
-}
-
-struct Passes {
     memory: Memory,
 }
 
 impl Mtdf {
     /// A player with an empty table of at most so many megabytes.
     pub fn new(parameters: DepthParameters, table_mb: u32) -> Mtdf {
-        Mtdf { parameters, passes: Passes { memory: Memory::new(table_mb) } }
+        Mtdf { parameters, memory: Memory::new(table_mb) }
     }
 }
 
-impl Algorithm for Passes {
+impl Algorithm for Mtdf {
+    fn parameters(&self) -> &DepthParameters {
+        &self.parameters
+    }
+
     fn search<R: Rules, T: Trace>(
         &mut self,
         search: &mut DepthSearch<'_, R, T>,
@@ -91,20 +91,5 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
             }
         }
         Ok(self.leave(root.best_points(), beta - 1, beta))
-    }
-}
-
-impl Agent for Mtdf {
-    fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
-        self.passes.decide(&self.parameters, position, limits)
-    }
-
-    fn decide_with_tree(
-        &mut self,
-        position: &Position,
-        limits: &Limits,
-        levels: u32,
-    ) -> Result<(Decision, Tree), AgentError> {
-        self.passes.decide_with_tree(&self.parameters, position, limits, levels)
     }
 }

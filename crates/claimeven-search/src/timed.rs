@@ -1,12 +1,12 @@
 //! The timed search: one ply deeper and deeper, until the time is up.
 
-use claimeven_game::{Board, Position, Rules};
+use claimeven_game::{Board, Rules};
 
-use crate::agent::{Agent, AgentError, Bound, Decision, Limits};
+use crate::agent::Bound;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
 use crate::memory::Memory;
 use crate::stop::Stopped;
-use crate::tree::{Trace, Tree};
+use crate::tree::Trace;
 
 /// Searches one ply deep, then two, and so on (*iterative deepening*), and plays what the deepest
 /// search has found when the time is up, a win or a loss is proven or the game's end is in sight.
@@ -16,10 +16,6 @@ use crate::tree::{Trace, Tree};
 /// that expectation.
 pub struct Timed {
     parameters: DepthParameters,
-    deepening: Deepening,
-}
-
-struct Deepening {
     memory: Memory,
 }
 
@@ -29,12 +25,15 @@ const ASPIRATION: i32 = 50;
 impl Timed {
     /// A player with an empty table of at most so many megabytes.
     pub fn new(parameters: DepthParameters, table_mb: u32) -> Timed {
-        let deepening = Deepening { memory: Memory::new(table_mb) };
-        Timed { parameters, deepening }
+        Timed { parameters, memory: Memory::new(table_mb) }
     }
 }
 
-impl Algorithm for Deepening {
+impl Algorithm for Timed {
+    fn parameters(&self) -> &DepthParameters {
+        &self.parameters
+    }
+
     fn search<R: Rules, T: Trace>(
         &mut self,
         search: &mut DepthSearch<'_, R, T>,
@@ -103,20 +102,5 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
         }
         self.leave(root.best_points(), alpha, beta);
         Ok(())
-    }
-}
-
-impl Agent for Timed {
-    fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
-        self.deepening.decide(&self.parameters, position, limits)
-    }
-
-    fn decide_with_tree(
-        &mut self,
-        position: &Position,
-        limits: &Limits,
-        levels: u32,
-    ) -> Result<(Decision, Tree), AgentError> {
-        self.deepening.decide_with_tree(&self.parameters, position, limits, levels)
     }
 }
