@@ -1,0 +1,16 @@
+//! AlphaZero for Connect Four.
+
+mod architecture;
+mod evaluator;
+mod files;
+mod inference;
+mod lanes;
+mod network;
+mod planes;
+
+pub use architecture::{Architecture, ArchitectureError, Role, TensorShape, ValueHead};
+pub use evaluator::{Answer, Chances, Evaluator, Ignorant};
+pub use files::{FileError, FileErrorCause};
+pub use inference::Inference;
+pub use network::{Network, NetworkError};
+pub use planes::{Discs, PLANES};
