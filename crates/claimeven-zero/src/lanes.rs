@@ -101,6 +101,10 @@ impl Kernel {
         Kernel { inputs, outputs, weights }
     }
 
+    pub(crate) fn inputs(&self) -> usize {
+        self.inputs
+    }
+
     pub(crate) fn outputs(&self) -> usize {
         self.outputs
     }

@@ -22,6 +22,22 @@ impl Discs {
         })
     }
 
+    /// Whether a column has room for another disc.
+    pub fn is_open(self, setup: Setup, column: usize) -> bool {
+        let top = column as u32 * setup.stride() + u32::from(setup.rows()) - 1;
+        self.filled >> top & 1 == 0
+    }
+
+    /// The same discs with left and right exchanged.
+    pub fn mirrored(self, setup: Setup) -> Discs {
+        let (cols, stride) = (u32::from(setup.cols()), setup.stride());
+        let mirror = |cells: u128| {
+            let column = |index: u32| cells >> (index * stride) & ((1 << stride) - 1);
+            (0..cols).fold(0, |all, index| all | column(index) << ((cols - 1 - index) * stride))
+        };
+        Discs { filled: mirror(self.filled), own: mirror(self.own) }
+    }
+
     fn player(self) -> Player {
         if self.filled.count_ones().is_multiple_of(2) { Player::First } else { Player::Second }
     }
@@ -74,5 +90,17 @@ mod tests {
         assert_eq!([planes[0], planes[1]], [[0.0, 1.0, 0.0, -1.0]; 2]);
         let open: Vec<usize> = (0..42).filter(|&cell| planes[cell][2] == 1.0).collect();
         assert_eq!(open, [2, 3, 4, 5, 6, 8, 14]);
+    }
+
+    #[test]
+    fn discs_are_mirrored_as_positions_are() {
+        for setup in [Setup::STANDARD, Setup::new(9, 8, 4, claimeven_game::Ruleset::Lines).unwrap()] {
+            let position = Position::from_moves(setup, "1123333").unwrap();
+            let discs = Discs::of(&position);
+            assert_eq!(discs.mirrored(setup), Discs::of(&position.mirror()));
+            assert!(discs.is_open(setup, 0));
+        }
+        let full = Position::from_moves(Setup::STANDARD, "111111").unwrap();
+        assert!(!Discs::of(&full).is_open(Setup::STANDARD, 0));
     }
 }

@@ -1,0 +1,528 @@
+//! How a network's numbers would have to change for it to say what it should have said.
+
+use std::array;
+
+use claimeven_game::Setup;
+
+use crate::architecture::{Architecture, ValueHead};
+use crate::evaluator::Chances;
+use crate::inference::{EPSILON, fill_input, softmax};
+use crate::lanes::{Kernel, LANES, Lanes, Windows, add_weight_gradient};
+use crate::network::Network;
+use crate::planes::{Discs, PLANES};
+
+/// What a network should say of a position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// The position.
+    pub discs: Discs,
+    /// The chance that each column should have.
+    pub policy: Vec<f32>,
+    /// How the game should be expected to end.
+    pub value: Chances,
+}
+
+impl Sample {
+    /// The same with left and right exchanged.
+    pub fn mirrored(&self, setup: Setup) -> Sample {
+        let mut policy = self.policy.clone();
+        policy.reverse();
+        Sample { discs: self.discs.mirrored(setup), policy, value: self.value }
+    }
+}
+
+/// How far a network is from what it should say, on average.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Losses {
+    /// Of the policy: cross entropy.
+    pub policy: f32,
+    /// Of the value: cross entropy of win, draw and loss, or the squared error of a scalar.
+    pub value: f32,
+}
+
+/// The gradient of the losses' sum by every number of a network.
+#[derive(Clone, Debug)]
+pub(crate) struct Gradient {
+    /// As the network's tensors. In place of a gradient, the mean and the variance of a channel
+    /// are what has been observed.
+    pub(crate) tensors: Vec<Vec<f32>>,
+    pub(crate) losses: Losses,
+}
+
+/// A network prepared for learning from many chunks of samples.
+pub(crate) struct Backward<'a> {
+    network: &'a Network,
+    setup: Setup,
+    tower: Windows,
+    heads: Windows,
+    dense: Windows,
+    /// By the index of their tensor; there are none for the others.
+    forward: Vec<Option<Kernel>>,
+    backward: Vec<Option<Kernel>>,
+}
+
+/// A convolution's place among the tensors; its gain, bias, mean and variance follow it.
+#[derive(Clone, Copy)]
+struct Conv<'a> {
+    tensor: usize,
+    windows: &'a Windows,
+}
+
+/// What a convolution leaves for the way back.
+struct Trace {
+    normalised: Vec<Lanes>,
+    /// One by the deviation of each channel.
+    scale: Vec<f32>,
+    output: Vec<Lanes>,
+}
+
+impl<'a> Backward<'a> {
+    pub(crate) fn new(network: &'a Network) -> Backward<'a> {
+        let architecture = network.architecture();
+        let (cols, rows) = (architecture.cols.into(), architecture.rows.into());
+        let kernels = |make: fn(&[f32], usize, usize) -> Kernel| {
+            let shapes = architecture.tensors().into_iter().zip(network.tensors());
+            let kernel = |shape: &[usize], numbers: &[f32]| match *shape {
+                [outputs, _, height, width] => Some(make(numbers, outputs, height * width)),
+                [outputs, _] => Some(make(numbers, outputs, 1)),
+                _ => None,
+            };
+            shapes.map(|(tensor, numbers)| kernel(&tensor.shape, numbers)).collect()
+        };
+        Backward {
+            network,
+            setup: architecture.setup().expect("a network's architecture is sound"),
+            tower: Windows::new(cols, rows, 3),
+            heads: Windows::new(cols, rows, 1),
+            dense: Windows::single(),
+            forward: kernels(Kernel::new),
+            backward: kernels(Kernel::backwards),
+        }
+    }
+
+    /// The gradient of the mean loss of a chunk of samples, a multiple of sixteen. Channels are
+    /// normalised over the chunk.
+    pub(crate) fn gradient(&self, samples: &[Sample]) -> Gradient {
+        let Architecture { blocks, cols, value_hidden, value, .. } = *self.network.architecture();
+        assert!(samples.len().is_multiple_of(LANES), "chunks fill their lanes");
+        let tensors = self.network.tensors().iter().map(|tensor| vec![0.0; tensor.len()]);
+        let mut gradient = Gradient { tensors: tensors.collect(), losses: Losses::default() };
+
+        // 1. Forward through the tower.
+        let input = self.input(samples);
+        let conv = |index: usize| Conv { tensor: 5 * index, windows: &self.tower };
+        let mut traces = vec![self.conv(conv(0), &input, None, &mut gradient)];
+        for index in (1..=2 * blocks).step_by(2) {
+            let before = &traces[index - 1].output;
+            let first = self.conv(conv(index), before, None, &mut gradient);
+            let second = self.conv(conv(index + 1), &first.output, Some(before), &mut gradient);
+            traces.extend([first, second]);
+        }
+        let top = &traces[2 * blocks].output;
+
+        // 2. The policy head, forward and back.
+        let policy_conv = Conv { tensor: 5 * (2 * blocks + 1), windows: &self.heads };
+        let columns = policy_conv.tensor + 5;
+        let policy_trace = self.conv(policy_conv, top, None, &mut gradient);
+        let mut logits = self.dense(columns, &policy_trace.output, samples.len());
+        gradient.losses.policy = self.policy_loss(samples, &mut logits, cols.into());
+        let mut back = self.dense_back(columns, &policy_trace.output, &logits, &mut gradient);
+        let mut top_gradient = self.conv_back(policy_conv, top, &policy_trace, &mut back, &mut gradient);
+
+        // 3. The value head, forward and back.
+        let value_conv = Conv { tensor: columns + 2, windows: &self.heads };
+        let (hidden, result) = (value_conv.tensor + 5, value_conv.tensor + 7);
+        let value_trace = self.conv(value_conv, top, None, &mut gradient);
+        let mut middle = self.dense(hidden, &value_trace.output, samples.len());
+        each(&mut middle, |number| *number = number.max(0.0));
+        debug_assert_eq!(middle.len() * LANES, value_hidden * samples.len());
+        let mut outputs = self.dense(result, &middle, samples.len());
+        gradient.losses.value = value_loss(value, samples, &mut outputs);
+        let mut back = self.dense_back(result, &middle, &outputs, &mut gradient);
+        cut(&mut back, &middle);
+        let mut back = self.dense_back(hidden, &value_trace.output, &back, &mut gradient);
+        let from_value = self.conv_back(value_conv, top, &value_trace, &mut back, &mut gradient);
+        add(&mut top_gradient, &from_value);
+
+        // 4. Back through the tower; what a block has added to goes around it.
+        for index in (1..=2 * blocks).rev().step_by(2) {
+            let [before, first, second] = &traces[index - 2..=index] else { unreachable!() };
+            let mut inner =
+                self.conv_back(conv(index), &first.output, second, &mut top_gradient, &mut gradient);
+            let through =
+                self.conv_back(conv(index - 1), &before.output, first, &mut inner, &mut gradient);
+            add(&mut top_gradient, &through);
+        }
+        self.conv_back(conv(0), &input, &traces[0], &mut top_gradient, &mut gradient);
+        gradient
+    }
+
+    fn input(&self, samples: &[Sample]) -> Vec<Lanes> {
+        let block = self.tower.cells() * PLANES;
+        let mut input = vec![[0.0; LANES]; samples.len() / LANES * block];
+        for (samples, input) in samples.chunks(LANES).zip(input.chunks_mut(block)) {
+            fill_input(samples.iter().map(|sample| sample.discs), self.setup, input);
+        }
+        input
+    }
+
+    /// A convolution, its normalisation and what follows: the skipped block's input is added and
+    /// the negative cut off.
+    fn conv(
+        &self,
+        Conv { tensor, windows }: Conv<'_>,
+        input: &[Lanes],
+        skipped: Option<&[Lanes]>,
+        gradient: &mut Gradient,
+    ) -> Trace {
+        let kernel = self.forward[tensor].as_ref().expect("it is a convolution");
+        let channels = kernel.outputs();
+        let mut normalised = apply(kernel, windows, input);
+        let (means, variances) = statistics(&normalised, channels);
+        let scale: Vec<f32> =
+            variances.iter().map(|variance| 1.0 / (variance + EPSILON).sqrt()).collect();
+        let [gain, bias] = [1, 2].map(|part| &self.network.tensors()[tensor + part]);
+        let mut output = vec![[0.0; LANES]; normalised.len()];
+        for (index, (normalised, output)) in normalised.iter_mut().zip(&mut output).enumerate() {
+            let channel = index % channels;
+            *normalised = normalised.map(|number| (number - means[channel]) * scale[channel]);
+            *output = normalised.map(|number| gain[channel] * number + bias[channel]);
+        }
+        if let Some(skipped) = skipped {
+            add(&mut output, skipped);
+        }
+        each(&mut output, |number| *number = number.max(0.0));
+        gradient.tensors[tensor + 3] = means;
+        gradient.tensors[tensor + 4] = variances;
+        Trace { normalised, scale, output }
+    }
+
+    /// From the gradient of a convolution's output to that of its input. The former is left as
+    /// the gradient of what was added before the negative was cut off.
+    fn conv_back(
+        &self,
+        Conv { tensor, windows }: Conv<'_>,
+        input: &[Lanes],
+        trace: &Trace,
+        output_gradient: &mut [Lanes],
+        gradient: &mut Gradient,
+    ) -> Vec<Lanes> {
+        let kernel = self.backward[tensor].as_ref().expect("it is a convolution");
+        let gain = &self.network.tensors()[tensor + 1];
+        let channels = gain.len();
+        cut(output_gradient, &trace.output);
+
+        // 1. Gain and bias.
+        let mut sums = vec![[[0.0; LANES]; 2]; channels];
+        let pairs = output_gradient.iter().zip(&trace.normalised).enumerate();
+        for (index, (change, normalised)) in pairs {
+            let [gain, bias] = &mut sums[index % channels];
+            for lane in 0..LANES {
+                gain[lane] += change[lane] * normalised[lane];
+                bias[lane] += change[lane];
+            }
+        }
+        let sums: Vec<[f32; 2]> =
+            sums.iter().map(|sums| sums.map(|lanes| lanes.iter().sum())).collect();
+        for (channel, [gain, bias]) in sums.iter().enumerate() {
+            gradient.tensors[tensor + 1][channel] += gain;
+            gradient.tensors[tensor + 2][channel] += bias;
+        }
+
+        // 2. Through the normalisation: a change that all positions share, or that stretches
+        //    all of them, is normalised away.
+        let count = (output_gradient.len() / channels * LANES) as f32;
+        let pairs = output_gradient.iter().zip(&trace.normalised).enumerate();
+        let before: Vec<Lanes> = pairs
+            .map(|(index, (change, normalised))| {
+                let channel = index % channels;
+                let factor = gain[channel] * trace.scale[channel];
+                let [stretch, shift] = sums[channel].map(|sum| sum / count);
+                array::from_fn(|lane| factor * (change[lane] - shift - normalised[lane] * stretch))
+            })
+            .collect();
+
+        // 3. The weights and the input.
+        add_weight_gradients(windows, kernel, input, &before, &mut gradient.tensors[tensor]);
+        apply(kernel, windows, &before)
+    }
+
+    fn dense(&self, tensor: usize, input: &[Lanes], samples: usize) -> Vec<Lanes> {
+        let kernel = self.forward[tensor].as_ref().expect("it is a dense layer");
+        let bias = &self.network.tensors()[tensor + 1];
+        let mut output = vec![[0.0; LANES]; samples / LANES * bias.len()];
+        let inputs = input.len() / (samples / LANES);
+        for (input, output) in input.chunks(inputs).zip(output.chunks_mut(bias.len())) {
+            kernel.convolve(&self.dense, input, output, |channel, _, sum| {
+                sum.map(|sum| sum + bias[channel])
+            });
+        }
+        output
+    }
+
+    fn dense_back(
+        &self,
+        tensor: usize,
+        input: &[Lanes],
+        output_gradient: &[Lanes],
+        gradient: &mut Gradient,
+    ) -> Vec<Lanes> {
+        let kernel = self.backward[tensor].as_ref().expect("it is a dense layer");
+        let outputs = gradient.tensors[tensor + 1].len();
+        for (index, change) in output_gradient.iter().enumerate() {
+            gradient.tensors[tensor + 1][index % outputs] += change.iter().sum::<f32>();
+        }
+        let weights = &mut gradient.tensors[tensor];
+        add_weight_gradients(&self.dense, kernel, input, output_gradient, weights);
+        apply(kernel, &self.dense, output_gradient)
+    }
+
+    /// The mean loss of the policy; its logits become the gradient.
+    fn policy_loss(&self, samples: &[Sample], logits: &mut [Lanes], cols: usize) -> f32 {
+        let mut loss = 0.0;
+        for (samples_of_block, logits) in samples.chunks(LANES).zip(logits.chunks_mut(cols)) {
+            for (lane, sample) in samples_of_block.iter().enumerate() {
+                let mut chances: Vec<f32> = logits.iter().map(|lanes| lanes[lane]).collect();
+                for (column, chance) in chances.iter_mut().enumerate() {
+                    if !sample.discs.is_open(self.setup, column) {
+                        *chance = f32::NEG_INFINITY;
+                    }
+                }
+                softmax(&mut chances);
+                loss += cross_entropy(&sample.policy, &chances);
+                for ((lanes, chance), target) in logits.iter_mut().zip(chances).zip(&sample.policy) {
+                    lanes[lane] = (chance - target) / samples.len() as f32;
+                }
+            }
+        }
+        loss / samples.len() as f32
+    }
+}
+
+/// The mean loss of the value; its outputs become the gradient.
+fn value_loss(head: ValueHead, samples: &[Sample], outputs: &mut [Lanes]) -> f32 {
+    let mut loss = 0.0;
+    let share = 1.0 / samples.len() as f32;
+    let blocks = outputs.chunks_mut(head.outputs());
+    for (samples, outputs) in samples.chunks(LANES).zip(blocks) {
+        for (lane, Sample { value, .. }) in samples.iter().enumerate() {
+            match head {
+                ValueHead::Wdl => {
+                    let mut chances: [f32; 3] = array::from_fn(|index| outputs[index][lane]);
+                    softmax(&mut chances);
+                    let targets = [value.win, value.draw, value.loss()];
+                    loss += cross_entropy(&targets, &chances);
+                    for (index, (chance, target)) in chances.iter().zip(targets).enumerate() {
+                        outputs[index][lane] = share * (chance - target);
+                    }
+                }
+                ValueHead::Tanh => {
+                    let said = outputs[0][lane].tanh();
+                    let error = said - (value.win - value.loss());
+                    loss += error * error;
+                    outputs[0][lane] = share * 2.0 * error * (1.0 - said * said);
+                }
+            }
+        }
+    }
+    loss * share
+}
+
+fn cross_entropy(targets: &[f32], chances: &[f32]) -> f32 {
+    let pairs = targets.iter().zip(chances).filter(|(target, _)| **target > 0.0);
+    -pairs.map(|(target, chance)| target * chance.max(1e-12).ln()).sum::<f32>()
+}
+
+/// The mean and variance of each channel.
+fn statistics(data: &[Lanes], channels: usize) -> (Vec<f32>, Vec<f32>) {
+    let count = (data.len() / channels * LANES) as f32;
+    let sums = |number: &dyn Fn(usize, &Lanes) -> Lanes| -> Vec<f32> {
+        let mut sums = vec![[0.0; LANES]; channels];
+        for (index, lanes) in data.iter().enumerate() {
+            let channel = index % channels;
+            let added = number(channel, lanes);
+            for (sum, added) in sums[channel].iter_mut().zip(added) {
+                *sum += added;
+            }
+        }
+        sums.iter().map(|lanes| lanes.iter().sum::<f32>() / count).collect()
+    };
+    let means = sums(&|_, lanes| *lanes);
+    let variances = sums(&|channel, lanes| lanes.map(|number| (number - means[channel]).powi(2)));
+    (means, variances)
+}
+
+fn apply(kernel: &Kernel, windows: &Windows, input: &[Lanes]) -> Vec<Lanes> {
+    let block = windows.cells() * kernel.inputs();
+    let output_block = windows.cells() * kernel.outputs();
+    let mut output = vec![[0.0; LANES]; input.len() / block * output_block];
+    for (input, output) in input.chunks(block).zip(output.chunks_mut(output_block)) {
+        kernel.convolve(windows, input, output, |_, _, sum| sum);
+    }
+    output
+}
+
+/// Adds what the blocks of a chunk contribute to the gradient of a convolution's weights.
+fn add_weight_gradients(
+    windows: &Windows,
+    kernel: &Kernel,
+    input: &[Lanes],
+    output_gradient: &[Lanes],
+    gradient: &mut [f32],
+) {
+    // The kernel leads backwards: its outputs are the convolution's inputs.
+    let cells = windows.cells();
+    let inputs = input.chunks(cells * kernel.outputs());
+    for (input, change) in inputs.zip(output_gradient.chunks(cells * kernel.inputs())) {
+        add_weight_gradient(windows, input, change, gradient);
+    }
+}
+
+fn add(data: &mut [Lanes], other: &[Lanes]) {
+    for (lanes, other) in data.iter_mut().zip(other) {
+        for (number, other) in lanes.iter_mut().zip(other) {
+            *number += other;
+        }
+    }
+}
+
+/// Nothing flows back to where the negative was cut off.
+fn cut(gradient: &mut [Lanes], output: &[Lanes]) {
+    for (lanes, output) in gradient.iter_mut().zip(output) {
+        for (number, output) in lanes.iter_mut().zip(output) {
+            if *output <= 0.0 {
+                *number = 0.0;
+            }
+        }
+    }
+}
+
+fn each(data: &mut [Lanes], change: impl Fn(&mut f32)) {
+    data.iter_mut().flatten().for_each(change);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::architecture::Role;
+    use claimeven_game::{Position, Ruleset};
+    use fastrand::Rng;
+
+    fn samples(setup: Setup, count: usize) -> Vec<Sample> {
+        let mut random = Rng::with_seed(3);
+        let sample = |_| {
+            let mut position = Position::new(setup);
+            for _ in 0..random.usize(..6) {
+                let legal: Vec<_> = position.legal().collect();
+                position.play(*random.choice(&legal).unwrap()).unwrap();
+            }
+            let mut policy = vec![0.0; setup.cols().into()];
+            for column in position.legal() {
+                policy[column.index()] = random.f32();
+            }
+            let sum: f32 = policy.iter().sum();
+            policy.iter_mut().for_each(|chance| *chance /= sum);
+            let win = random.f32();
+            let value = Chances { win, draw: (1.0 - win) * random.f32() };
+            Sample { discs: Discs::of(&position), policy, value }
+        };
+        (0..count).map(sample).collect()
+    }
+
+    #[test]
+    fn the_gradient_is_the_slope_of_the_loss() {
+        let setup = Setup::new(4, 4, 3, Ruleset::Standard).unwrap();
+        for value in [ValueHead::Wdl, ValueHead::Tanh] {
+            let architecture =
+                Architecture { value, value_hidden: 6, ..Architecture::new(setup, 2, 6) };
+            let mut network = Network::new(architecture, 5).unwrap();
+            for (tensor, numbers) in architecture.tensors().iter().zip(network.tensors_mut()) {
+                for (channel, number) in numbers.iter_mut().enumerate() {
+                    match tensor.role {
+                        // Channels far from where the negative is cut off, on either side, for
+                        // there the loss has no slope.
+                        Role::Bias => *number = if channel % 3 == 0 { -5.0 } else { 5.0 },
+                        // Large slopes, which rounding does not hide.
+                        Role::Weight if tensor.shape.len() == 2 => *number *= 4.0,
+                        _ => {}
+                    }
+                }
+            }
+            let samples = samples(setup, 2 * LANES);
+            let loss = |network: &Network| {
+                let losses = Backward::new(network).gradient(&samples).losses;
+                f64::from(losses.policy) + f64::from(losses.value)
+            };
+            let gradient = Backward::new(&network).gradient(&samples);
+            let mut random = Rng::with_seed(1);
+            for (index, tensor) in architecture.tensors().into_iter().enumerate() {
+                if matches!(tensor.role, Role::Mean | Role::Variance) {
+                    continue;
+                }
+                // All numbers of a tensor at once, in a random direction.
+                let direction: Vec<f32> = (0..tensor.len()).map(|_| random.f32() - 0.5).collect();
+                let expected: f64 = gradient.tensors[index]
+                    .iter()
+                    .zip(&direction)
+                    .map(|(slope, step)| f64::from(slope * step))
+                    .sum();
+                let step = 2e-3;
+                let mut loss_at = |way: f32| {
+                    let old = network.clone();
+                    let numbers = network.tensors_mut().nth(index).unwrap();
+                    for (number, direction) in numbers.iter_mut().zip(&direction) {
+                        *number += way * direction;
+                    }
+                    let loss = loss(&network);
+                    network = old;
+                    loss
+                };
+                let slope = (loss_at(step) - loss_at(-step)) / (2.0 * f64::from(step));
+                assert!(
+                    (slope - expected).abs() < 1e-3 + 0.01 * slope.abs(),
+                    "{}: {slope} {expected}",
+                    tensor.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn learning_and_playing_compute_the_same_network() {
+        // With the statistics of a chunk as its own, the network that plays says the same.
+        let setup = Setup::STANDARD;
+        let mut network = Network::new(Architecture::new(setup, 2, 10), 5).unwrap();
+        let position = Position::from_moves(setup, "443").unwrap();
+        let mut samples = samples(setup, LANES);
+        samples[0].discs = Discs::of(&position);
+        samples[0].policy = vec![1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let gradient = Backward::new(&network).gradient(&samples);
+        let shapes = network.architecture().tensors();
+        for (index, numbers) in network.tensors_mut().enumerate() {
+            if matches!(shapes[index].role, Role::Mean | Role::Variance) {
+                numbers.copy_from_slice(&gradient.tensors[index]);
+            }
+        }
+        let positions = [position; 1];
+        let mut answers = Vec::new();
+        let mut inference = crate::Inference::new(&network);
+        crate::Evaluator::evaluate(&mut inference, &positions, &mut answers);
+        let backward = Backward::new(&network);
+        let input = backward.input(&samples);
+        let mut unused = gradient.clone();
+        let conv = |index: usize| Conv { tensor: 5 * index, windows: &backward.tower };
+        let mut top = backward.conv(conv(0), &input, None, &mut unused).output;
+        for index in [1, 3] {
+            let inner = backward.conv(conv(index), &top, None, &mut unused).output;
+            top = backward.conv(conv(index + 1), &inner, Some(&top), &mut unused).output;
+        }
+        let head = Conv { tensor: 25, windows: &backward.heads };
+        let inner = backward.conv(head, &top, None, &mut unused).output;
+        let logits = backward.dense(30, &inner, LANES);
+        let mut policy: Vec<f32> = logits.iter().map(|lanes| lanes[0]).collect();
+        softmax(&mut policy);
+        for (learnt, played) in policy.iter().zip(&answers[0].policy) {
+            assert!((learnt - played).abs() < 1e-4, "{policy:?} {:?}", answers[0].policy);
+        }
+    }
+}
