@@ -1,18 +1,32 @@
 //! AlphaZero for Connect Four.
 
 mod architecture;
+mod cache;
 mod evaluator;
 mod files;
 mod gradient;
+mod gumbel;
 mod inference;
 mod lanes;
+mod learner;
 mod network;
+mod parameters;
 mod planes;
+mod search_tree;
+mod self_play;
 
 pub use architecture::{Architecture, ArchitectureError, Role, TensorShape, ValueHead};
+pub use cache::Cache;
 pub use evaluator::{Answer, Chances, Evaluator, Ignorant};
 pub use files::{FileError, FileErrorCause};
 pub use gradient::{Losses, Sample};
+pub use gumbel::{GumbelParameters, Halving, improved_policy};
 pub use inference::Inference;
+pub use learner::Learner;
 pub use network::{Network, NetworkError};
+pub use parameters::{
+    ExamParameters, GateParameters, LearningParameters, Parameters, SelfPlayParameters,
+};
 pub use planes::{Discs, PLANES};
+pub use search_tree::{Gathered, Node, Proof, SearchTree, TreeParameters};
+pub use self_play::{Harvest, Watch, play_games};
