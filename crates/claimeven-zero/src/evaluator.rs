@@ -21,6 +21,14 @@ pub struct Answer {
     pub value: Chances,
 }
 
+impl Answer {
+    /// The column with the greatest chance, by index.
+    pub fn best_column(&self) -> usize {
+        let chances = self.policy.iter().enumerate();
+        chances.max_by(|a, b| a.1.total_cmp(b.1)).expect("a board has columns").0
+    }
+}
+
 /// The chances of a win and a draw; the rest is the chance of a loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Chances {
