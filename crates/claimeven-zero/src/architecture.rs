@@ -188,8 +188,7 @@ fn dense(list: &mut Vec<TensorShape>, name: &str, outputs: usize, inputs: usize)
         shape: vec![outputs, inputs],
         role: Role::Weight,
     };
-    let bias =
-        TensorShape { name: format!("{name}.bias"), shape: vec![outputs], role: Role::Bias };
+    let bias = TensorShape { name: format!("{name}.bias"), shape: vec![outputs], role: Role::Bias };
     list.extend([weight, bias]);
 }
 

@@ -29,6 +29,11 @@ impl<E: Evaluator> Cache<E> {
         Cache { evaluator, entries, unknown, places, fresh, hits: 0, questions: 0 }
     }
 
+    /// The evaluator itself.
+    pub fn evaluator(&self) -> &E {
+        &self.evaluator
+    }
+
     /// The share of questions that had been answered before.
     pub fn hit_rate(&self) -> f64 {
         self.hits as f64 / self.questions.max(1) as f64

@@ -43,7 +43,9 @@ pub fn play_match(
     let setup = new.architecture().setup().expect("a network's setup is sound");
     let mut random = Rng::with_seed(seed);
     let openings: Vec<Position> = (0..parameters.pairs)
-        .map(|_| random_position(setup, parameters.opening_plies.min(setup.cells() / 2), &mut random))
+        .map(|_| {
+            random_position(setup, parameters.opening_plies.min(setup.cells() / 2), &mut random)
+        })
         .collect();
     let share = openings.len().div_ceil(threads).max(1);
     let parts: Vec<MatchScore> = thread::scope(|scope| {

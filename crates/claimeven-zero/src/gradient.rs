@@ -127,7 +127,8 @@ impl<'a> Backward<'a> {
         let mut logits = self.dense(columns, &policy_trace.output, samples.len());
         gradient.losses.policy = self.policy_loss(samples, &mut logits, cols.into());
         let mut back = self.dense_back(columns, &policy_trace.output, &logits, &mut gradient);
-        let mut top_gradient = self.conv_back(policy_conv, top, &policy_trace, &mut back, &mut gradient);
+        let mut top_gradient =
+            self.conv_back(policy_conv, top, &policy_trace, &mut back, &mut gradient);
 
         // 3. The value head, forward and back.
         let value_conv = Conv { tensor: columns + 2, windows: &self.heads };
@@ -147,8 +148,13 @@ impl<'a> Backward<'a> {
         // 4. Back through the tower; what a block has added to goes around it.
         for index in (1..=2 * blocks).rev().step_by(2) {
             let [before, first, second] = &traces[index - 2..=index] else { unreachable!() };
-            let mut inner =
-                self.conv_back(conv(index), &first.output, second, &mut top_gradient, &mut gradient);
+            let mut inner = self.conv_back(
+                conv(index),
+                &first.output,
+                second,
+                &mut top_gradient,
+                &mut gradient,
+            );
             let through =
                 self.conv_back(conv(index - 1), &before.output, first, &mut inner, &mut gradient);
             add(&mut top_gradient, &through);
@@ -290,7 +296,8 @@ impl<'a> Backward<'a> {
                 }
                 softmax(&mut chances);
                 loss += cross_entropy(&sample.policy, &chances);
-                for ((lanes, chance), target) in logits.iter_mut().zip(chances).zip(&sample.policy) {
+                for ((lanes, chance), target) in logits.iter_mut().zip(chances).zip(&sample.policy)
+                {
                     lanes[lane] = (chance - target) / samples.len() as f32;
                 }
             }
@@ -390,9 +397,7 @@ fn add(data: &mut [Lanes], other: &[Lanes]) {
 fn cut(gradient: &mut [Lanes], output: &[Lanes]) {
     for (lanes, output) in gradient.iter_mut().zip(output) {
         for (number, output) in lanes.iter_mut().zip(output) {
-            if *output <= 0.0 {
-                *number = 0.0;
-            }
+            *number = if *output > 0.0 { *number } else { 0.0 };
         }
     }
 }

@@ -56,8 +56,7 @@ impl Halving {
         temperature: f32,
         random: &mut Rng,
     ) -> Halving {
-        let noise =
-            tree.moves().iter().map(|_| temperature * gumbel(random)).collect::<Vec<f32>>();
+        let noise = tree.moves().iter().map(|_| temperature * gumbel(random)).collect::<Vec<f32>>();
         let candidates = (0..tree.moves().len())
             .filter(|&index| !matches!(tree.moves()[index].proof, Some(Proof::Win(_))))
             .collect();
@@ -123,10 +122,9 @@ pub fn improved_policy(tree: &SearchTree, parameters: GumbelParameters) -> Vec<f
     let moves = tree.moves();
     let mut chances = match tree.root().proof {
         // The fastest win and the slowest loss are what is left to play for.
-        Some(Proof::Win(plies)) => moves
-            .iter()
-            .map(|node| f32::from(node.proof == Some(Proof::Loss(plies - 1))))
-            .collect(),
+        Some(Proof::Win(plies)) => {
+            moves.iter().map(|node| f32::from(node.proof == Some(Proof::Loss(plies - 1)))).collect()
+        }
         Some(Proof::Loss(plies)) => {
             moves.iter().map(|node| f32::from(node.proof == Some(Proof::Win(plies - 1)))).collect()
         }

@@ -133,9 +133,7 @@ impl Inference {
                 softmax(&mut chances);
                 Chances { win: chances[0], draw: chances[1] }
             }
-            ValueHead::Tanh => {
-                Chances { win: 0.5 * (1.0 + outputs[0][lane].tanh()), draw: 0.0 }
-            }
+            ValueHead::Tanh => Chances { win: 0.5 * (1.0 + outputs[0][lane].tanh()), draw: 0.0 },
         };
     }
 }
@@ -144,7 +142,11 @@ impl Evaluator for Inference {
     fn evaluate(&mut self, positions: &[Position], answers: &mut Vec<Answer>) {
         answers.resize_with(positions.len(), Answer::default);
         for (positions, answers) in positions.chunks(LANES).zip(answers.chunks_mut(LANES)) {
-            fill_input(positions.iter().map(Discs::of), positions[0].setup(), &mut self.buffers.input);
+            fill_input(
+                positions.iter().map(Discs::of),
+                positions[0].setup(),
+                &mut self.buffers.input,
+            );
             self.forward();
             for (lane, (position, answer)) in positions.iter().zip(answers).enumerate() {
                 self.answer(position, lane, answer);

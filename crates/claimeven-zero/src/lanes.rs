@@ -35,7 +35,8 @@ impl Windows {
             let mut covered = Vec::new();
             for tap in 0..side * side {
                 let (row, col) = (cell / cols + tap / side, cell % cols + tap % side);
-                if (margin..rows + margin).contains(&row) && (margin..cols + margin).contains(&col) {
+                if (margin..rows + margin).contains(&row) && (margin..cols + margin).contains(&col)
+                {
                     covered.push((tap, (row - margin) * cols + col - margin));
                 }
             }
@@ -211,7 +212,11 @@ fn add_products(factors: &[[f32; PANEL]], lanes: &[Lanes], sums: &mut [Lanes; PA
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "it is one instruction")]
 fn multiply_add(a: f32, b: f32, c: f32) -> f32 {
-    if cfg!(any(target_feature = "fma", target_arch = "aarch64")) { a.mul_add(b, c) } else { a * b + c }
+    if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
+        a.mul_add(b, c)
+    } else {
+        a * b + c
+    }
 }
 
 #[cfg(test)]

@@ -147,7 +147,8 @@ mod tests {
     #[test]
     fn a_learner_learns_what_it_is_told_whatever_the_threads() {
         let setup = Setup::STANDARD;
-        let positions = ["", "4", "44", "43"].map(|text| Position::from_moves(setup, text).unwrap());
+        let positions =
+            ["", "4", "44", "43"].map(|text| Position::from_moves(setup, text).unwrap());
         let pool: Vec<Sample> = (0..4)
             .map(|index| {
                 let mut policy = vec![0.0; 7];
@@ -158,11 +159,8 @@ mod tests {
                 Sample { discs: Discs::of(&positions[index]), policy, value }
             })
             .collect();
-        let parameters = LearningParameters {
-            batch: 64,
-            chunk: 32,
-            ..Parameters::strongest(setup).learning
-        };
+        let parameters =
+            LearningParameters { batch: 64, chunk: 32, ..Parameters::strongest(setup).learning };
         let network = Network::new(Architecture::new(setup, 1, 16), 1).unwrap();
         let learnt = |threads| {
             let mut learner = Learner::new(network.clone());

@@ -19,6 +19,8 @@ mod run;
 mod search_tree;
 mod searches;
 mod self_play;
+mod strength;
+mod zero;
 
 pub use architecture::{Architecture, ArchitectureError, Role, TensorShape, ValueHead};
 pub use cache::Cache;
@@ -40,3 +42,5 @@ pub use run::{Event, Metrics, Observer, Run, RunError, RunState};
 pub use search_tree::{Gathered, Node, Proof, SearchTree, TreeParameters};
 pub use searches::search_many;
 pub use self_play::{Harvest, Watch, play_games};
+pub use strength::{EvaluateError, LineError, Rate, Strength, TestSet, evaluate};
+pub use zero::{Zero, ZeroParameters};

@@ -37,7 +37,8 @@ impl Network {
             Role::Weight => {
                 let inputs: usize = tensor.shape[1..].iter().product();
                 // He's initialisation; the last layers begin near "nothing is known".
-                let is_last = matches!(&*tensor.name, "policy.columns.weight" | "value.result.weight");
+                let is_last =
+                    matches!(&*tensor.name, "policy.columns.weight" | "value.result.weight");
                 let gain = if is_last { 0.1 } else { 2.0_f32.sqrt() };
                 let deviation = gain / (inputs as f32).sqrt();
                 (0..tensor.len()).map(|_| deviation * normal(&mut random)).collect()
@@ -137,7 +138,8 @@ impl Network {
                 return Err(wrong());
             }
             let (numbers, _) = view.data().as_chunks::<4>();
-            let numbers: Vec<f32> = numbers.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+            let numbers: Vec<f32> =
+                numbers.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
             if numbers.iter().all(|number| number.is_finite()) { Ok(numbers) } else { Err(wrong()) }
         };
         let tensors = shapes.iter().map(|tensor| numbers(&tensor.name, &tensor.shape));

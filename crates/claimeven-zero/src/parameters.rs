@@ -153,7 +153,7 @@ impl Parameters {
             seed: 1,
             self_play: SelfPlayParameters {
                 games: 600,
-                in_flight: 64,
+                in_flight: 128,
                 full_share: 0.3,
                 full_simulations: 80,
                 fast_simulations: 16,

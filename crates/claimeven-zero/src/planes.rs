@@ -94,7 +94,8 @@ mod tests {
 
     #[test]
     fn discs_are_mirrored_as_positions_are() {
-        for setup in [Setup::STANDARD, Setup::new(9, 8, 4, claimeven_game::Ruleset::Lines).unwrap()] {
+        for setup in [Setup::STANDARD, Setup::new(9, 8, 4, claimeven_game::Ruleset::Lines).unwrap()]
+        {
             let position = Position::from_moves(setup, "1123333").unwrap();
             let discs = Discs::of(&position);
             assert_eq!(discs.mirrored(setup), Discs::of(&position.mirror()));

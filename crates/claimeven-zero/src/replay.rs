@@ -71,8 +71,8 @@ impl Replay {
         for (_, samples) in &self.iterations {
             for sample in samples {
                 let mirrored = sample.discs.mirrored(self.setup);
-                let is_canonical = (sample.discs.filled, sample.discs.own)
-                    <= (mirrored.filled, mirrored.own);
+                let is_canonical =
+                    (sample.discs.filled, sample.discs.own) <= (mirrored.filled, mirrored.own);
                 let sample =
                     if is_canonical { sample.clone() } else { sample.mirrored(self.setup) };
                 let place = *places.entry(sample.discs).or_insert(pool.len());

@@ -232,9 +232,8 @@ impl Run {
             state.best = iteration;
         }
         let marks = self.exam.as_ref().filter(|_| iteration % self.parameters.exam.every == 0);
-        let marks = marks.map(|exam| {
-            exam.marks(&inference, self.parameters.exam.simulations, self.threads)
-        });
+        let marks = marks
+            .map(|exam| exam.marks(&inference, self.parameters.exam.simulations, self.threads));
 
         // 4. Everything is saved before the state says so.
         let seconds = start.elapsed().as_secs_f64();
@@ -412,8 +411,8 @@ impl Run {
             return Ok(None);
         }
         if path.exists() {
-            let exam = Exam::load(&path)
-                .map_err(|error| RunError::Damaged(path, error.to_string()))?;
+            let exam =
+                Exam::load(&path).map_err(|error| RunError::Damaged(path, error.to_string()))?;
             return Ok(Some(exam));
         }
         let _ = observer(Event::PreparingExam);
@@ -436,7 +435,9 @@ impl Run {
         // Of the older networks every second, fourth, eighth ... stays.
         let stride = (now / KEPT_NETWORKS).max(1).next_power_of_two();
         self.remove("networks", |iteration| {
-            iteration + KEPT_NETWORKS <= now && iteration % stride != 0 && iteration != self.state.best
+            iteration + KEPT_NETWORKS <= now
+                && iteration % stride != 0
+                && iteration != self.state.best
         });
     }
 

@@ -271,6 +271,11 @@ impl SearchTree {
     /// The best known move by visits: a proven win before all others, the fastest first, and a
     /// proven loss after all others, the slowest first. `None` before the root has been judged.
     pub fn best_move(&self) -> Option<&Node> {
+        self.best_of(self.root())
+    }
+
+    /// The best known move of a node, in the same way.
+    pub fn best_of(&self, node: &Node) -> Option<&Node> {
         let rank = |node: &Node| match node.proof {
             Some(Proof::Loss(plies)) => (2, -i64::from(plies), 0.0),
             Some(Proof::Win(plies)) => (0, i64::from(plies), node.prior),
@@ -280,7 +285,7 @@ impl SearchTree {
             let (a, b) = (rank(a), rank(b));
             (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2))
         };
-        self.moves().iter().max_by(better)
+        self.children(node).iter().max_by(better)
     }
 
     fn expand(&mut self, index: usize, position: &Position) {

@@ -126,7 +126,8 @@ impl<'a> Worker<'a> {
             let number = next.fetch_add(1, Ordering::Relaxed);
             (number < end).then(|| Play::new(self.setup, self.parameters, self.seed, number))
         };
-        let mut playing: Vec<Play> = (0..self.parameters.in_flight).map_while(|_| begin()).collect();
+        let mut playing: Vec<Play> =
+            (0..self.parameters.in_flight).map_while(|_| begin()).collect();
         let mut games = Vec::new();
         let (mut positions, mut answers): (Vec<Position>, Vec<Answer>) = (Vec::new(), Vec::new());
         while !playing.is_empty() && !watch.cancel.load(Ordering::Relaxed) {
