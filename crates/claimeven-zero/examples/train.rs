@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         ControlFlow::Continue(())
     };
-    let mut run = Run::open(&folder, parameters, threads, &mut observer)?;
+    let mut run = Run::open(&folder, parameters.as_ref(), threads, &mut observer)?;
     while run.state().iteration < iterations && start.elapsed().as_secs_f64() < 60.0 * minutes {
         run.iterate(&mut observer)?;
     }

@@ -58,7 +58,7 @@ pub(crate) struct Backward<'a> {
     dense: Windows,
     /// By the index of their tensor; there are none for the others.
     forward: Vec<Option<Kernel>>,
-    backward: Vec<Option<Kernel>>,
+    back: Vec<Option<Kernel>>,
 }
 
 /// A convolution's place among the tensors; its gain, bias, mean and variance follow it.
@@ -96,7 +96,7 @@ impl<'a> Backward<'a> {
             heads: Windows::new(cols, rows, 1),
             dense: Windows::single(),
             forward: kernels(Kernel::new),
-            backward: kernels(Kernel::backwards),
+            back: kernels(Kernel::backwards),
         }
     }
 
@@ -213,7 +213,7 @@ impl<'a> Backward<'a> {
         output_gradient: &mut [Lanes],
         gradient: &mut Gradient,
     ) -> Vec<Lanes> {
-        let kernel = self.backward[tensor].as_ref().expect("it is a convolution");
+        let kernel = self.back[tensor].as_ref().expect("it is a convolution");
         let gain = &self.network.tensors()[tensor + 1];
         let channels = gain.len();
         cut(output_gradient, &trace.output);
@@ -273,7 +273,7 @@ impl<'a> Backward<'a> {
         output_gradient: &[Lanes],
         gradient: &mut Gradient,
     ) -> Vec<Lanes> {
-        let kernel = self.backward[tensor].as_ref().expect("it is a dense layer");
+        let kernel = self.back[tensor].as_ref().expect("it is a dense layer");
         let outputs = gradient.tensors[tensor + 1].len();
         for (index, change) in output_gradient.iter().enumerate() {
             gradient.tensors[tensor + 1][index % outputs] += change.iter().sum::<f32>();
@@ -426,7 +426,7 @@ mod tests {
                 policy[column.index()] = random.f32();
             }
             let sum: f32 = policy.iter().sum();
-            policy.iter_mut().for_each(|chance| *chance /= sum);
+            let policy = policy.into_iter().map(|chance: f32| chance / sum).collect();
             let win = random.f32();
             let value = Chances { win, draw: (1.0 - win) * random.f32() };
             Sample { discs: Discs::of(&position), policy, value }

@@ -70,7 +70,7 @@ impl Halving {
             simulations,
         };
         halving.keep_best(tree, parameters.considered);
-        halving.rounds = (halving.candidates.len().max(2) as f32).log2().ceil() as u32;
+        halving.rounds = halving.candidates.len().max(2).next_power_of_two().ilog2();
         halving.begin_round();
         halving
     }
@@ -120,7 +120,7 @@ impl Halving {
 pub fn improved_policy(tree: &SearchTree, parameters: GumbelParameters) -> Vec<f32> {
     let mut policy = vec![0.0; tree.position().setup().cols().into()];
     let moves = tree.moves();
-    let mut chances = match tree.root().proof {
+    let chances: Vec<f32> = match tree.root().proof {
         // The fastest win and the slowest loss are what is left to play for.
         Some(Proof::Win(plies)) => {
             moves.iter().map(|node| f32::from(node.proof == Some(Proof::Loss(plies - 1)))).collect()
@@ -135,9 +135,8 @@ pub fn improved_policy(tree: &SearchTree, parameters: GumbelParameters) -> Vec<f
         }
     };
     let sum: f32 = chances.iter().sum();
-    chances.iter_mut().for_each(|chance| *chance /= sum);
     for (node, chance) in moves.iter().zip(chances) {
-        policy[node.column.index()] = chance;
+        policy[node.column.index()] = chance / sum;
     }
     policy
 }

@@ -1,4 +1,33 @@
-//! AlphaZero for Connect Four.
+//! AlphaZero for Connect Four: a network that learns from games against itself, on any board.
+//!
+//! - [`Network`] is a network and its file; [`Inference`] judges positions with it, and is one
+//!   [`Evaluator`] of several.
+//! - [`SearchTree`] gathers positions and applies what evaluators say of them.
+//! - [`Zero`] is the player, an [`Agent`](claimeven_search::Agent).
+//! - [`Run`] is a training run in a folder: self-play, learning, gate and exam, one iteration
+//!   after another, as its [`Parameters`] ask.
+//! - [`evaluate`] measures any player against exact scores.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use claimeven_game::{Position, Setup};
+//! use claimeven_search::{Agent, Limits, Value};
+//! use claimeven_zero::{Architecture, Network, Zero, ZeroParameters};
+//!
+//! // A network that has learnt nothing; the search sees the win all the same.
+//! let network = Network::new(Architecture::new(Setup::STANDARD, 2, 16), 1)?;
+//! let mut zero = Zero::new(ZeroParameters::new(Arc::new(network), 100));
+//! let position = Position::from_moves(Setup::STANDARD, "4455")?;
+//! let decision = zero.decide(&position, &Limits::default())?;
+//! assert_eq!(decision.value, Value::Win(3));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![allow(
+    clippy::cast_sign_loss,
+    reason = "numbers that become counts and indices here are never negative"
+)]
 
 mod architecture;
 mod cache;

@@ -117,14 +117,16 @@ impl Network {
 
     /// Reads a network.
     pub fn from_bytes(bytes: &[u8]) -> Result<Network, NetworkError> {
-        let (_, header) = SafeTensors::read_metadata(bytes).map_err(NetworkError::damaged)?;
+        let (_, header) =
+            SafeTensors::read_metadata(bytes).map_err(|error| NetworkError::damaged(&error))?;
         let mut notes = header.metadata().clone().unwrap_or_default();
         let architecture = notes.remove(ARCHITECTURE).ok_or(NetworkError::Foreign)?;
         let architecture: Architecture = serde_json::from_str(&architecture)
             .map_err(|error| NetworkError::Architecture(error.to_string()))?;
         architecture.setup().map_err(|error| NetworkError::Architecture(error.to_string()))?;
 
-        let file = SafeTensors::deserialize(bytes).map_err(NetworkError::damaged)?;
+        let file =
+            SafeTensors::deserialize(bytes).map_err(|error| NetworkError::damaged(&error))?;
         let shapes = architecture.tensors();
         if let Some(name) =
             file.names().iter().find(|&&name| shapes.iter().all(|tensor| tensor.name != name))
@@ -161,7 +163,7 @@ pub enum NetworkError {
 }
 
 impl NetworkError {
-    fn damaged(error: SafeTensorError) -> NetworkError {
+    fn damaged(error: &SafeTensorError) -> NetworkError {
         NetworkError::Damaged(error.to_string())
     }
 }

@@ -86,9 +86,11 @@ mod tests {
             planes[cell][plane] = value;
         });
         // The second player moves: its disc is the upper one of the first column.
-        assert_eq!(planes[7], [1.0, 0.0, 0.0, -1.0]);
-        assert_eq!([planes[0], planes[1]], [[0.0, 1.0, 0.0, -1.0]; 2]);
-        let open: Vec<usize> = (0..42).filter(|&cell| planes[cell][2] == 1.0).collect();
+        let planes: Vec<[i32; PLANES]> =
+            planes.iter().map(|cell: &[f32; PLANES]| cell.map(|value| value as i32)).collect();
+        assert_eq!(planes[7], [1, 0, 0, -1]);
+        assert_eq!([planes[0], planes[1]], [[0, 1, 0, -1]; 2]);
+        let open: Vec<usize> = (0..42).filter(|&cell| planes[cell][2] == 1).collect();
         assert_eq!(open, [2, 3, 4, 5, 6, 8, 14]);
     }
 

@@ -62,6 +62,8 @@ pub struct RunState {
     pub games: u64,
     /// Samples taken from them.
     pub samples: u64,
+    /// The oldest iteration whose samples are still learnt.
+    pub window_from: u64,
     /// Steps of the learner.
     pub steps: u64,
     /// Positions that networks have judged in self-play.
@@ -140,7 +142,7 @@ impl Run {
     /// the same parameters. `None` goes on with whatever is there.
     pub fn open(
         folder: &Path,
-        parameters: Option<Parameters>,
+        parameters: Option<&Parameters>,
         threads: usize,
         observer: &mut Observer<'_>,
     ) -> Result<Run, RunError> {
@@ -154,18 +156,18 @@ impl Run {
             (Some(text), asked) => {
                 let saved: Parameters = serde_json::from_slice(&text)
                     .map_err(|error| RunError::Damaged(path.clone(), error.to_string()))?;
-                if asked.is_some_and(|asked| asked != saved) {
+                if asked.is_some_and(|asked| *asked != saved) {
                     return Err(RunError::OtherParameters(folder.to_owned()));
                 }
                 saved
             }
             (None, Some(parameters)) => {
-                create(folder, &parameters)?;
-                parameters
+                create(folder, parameters)?;
+                *parameters
             }
             (None, None) => return Err(RunError::NoRun(folder.to_owned())),
         };
-        Run::resume(folder, parameters, threads.max(1), observer)
+        Run::resume(folder, &parameters, threads.max(1), observer)
     }
 
     /// Where it is.
@@ -188,7 +190,8 @@ impl Run {
         &self.best
     }
 
-    /// Plays, learns, measures and saves once. `None` if the observer broke off.
+    /// Plays, learns, measures and saves once. `None` if the observer broke off; after an error
+    /// the run must be opened again.
     pub fn iterate(&mut self, observer: &mut Observer<'_>) -> Result<Option<Metrics>, RunError> {
         let start = Instant::now();
         let iteration = self.state.iteration + 1;
@@ -207,31 +210,33 @@ impl Run {
         // 2. Learning from the window.
         let new_samples = harvest.samples.len();
         let learning = self.parameters.learning;
-        let mut replay = self.replay.clone();
-        replay.add(iteration, harvest.samples, state.samples, &learning);
-        let pool = replay.pool();
         let steps = (learning.passes * new_samples as f32 / learning.batch as f32).round() as u64;
         if observer(Event::Learning { iteration, steps }).is_break() {
             return Ok(None);
         }
+        self.replay.add(iteration, harvest.samples, state.samples, &learning);
+        state.window_from = self.replay.oldest().unwrap_or(0);
+        let pool = self.replay.pool();
         let rate = self.rate(iteration);
-        let mut learner = self.learner.clone();
         let mut random = Rng::with_seed(self.seed(iteration, 2));
-        let losses = learner.learn(&pool, steps, rate, &learning, self.threads, &mut random);
-        state.steps = learner.steps;
-        let mut player = self.player.clone();
-        player.approach(learner.network(), learning.average.max(1.0 / iteration as f32));
-        player.set_note("iteration", &iteration.to_string());
+        let losses = self.learner.learn(&pool, steps, rate, &learning, self.threads, &mut random);
+        state.steps = self.learner.steps;
+        let share = learning.average.max(1.0 / iteration as f32);
+        self.player.approach(self.learner.network(), share);
+        self.player.set_note("iteration", &iteration.to_string());
         let learning_seconds = start.elapsed().as_secs_f64() - self_play_seconds;
 
         // 3. Gate and exam.
-        let inference = Inference::new(&player);
+        let inference = Inference::new(&self.player);
         let gate = self.gate(iteration, &inference);
         let has_won = gate.is_some_and(|score| score.share() >= self.parameters.gate.threshold);
         if has_won || iteration == 1 {
             state.best = iteration;
         }
-        let marks = self.exam.as_ref().filter(|_| iteration % self.parameters.exam.every == 0);
+        let marks = self
+            .exam
+            .as_ref()
+            .filter(|_| iteration.is_multiple_of(self.parameters.exam.every.max(1)));
         let marks = marks
             .map(|exam| exam.marks(&inference, self.parameters.exam.simulations, self.threads));
 
@@ -244,7 +249,7 @@ impl Run {
             learning_seconds,
             test_seconds: seconds - self_play_seconds - learning_seconds,
             new_samples,
-            window: replay.len(),
+            window: self.replay.len(),
             pool: pool.len(),
             results: harvest.results,
             moves_per_game: harvest.moves as f64 / harvest.games.max(1) as f64,
@@ -254,7 +259,6 @@ impl Run {
             gate,
             marks,
         };
-        (self.learner, self.player, self.replay) = (learner, player, replay);
         if state.best == iteration {
             self.best = self.player.clone();
         }
@@ -330,7 +334,7 @@ impl Run {
 
     fn resume(
         folder: &Path,
-        parameters: Parameters,
+        parameters: &Parameters,
         threads: usize,
         observer: &mut Observer<'_>,
     ) -> Result<Run, RunError> {
@@ -341,7 +345,7 @@ impl Run {
             .map_err(RunError::Architecture)?;
         let mut run = Run {
             folder: folder.to_owned(),
-            parameters,
+            parameters: *parameters,
             setup,
             threads,
             state,
@@ -377,17 +381,12 @@ impl Run {
         };
         self.player = load(self.path("networks", iteration, ""))?;
         self.best = load(self.path("best", iteration, ""))?;
-        // The window as it grew: what has left it is gone.
-        let mut total = 0;
-        for iteration in 1..=iteration {
+        for iteration in self.state.window_from..=iteration {
             let path = self.path("samples", iteration, "");
-            if path.exists() {
-                let samples = load_samples(&path, self.setup)
-                    .map_err(|error| RunError::Damaged(path, error.to_string()))?;
-                total += samples.len() as u64;
-                let learning = &self.parameters.learning;
-                self.replay.add(iteration, samples, total.max(self.state.samples), learning);
-            }
+            let samples = load_samples(&path, self.setup)
+                .map_err(|error| RunError::Damaged(path, error.to_string()))?;
+            let learning = &self.parameters.learning;
+            self.replay.add(iteration, samples, self.state.samples, learning);
         }
         Ok(())
     }
@@ -428,8 +427,7 @@ impl Run {
     /// tried again next time.
     fn clean_up(&self) {
         let now = self.state.iteration;
-        let oldest_samples = self.replay.oldest().unwrap_or(0);
-        self.remove("samples", |iteration| iteration < oldest_samples);
+        self.remove("samples", |iteration| iteration < self.state.window_from);
         self.remove("learner", |iteration| iteration < now);
         self.remove("best", |iteration| iteration < now);
         // Of the older networks every second, fourth, eighth ... stays.

@@ -123,13 +123,11 @@ impl Node {
 
     /// How the game ends for the side to move: as proven, or the mean of the simulations.
     pub fn value(&self) -> Chances {
-        match self.proof {
-            Some(proof) => proof.chances(),
-            None => {
-                let visits = self.visits.max(1) as f32;
-                Chances { win: self.win_sum / visits, draw: self.draw_sum / visits }
-            }
+        if let Some(proof) = self.proof {
+            return proof.chances();
         }
+        let visits = self.visits.max(1) as f32;
+        Chances { win: self.win_sum / visits, draw: self.draw_sum / visits }
     }
 
     /// What was said of it when it was judged; without meaning before.

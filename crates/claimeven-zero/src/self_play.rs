@@ -60,8 +60,8 @@ pub fn play_games(
     if watch.cancel.load(Ordering::Relaxed) {
         return None;
     }
-    let mut harvest = Harvest::default();
-    harvest.evaluations = parts.iter().map(|part| part.evaluations).sum();
+    let evaluations = parts.iter().map(|part| part.evaluations).sum();
+    let mut harvest = Harvest { evaluations, ..Harvest::default() };
     let mut games: Vec<Play> = parts.into_iter().flat_map(|part| part.games).collect();
     games.sort_by_key(|game| game.number);
     for game in games {
@@ -210,10 +210,8 @@ impl Play {
 
     fn begin_search(&mut self, parameters: &SelfPlayParameters) {
         self.is_full = self.random.f32() < parameters.full_share;
-        self.left = match self.is_full {
-            true => parameters.full_simulations,
-            false => parameters.fast_simulations,
-        };
+        self.left =
+            if self.is_full { parameters.full_simulations } else { parameters.fast_simulations };
         self.halving = None;
     }
 

@@ -136,7 +136,10 @@ impl Rate {
     /// So many of so many.
     pub fn new(count: u64, of: u64) -> Rate {
         const Z: f64 = 1.959_964;
-        let n = of.max(1) as f64;
+        if of == 0 {
+            return Rate { share: 0.0, low: 0.0, high: 1.0 };
+        }
+        let n = of as f64;
         let share = count as f64 / n;
         let centre = share + Z * Z / (2.0 * n);
         let margin = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();

@@ -189,7 +189,7 @@ impl Zero {
     fn best_column(&self, tree: &SearchTree) -> Column {
         let best = tree.best_move().expect("the root has been visited");
         let is_as_good = |node: &Node| {
-            node.proof == best.proof && node.visits == best.visits && node.prior == best.prior
+            (node.proof, node.visits) == (best.proof, best.visits) && node.prior >= best.prior
         };
         self.one_of(tree.position(), |column| {
             tree.moves().iter().any(|node| node.column == column && is_as_good(node))
