@@ -7,7 +7,7 @@ use claimeven_game::Setup;
 use crate::architecture::{Architecture, ValueHead};
 use crate::evaluator::Chances;
 use crate::inference::{EPSILON, fill_input, softmax};
-use crate::lanes::{Kernel, LANES, Lanes, Windows, add_weight_gradient};
+use crate::lanes::{Kernel, LANES, Lanes, WeightGradients, Windows};
 use crate::network::Network;
 use crate::planes::{Discs, PLANES};
 
@@ -61,6 +61,27 @@ pub(crate) struct Backward<'a> {
     back: Vec<Option<Kernel>>,
 }
 
+/// The memory of one chunk's way forward and back, used again for the next: getting it from the
+/// system anew would take a sixth of the time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
+    free: Vec<Vec<Lanes>>,
+    weight_gradients: WeightGradients,
+}
+
+impl Scratch {
+    /// Memory with whatever was there before.
+    fn take(&mut self, len: usize) -> Vec<Lanes> {
+        let mut buffer = self.free.pop().unwrap_or_default();
+        buffer.resize(len, [0.0; LANES]);
+        buffer
+    }
+
+    fn give(&mut self, buffers: impl IntoIterator<Item = Vec<Lanes>>) {
+        self.free.extend(buffers);
+    }
+}
+
 /// A convolution's place among the tensors; its gain, bias, mean and variance follow it.
 #[derive(Clone, Copy)]
 struct Conv<'a> {
@@ -102,20 +123,21 @@ impl<'a> Backward<'a> {
 
     /// The gradient of the mean loss of a chunk of samples, a multiple of sixteen. Channels are
     /// normalised over the chunk.
-    pub(crate) fn gradient(&self, samples: &[Sample]) -> Gradient {
-        let Architecture { blocks, cols, value_hidden, value, .. } = *self.network.architecture();
+    pub(crate) fn gradient(&self, samples: &[Sample], scratch: &mut Scratch) -> Gradient {
+        let Architecture { blocks, cols, value, .. } = *self.network.architecture();
         assert!(samples.len().is_multiple_of(LANES), "chunks fill their lanes");
         let tensors = self.network.tensors().iter().map(|tensor| vec![0.0; tensor.len()]);
         let mut gradient = Gradient { tensors: tensors.collect(), losses: Losses::default() };
+        let pass = &mut Pass { network: self, scratch, gradient: &mut gradient };
 
         // 1. Forward through the tower.
-        let input = self.input(samples);
+        let input = pass.input(samples);
         let conv = |index: usize| Conv { tensor: 5 * index, windows: &self.tower };
-        let mut traces = vec![self.conv(conv(0), &input, None, &mut gradient)];
+        let mut traces = vec![pass.conv(conv(0), &input, None)];
         for index in (1..=2 * blocks).step_by(2) {
             let before = &traces[index - 1].output;
-            let first = self.conv(conv(index), before, None, &mut gradient);
-            let second = self.conv(conv(index + 1), &first.output, Some(before), &mut gradient);
+            let first = pass.conv(conv(index), before, None);
+            let second = pass.conv(conv(index + 1), &first.output, Some(before));
             traces.extend([first, second]);
         }
         let top = &traces[2 * blocks].output;
@@ -123,164 +145,41 @@ impl<'a> Backward<'a> {
         // 2. The policy head, forward and back.
         let policy_conv = Conv { tensor: 5 * (2 * blocks + 1), windows: &self.heads };
         let columns = policy_conv.tensor + 5;
-        let policy_trace = self.conv(policy_conv, top, None, &mut gradient);
-        let mut logits = self.dense(columns, &policy_trace.output, samples.len());
-        gradient.losses.policy = self.policy_loss(samples, &mut logits, cols.into());
-        let mut back = self.dense_back(columns, &policy_trace.output, &logits, &mut gradient);
-        let mut top_gradient =
-            self.conv_back(policy_conv, top, &policy_trace, &mut back, &mut gradient);
+        let policy_trace = pass.conv(policy_conv, top, None);
+        let mut logits = pass.dense(columns, &policy_trace.output);
+        pass.gradient.losses.policy = self.policy_loss(samples, &mut logits, cols.into());
+        let mut back = pass.dense_back(columns, &policy_trace.output, &logits);
+        let mut top_gradient = pass.conv_back(policy_conv, top, &policy_trace, &mut back);
+        pass.scratch.give([logits, back]);
 
         // 3. The value head, forward and back.
         let value_conv = Conv { tensor: columns + 2, windows: &self.heads };
         let (hidden, result) = (value_conv.tensor + 5, value_conv.tensor + 7);
-        let value_trace = self.conv(value_conv, top, None, &mut gradient);
-        let mut middle = self.dense(hidden, &value_trace.output, samples.len());
-        each(&mut middle, |number| *number = number.max(0.0));
-        debug_assert_eq!(middle.len() * LANES, value_hidden * samples.len());
-        let mut outputs = self.dense(result, &middle, samples.len());
-        gradient.losses.value = value_loss(value, samples, &mut outputs);
-        let mut back = self.dense_back(result, &middle, &outputs, &mut gradient);
-        cut(&mut back, &middle);
-        let mut back = self.dense_back(hidden, &value_trace.output, &back, &mut gradient);
-        let from_value = self.conv_back(value_conv, top, &value_trace, &mut back, &mut gradient);
+        let value_trace = pass.conv(value_conv, top, None);
+        let mut middle = pass.dense(hidden, &value_trace.output);
+        cut_negative(&mut middle);
+        let mut outputs = pass.dense(result, &middle);
+        pass.gradient.losses.value = value_loss(value, samples, &mut outputs);
+        let mut middle_back = pass.dense_back(result, &middle, &outputs);
+        cut(&mut middle_back, &middle);
+        let mut back = pass.dense_back(hidden, &value_trace.output, &middle_back);
+        let from_value = pass.conv_back(value_conv, top, &value_trace, &mut back);
         add(&mut top_gradient, &from_value);
+        pass.scratch.give([middle, outputs, middle_back, back, from_value]);
 
         // 4. Back through the tower; what a block has added to goes around it.
         for index in (1..=2 * blocks).rev().step_by(2) {
             let [before, first, second] = &traces[index - 2..=index] else { unreachable!() };
-            let mut inner = self.conv_back(
-                conv(index),
-                &first.output,
-                second,
-                &mut top_gradient,
-                &mut gradient,
-            );
-            let through =
-                self.conv_back(conv(index - 1), &before.output, first, &mut inner, &mut gradient);
+            let mut inner = pass.conv_back(conv(index), &first.output, second, &mut top_gradient);
+            let through = pass.conv_back(conv(index - 1), &before.output, first, &mut inner);
             add(&mut top_gradient, &through);
+            pass.scratch.give([inner, through]);
         }
-        self.conv_back(conv(0), &input, &traces[0], &mut top_gradient, &mut gradient);
+        let unused = pass.conv_back(conv(0), &input, &traces[0], &mut top_gradient);
+        traces.extend([policy_trace, value_trace]);
+        pass.scratch.give([input, top_gradient, unused]);
+        pass.scratch.give(traces.into_iter().flat_map(|trace| [trace.normalised, trace.output]));
         gradient
-    }
-
-    fn input(&self, samples: &[Sample]) -> Vec<Lanes> {
-        let block = self.tower.cells() * PLANES;
-        let mut input = vec![[0.0; LANES]; samples.len() / LANES * block];
-        for (samples, input) in samples.chunks(LANES).zip(input.chunks_mut(block)) {
-            fill_input(samples.iter().map(|sample| sample.discs), self.setup, input);
-        }
-        input
-    }
-
-    /// A convolution, its normalisation and what follows: the skipped block's input is added and
-    /// the negative cut off.
-    fn conv(
-        &self,
-        Conv { tensor, windows }: Conv<'_>,
-        input: &[Lanes],
-        skipped: Option<&[Lanes]>,
-        gradient: &mut Gradient,
-    ) -> Trace {
-        let kernel = self.forward[tensor].as_ref().expect("it is a convolution");
-        let channels = kernel.outputs();
-        let mut normalised = apply(kernel, windows, input);
-        let (means, variances) = statistics(&normalised, channels);
-        let scale: Vec<f32> =
-            variances.iter().map(|variance| 1.0 / (variance + EPSILON).sqrt()).collect();
-        let [gain, bias] = [1, 2].map(|part| &self.network.tensors()[tensor + part]);
-        let mut output = vec![[0.0; LANES]; normalised.len()];
-        for (index, (normalised, output)) in normalised.iter_mut().zip(&mut output).enumerate() {
-            let channel = index % channels;
-            *normalised = normalised.map(|number| (number - means[channel]) * scale[channel]);
-            *output = normalised.map(|number| gain[channel] * number + bias[channel]);
-        }
-        if let Some(skipped) = skipped {
-            add(&mut output, skipped);
-        }
-        each(&mut output, |number| *number = number.max(0.0));
-        gradient.tensors[tensor + 3] = means;
-        gradient.tensors[tensor + 4] = variances;
-        Trace { normalised, scale, output }
-    }
-
-    /// From the gradient of a convolution's output to that of its input. The former is left as
-    /// the gradient of what was added before the negative was cut off.
-    fn conv_back(
-        &self,
-        Conv { tensor, windows }: Conv<'_>,
-        input: &[Lanes],
-        trace: &Trace,
-        output_gradient: &mut [Lanes],
-        gradient: &mut Gradient,
-    ) -> Vec<Lanes> {
-        let kernel = self.back[tensor].as_ref().expect("it is a convolution");
-        let gain = &self.network.tensors()[tensor + 1];
-        let channels = gain.len();
-        cut(output_gradient, &trace.output);
-
-        // 1. Gain and bias.
-        let mut sums = vec![[[0.0; LANES]; 2]; channels];
-        let pairs = output_gradient.iter().zip(&trace.normalised).enumerate();
-        for (index, (change, normalised)) in pairs {
-            let [gain, bias] = &mut sums[index % channels];
-            for lane in 0..LANES {
-                gain[lane] += change[lane] * normalised[lane];
-                bias[lane] += change[lane];
-            }
-        }
-        let sums: Vec<[f32; 2]> =
-            sums.iter().map(|sums| sums.map(|lanes| lanes.iter().sum())).collect();
-        for (channel, [gain, bias]) in sums.iter().enumerate() {
-            gradient.tensors[tensor + 1][channel] += gain;
-            gradient.tensors[tensor + 2][channel] += bias;
-        }
-
-        // 2. Through the normalisation: a change that all positions share, or that stretches
-        //    all of them, is normalised away.
-        let count = (output_gradient.len() / channels * LANES) as f32;
-        let pairs = output_gradient.iter().zip(&trace.normalised).enumerate();
-        let before: Vec<Lanes> = pairs
-            .map(|(index, (change, normalised))| {
-                let channel = index % channels;
-                let factor = gain[channel] * trace.scale[channel];
-                let [stretch, shift] = sums[channel].map(|sum| sum / count);
-                array::from_fn(|lane| factor * (change[lane] - shift - normalised[lane] * stretch))
-            })
-            .collect();
-
-        // 3. The weights and the input.
-        add_weight_gradients(windows, kernel, input, &before, &mut gradient.tensors[tensor]);
-        apply(kernel, windows, &before)
-    }
-
-    fn dense(&self, tensor: usize, input: &[Lanes], samples: usize) -> Vec<Lanes> {
-        let kernel = self.forward[tensor].as_ref().expect("it is a dense layer");
-        let bias = &self.network.tensors()[tensor + 1];
-        let mut output = vec![[0.0; LANES]; samples / LANES * bias.len()];
-        let inputs = input.len() / (samples / LANES);
-        for (input, output) in input.chunks(inputs).zip(output.chunks_mut(bias.len())) {
-            kernel.convolve(&self.dense, input, output, |channel, _, sum| {
-                sum.map(|sum| sum + bias[channel])
-            });
-        }
-        output
-    }
-
-    fn dense_back(
-        &self,
-        tensor: usize,
-        input: &[Lanes],
-        output_gradient: &[Lanes],
-        gradient: &mut Gradient,
-    ) -> Vec<Lanes> {
-        let kernel = self.back[tensor].as_ref().expect("it is a dense layer");
-        let outputs = gradient.tensors[tensor + 1].len();
-        for (index, change) in output_gradient.iter().enumerate() {
-            gradient.tensors[tensor + 1][index % outputs] += change.iter().sum::<f32>();
-        }
-        let weights = &mut gradient.tensors[tensor];
-        add_weight_gradients(&self.dense, kernel, input, output_gradient, weights);
-        apply(kernel, &self.dense, output_gradient)
     }
 
     /// The mean loss of the policy; its logits become the gradient.
@@ -303,6 +202,161 @@ impl<'a> Backward<'a> {
             }
         }
         loss / samples.len() as f32
+    }
+}
+
+/// One chunk's way through the network.
+struct Pass<'a> {
+    network: &'a Backward<'a>,
+    scratch: &'a mut Scratch,
+    gradient: &'a mut Gradient,
+}
+
+impl Pass<'_> {
+    fn input(&mut self, samples: &[Sample]) -> Vec<Lanes> {
+        let block = self.network.tower.cells() * PLANES;
+        let mut input = self.scratch.take(samples.len() / LANES * block);
+        for (samples, input) in samples.chunks(LANES).zip(input.chunks_mut(block)) {
+            fill_input(samples.iter().map(|sample| sample.discs), self.network.setup, input);
+        }
+        input
+    }
+
+    /// A convolution, its normalisation and what follows: the skipped block's input is added and
+    /// the negative cut off.
+    fn conv(
+        &mut self,
+        Conv { tensor, windows }: Conv<'_>,
+        input: &[Lanes],
+        skipped: Option<&[Lanes]>,
+    ) -> Trace {
+        let kernel = self.network.forward[tensor].as_ref().expect("it is a convolution");
+        let channels = kernel.outputs();
+        let mut normalised = self.apply(kernel, windows, input);
+        let (means, variances) = statistics(&normalised, channels);
+        let scale: Vec<f32> =
+            variances.iter().map(|variance| 1.0 / (variance + EPSILON).sqrt()).collect();
+        let [gain, bias] = [1, 2].map(|part| &self.network.network.tensors()[tensor + part]);
+        let mut output = self.scratch.take(normalised.len());
+        for (index, (normalised, output)) in normalised.iter_mut().zip(&mut output).enumerate() {
+            let channel = index % channels;
+            *normalised = normalised.map(|number| (number - means[channel]) * scale[channel]);
+            *output = normalised.map(|number| gain[channel] * number + bias[channel]);
+        }
+        if let Some(skipped) = skipped {
+            add(&mut output, skipped);
+        }
+        cut_negative(&mut output);
+        self.gradient.tensors[tensor + 3] = means;
+        self.gradient.tensors[tensor + 4] = variances;
+        Trace { normalised, scale, output }
+    }
+
+    /// From the gradient of a convolution's output to that of its input. The former is left as
+    /// the gradient of what was added before the negative was cut off.
+    fn conv_back(
+        &mut self,
+        Conv { tensor, windows }: Conv<'_>,
+        input: &[Lanes],
+        trace: &Trace,
+        output_gradient: &mut [Lanes],
+    ) -> Vec<Lanes> {
+        let kernel = self.network.back[tensor].as_ref().expect("it is a convolution");
+        let gain = &self.network.network.tensors()[tensor + 1];
+        let channels = gain.len();
+        cut(output_gradient, &trace.output);
+
+        // 1. Gain and bias.
+        let mut sums = vec![[[0.0; LANES]; 2]; channels];
+        let pairs = output_gradient.iter().zip(&trace.normalised).enumerate();
+        for (index, (change, normalised)) in pairs {
+            let [gain, bias] = &mut sums[index % channels];
+            for lane in 0..LANES {
+                gain[lane] += change[lane] * normalised[lane];
+                bias[lane] += change[lane];
+            }
+        }
+        let sums: Vec<[f32; 2]> =
+            sums.iter().map(|sums| sums.map(|lanes| lanes.iter().sum())).collect();
+        for (channel, [gain, bias]) in sums.iter().enumerate() {
+            self.gradient.tensors[tensor + 1][channel] += gain;
+            self.gradient.tensors[tensor + 2][channel] += bias;
+        }
+
+        // 2. Through the normalisation: a change that all positions share, or that stretches
+        //    all of them, is normalised away.
+        let count = (output_gradient.len() / channels * LANES) as f32;
+        let mut before = self.scratch.take(output_gradient.len());
+        let pairs = output_gradient.iter().zip(&trace.normalised);
+        for (index, (before, (change, normalised))) in before.iter_mut().zip(pairs).enumerate() {
+            let channel = index % channels;
+            let factor = gain[channel] * trace.scale[channel];
+            let [stretch, shift] = sums[channel].map(|sum| sum / count);
+            *before =
+                array::from_fn(|lane| factor * (change[lane] - shift - normalised[lane] * stretch));
+        }
+
+        // 3. The weights and the input.
+        self.add_weight_gradient(tensor, windows, input, &before);
+        let input_gradient = self.apply(kernel, windows, &before);
+        self.scratch.give([before]);
+        input_gradient
+    }
+
+    fn dense(&mut self, tensor: usize, input: &[Lanes]) -> Vec<Lanes> {
+        let kernel = self.network.forward[tensor].as_ref().expect("it is a dense layer");
+        let bias = &self.network.network.tensors()[tensor + 1];
+        let mut output = self.scratch.take(input.len() / kernel.inputs() * bias.len());
+        for (input, output) in input.chunks(kernel.inputs()).zip(output.chunks_mut(bias.len())) {
+            kernel.convolve(&self.network.dense, input, output, |channel, _, sum| {
+                sum.map(|sum| sum + bias[channel])
+            });
+        }
+        output
+    }
+
+    fn dense_back(
+        &mut self,
+        tensor: usize,
+        input: &[Lanes],
+        output_gradient: &[Lanes],
+    ) -> Vec<Lanes> {
+        let windows = &self.network.dense;
+        let kernel = self.network.back[tensor].as_ref().expect("it is a dense layer");
+        let bias = &mut self.gradient.tensors[tensor + 1];
+        for (index, change) in output_gradient.iter().enumerate() {
+            bias[index % kernel.inputs()] += change.iter().sum::<f32>();
+        }
+        self.add_weight_gradient(tensor, windows, input, output_gradient);
+        self.apply(kernel, windows, output_gradient)
+    }
+
+    /// Convolves every block of a chunk.
+    fn apply(&mut self, kernel: &Kernel, windows: &Windows, input: &[Lanes]) -> Vec<Lanes> {
+        let block = windows.cells() * kernel.inputs();
+        let output_block = windows.cells() * kernel.outputs();
+        let mut output = self.scratch.take(input.len() / block * output_block);
+        for (input, output) in input.chunks(block).zip(output.chunks_mut(output_block)) {
+            kernel.convolve(windows, input, output, |_, _, sum| sum);
+        }
+        output
+    }
+
+    /// Adds what the blocks of a chunk contribute to the gradient of a layer's weights.
+    fn add_weight_gradient(
+        &mut self,
+        tensor: usize,
+        windows: &Windows,
+        input: &[Lanes],
+        output_gradient: &[Lanes],
+    ) {
+        let kernel = self.network.forward[tensor].as_ref().expect("it is a layer");
+        let inputs = input.chunks(windows.cells() * kernel.inputs());
+        let outputs = output_gradient.chunks(windows.cells() * kernel.outputs());
+        let gradient = &mut self.gradient.tensors[tensor];
+        for (input, output_gradient) in inputs.zip(outputs) {
+            self.scratch.weight_gradients.add(windows, input, output_gradient, gradient);
+        }
     }
 }
 
@@ -359,32 +413,6 @@ fn statistics(data: &[Lanes], channels: usize) -> (Vec<f32>, Vec<f32>) {
     (means, variances)
 }
 
-fn apply(kernel: &Kernel, windows: &Windows, input: &[Lanes]) -> Vec<Lanes> {
-    let block = windows.cells() * kernel.inputs();
-    let output_block = windows.cells() * kernel.outputs();
-    let mut output = vec![[0.0; LANES]; input.len() / block * output_block];
-    for (input, output) in input.chunks(block).zip(output.chunks_mut(output_block)) {
-        kernel.convolve(windows, input, output, |_, _, sum| sum);
-    }
-    output
-}
-
-/// Adds what the blocks of a chunk contribute to the gradient of a convolution's weights.
-fn add_weight_gradients(
-    windows: &Windows,
-    kernel: &Kernel,
-    input: &[Lanes],
-    output_gradient: &[Lanes],
-    gradient: &mut [f32],
-) {
-    // The kernel leads backwards: its outputs are the convolution's inputs.
-    let cells = windows.cells();
-    let inputs = input.chunks(cells * kernel.outputs());
-    for (input, change) in inputs.zip(output_gradient.chunks(cells * kernel.inputs())) {
-        add_weight_gradient(windows, input, change, gradient);
-    }
-}
-
 fn add(data: &mut [Lanes], other: &[Lanes]) {
     for (lanes, other) in data.iter_mut().zip(other) {
         for (number, other) in lanes.iter_mut().zip(other) {
@@ -402,8 +430,10 @@ fn cut(gradient: &mut [Lanes], output: &[Lanes]) {
     }
 }
 
-fn each(data: &mut [Lanes], change: impl Fn(&mut f32)) {
-    data.iter_mut().flatten().for_each(change);
+fn cut_negative(data: &mut [Lanes]) {
+    for lanes in data {
+        *lanes = lanes.map(|number| number.max(0.0));
+    }
 }
 
 #[cfg(test)]
@@ -455,10 +485,11 @@ mod tests {
             }
             let samples = samples(setup, 2 * LANES);
             let loss = |network: &Network| {
-                let losses = Backward::new(network).gradient(&samples).losses;
+                let losses =
+                    Backward::new(network).gradient(&samples, &mut Scratch::default()).losses;
                 f64::from(losses.policy) + f64::from(losses.value)
             };
-            let gradient = Backward::new(&network).gradient(&samples);
+            let gradient = Backward::new(&network).gradient(&samples, &mut Scratch::default());
             let mut random = Rng::with_seed(1);
             for (index, tensor) in architecture.tensors().into_iter().enumerate() {
                 if matches!(tensor.role, Role::Mean | Role::Variance) {
@@ -501,7 +532,7 @@ mod tests {
         let mut samples = samples(setup, LANES);
         samples[0].discs = Discs::of(&position);
         samples[0].policy = vec![1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-        let gradient = Backward::new(&network).gradient(&samples);
+        let gradient = Backward::new(&network).gradient(&samples, &mut Scratch::default());
         let shapes = network.architecture().tensors();
         for (index, numbers) in network.tensors_mut().enumerate() {
             if matches!(shapes[index].role, Role::Mean | Role::Variance) {
@@ -513,17 +544,18 @@ mod tests {
         let mut inference = crate::Inference::new(&network);
         crate::Evaluator::evaluate(&mut inference, &positions, &mut answers);
         let backward = Backward::new(&network);
-        let input = backward.input(&samples);
-        let mut unused = gradient.clone();
+        let (mut scratch, mut unused) = (Scratch::default(), gradient.clone());
+        let mut pass = Pass { network: &backward, scratch: &mut scratch, gradient: &mut unused };
         let conv = |index: usize| Conv { tensor: 5 * index, windows: &backward.tower };
-        let mut top = backward.conv(conv(0), &input, None, &mut unused).output;
+        let input = pass.input(&samples);
+        let mut top = pass.conv(conv(0), &input, None).output;
         for index in [1, 3] {
-            let inner = backward.conv(conv(index), &top, None, &mut unused).output;
-            top = backward.conv(conv(index + 1), &inner, Some(&top), &mut unused).output;
+            let inner = pass.conv(conv(index), &top, None).output;
+            top = pass.conv(conv(index + 1), &inner, Some(&top)).output;
         }
         let head = Conv { tensor: 25, windows: &backward.heads };
-        let inner = backward.conv(head, &top, None, &mut unused).output;
-        let logits = backward.dense(30, &inner, LANES);
+        let inner = pass.conv(head, &top, None).output;
+        let logits = pass.dense(30, &inner);
         let mut policy: Vec<f32> = logits.iter().map(|lanes| lanes[0]).collect();
         softmax(&mut policy);
         for (learnt, played) in policy.iter().zip(&answers[0].policy) {

@@ -140,33 +140,45 @@ impl Kernel {
     }
 }
 
-/// Adds to the gradient of a tensor `[outputs, inputs, taps]` what sixteen positions contribute,
-/// given the inputs of its convolution and the gradients of its outputs.
-pub(crate) fn add_weight_gradient(
-    windows: &Windows,
-    input: &[Lanes],
-    output_gradient: &[Lanes],
-    gradient: &mut [f32],
-) {
-    let (cells, taps) = (windows.cells(), windows.taps);
-    let (inputs, outputs) = (input.len() / cells, output_gradient.len() / cells);
-    // Here the sum runs over positions, so they become the outer index of two products' factors.
-    let input = by_position::<PANEL>(input, inputs);
-    let output_gradient = by_position::<LANES>(output_gradient, outputs);
-    for (output_panel, output_gradient) in output_gradient.chunks_exact(cells * LANES).enumerate() {
-        for (input_panel, input) in input.chunks_exact(cells * LANES).enumerate() {
-            let mut sums = vec![[[0.0; LANES]; PANEL]; taps];
-            for (cell, covered) in windows.covered.iter().enumerate() {
-                let output_gradient = &output_gradient[cell * LANES..][..LANES];
-                for &(tap, neighbour) in covered {
-                    let input = &input[neighbour * LANES..][..LANES];
-                    add_products(input, output_gradient, &mut sums[tap]);
+/// The memory in which gradients of weights are computed, used again for the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WeightGradients {
+    input: Vec<[f32; PANEL]>,
+    output_gradient: Vec<Lanes>,
+}
+
+impl WeightGradients {
+    /// Adds to the gradient of a tensor `[outputs, inputs, taps]` what sixteen positions
+    /// contribute, given the inputs of its convolution and the gradients of its outputs.
+    pub(crate) fn add(
+        &mut self,
+        windows: &Windows,
+        input: &[Lanes],
+        output_gradient: &[Lanes],
+        gradient: &mut [f32],
+    ) {
+        let (cells, taps) = (windows.cells(), windows.taps);
+        let (inputs, outputs) = (input.len() / cells, output_gradient.len() / cells);
+        // Here the sum runs over positions, so they become the outer index of both factors.
+        by_position(input, inputs, &mut self.input);
+        by_position(output_gradient, outputs, &mut self.output_gradient);
+        let mut sums = vec![[[0.0; LANES]; PANEL]; taps];
+        let output_panels = self.output_gradient.chunks_exact(cells * LANES).enumerate();
+        for (output_panel, output_gradient) in output_panels {
+            for (input_panel, input) in self.input.chunks_exact(cells * LANES).enumerate() {
+                sums.fill([[0.0; LANES]; PANEL]);
+                for (cell, covered) in windows.covered.iter().enumerate() {
+                    let output_gradient = &output_gradient[cell * LANES..][..LANES];
+                    for &(tap, neighbour) in covered {
+                        let input = &input[neighbour * LANES..][..LANES];
+                        add_products(input, output_gradient, &mut sums[tap]);
+                    }
                 }
-            }
-            for (tap, sums) in sums.iter().enumerate() {
-                for (input, sums) in (input_panel * PANEL..inputs).zip(sums) {
-                    for (output, sum) in (output_panel * LANES..outputs).zip(sums) {
-                        gradient[(output * inputs + input) * taps + tap] += sum;
+                for (tap, sums) in sums.iter().enumerate() {
+                    for (input, sums) in (input_panel * PANEL..inputs).zip(sums) {
+                        for (output, sum) in (output_panel * LANES..outputs).zip(sums) {
+                            gradient[(output * inputs + input) * taps + tap] += sum;
+                        }
                     }
                 }
             }
@@ -175,8 +187,12 @@ pub(crate) fn add_weight_gradient(
 }
 
 /// `[cell][channel][position]` as `[panel of channels][cell][position][channel of the panel]`.
-fn by_position<const WIDTH: usize>(data: &[Lanes], channels: usize) -> Vec<[f32; WIDTH]> {
-    let mut result = Vec::with_capacity(channels.div_ceil(WIDTH) * data.len() / channels * LANES);
+fn by_position<const WIDTH: usize>(
+    data: &[Lanes],
+    channels: usize,
+    result: &mut Vec<[f32; WIDTH]>,
+) {
+    result.clear();
     for first in (0..channels).step_by(WIDTH) {
         let width = WIDTH.min(channels - first);
         for cell in data.chunks_exact(channels) {
@@ -190,7 +206,6 @@ fn by_position<const WIDTH: usize>(data: &[Lanes], channels: usize) -> Vec<[f32;
             }));
         }
     }
-    result
 }
 
 /// Adds the products of pairs of a few numbers and a `Lanes`: all the time goes here.
@@ -302,7 +317,8 @@ mod tests {
                 |_, _, sum| sum,
             );
             let mut weight_gradient = vec![0.0; weights.len()];
-            add_weight_gradient(&windows, &input, &output_gradient, &mut weight_gradient);
+            let mut gradients = WeightGradients::default();
+            gradients.add(&windows, &input, &output_gradient, &mut weight_gradient);
 
             let mut expected_weight_gradient = vec![0.0; weights.len()];
             for lane in 0..LANES {

@@ -6,7 +6,7 @@ use std::thread;
 use fastrand::Rng;
 
 use crate::architecture::Role;
-use crate::gradient::{Backward, Gradient, Losses, Sample};
+use crate::gradient::{Backward, Gradient, Losses, Sample, Scratch};
 use crate::network::Network;
 use crate::parameters::LearningParameters;
 
@@ -52,6 +52,7 @@ impl Learner {
     ) -> Losses {
         let setup = self.network.architecture().setup().expect("a network's setup is sound");
         let mut sum = Losses::default();
+        let mut scratches = vec![Scratch::default(); threads];
         for _ in 0..steps {
             let batch: Vec<Sample> = (0..parameters.batch)
                 .map(|_| {
@@ -59,7 +60,7 @@ impl Learner {
                     if random.bool() { sample.mirrored(setup) } else { sample.clone() }
                 })
                 .collect();
-            let gradient = self.gradient(&batch, parameters.chunk, threads);
+            let gradient = self.gradient(&batch, parameters.chunk, &mut scratches);
             sum.policy += gradient.losses.policy / steps as f32;
             sum.value += gradient.losses.value / steps as f32;
             self.step(&gradient, rate, parameters);
@@ -68,21 +69,22 @@ impl Learner {
     }
 
     /// The mean gradient of a batch, whose chunks the threads take one by one.
-    fn gradient(&self, batch: &[Sample], chunk: usize, threads: usize) -> Gradient {
+    fn gradient(&self, batch: &[Sample], chunk: usize, scratches: &mut [Scratch]) -> Gradient {
         let backward = Backward::new(&self.network);
         let chunks: Vec<&[Sample]> = batch.chunks(chunk).collect();
         let next = AtomicUsize::new(0);
-        let work = || {
+        let work = |scratch: &mut Scratch| {
             let mut done = Vec::new();
             while let index = next.fetch_add(1, Ordering::Relaxed)
                 && let Some(chunk) = chunks.get(index)
             {
-                done.push((index, backward.gradient(chunk)));
+                done.push((index, backward.gradient(chunk, scratch)));
             }
             done
         };
         let mut gradients: Vec<(usize, Gradient)> = thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let spawn = |scratch| scope.spawn(|| work(scratch));
+            let workers: Vec<_> = scratches.iter_mut().map(spawn).collect();
             let results = workers.into_iter().flat_map(|worker| worker.join().expect("no panic"));
             results.collect()
         });
