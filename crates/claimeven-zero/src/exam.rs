@@ -132,22 +132,26 @@ impl Exam {
             evaluator.evaluate(&positions, &mut answers);
             let trees =
                 search_many(&mut evaluator, &positions, simulations, TreeParameters::default());
-            let mut sums = [0.0; 3];
-            for ((question, answer), tree) in questions.iter().zip(&answers).zip(&trees) {
+            let judged = questions.iter().zip(answers).zip(trees);
+            let marks = judged.map(|((question, answer), tree)| {
                 let best = tree.best_move().expect("the root has been visited").column;
-                sums[0] += f32::from(question.is_error(answer.best_column()));
-                sums[1] += f32::from(question.is_error(best.index()));
-                sums[2] += (answer.value.expected() - 0.5 * (1 + question.result()) as f32).abs();
-            }
-            sums
+                let result = 0.5 * (1 + question.result()) as f32;
+                [
+                    f32::from(question.is_error(answer.best_column())),
+                    f32::from(question.is_error(best.index())),
+                    (answer.value.expected() - result).abs(),
+                ]
+            });
+            marks.collect::<Vec<[f32; 3]>>()
         };
-        let parts: Vec<[f32; 3]> = thread::scope(|scope| {
+        // Question by question, for a sum of rounded numbers depends on its order.
+        let marks: Vec<[f32; 3]> = thread::scope(|scope| {
             let chunks = self.questions.chunks(share);
             let workers: Vec<_> = chunks.map(|chunk| scope.spawn(move || examine(chunk))).collect();
-            workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
+            workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
         });
         let mean = |index: usize| {
-            parts.iter().map(|part| part[index]).sum::<f32>() / self.questions.len().max(1) as f32
+            marks.iter().map(|mark| mark[index]).sum::<f32>() / marks.len().max(1) as f32
         };
         Marks { policy_error: mean(0), search_error: mean(1), value_error: mean(2) }
     }

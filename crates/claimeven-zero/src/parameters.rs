@@ -132,6 +132,8 @@ impl Parameters {
         parameters.self_play.full_simulations = 48;
         parameters.self_play.fast_simulations = 12;
         parameters.learning.window_start = 20_000;
+        parameters.exam.every = 1;
+        parameters.exam.simulations = 16;
         parameters
     }
 
@@ -184,14 +186,14 @@ impl Parameters {
                 pairs: 50,
                 simulations: 24,
                 opening_plies: 6,
-                threshold: 0.52,
+                threshold: 0.53,
             },
             exam: ExamParameters {
-                every: 1,
-                positions: 400,
+                every: 5,
+                positions: 1000,
                 least_plies: 4,
                 most_plies: 16,
-                simulations: 32,
+                simulations: 64,
             },
         }
     }
