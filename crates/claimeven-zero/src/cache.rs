@@ -29,9 +29,9 @@ impl<E: Evaluator> Cache<E> {
         Cache { evaluator, entries, unknown, places, fresh, hits: 0, questions: 0 }
     }
 
-    /// The evaluator itself.
-    pub fn evaluator(&self) -> &E {
-        &self.evaluator
+    /// The evaluator itself, to be asked past the cache.
+    pub fn evaluator_mut(&mut self) -> &mut E {
+        &mut self.evaluator
     }
 
     /// The share of questions that had been answered before.

@@ -72,8 +72,8 @@ impl Zero {
     /// The bare policy. Its two opinions, on the position and on its mirror image, are averaged.
     fn judge(&mut self, position: &Position) -> Answer {
         let mut answers = Vec::new();
-        let mut inference = self.evaluator.evaluator().clone();
-        inference.evaluate(&[*position, position.mirror()], &mut answers);
+        let both = [*position, position.mirror()];
+        self.evaluator.evaluator_mut().evaluate(&both, &mut answers);
         let [mut answer, mut mirrored] = <[Answer; 2]>::try_from(answers).expect("two answers");
         mirrored.policy.reverse();
         for (chance, other) in answer.policy.iter_mut().zip(mirrored.policy) {

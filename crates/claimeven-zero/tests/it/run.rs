@@ -167,6 +167,16 @@ fn breaking_off_leaves_the_last_iteration() {
 }
 
 #[test]
+fn a_game_that_nobody_can_solve_is_learnt_without_an_exam() {
+    let folder = Folder::new("lines");
+    let mut parameters = parameters();
+    parameters.architecture.lines = true;
+    let metrics = iterate(&mut open(&folder, Some(&parameters), 2).unwrap());
+    assert_eq!(metrics.marks, None);
+    assert!((metrics.moves_per_game - 14.5).abs() < 1.0, "{metrics:?}");
+}
+
+#[test]
 fn presets_have_names() {
     for name in Parameters::PRESETS {
         let parameters = Parameters::preset(name, Setup::STANDARD).unwrap();
