@@ -1,8 +1,9 @@
 //! Measures a network against exact scores.
 //!
-//!     cargo run --release -p claimeven-zero --example strength -- NETWORK SIMULATIONS FOLDER COUNT
+//!     cargo run --release -p claimeven-zero --example strength -- NETWORK SIMULATIONS FOLDER COUNT BATCH
 //!
-//! FOLDER has files of `moves score` lines; COUNT is how many lines of each are used.
+//! FOLDER has files of `moves score` lines; COUNT is how many lines of each are used, and BATCH how
+//! many positions of one search are judged together.
 
 use std::error::Error;
 use std::path::Path;
@@ -14,9 +15,10 @@ use claimeven_zero::{Network, TestSet, Zero, ZeroParameters, evaluate};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [network, simulations, folder, count] = &arguments[..] else {
-        return Err("usage: strength NETWORK SIMULATIONS FOLDER COUNT".into());
+    let [network, simulations, folder, count, batch] = &arguments[..] else {
+        return Err("usage: strength NETWORK SIMULATIONS FOLDER COUNT BATCH".into());
     };
+    let batch = batch.parse()?;
     let network = Arc::new(Network::load(Path::new(network))?);
     let (simulations, count) = (simulations.parse()?, count.parse()?);
     let mut paths: Vec<_> = std::fs::read_dir(folder)?
@@ -31,7 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     sets.push(TestSet::random(Setup::STANDARD, count, 4..=16, 99, 2)?);
     for set in &sets {
         let agent = || {
-            let parameters = ZeroParameters::new(Arc::clone(&network), simulations);
+            let network = Arc::clone(&network);
+            let parameters = ZeroParameters { batch, ..ZeroParameters::new(network, simulations) };
             Box::new(Zero::new(parameters)) as Box<_>
         };
         let strength = evaluate(agent, set, &Limits::default(), 2)?;

@@ -57,13 +57,10 @@ impl Halving {
         random: &mut Rng,
     ) -> Halving {
         let noise = tree.moves().iter().map(|_| temperature * gumbel(random)).collect::<Vec<f32>>();
-        let candidates = (0..tree.moves().len())
-            .filter(|&index| !matches!(tree.moves()[index].proof, Some(Proof::Win(_))))
-            .collect();
         let mut halving = Halving {
             parameters,
             noise,
-            candidates,
+            candidates: (0..tree.moves().len()).collect(),
             per_round: 0,
             given: 0,
             rounds: 0,
@@ -77,6 +74,7 @@ impl Halving {
 
     /// The root's move for the next simulation, by index.
     pub fn next(&mut self, tree: &SearchTree) -> usize {
+        self.drop_losses(tree);
         let round = self.per_round * self.candidates.len() as u32;
         if self.given >= round && self.candidates.len() > 1 {
             self.keep_best(tree, self.candidates.len().div_ceil(2));
@@ -100,7 +98,16 @@ impl Halving {
         self.given = 0;
     }
 
+    /// Takes moves out of the running that are proven to lose, as long as one is left.
+    fn drop_losses(&mut self, tree: &SearchTree) {
+        let is_lost = |index: usize| matches!(tree.moves()[index].proof, Some(Proof::Win(_)));
+        if self.candidates.iter().any(|&index| !is_lost(index)) {
+            self.candidates.retain(|&index| !is_lost(index));
+        }
+    }
+
     fn keep_best(&mut self, tree: &SearchTree, count: usize) {
+        self.drop_losses(tree);
         let scores = self.scores(tree);
         self.candidates.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
         self.candidates.truncate(count.max(1));

@@ -63,7 +63,8 @@ pub use inference::Inference;
 pub use learner::Learner;
 pub use network::{Network, NetworkError};
 pub use parameters::{
-    ExamParameters, GateParameters, LearningParameters, Parameters, SelfPlayParameters,
+    ExamParameters, GateParameters, LearningParameters, Parameters, ParametersError,
+    SelfPlayParameters,
 };
 pub use planes::{Discs, PLANES};
 pub use replay::{Replay, SamplesError};

@@ -1,10 +1,13 @@
 //! Everything that decides how a network is trained.
 
+use std::fmt;
+
 use claimeven_game::Setup;
 use serde::{Deserialize, Serialize};
 
-use crate::architecture::Architecture;
+use crate::architecture::{Architecture, ArchitectureError};
 use crate::gumbel::GumbelParameters;
+use crate::lanes::LANES;
 use crate::search_tree::TreeParameters;
 
 /// Everything that decides how a network is trained, saved with the run. The same parameters
@@ -198,6 +201,46 @@ impl Parameters {
         }
     }
 
+    /// The game, if a network can be trained with these numbers.
+    pub fn check(&self) -> Result<Setup, ParametersError> {
+        let setup = self.architecture.setup().map_err(ParametersError::Architecture)?;
+        let (play, learning) = (&self.self_play, &self.learning);
+        // Openings that fill the board would leave no game to play.
+        let most_plies = f64::from(setup.cells() / 2);
+        let any = f64::from(u32::MAX);
+        let ranges = [
+            ("self_play.games", play.games as f64, 1.0, any),
+            ("self_play.in_flight", play.in_flight as f64, 1.0, 65_536.0),
+            ("self_play.full_share", play.full_share.into(), 0.0, 1.0),
+            ("self_play.full_simulations", play.full_simulations.into(), 1.0, any),
+            ("self_play.opening_plies", play.opening_plies.into(), 0.0, most_plies),
+            ("self_play.temperature", play.temperature.into(), 0.0, 100.0),
+            ("self_play.search_value_share", play.search_value_share.into(), 0.0, 1.0),
+            ("self_play.gumbel.considered", play.gumbel.considered as f64, 1.0, any),
+            ("learning.passes", learning.passes.into(), 0.0, 1000.0),
+            ("learning.rate", learning.rate.into(), 0.0, 1.0),
+            ("learning.norm_momentum", learning.norm_momentum.into(), 0.0, 1.0),
+            ("learning.average", learning.average.into(), 0.0, 1.0),
+            ("gate.opening_plies", self.gate.opening_plies.into(), 0.0, most_plies),
+            ("gate.threshold", self.gate.threshold.into(), 0.0, 1.0),
+            ("exam.most_plies", self.exam.most_plies.into(), 0.0, f64::from(setup.cells() - 1)),
+            ("exam.least_plies", self.exam.least_plies.into(), 0.0, self.exam.most_plies.into()),
+        ];
+        for (name, value, least, most) in ranges {
+            if !(least..=most).contains(&value) {
+                return Err(ParametersError::Range { name, value, least, most });
+            }
+        }
+        for (name, samples) in
+            [("learning.batch", learning.batch), ("learning.chunk", learning.chunk)]
+        {
+            if samples == 0 || !samples.is_multiple_of(LANES) {
+                return Err(ParametersError::Lanes { name, samples });
+            }
+        }
+        Ok(setup)
+    }
+
     /// The presets by name.
     pub fn preset(name: &str, setup: Setup) -> Option<Parameters> {
         match name {
@@ -210,4 +253,77 @@ impl Parameters {
 
     /// The names of the presets.
     pub const PRESETS: [&str; 3] = ["10min", "1h", "strongest"];
+}
+
+/// Why a network cannot be trained with some numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParametersError {
+    /// There is no such network.
+    Architecture(ArchitectureError),
+    /// A number is out of range.
+    Range {
+        /// Which one.
+        name: &'static str,
+        /// What it is.
+        value: f64,
+        /// The least it can be.
+        least: f64,
+        /// The most it can be.
+        most: f64,
+    },
+    /// Samples are learnt sixteen at a time.
+    Lanes {
+        /// Which number of samples.
+        name: &'static str,
+        /// What it is.
+        samples: usize,
+    },
+}
+
+impl fmt::Display for ParametersError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParametersError::Architecture(error) => error.fmt(f),
+            ParametersError::Range { name, value, least, most } => {
+                write!(f, "{name} is {least} to {most}, not {value}")
+            }
+            ParametersError::Lanes { name, samples } => {
+                write!(f, "{name} is a multiple of {LANES}, not {samples}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ParametersError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_can_be_trained_and_bad_numbers_are_named() {
+        for name in Parameters::PRESETS {
+            let parameters = Parameters::preset(name, Setup::STANDARD).unwrap();
+            assert_eq!(parameters.check(), Ok(Setup::STANDARD));
+        }
+        let refused = |change: fn(&mut Parameters)| {
+            let mut parameters = Parameters::ten_minutes(Setup::STANDARD);
+            change(&mut parameters);
+            parameters.check().unwrap_err().to_string()
+        };
+        for (found, expected) in [
+            (refused(|it| it.learning.chunk = 100), "learning.chunk is a multiple of 16, not 100"),
+            (refused(|it| it.self_play.games = 0), "self_play.games is 1 to 4294967295, not 0"),
+            (
+                refused(|it| it.self_play.opening_plies = 22),
+                "self_play.opening_plies is 0 to 21, not 22",
+            ),
+            (
+                refused(|it| it.architecture.channels = 0),
+                "a network's channels are 1 to 1024, not 0",
+            ),
+        ] {
+            assert_eq!(found, expected);
+        }
+    }
 }

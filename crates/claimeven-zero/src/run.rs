@@ -12,14 +12,13 @@ use claimeven_game::Setup;
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::architecture::ArchitectureError;
 use crate::exam::{Exam, Marks};
 use crate::files;
 use crate::gate::{MatchScore, play_match};
 use crate::inference::Inference;
 use crate::learner::Learner;
 use crate::network::Network;
-use crate::parameters::Parameters;
+use crate::parameters::{Parameters, ParametersError};
 use crate::replay::{Replay, load_samples, save_samples};
 use crate::self_play::{Harvest, Watch, play_games};
 
@@ -338,11 +337,11 @@ impl Run {
         threads: usize,
         observer: &mut Observer<'_>,
     ) -> Result<Run, RunError> {
-        let setup = parameters.architecture.setup().map_err(RunError::Architecture)?;
+        let setup = parameters.check().map_err(RunError::Parameters)?;
         let path = folder.join("state.json");
         let state: RunState = read_json(&path)?;
         let network = Network::new(parameters.architecture, parameters.seed)
-            .map_err(RunError::Architecture)?;
+            .expect("the parameters have been checked");
         let mut run = Run {
             folder: folder.to_owned(),
             parameters: *parameters,
@@ -453,7 +452,7 @@ impl Run {
 
 fn create(folder: &Path, parameters: &Parameters) -> Result<(), RunError> {
     let error = |error| RunError::Io(folder.to_owned(), error);
-    parameters.architecture.setup().map_err(RunError::Architecture)?;
+    parameters.check().map_err(RunError::Parameters)?;
     fs::create_dir_all(folder).map_err(error)?;
     if fs::read_dir(folder).map_err(error)?.next().is_some() {
         return Err(RunError::NotEmpty(folder.to_owned()));
@@ -493,8 +492,8 @@ pub enum RunError {
     NotEmpty(PathBuf),
     /// The folder holds a run with other parameters.
     OtherParameters(PathBuf),
-    /// There is no such network.
-    Architecture(ArchitectureError),
+    /// No network can be trained like that.
+    Parameters(ParametersError),
     /// A file of the run is not what it should be.
     Damaged(PathBuf, String),
     /// A file cannot be read or written.
@@ -511,7 +510,7 @@ impl fmt::Display for RunError {
             RunError::OtherParameters(path) => {
                 write!(f, "the run in {} was begun with other parameters", path.display())
             }
-            RunError::Architecture(error) => error.fmt(f),
+            RunError::Parameters(error) => error.fmt(f),
             RunError::Damaged(path, reason) => write!(f, "{}: {reason}", path.display()),
             RunError::Io(path, error) => write!(f, "{}: {error}", path.display()),
         }
