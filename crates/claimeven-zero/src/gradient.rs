@@ -128,7 +128,7 @@ impl<'a> Backward<'a> {
         assert!(samples.len().is_multiple_of(LANES), "chunks fill their lanes");
         let tensors = self.network.tensors().iter().map(|tensor| vec![0.0; tensor.len()]);
         let mut gradient = Gradient { tensors: tensors.collect(), losses: Losses::default() };
-        let pass = &mut Pass { network: self, scratch, gradient: &mut gradient };
+        let pass = &mut Pass { backward: self, scratch, gradient: &mut gradient };
 
         // 1. Forward through the tower.
         let input = pass.input(samples);
@@ -207,17 +207,17 @@ impl<'a> Backward<'a> {
 
 /// One chunk's way through the network.
 struct Pass<'a> {
-    network: &'a Backward<'a>,
+    backward: &'a Backward<'a>,
     scratch: &'a mut Scratch,
     gradient: &'a mut Gradient,
 }
 
 impl Pass<'_> {
     fn input(&mut self, samples: &[Sample]) -> Vec<Lanes> {
-        let block = self.network.tower.cells() * PLANES;
+        let block = self.backward.tower.cells() * PLANES;
         let mut input = self.scratch.take(samples.len() / LANES * block);
         for (samples, input) in samples.chunks(LANES).zip(input.chunks_mut(block)) {
-            fill_input(samples.iter().map(|sample| sample.discs), self.network.setup, input);
+            fill_input(samples.iter().map(|sample| sample.discs), self.backward.setup, input);
         }
         input
     }
@@ -230,13 +230,13 @@ impl Pass<'_> {
         input: &[Lanes],
         skipped: Option<&[Lanes]>,
     ) -> Trace {
-        let kernel = self.network.forward[tensor].as_ref().expect("it is a convolution");
+        let kernel = self.backward.forward[tensor].as_ref().expect("it is a convolution");
         let channels = kernel.outputs();
         let mut normalised = self.apply(kernel, windows, input);
         let (means, variances) = statistics(&normalised, channels);
         let scale: Vec<f32> =
             variances.iter().map(|variance| 1.0 / (variance + EPSILON).sqrt()).collect();
-        let [gain, bias] = [1, 2].map(|part| &self.network.network.tensors()[tensor + part]);
+        let [gain, bias] = [1, 2].map(|part| &self.backward.network.tensors()[tensor + part]);
         let mut output = self.scratch.take(normalised.len());
         for (index, (normalised, output)) in normalised.iter_mut().zip(&mut output).enumerate() {
             let channel = index % channels;
@@ -261,8 +261,8 @@ impl Pass<'_> {
         trace: &Trace,
         output_gradient: &mut [Lanes],
     ) -> Vec<Lanes> {
-        let kernel = self.network.back[tensor].as_ref().expect("it is a convolution");
-        let gain = &self.network.network.tensors()[tensor + 1];
+        let kernel = self.backward.back[tensor].as_ref().expect("it is a convolution");
+        let gain = &self.backward.network.tensors()[tensor + 1];
         let channels = gain.len();
         cut(output_gradient, &trace.output);
 
@@ -304,11 +304,11 @@ impl Pass<'_> {
     }
 
     fn dense(&mut self, tensor: usize, input: &[Lanes]) -> Vec<Lanes> {
-        let kernel = self.network.forward[tensor].as_ref().expect("it is a dense layer");
-        let bias = &self.network.network.tensors()[tensor + 1];
+        let kernel = self.backward.forward[tensor].as_ref().expect("it is a dense layer");
+        let bias = &self.backward.network.tensors()[tensor + 1];
         let mut output = self.scratch.take(input.len() / kernel.inputs() * bias.len());
         for (input, output) in input.chunks(kernel.inputs()).zip(output.chunks_mut(bias.len())) {
-            kernel.convolve(&self.network.dense, input, output, |channel, _, sum| {
+            kernel.convolve(&self.backward.dense, input, output, |channel, _, sum| {
                 sum.map(|sum| sum + bias[channel])
             });
         }
@@ -321,8 +321,8 @@ impl Pass<'_> {
         input: &[Lanes],
         output_gradient: &[Lanes],
     ) -> Vec<Lanes> {
-        let windows = &self.network.dense;
-        let kernel = self.network.back[tensor].as_ref().expect("it is a dense layer");
+        let windows = &self.backward.dense;
+        let kernel = self.backward.back[tensor].as_ref().expect("it is a dense layer");
         let bias = &mut self.gradient.tensors[tensor + 1];
         for (index, change) in output_gradient.iter().enumerate() {
             bias[index % kernel.inputs()] += change.iter().sum::<f32>();
@@ -350,7 +350,7 @@ impl Pass<'_> {
         input: &[Lanes],
         output_gradient: &[Lanes],
     ) {
-        let kernel = self.network.forward[tensor].as_ref().expect("it is a layer");
+        let kernel = self.backward.forward[tensor].as_ref().expect("it is a layer");
         let inputs = input.chunks(windows.cells() * kernel.inputs());
         let outputs = output_gradient.chunks(windows.cells() * kernel.outputs());
         let gradient = &mut self.gradient.tensors[tensor];
@@ -545,7 +545,7 @@ mod tests {
         crate::Evaluator::evaluate(&mut inference, &positions, &mut answers);
         let backward = Backward::new(&network);
         let (mut scratch, mut unused) = (Scratch::default(), gradient.clone());
-        let mut pass = Pass { network: &backward, scratch: &mut scratch, gradient: &mut unused };
+        let mut pass = Pass { backward: &backward, scratch: &mut scratch, gradient: &mut unused };
         let conv = |index: usize| Conv { tensor: 5 * index, windows: &backward.tower };
         let input = pass.input(&samples);
         let mut top = pass.conv(conv(0), &input, None).output;
