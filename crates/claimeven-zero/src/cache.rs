@@ -1,0 +1,128 @@
+//! Answers that have been given before.
+
+use claimeven_game::Position;
+
+use crate::evaluator::{Answer, Evaluator};
+
+/// Remembers what an evaluator has said, and asks it only what is new.
+///
+/// Of a position and its mirror image only one is ever asked about, always the same, so both get
+/// the same answer.
+#[derive(Clone, Debug)]
+pub struct Cache<E> {
+    evaluator: E,
+    /// A power of two of them, each with the key of its position; the newest answer stays.
+    entries: Vec<(u128, Answer)>,
+    /// The memory of one call, used again by the next.
+    unknown: Vec<Position>,
+    places: Vec<usize>,
+    fresh: Vec<Answer>,
+    hits: u64,
+    questions: u64,
+}
+
+impl<E: Evaluator> Cache<E> {
+    /// An empty cache for about so many answers.
+    pub fn new(evaluator: E, answers: usize) -> Cache<E> {
+        let entries = vec![(u128::MAX, Answer::default()); answers.next_power_of_two()];
+        let (unknown, places, fresh) = (Vec::new(), Vec::new(), Vec::new());
+        Cache { evaluator, entries, unknown, places, fresh, hits: 0, questions: 0 }
+    }
+
+    /// The evaluator itself, to be asked past the cache.
+    pub fn evaluator_mut(&mut self) -> &mut E {
+        &mut self.evaluator
+    }
+
+    /// The share of questions that had been answered before.
+    pub fn hit_rate(&self) -> f64 {
+        self.hits as f64 / self.questions.max(1) as f64
+    }
+
+    /// How many questions the evaluator had to answer.
+    pub fn asked(&self) -> u64 {
+        self.questions - self.hits
+    }
+}
+
+impl<E: Evaluator> Evaluator for Cache<E> {
+    fn evaluate(&mut self, positions: &[Position], answers: &mut Vec<Answer>) {
+        answers.resize_with(positions.len(), Answer::default);
+        self.unknown.clear();
+        self.places.clear();
+        for (place, (position, answer)) in positions.iter().zip(&mut *answers).enumerate() {
+            let canonical = canonical(position);
+            let key = canonical.key();
+            match &self.entries[index(key, self.entries.len())] {
+                (known, remembered) if *known == key => {
+                    answer.clone_from(remembered);
+                    turn(position, &canonical, answer);
+                }
+                _ => {
+                    self.unknown.push(canonical);
+                    self.places.push(place);
+                }
+            }
+        }
+        self.questions += positions.len() as u64;
+        self.hits += (positions.len() - self.unknown.len()) as u64;
+
+        self.evaluator.evaluate(&self.unknown, &mut self.fresh);
+        for ((canonical, &place), fresh) in self.unknown.iter().zip(&self.places).zip(&self.fresh) {
+            let key = canonical.key();
+            let index = index(key, self.entries.len());
+            let (known, remembered) = &mut self.entries[index];
+            *known = key;
+            remembered.clone_from(fresh);
+            answers[place].clone_from(fresh);
+            turn(&positions[place], canonical, &mut answers[place]);
+        }
+    }
+}
+
+/// The one of a position and its mirror image that is asked about.
+fn canonical(position: &Position) -> Position {
+    let mirror = position.mirror();
+    if mirror.key() < position.key() { mirror } else { *position }
+}
+
+/// Turns an answer about the canonical position into one about the position itself.
+fn turn(position: &Position, canonical: &Position, answer: &mut Answer) {
+    if position != canonical {
+        answer.policy.reverse();
+    }
+}
+
+fn index(key: u128, entries: usize) -> usize {
+    // Fibonacci hashing spreads keys that differ in a few bits.
+    let mixed = (key as u64 ^ (key >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> 32) as usize & (entries - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Architecture, Inference, Network};
+    use claimeven_game::Setup;
+
+    #[test]
+    fn a_cache_answers_as_its_evaluator_and_mirror_images_alike() {
+        let network = Network::new(Architecture::new(Setup::STANDARD, 1, 8), 1).unwrap();
+        let mut cache = Cache::new(Inference::new(&network), 64);
+        let positions = ["1", "7", "44", "123", "765", ""]
+            .map(|moves| Position::from_moves(Setup::STANDARD, moves).unwrap());
+        let (mut first, mut second, mut direct) = (Vec::new(), Vec::new(), Vec::new());
+        cache.evaluate(&positions, &mut first);
+        cache.evaluate(&positions, &mut second);
+        assert_eq!(first, second);
+        assert_eq!(cache.asked(), 6);
+        for (one, other) in [(0, 1), (3, 4)] {
+            let mut mirrored = first[one].clone();
+            mirrored.policy.reverse();
+            assert_eq!(mirrored, first[other]);
+        }
+        let canonical = positions.map(|position| canonical(&position));
+        Inference::new(&network).evaluate(&canonical, &mut direct);
+        assert_eq!(direct[2], first[2]);
+    }
+}

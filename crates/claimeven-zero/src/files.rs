@@ -1,0 +1,57 @@
+//! Files that are there as a whole or not at all.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes a file so that a crash at any time leaves the old content or the new.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".new");
+    let new = path.with_file_name(name);
+    let mut file = File::create(&new)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(new, path)
+}
+
+/// Reads a file and makes something of it.
+pub(crate) fn read<T, E>(
+    path: &Path,
+    parse: impl FnOnce(&[u8]) -> Result<T, E>,
+) -> Result<T, FileError<E>> {
+    let error = |cause| FileError { path: path.to_owned(), cause };
+    let bytes = fs::read(path).map_err(|cause| error(FileErrorCause::Io(cause)))?;
+    parse(&bytes).map_err(|cause| error(FileErrorCause::Content(cause)))
+}
+
+/// Why nothing could be made of a file.
+#[derive(Debug)]
+pub struct FileError<E> {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub cause: FileErrorCause<E>,
+}
+
+/// What is wrong with a file.
+#[derive(Debug)]
+pub enum FileErrorCause<E> {
+    /// It could not be read.
+    Io(io::Error),
+    /// Its content is bad.
+    Content(E),
+}
+
+impl<E: fmt::Display> fmt::Display for FileError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.cause {
+            FileErrorCause::Io(error) => write!(f, "cannot read {path}: {error}"),
+            FileErrorCause::Content(error) => write!(f, "{path}: {error}"),
+        }
+    }
+}
+
+impl<E: fmt::Debug + fmt::Display> std::error::Error for FileError<E> {}

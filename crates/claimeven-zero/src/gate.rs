@@ -1,0 +1,134 @@
+//! The match that decides whether a new network replaces the best.
+
+use std::thread;
+
+use claimeven_game::{Outcome, Player, Position};
+use fastrand::Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::cache::Cache;
+use crate::inference::Inference;
+use crate::parameters::GateParameters;
+use crate::search_tree::TreeParameters;
+use crate::searches::search_many;
+use crate::self_play::random_position;
+
+/// What came of a match, for the new network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MatchScore {
+    /// Games won.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games lost.
+    pub losses: u64,
+}
+
+impl MatchScore {
+    /// The share of points, a draw being half of one.
+    pub fn share(self) -> f32 {
+        let games = (self.wins + self.draws + self.losses).max(1);
+        (self.wins as f32 + 0.5 * self.draws as f32) / games as f32
+    }
+}
+
+/// Plays pairs of games with the same random opening and colours exchanged.
+pub fn play_match(
+    new: &Inference,
+    best: &Inference,
+    parameters: &GateParameters,
+    seed: u64,
+    threads: usize,
+) -> MatchScore {
+    let setup = new.architecture().setup().expect("a network's setup is sound");
+    let mut random = Rng::with_seed(seed);
+    let openings: Vec<Position> = (0..parameters.pairs)
+        .map(|_| {
+            random_position(setup, parameters.opening_plies.min(setup.cells() / 2), &mut random)
+        })
+        .collect();
+    let share = openings.len().div_ceil(threads).max(1);
+    let parts: Vec<MatchScore> = thread::scope(|scope| {
+        let workers: Vec<_> = openings
+            .chunks(share)
+            .map(|openings| scope.spawn(move || play_pairs(new, best, parameters, openings)))
+            .collect();
+        workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
+    });
+    parts.into_iter().fold(MatchScore::default(), |sum, part| MatchScore {
+        wins: sum.wins + part.wins,
+        draws: sum.draws + part.draws,
+        losses: sum.losses + part.losses,
+    })
+}
+
+struct Pairing {
+    position: Position,
+    /// Who the new network is.
+    new: Player,
+}
+
+fn play_pairs(
+    new: &Inference,
+    best: &Inference,
+    parameters: &GateParameters,
+    openings: &[Position],
+) -> MatchScore {
+    let mut playing: Vec<Pairing> = openings
+        .iter()
+        .flat_map(|&position| Player::BOTH.map(|new| Pairing { position, new }))
+        .collect();
+    let mut evaluators = [new, best].map(|network| Cache::new(network.clone(), 1 << 14));
+    let mut score = MatchScore::default();
+    while !playing.is_empty() {
+        for (evaluator, is_new) in evaluators.iter_mut().zip([true, false]) {
+            // Games whose other player is to move wait for the other half of the round.
+            let to_move = |game: &&mut Pairing| (game.position.player() == game.new) == is_new;
+            let mut games: Vec<&mut Pairing> = playing.iter_mut().filter(to_move).collect();
+            let positions: Vec<Position> = games.iter().map(|game| game.position).collect();
+            let trees = search_many(
+                evaluator,
+                &positions,
+                parameters.simulations,
+                TreeParameters::default(),
+            );
+            for (game, tree) in games.iter_mut().zip(trees) {
+                let column = tree.best_move().expect("the root has been visited").column;
+                game.position.play(column).expect("moves of the tree are legal");
+            }
+            playing.retain(|game| match game.position.outcome() {
+                None => true,
+                Some(Outcome::Draw) => {
+                    score.draws += 1;
+                    false
+                }
+                Some(Outcome::Win(winner)) => {
+                    *(if winner == game.new { &mut score.wins } else { &mut score.losses }) += 1;
+                    false
+                }
+            });
+        }
+    }
+    score
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Architecture, Network, Parameters};
+    use claimeven_game::Setup;
+
+    #[test]
+    fn a_match_against_itself_is_level() {
+        let setup = Setup::STANDARD;
+        let network = Network::new(Architecture::new(setup, 1, 8), 1).unwrap();
+        let network = Inference::new(&network);
+        let parameters =
+            GateParameters { pairs: 6, simulations: 8, ..Parameters::strongest(setup).gate };
+        for threads in [1, 2] {
+            let score = play_match(&network, &network, &parameters, 1, threads);
+            assert_eq!(score.wins, score.losses);
+            assert_eq!(score.wins + score.draws + score.losses, 12);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Which moves of the root are tried, and what is learnt from it, with few simulations.
+//!
+//! After "Policy improvement by planning with Gumbel" (Danihelka, Guez, Schrittwieser, Silver,
+//! 2022): the policy that comes out is better than the one that went in, even when most moves
+//! have never been tried.
+
+use fastrand::Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::evaluator::Chances;
+use crate::inference::softmax;
+use crate::search_tree::{Proof, SearchTree};
+
+/// How the root's moves are weighed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GumbelParameters {
+    /// How many moves are tried at most.
+    pub considered: usize,
+    /// What a move's value counts at least (c_visit).
+    pub visit_offset: f32,
+    /// What a move's value counts more with every visit (c_scale).
+    pub value_scale: f32,
+}
+
+impl Default for GumbelParameters {
+    fn default() -> Self {
+        GumbelParameters { considered: 8, visit_offset: 50.0, value_scale: 0.4 }
+    }
+}
+
+/// Divides the simulations of one search among the moves of the root by *sequential halving*: all
+/// candidates get the same number, then the better half of them, and so on.
+#[derive(Clone, Debug)]
+pub struct Halving {
+    parameters: GumbelParameters,
+    /// A random number for each move of the root, which makes the choice a draw from the policy.
+    noise: Vec<f32>,
+    /// The moves still in the running, by index.
+    candidates: Vec<usize>,
+    /// Simulations to be given to each candidate in this round.
+    per_round: u32,
+    /// Simulations given in this round.
+    given: u32,
+    rounds: u32,
+    simulations: u32,
+}
+
+impl Halving {
+    /// A plan for so many simulations of a tree whose root has been judged. `temperature` scales
+    /// the noise; without noise, the best-looking move is chosen.
+    pub fn new(
+        tree: &SearchTree,
+        parameters: GumbelParameters,
+        simulations: u32,
+        temperature: f32,
+        random: &mut Rng,
+    ) -> Halving {
+        let noise = tree.moves().iter().map(|_| temperature * gumbel(random)).collect::<Vec<f32>>();
+        let mut halving = Halving {
+            parameters,
+            noise,
+            candidates: (0..tree.moves().len()).collect(),
+            per_round: 0,
+            given: 0,
+            rounds: 0,
+            simulations,
+        };
+        halving.keep_best(tree, parameters.considered);
+        halving.rounds = halving.candidates.len().max(2).next_power_of_two().ilog2();
+        halving.begin_round();
+        halving
+    }
+
+    /// The root's move for the next simulation, by index.
+    pub fn next(&mut self, tree: &SearchTree) -> usize {
+        self.drop_losses(tree);
+        let round = self.per_round * self.candidates.len() as u32;
+        if self.given >= round && self.candidates.len() > 1 {
+            self.keep_best(tree, self.candidates.len().div_ceil(2));
+            self.begin_round();
+        }
+        let index = self.candidates[self.given as usize % self.candidates.len()];
+        self.given += 1;
+        index
+    }
+
+    /// The move that is played in the end, by index.
+    pub fn choice(&self, tree: &SearchTree) -> usize {
+        let scores = self.scores(tree);
+        let candidates = self.candidates.iter().copied();
+        candidates.max_by(|&a, &b| scores[a].total_cmp(&scores[b])).expect("one always stays")
+    }
+
+    fn begin_round(&mut self) {
+        let share = self.simulations / (self.rounds * self.candidates.len() as u32);
+        self.per_round = share.max(1);
+        self.given = 0;
+    }
+
+    /// Takes moves out of the running that are proven to lose, as long as one is left.
+    fn drop_losses(&mut self, tree: &SearchTree) {
+        let is_lost = |index: usize| matches!(tree.moves()[index].proof, Some(Proof::Win(_)));
+        if self.candidates.iter().any(|&index| !is_lost(index)) {
+            self.candidates.retain(|&index| !is_lost(index));
+        }
+    }
+
+    fn keep_best(&mut self, tree: &SearchTree, count: usize) {
+        self.drop_losses(tree);
+        let scores = self.scores(tree);
+        self.candidates.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+        self.candidates.truncate(count.max(1));
+    }
+
+    fn scores(&self, tree: &SearchTree) -> Vec<f32> {
+        let mut logits = improved_logits(tree, self.parameters);
+        for (logit, noise) in logits.iter_mut().zip(&self.noise) {
+            *logit += noise;
+        }
+        logits
+    }
+}
+
+/// The policy that a search has found, by column: the one it began with, moved towards the moves
+/// of greater value. What is proven is certain: wins share all of it, losses get none.
+pub fn improved_policy(tree: &SearchTree, parameters: GumbelParameters) -> Vec<f32> {
+    let mut policy = vec![0.0; tree.position().setup().cols().into()];
+    let moves = tree.moves();
+    let chances: Vec<f32> = match tree.root().proof {
+        // The fastest win and the slowest loss are what is left to play for.
+        Some(Proof::Win(plies)) => {
+            moves.iter().map(|node| f32::from(node.proof == Some(Proof::Loss(plies - 1)))).collect()
+        }
+        Some(Proof::Loss(plies)) => {
+            moves.iter().map(|node| f32::from(node.proof == Some(Proof::Win(plies - 1)))).collect()
+        }
+        _ => {
+            let mut logits = improved_logits(tree, parameters);
+            softmax(&mut logits);
+            logits
+        }
+    };
+    let sum: f32 = chances.iter().sum();
+    for (node, chance) in moves.iter().zip(chances) {
+        policy[node.column.index()] = chance / sum;
+    }
+    policy
+}
+
+/// The logarithm of the policy plus what the values found say. Moves that lose are out.
+fn improved_logits(tree: &SearchTree, parameters: GumbelParameters) -> Vec<f32> {
+    let moves = tree.moves();
+    let most_visits = moves.iter().map(|node| node.visits).max().unwrap_or(0) as f32;
+    let scale = (parameters.visit_offset + most_visits) * parameters.value_scale;
+    let unknown = mixed_value(tree);
+    moves
+        .iter()
+        .map(|node| {
+            let value = match node.proof {
+                Some(Proof::Win(_)) => return f32::NEG_INFINITY,
+                Some(proof) => proof.chances().reversed(),
+                None if node.visits > 0 => node.value().reversed(),
+                None => unknown,
+            };
+            node.prior.max(1e-9).ln() + scale * value.expected()
+        })
+        .collect()
+}
+
+/// What a move that was never tried is thought to be worth: a mean of what the position was
+/// thought to be worth and of the values of the moves tried.
+fn mixed_value(tree: &SearchTree) -> Chances {
+    let tried = || tree.moves().iter().filter(|node| node.visits > 0);
+    let policy: f32 = tried().map(|node| node.prior.max(1e-9)).sum();
+    if policy == 0.0 {
+        return tree.root().value();
+    }
+    let mut mean = Chances::LOSS;
+    for node in tried() {
+        let (value, share) = (node.value().reversed(), node.prior.max(1e-9) / policy);
+        mean.win += share * value.win;
+        mean.draw += share * value.draw;
+    }
+    let visits: u32 = tried().map(|node| node.visits).sum();
+    tree.root().first_value().mixed(1.0 / (1 + visits) as f32, mean)
+}
+
+fn gumbel(random: &mut Rng) -> f32 {
+    let uniform = random.f32().clamp(1e-9, 1.0 - 1e-7);
+    -(-uniform.ln()).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluator::{Answer, Evaluator, Ignorant};
+    use crate::search_tree::{Gathered, TreeParameters};
+    use claimeven_game::{Position, Setup};
+
+    fn judge(tree: &mut SearchTree, position: Position) {
+        let mut answers: Vec<Answer> = Vec::new();
+        Ignorant.evaluate(&[position], &mut answers);
+        tree.apply(&answers[0]);
+    }
+
+    fn searched(moves: &str, simulations: u32) -> (SearchTree, Halving) {
+        let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
+        let mut tree = SearchTree::new(position, TreeParameters::default());
+        assert_eq!(tree.gather(None), Gathered::Position(position));
+        judge(&mut tree, position);
+        let mut random = Rng::with_seed(1);
+        let mut halving =
+            Halving::new(&tree, GumbelParameters::default(), simulations, 1.0, &mut random);
+        for _ in 0..simulations {
+            let first = halving.next(&tree);
+            if let Gathered::Position(position) = tree.gather(Some(first)) {
+                judge(&mut tree, position);
+            }
+        }
+        (tree, halving)
+    }
+
+    #[test]
+    fn simulations_are_halved_among_the_moves() {
+        let (tree, _) = searched("", 42);
+        let mut visits: Vec<u32> = tree.moves().iter().map(|node| node.visits).collect();
+        visits.sort_unstable();
+        // Three rounds of fourteen: all seven moves, four of them, two of them.
+        assert_eq!(visits, [2, 2, 2, 5, 5, 12, 14]);
+    }
+
+    #[test]
+    fn a_threat_is_parried_in_choice_and_policy() {
+        // The second player must stop the column of the first.
+        let (tree, halving) = searched("41414", 60);
+        let column = tree.moves()[halving.choice(&tree)].column;
+        assert_eq!(column.number(), 4);
+        let policy = improved_policy(&tree, GumbelParameters::default());
+        assert!(policy[3] > 0.999, "{policy:?}");
+        assert!((policy.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+    }
+}

@@ -1,0 +1,223 @@
+//! The network as it plays: its forward pass, without learning.
+
+use std::array;
+
+use claimeven_game::{Column, Position};
+
+use crate::architecture::{Architecture, ValueHead};
+use crate::evaluator::{Answer, Chances, Evaluator};
+use crate::lanes::{Kernel, LANES, Lanes, Windows};
+use crate::network::Network;
+use crate::planes::{Discs, PLANES, each_input};
+
+/// What is added to a variance before its root divides.
+pub(crate) const EPSILON: f32 = 1e-5;
+
+/// A network ready to judge positions. Batch normalisation is part of its weights.
+#[derive(Clone)]
+pub struct Inference {
+    architecture: Architecture,
+    tower: Windows,
+    /// The windows of the heads' convolutions, which see one cell.
+    heads: Windows,
+    dense: Windows,
+    stem: Layer,
+    blocks: Vec<[Layer; 2]>,
+    policy: [Layer; 2],
+    value: [Layer; 3],
+    buffers: Buffers,
+}
+
+/// A convolution or dense layer.
+#[derive(Clone)]
+struct Layer {
+    kernel: Kernel,
+    bias: Vec<f32>,
+}
+
+/// The memory of one pass, used again by the next.
+#[derive(Clone)]
+struct Buffers {
+    input: Vec<Lanes>,
+    tower: Vec<Lanes>,
+    inner: Vec<Lanes>,
+    policy: [Vec<Lanes>; 2],
+    value: [Vec<Lanes>; 3],
+}
+
+impl Inference {
+    /// Prepares a network.
+    pub fn new(network: &Network) -> Inference {
+        let architecture = *network.architecture();
+        let Architecture { channels, policy_channels, value_channels, value_hidden, .. } =
+            architecture;
+        let (cols, rows) = (architecture.cols.into(), architecture.rows.into());
+        let cells = architecture.cells();
+        let block = |index| {
+            ["first", "second"]
+                .map(|part| Layer::normalised(network, &format!("block{index}.{part}"), 9))
+        };
+        let lanes = |len| vec![[0.0; LANES]; len];
+        Inference {
+            architecture,
+            tower: Windows::new(cols, rows, 3),
+            heads: Windows::new(cols, rows, 1),
+            dense: Windows::single(),
+            stem: Layer::normalised(network, "stem", 9),
+            blocks: (0..architecture.blocks).map(block).collect(),
+            policy: [
+                Layer::normalised(network, "policy", 1),
+                Layer::dense(network, "policy.columns"),
+            ],
+            value: [
+                Layer::normalised(network, "value", 1),
+                Layer::dense(network, "value.hidden"),
+                Layer::dense(network, "value.result"),
+            ],
+            buffers: Buffers {
+                input: lanes(cells * PLANES),
+                tower: lanes(cells * channels),
+                inner: lanes(cells * channels),
+                policy: [lanes(cells * policy_channels), lanes(cols)],
+                value: [
+                    lanes(cells * value_channels),
+                    lanes(value_hidden),
+                    lanes(architecture.value.outputs()),
+                ],
+            },
+        }
+    }
+
+    /// Its shape.
+    pub fn architecture(&self) -> &Architecture {
+        &self.architecture
+    }
+
+    /// Judges up to sixteen positions, whose planes are in the input buffer.
+    fn forward(&mut self) {
+        let Inference { tower, heads, dense, buffers, .. } = self;
+
+        // 1. From the planes into the tower.
+        self.stem.apply(tower, &buffers.input, &mut buffers.tower);
+
+        // 2. Each block adds to what it has got.
+        for [first, second] in &self.blocks {
+            first.apply(tower, &buffers.tower, &mut buffers.inner);
+            second.apply_and_add(tower, &buffers.inner, &mut buffers.tower);
+        }
+
+        // 3. The heads.
+        let [policy_conv, columns] = &self.policy;
+        let [inner, logits] = &mut buffers.policy;
+        policy_conv.apply(heads, &buffers.tower, inner);
+        columns.apply_linear(dense, inner, logits);
+        let [value_conv, hidden, result] = &self.value;
+        let [inner, middle, outputs] = &mut buffers.value;
+        value_conv.apply(heads, &buffers.tower, inner);
+        hidden.apply(dense, inner, middle);
+        result.apply_linear(dense, middle, outputs);
+    }
+
+    fn answer(&self, position: &Position, lane: usize, answer: &mut Answer) {
+        let [_, logits] = &self.buffers.policy;
+        answer.policy.clear();
+        answer.policy.resize(logits.len(), f32::NEG_INFINITY);
+        for column in position.legal().map(Column::index) {
+            answer.policy[column] = logits[column][lane];
+        }
+        softmax(&mut answer.policy);
+        let [_, _, outputs] = &self.buffers.value;
+        answer.value = match self.architecture.value {
+            ValueHead::Wdl => {
+                let mut chances: [f32; 3] = array::from_fn(|index| outputs[index][lane]);
+                softmax(&mut chances);
+                Chances { win: chances[0], draw: chances[1] }
+            }
+            ValueHead::Tanh => Chances { win: 0.5 * (1.0 + outputs[0][lane].tanh()), draw: 0.0 },
+        };
+    }
+}
+
+impl Evaluator for Inference {
+    fn evaluate(&mut self, positions: &[Position], answers: &mut Vec<Answer>) {
+        answers.resize_with(positions.len(), Answer::default);
+        for (positions, answers) in positions.chunks(LANES).zip(answers.chunks_mut(LANES)) {
+            fill_input(
+                positions.iter().map(Discs::of),
+                positions[0].setup(),
+                &mut self.buffers.input,
+            );
+            self.forward();
+            for (lane, (position, answer)) in positions.iter().zip(answers).enumerate() {
+                self.answer(position, lane, answer);
+            }
+        }
+    }
+}
+
+/// Writes the planes of up to sixteen positions; lanes without a position are empty.
+pub(crate) fn fill_input(
+    positions: impl Iterator<Item = Discs>,
+    setup: claimeven_game::Setup,
+    input: &mut [Lanes],
+) {
+    input.fill([0.0; LANES]);
+    for (lane, discs) in positions.enumerate() {
+        each_input(setup, discs, |cell, plane, value| input[cell * PLANES + plane][lane] = value);
+    }
+}
+
+/// Turns logits into chances; a logit of minus infinity is no chance at all.
+pub(crate) fn softmax(logits: &mut [f32]) {
+    let most = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let mut sum = 0.0;
+    for logit in &mut *logits {
+        *logit = (*logit - most).exp();
+        sum += *logit;
+    }
+    for chance in logits {
+        *chance /= sum;
+    }
+}
+
+impl Layer {
+    /// A convolution with its batch normalisation folded in: what is multiplied afterwards can be
+    /// multiplied before.
+    fn normalised(network: &Network, name: &str, taps: usize) -> Layer {
+        let part = |part: &str| network.tensor(&format!("{name}.{part}"));
+        let (weights, gain, bias) = (part("conv"), part("gain"), part("bias"));
+        let (mean, variance) = (part("mean"), part("variance"));
+        let scale: Vec<f32> =
+            gain.iter().zip(variance).map(|(gain, var)| gain / (var + EPSILON).sqrt()).collect();
+        let per_output = weights.len() / scale.len();
+        let weights: Vec<f32> =
+            weights.iter().enumerate().map(|(i, weight)| weight * scale[i / per_output]).collect();
+        let bias = (0..scale.len()).map(|i| bias[i] - mean[i] * scale[i]).collect();
+        Layer { kernel: Kernel::new(&weights, scale.len(), taps), bias }
+    }
+
+    fn dense(network: &Network, name: &str) -> Layer {
+        let bias = network.tensor(&format!("{name}.bias")).to_vec();
+        let weights = network.tensor(&format!("{name}.weight"));
+        Layer { kernel: Kernel::new(weights, bias.len(), 1), bias }
+    }
+
+    fn apply_linear(&self, windows: &Windows, input: &[Lanes], output: &mut [Lanes]) {
+        self.kernel.convolve(windows, input, output, |channel, _, sum| {
+            sum.map(|sum| sum + self.bias[channel])
+        });
+    }
+
+    fn apply(&self, windows: &Windows, input: &[Lanes], output: &mut [Lanes]) {
+        self.kernel.convolve(windows, input, output, |channel, _, sum| {
+            sum.map(|sum| (sum + self.bias[channel]).max(0.0))
+        });
+    }
+
+    /// Adds to the output before the negative is cut off.
+    fn apply_and_add(&self, windows: &Windows, input: &[Lanes], output: &mut [Lanes]) {
+        self.kernel.convolve(windows, input, output, |channel, old, sum| {
+            array::from_fn(|lane| (old[lane] + sum[lane] + self.bias[channel]).max(0.0))
+        });
+    }
+}

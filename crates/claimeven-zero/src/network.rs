@@ -1,0 +1,240 @@
+//! The numbers of a network, and the file they are kept in.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use fastrand::Rng;
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensorError, SafeTensors};
+
+use crate::architecture::{Architecture, ArchitectureError, Role};
+use crate::files::{self, FileError};
+
+/// A network: its shape and its numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    architecture: Architecture,
+    /// In the order of [`Architecture::tensors`].
+    tensors: Vec<Vec<f32>>,
+    /// Remarks that are kept with the numbers: where the network comes from.
+    notes: HashMap<String, String>,
+}
+
+/// The name under which a file's header has the architecture.
+const ARCHITECTURE: &str = "claimeven-zero";
+
+impl Network {
+    /// A network that has learnt nothing yet.
+    pub fn new(architecture: Architecture, seed: u64) -> Result<Network, ArchitectureError> {
+        architecture.setup()?;
+        let mut random = Rng::with_seed(seed);
+        let shapes = architecture.tensors();
+        let tensors = shapes.iter().map(|tensor| match tensor.role {
+            Role::Gain | Role::Variance => vec![1.0; tensor.len()],
+            Role::Bias | Role::Mean => vec![0.0; tensor.len()],
+            Role::Weight => {
+                let inputs: usize = tensor.shape[1..].iter().product();
+                // He's initialisation; the last layers begin near "nothing is known".
+                let is_last =
+                    matches!(&*tensor.name, "policy.columns.weight" | "value.result.weight");
+                let gain = if is_last { 0.1 } else { 2.0_f32.sqrt() };
+                let deviation = gain / (inputs as f32).sqrt();
+                (0..tensor.len()).map(|_| deviation * normal(&mut random)).collect()
+            }
+        });
+        Ok(Network { architecture, tensors: tensors.collect(), notes: HashMap::new() })
+    }
+
+    /// Its shape.
+    pub fn architecture(&self) -> &Architecture {
+        &self.architecture
+    }
+
+    /// Its numbers, in the order of [`Architecture::tensors`].
+    pub fn tensors(&self) -> &[Vec<f32>] {
+        &self.tensors
+    }
+
+    /// Its numbers, to be changed but not to become more or fewer.
+    pub(crate) fn tensors_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
+        self.tensors.iter_mut().map(Vec::as_mut_slice)
+    }
+
+    /// The numbers of one tensor.
+    pub(crate) fn tensor(&self, name: &str) -> &[f32] {
+        let index = self.architecture.tensors().iter().position(|tensor| tensor.name == name);
+        &self.tensors[index.expect("the name is one of the architecture's")]
+    }
+
+    /// A remark kept with the network.
+    pub fn note(&self, name: &str) -> Option<&str> {
+        self.notes.get(name).map(String::as_str)
+    }
+
+    /// Keeps a remark with the network.
+    pub fn set_note(&mut self, name: &str, text: &str) {
+        self.notes.insert(name.to_owned(), text.to_owned());
+    }
+
+    /// Moves every number towards another network's of the same shape; 1 makes them equal.
+    pub fn approach(&mut self, other: &Network, share: f32) {
+        assert_eq!(self.architecture, other.architecture, "the shapes are the same");
+        for (own, other) in self.tensors.iter_mut().flatten().zip(other.tensors.iter().flatten()) {
+            *own += share * (other - *own);
+        }
+    }
+
+    /// Reads a network from a file.
+    pub fn load(path: &Path) -> Result<Network, FileError<NetworkError>> {
+        files::read(path, Network::from_bytes)
+    }
+
+    /// Writes the network to a file, which is there as a whole or not at all.
+    pub fn save(&self, path: &Path) -> io::Result<()> {
+        files::write(path, &self.to_bytes())
+    }
+
+    /// The file of a network: safetensors, with the architecture as JSON in its header.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let architecture =
+            serde_json::to_string(&self.architecture).expect("the architecture is plain data");
+        let mut header = self.notes.clone();
+        header.insert(ARCHITECTURE.to_owned(), architecture);
+        let bytes: Vec<Vec<u8>> = self
+            .tensors
+            .iter()
+            .map(|numbers| numbers.iter().flat_map(|number| number.to_le_bytes()).collect())
+            .collect();
+        let shapes = self.architecture.tensors();
+        let views = shapes.iter().zip(&bytes).map(|(tensor, bytes)| {
+            let view = TensorView::new(Dtype::F32, tensor.shape.clone(), bytes);
+            (&tensor.name, view.expect("the bytes are those of the shape"))
+        });
+        safetensors::serialize(views, Some(header)).expect("names and shapes are sound")
+    }
+
+    /// Reads a network.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Network, NetworkError> {
+        let (_, header) =
+            SafeTensors::read_metadata(bytes).map_err(|error| NetworkError::damaged(&error))?;
+        let mut notes = header.metadata().clone().unwrap_or_default();
+        let architecture = notes.remove(ARCHITECTURE).ok_or(NetworkError::Foreign)?;
+        let architecture: Architecture = serde_json::from_str(&architecture)
+            .map_err(|error| NetworkError::Architecture(error.to_string()))?;
+        architecture.setup().map_err(|error| NetworkError::Architecture(error.to_string()))?;
+
+        let file =
+            SafeTensors::deserialize(bytes).map_err(|error| NetworkError::damaged(&error))?;
+        let shapes = architecture.tensors();
+        if let Some(name) =
+            file.names().iter().find(|&&name| shapes.iter().all(|tensor| tensor.name != name))
+        {
+            return Err(NetworkError::Tensor((*name).to_owned()));
+        }
+        let numbers = |name: &String, shape: &[usize]| {
+            let wrong = || NetworkError::Tensor(name.clone());
+            let view = file.tensor(name).map_err(|_| wrong())?;
+            if view.dtype() != Dtype::F32 || view.shape() != shape {
+                return Err(wrong());
+            }
+            let (numbers, _) = view.data().as_chunks::<4>();
+            let numbers: Vec<f32> =
+                numbers.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+            if numbers.iter().all(|number| number.is_finite()) { Ok(numbers) } else { Err(wrong()) }
+        };
+        let tensors = shapes.iter().map(|tensor| numbers(&tensor.name, &tensor.shape));
+        Ok(Network { architecture, tensors: tensors.collect::<Result<_, _>>()?, notes })
+    }
+}
+
+/// Why bytes are not a network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NetworkError {
+    /// They are not a safetensors file, or not a whole one.
+    Damaged(String),
+    /// They are a safetensors file of another program.
+    Foreign,
+    /// The header does not say what kind of network it is.
+    Architecture(String),
+    /// A tensor is missing, of another shape, not finite or one too many.
+    Tensor(String),
+}
+
+impl NetworkError {
+    fn damaged(error: &SafeTensorError) -> NetworkError {
+        NetworkError::Damaged(error.to_string())
+    }
+}
+
+impl fmt::Display for NetworkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NetworkError::Damaged(reason) => write!(f, "not a whole network file ({reason})"),
+            NetworkError::Foreign => f.write_str("a safetensors file, but not of claimeven-zero"),
+            NetworkError::Architecture(reason) => write!(f, "bad architecture: {reason}"),
+            NetworkError::Tensor(name) => {
+                write!(f, "tensor '{name}' is not what the architecture asks for")
+            }
+        }
+    }
+}
+
+impl std::error::Error for NetworkError {}
+
+/// A number of the normal distribution, by Box and Muller.
+pub(crate) fn normal(random: &mut Rng) -> f32 {
+    let radius = (-2.0 * (1.0 - random.f32()).ln()).sqrt();
+    radius * (std::f32::consts::TAU * random.f32()).cos()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use claimeven_game::Setup;
+
+    fn network() -> Network {
+        let mut network = Network::new(Architecture::new(Setup::STANDARD, 1, 8), 7).unwrap();
+        network.set_note("iteration", "12");
+        network
+    }
+
+    #[test]
+    fn a_network_comes_back_from_its_file_as_it_was() {
+        let network = network();
+        assert_eq!(Network::from_bytes(&network.to_bytes()), Ok(network));
+    }
+
+    #[test]
+    fn damaged_and_foreign_files_are_told_apart() {
+        let bytes = network().to_bytes();
+        let error = |bytes: &[u8]| Network::from_bytes(bytes).unwrap_err();
+        assert!(matches!(error(b""), NetworkError::Damaged(_)));
+        assert!(matches!(error(&bytes[..bytes.len() - 1]), NetworkError::Damaged(_)));
+        assert!(matches!(error(&bytes[1..]), NetworkError::Damaged(_)));
+
+        let number = [0; 4];
+        let view = || TensorView::new(Dtype::F32, vec![1], &number).unwrap();
+        let foreign = safetensors::serialize([("stem.conv", view())], None).unwrap();
+        assert_eq!(error(&foreign), NetworkError::Foreign);
+
+        let header = |text: &str| HashMap::from([(ARCHITECTURE.to_owned(), text.to_owned())]);
+        let unknown = safetensors::serialize([("x", view())], Some(header("{}"))).unwrap();
+        assert!(matches!(error(&unknown), NetworkError::Architecture(_)));
+
+        let text = serde_json::to_string(network().architecture()).unwrap();
+        let other = safetensors::serialize([("x", view())], Some(header(&text))).unwrap();
+        assert_eq!(error(&other), NetworkError::Tensor("x".to_owned()));
+        let missing = safetensors::serialize([("stem.gain", view())], Some(header(&text))).unwrap();
+        assert_eq!(error(&missing), NetworkError::Tensor("stem.conv".to_owned()));
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_refused() {
+        let mut network = network();
+        network.tensors[0][3] = f32::NAN;
+        let error = Network::from_bytes(&network.to_bytes()).unwrap_err();
+        assert_eq!(error.to_string(), "tensor 'stem.conv' is not what the architecture asks for");
+    }
+}

@@ -1,0 +1,329 @@
+//! Everything that decides how a network is trained.
+
+use std::fmt;
+
+use claimeven_game::Setup;
+use serde::{Deserialize, Serialize};
+
+use crate::architecture::{Architecture, ArchitectureError};
+use crate::gumbel::GumbelParameters;
+use crate::lanes::LANES;
+use crate::search_tree::TreeParameters;
+
+/// Everything that decides how a network is trained, saved with the run. The same parameters
+/// give the same networks, whatever the number of threads and of interruptions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// The game and the network.
+    pub architecture: Architecture,
+    /// Where all randomness comes from.
+    pub seed: u64,
+    /// How games are played.
+    pub self_play: SelfPlayParameters,
+    /// How their positions are learnt.
+    pub learning: LearningParameters,
+    /// When a network replaces the best.
+    pub gate: GateParameters,
+    /// How the run measures itself. Exact scores are used for nothing else.
+    pub exam: ExamParameters,
+}
+
+/// How games are played.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelfPlayParameters {
+    /// Games of one iteration.
+    pub games: u64,
+    /// Games that each thread plays at the same time, so that one pass of the network judges a
+    /// position of each.
+    pub in_flight: usize,
+    /// The share of moves with a full search; only their positions are learnt. The others are
+    /// played fast, to see more games' ends (*playout-cap randomisation*).
+    pub full_share: f32,
+    /// Simulations of a full search.
+    pub full_simulations: u32,
+    /// Simulations of a fast one.
+    pub fast_simulations: u32,
+    /// A game begins with any number of random moves up to this, so that the network also learns
+    /// what nobody would play.
+    pub opening_plies: u32,
+    /// The noise of the first move after the opening: 1 draws moves from the policy, 0 takes the
+    /// best.
+    pub temperature: f32,
+    /// After so many plies the noise is half as large.
+    pub temperature_half_life: f32,
+    /// How much of the value to be learnt is the search's own value; the rest is the result.
+    pub search_value_share: f32,
+    /// Answers that each thread remembers.
+    pub cache: usize,
+    /// How the root's moves are weighed.
+    pub gumbel: GumbelParameters,
+    /// How simulations are divided below the root.
+    pub tree: TreeParameters,
+}
+
+/// How positions are learnt.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LearningParameters {
+    /// Samples of a step.
+    pub batch: usize,
+    /// Samples over which channels are normalised, and which a thread takes at a time.
+    pub chunk: usize,
+    /// How often a sample is learnt on average before it leaves the window.
+    pub passes: f32,
+    /// The step size of AdamW in the beginning.
+    pub rate: f32,
+    /// The step size goes down with the root of the iterations; here it is at 71 %.
+    pub rate_patience: f32,
+    /// Iterations in which the step size rises from nothing.
+    pub warm_up: u32,
+    /// How much weights shrink, times the step size.
+    pub weight_decay: f32,
+    /// How fast the observed means and variances follow the newest.
+    pub norm_momentum: f32,
+    /// How far the network that plays moves towards the one that learns after every iteration;
+    /// an average over the last few is stronger than each of them.
+    pub average: f32,
+    /// Samples in the window at least, before any are left out.
+    pub window_start: usize,
+    /// The share of all samples so far that the window holds beyond that.
+    pub window_share: f32,
+    /// Samples in the window at most.
+    pub window_most: usize,
+}
+
+/// When a network replaces the best.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateParameters {
+    /// Iterations from one match to the next.
+    pub every: u64,
+    /// Pairs of games; both of a pair begin with the same opening, with colours exchanged.
+    pub pairs: u64,
+    /// Simulations of a move.
+    pub simulations: u32,
+    /// Random plies of an opening.
+    pub opening_plies: u32,
+    /// The share of points that the new network must reach.
+    pub threshold: f32,
+}
+
+/// How the run measures itself.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExamParameters {
+    /// Iterations from one exam to the next.
+    pub every: u64,
+    /// Positions, drawn by random play; 0 for no exam, as on boards that are hard to solve.
+    pub positions: usize,
+    /// Discs on the board at least.
+    pub least_plies: u32,
+    /// Discs on the board at most.
+    pub most_plies: u32,
+    /// Simulations of a move in the second part; the first asks the bare policy.
+    pub simulations: u32,
+}
+
+impl Parameters {
+    /// A network that visibly learns within ten minutes of two cores.
+    pub fn ten_minutes(setup: Setup) -> Parameters {
+        let mut parameters = Parameters::one_hour(setup);
+        parameters.architecture = Architecture::new(setup, 3, 32);
+        parameters.self_play.games = 400;
+        parameters.self_play.full_simulations = 48;
+        parameters.self_play.fast_simulations = 12;
+        parameters.learning.window_start = 20_000;
+        parameters.exam.every = 1;
+        parameters.exam.simulations = 16;
+        parameters
+    }
+
+    /// A good network within an hour of two cores.
+    pub fn one_hour(setup: Setup) -> Parameters {
+        let mut parameters = Parameters::strongest(setup);
+        parameters.architecture = Architecture::new(setup, 4, 48);
+        parameters.self_play.games = 600;
+        parameters.self_play.full_simulations = 64;
+        parameters.self_play.fast_simulations = 16;
+        parameters.learning.rate_patience = 60.0;
+        parameters
+    }
+
+    /// As strong as it gets, over many hours.
+    pub fn strongest(setup: Setup) -> Parameters {
+        Parameters {
+            architecture: Architecture::new(setup, 5, 64),
+            seed: 1,
+            self_play: SelfPlayParameters {
+                games: 600,
+                in_flight: 128,
+                full_share: 0.3,
+                full_simulations: 80,
+                fast_simulations: 16,
+                opening_plies: 12,
+                temperature: 1.0,
+                temperature_half_life: 12.0,
+                search_value_share: 0.5,
+                cache: 1 << 17,
+                gumbel: GumbelParameters::default(),
+                tree: TreeParameters::default(),
+            },
+            learning: LearningParameters {
+                batch: 512,
+                chunk: 128,
+                passes: 6.0,
+                rate: 2e-3,
+                rate_patience: 200.0,
+                warm_up: 2,
+                weight_decay: 0.02,
+                norm_momentum: 0.1,
+                average: 0.4,
+                window_start: 50_000,
+                window_share: 0.5,
+                window_most: 1_500_000,
+            },
+            gate: GateParameters {
+                every: 5,
+                pairs: 50,
+                simulations: 24,
+                opening_plies: 6,
+                threshold: 0.53,
+            },
+            exam: ExamParameters {
+                every: 5,
+                positions: 1000,
+                least_plies: 4,
+                most_plies: 16,
+                simulations: 64,
+            },
+        }
+    }
+
+    /// The game, if a network can be trained with these numbers.
+    pub fn check(&self) -> Result<Setup, ParametersError> {
+        let setup = self.architecture.setup().map_err(ParametersError::Architecture)?;
+        let (play, learning) = (&self.self_play, &self.learning);
+        // Openings that fill the board would leave no game to play.
+        let most_plies = f64::from(setup.cells() / 2);
+        let any = f64::from(u32::MAX);
+        let ranges = [
+            ("self_play.games", play.games as f64, 1.0, any),
+            ("self_play.in_flight", play.in_flight as f64, 1.0, 65_536.0),
+            ("self_play.full_share", play.full_share.into(), 0.0, 1.0),
+            ("self_play.full_simulations", play.full_simulations.into(), 1.0, any),
+            ("self_play.opening_plies", play.opening_plies.into(), 0.0, most_plies),
+            ("self_play.temperature", play.temperature.into(), 0.0, 100.0),
+            ("self_play.search_value_share", play.search_value_share.into(), 0.0, 1.0),
+            ("self_play.gumbel.considered", play.gumbel.considered as f64, 1.0, any),
+            ("learning.passes", learning.passes.into(), 0.0, 1000.0),
+            ("learning.rate", learning.rate.into(), 0.0, 1.0),
+            ("learning.norm_momentum", learning.norm_momentum.into(), 0.0, 1.0),
+            ("learning.average", learning.average.into(), 0.0, 1.0),
+            ("gate.opening_plies", self.gate.opening_plies.into(), 0.0, most_plies),
+            ("gate.threshold", self.gate.threshold.into(), 0.0, 1.0),
+            ("exam.most_plies", self.exam.most_plies.into(), 0.0, f64::from(setup.cells() - 1)),
+            ("exam.least_plies", self.exam.least_plies.into(), 0.0, self.exam.most_plies.into()),
+        ];
+        for (name, value, least, most) in ranges {
+            if !(least..=most).contains(&value) {
+                return Err(ParametersError::Range { name, value, least, most });
+            }
+        }
+        for (name, samples) in
+            [("learning.batch", learning.batch), ("learning.chunk", learning.chunk)]
+        {
+            if samples == 0 || !samples.is_multiple_of(LANES) {
+                return Err(ParametersError::Lanes { name, samples });
+            }
+        }
+        Ok(setup)
+    }
+
+    /// The presets by name.
+    pub fn preset(name: &str, setup: Setup) -> Option<Parameters> {
+        match name {
+            "10min" => Some(Parameters::ten_minutes(setup)),
+            "1h" => Some(Parameters::one_hour(setup)),
+            "strongest" => Some(Parameters::strongest(setup)),
+            _ => None,
+        }
+    }
+
+    /// The names of the presets.
+    pub const PRESETS: [&str; 3] = ["10min", "1h", "strongest"];
+}
+
+/// Why a network cannot be trained with some numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParametersError {
+    /// There is no such network.
+    Architecture(ArchitectureError),
+    /// A number is out of range.
+    Range {
+        /// Which one.
+        name: &'static str,
+        /// What it is.
+        value: f64,
+        /// The least it can be.
+        least: f64,
+        /// The most it can be.
+        most: f64,
+    },
+    /// Samples are learnt sixteen at a time.
+    Lanes {
+        /// Which number of samples.
+        name: &'static str,
+        /// What it is.
+        samples: usize,
+    },
+}
+
+impl fmt::Display for ParametersError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParametersError::Architecture(error) => error.fmt(f),
+            ParametersError::Range { name, value, least, most } => {
+                write!(f, "{name} is {least} to {most}, not {value}")
+            }
+            ParametersError::Lanes { name, samples } => {
+                write!(f, "{name} is a multiple of {LANES}, not {samples}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ParametersError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_can_be_trained_and_bad_numbers_are_named() {
+        for name in Parameters::PRESETS {
+            let parameters = Parameters::preset(name, Setup::STANDARD).unwrap();
+            assert_eq!(parameters.check(), Ok(Setup::STANDARD));
+        }
+        let refused = |change: fn(&mut Parameters)| {
+            let mut parameters = Parameters::ten_minutes(Setup::STANDARD);
+            change(&mut parameters);
+            parameters.check().unwrap_err().to_string()
+        };
+        for (found, expected) in [
+            (refused(|it| it.learning.chunk = 100), "learning.chunk is a multiple of 16, not 100"),
+            (refused(|it| it.self_play.games = 0), "self_play.games is 1 to 4294967295, not 0"),
+            (
+                refused(|it| it.self_play.opening_plies = 22),
+                "self_play.opening_plies is 0 to 21, not 22",
+            ),
+            (
+                refused(|it| it.architecture.channels = 0),
+                "a network's channels are 1 to 1024, not 0",
+            ),
+        ] {
+            assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,520 @@
+//! A training run: its folder, and one iteration after another.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use claimeven_game::Setup;
+use fastrand::Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::exam::{Exam, Marks};
+use crate::files;
+use crate::gate::{MatchScore, play_match};
+use crate::inference::Inference;
+use crate::learner::Learner;
+use crate::network::Network;
+use crate::parameters::{Parameters, ParametersError};
+use crate::replay::{Replay, load_samples, save_samples};
+use crate::self_play::{Harvest, Watch, play_games};
+
+/// A training run in a folder of its own.
+///
+/// ```text
+/// parameters.json            what was asked for; a run never changes it
+/// state.json                 where the run is; written last, so all it names is there
+/// metrics.jsonl              a line per iteration
+/// exam.json                  positions with exact results, to measure and never to learn
+/// best.safetensors           the network that has won the last gate match
+/// networks/000012.safetensors   the network after iteration 12
+/// learner/000012-….safetensors  what the learner needs to go on from there
+/// samples/000012.safetensors    what the games of iteration 12 have taught
+/// ```
+///
+/// Killed at any time, it goes on from the last iteration that ended, as if nothing had happened.
+pub struct Run {
+    folder: PathBuf,
+    parameters: Parameters,
+    setup: Setup,
+    threads: usize,
+    state: RunState,
+    learner: Learner,
+    /// The network that plays: the mean of what the learner has been lately.
+    player: Network,
+    best: Network,
+    replay: Replay,
+    exam: Option<Exam>,
+}
+
+/// Where a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunState {
+    /// Iterations done.
+    pub iteration: u64,
+    /// The iteration of the best network.
+    pub best: u64,
+    /// Games played.
+    pub games: u64,
+    /// Samples taken from them.
+    pub samples: u64,
+    /// The oldest iteration whose samples are still learnt.
+    pub window_from: u64,
+    /// Steps of the learner.
+    pub steps: u64,
+    /// Positions that networks have judged in self-play.
+    pub evaluations: u64,
+    /// Seconds worked.
+    pub seconds: f64,
+}
+
+/// What one iteration did.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Where the run is now.
+    #[serde(flatten)]
+    pub state: RunState,
+    /// Seconds of self-play.
+    pub self_play_seconds: f64,
+    /// Seconds of learning.
+    pub learning_seconds: f64,
+    /// Seconds of the gate match and the exam.
+    pub test_seconds: f64,
+    /// Samples of this iteration's games.
+    pub new_samples: usize,
+    /// Samples in the window.
+    pub window: usize,
+    /// Distinct positions in the window.
+    pub pool: usize,
+    /// Games won, drawn and lost by whoever moved first after the opening.
+    pub results: [u64; 3],
+    /// Moves of a game, on average.
+    pub moves_per_game: f64,
+    /// The learner's step size.
+    pub rate: f32,
+    /// The policy's loss.
+    pub policy_loss: f32,
+    /// The value's loss.
+    pub value_loss: f32,
+    /// The gate match, if there was one.
+    pub gate: Option<MatchScore>,
+    /// The exam, if there was one.
+    pub marks: Option<Marks>,
+}
+
+/// What a run tells those who watch.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// The positions of the exam are being solved.
+    PreparingExam,
+    /// Games are being played.
+    Playing {
+        /// The iteration.
+        iteration: u64,
+        /// Games that have ended.
+        games: u64,
+        /// Games of the iteration.
+        of: u64,
+    },
+    /// The network learns.
+    Learning {
+        /// The iteration.
+        iteration: u64,
+        /// Steps to be taken.
+        steps: u64,
+    },
+    /// An iteration has ended and is saved.
+    Done(&'a Metrics),
+}
+
+/// Whoever watches a run; breaking off ends it at the last iteration saved.
+pub type Observer<'a> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'a;
+
+/// Networks that are kept in full before older ones are thinned out.
+const KEPT_NETWORKS: u64 = 40;
+
+impl Run {
+    /// Begins a run in an empty or new folder, or goes on with the one there, which must have
+    /// the same parameters. `None` goes on with whatever is there.
+    pub fn open(
+        folder: &Path,
+        parameters: Option<&Parameters>,
+        threads: usize,
+        observer: &mut Observer<'_>,
+    ) -> Result<Run, RunError> {
+        let path = folder.join("parameters.json");
+        let text = match fs::read(&path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(RunError::Io(path, error)),
+        };
+        let parameters = match (text, parameters) {
+            (Some(text), asked) => {
+                let saved: Parameters = serde_json::from_slice(&text)
+                    .map_err(|error| RunError::Damaged(path.clone(), error.to_string()))?;
+                if asked.is_some_and(|asked| *asked != saved) {
+                    return Err(RunError::OtherParameters(folder.to_owned()));
+                }
+                saved
+            }
+            (None, Some(parameters)) => {
+                create(folder, parameters)?;
+                *parameters
+            }
+            (None, None) => return Err(RunError::NoRun(folder.to_owned())),
+        };
+        Run::resume(folder, &parameters, threads.max(1), observer)
+    }
+
+    /// Where it is.
+    pub fn state(&self) -> &RunState {
+        &self.state
+    }
+
+    /// What was asked for.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The network that plays.
+    pub fn player(&self) -> &Network {
+        &self.player
+    }
+
+    /// The network that has won the last gate match.
+    pub fn best(&self) -> &Network {
+        &self.best
+    }
+
+    /// Plays, learns, measures and saves once. `None` if the observer broke off; after an error
+    /// the run must be opened again.
+    pub fn iterate(&mut self, observer: &mut Observer<'_>) -> Result<Option<Metrics>, RunError> {
+        let start = Instant::now();
+        let iteration = self.state.iteration + 1;
+        let mut state = RunState { iteration, ..self.state };
+
+        // 1. Games of the newest network against itself.
+        let Some(harvest) = self.play(iteration, observer) else { return Ok(None) };
+        let self_play_seconds = start.elapsed().as_secs_f64();
+        state.games += harvest.games;
+        state.samples += harvest.samples.len() as u64;
+        state.evaluations += harvest.evaluations;
+        let samples_path = self.path("samples", iteration, "");
+        save_samples(&samples_path, &harvest.samples, self.setup)
+            .map_err(|error| RunError::Io(samples_path, error))?;
+
+        // 2. Learning from the window.
+        let new_samples = harvest.samples.len();
+        let learning = self.parameters.learning;
+        let steps = (learning.passes * new_samples as f32 / learning.batch as f32).round() as u64;
+        if observer(Event::Learning { iteration, steps }).is_break() {
+            return Ok(None);
+        }
+        self.replay.add(iteration, harvest.samples, state.samples, &learning);
+        state.window_from = self.replay.oldest().unwrap_or(0);
+        let pool = self.replay.pool();
+        let rate = self.rate(iteration);
+        let mut random = Rng::with_seed(self.seed(iteration, 2));
+        let losses = self.learner.learn(&pool, steps, rate, &learning, self.threads, &mut random);
+        state.steps = self.learner.steps;
+        let share = learning.average.max(1.0 / iteration as f32);
+        self.player.approach(self.learner.network(), share);
+        self.player.set_note("iteration", &iteration.to_string());
+        let learning_seconds = start.elapsed().as_secs_f64() - self_play_seconds;
+
+        // 3. Gate and exam.
+        let inference = Inference::new(&self.player);
+        let gate = self.gate(iteration, &inference);
+        let has_won = gate.is_some_and(|score| score.share() >= self.parameters.gate.threshold);
+        if has_won || iteration == 1 {
+            state.best = iteration;
+        }
+        let marks = self
+            .exam
+            .as_ref()
+            .filter(|_| iteration.is_multiple_of(self.parameters.exam.every.max(1)));
+        let marks = marks
+            .map(|exam| exam.marks(&inference, self.parameters.exam.simulations, self.threads));
+
+        // 4. Everything is saved before the state says so.
+        let seconds = start.elapsed().as_secs_f64();
+        state.seconds += seconds;
+        let metrics = Metrics {
+            state,
+            self_play_seconds,
+            learning_seconds,
+            test_seconds: seconds - self_play_seconds - learning_seconds,
+            new_samples,
+            window: self.replay.len(),
+            pool: pool.len(),
+            results: harvest.results,
+            moves_per_game: harvest.moves as f64 / harvest.games.max(1) as f64,
+            rate,
+            policy_loss: losses.policy,
+            value_loss: losses.value,
+            gate,
+            marks,
+        };
+        if state.best == iteration {
+            self.best = self.player.clone();
+        }
+        self.save(state, &metrics)?;
+        self.state = state;
+        self.clean_up();
+        let _ = observer(Event::Done(&metrics));
+        Ok(Some(metrics))
+    }
+
+    fn play(&self, iteration: u64, observer: &mut Observer<'_>) -> Option<Harvest> {
+        let parameters = &self.parameters.self_play;
+        let numbers = (iteration - 1) * parameters.games..iteration * parameters.games;
+        let network = Inference::new(&self.player);
+        let (seed, watch) = (self.seed(0, 1), Watch::default());
+        thread::scope(|scope| {
+            let games = scope
+                .spawn(|| play_games(&network, parameters, seed, numbers, self.threads, &watch));
+            while !games.is_finished() {
+                thread::park_timeout(Duration::from_millis(200));
+                let games = watch.games.load(std::sync::atomic::Ordering::Relaxed);
+                let event = Event::Playing { iteration, games, of: parameters.games };
+                if observer(event).is_break() {
+                    watch.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+                }
+            }
+            games.join().expect("no panic")
+        })
+    }
+
+    fn gate(&self, iteration: u64, new: &Inference) -> Option<MatchScore> {
+        let parameters = &self.parameters.gate;
+        (iteration > 1 && iteration.is_multiple_of(parameters.every.max(1))).then(|| {
+            let best = Inference::new(&self.best);
+            play_match(new, &best, parameters, self.seed(iteration, 3), self.threads)
+        })
+    }
+
+    /// The step size: it rises in the first iterations, then goes down with their root.
+    fn rate(&self, iteration: u64) -> f32 {
+        let learning = &self.parameters.learning;
+        let iteration = iteration as f32;
+        let rise = (iteration / (learning.warm_up + 1) as f32).min(1.0);
+        learning.rate * rise / (1.0 + iteration / learning.rate_patience).sqrt()
+    }
+
+    /// A seed for one purpose in one iteration.
+    fn seed(&self, iteration: u64, purpose: u64) -> u64 {
+        let mut random = Rng::with_seed(self.parameters.seed.wrapping_add(purpose << 32));
+        random.u64(..) ^ iteration.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn path(&self, kind: &str, iteration: u64, part: &str) -> PathBuf {
+        self.folder.join(kind).join(format!("{iteration:06}{part}.safetensors"))
+    }
+
+    fn save(&self, state: RunState, metrics: &Metrics) -> Result<(), RunError> {
+        let save = |network: &Network, path: PathBuf| {
+            network.save(&path).map_err(|error| RunError::Io(path, error))
+        };
+        let iteration = state.iteration;
+        save(self.learner.network(), self.path("learner", iteration, "-weights"))?;
+        save(&self.learner.first, self.path("learner", iteration, "-first"))?;
+        save(&self.learner.second, self.path("learner", iteration, "-second"))?;
+        save(&self.player, self.path("networks", iteration, ""))?;
+        save(&self.best, self.path("best", iteration, ""))?;
+        let path = self.folder.join("metrics.jsonl");
+        append_line(&path, &serde_json::to_string(metrics).expect("metrics are plain data"))
+            .map_err(|error| RunError::Io(path, error))?;
+        write_json(&self.folder.join("state.json"), &state)?;
+        save(&self.best, self.folder.join("best.safetensors"))
+    }
+
+    fn resume(
+        folder: &Path,
+        parameters: &Parameters,
+        threads: usize,
+        observer: &mut Observer<'_>,
+    ) -> Result<Run, RunError> {
+        let setup = parameters.check().map_err(RunError::Parameters)?;
+        let path = folder.join("state.json");
+        let state: RunState = read_json(&path)?;
+        let network = Network::new(parameters.architecture, parameters.seed)
+            .expect("the parameters have been checked");
+        let mut run = Run {
+            folder: folder.to_owned(),
+            parameters: *parameters,
+            setup,
+            threads,
+            state,
+            learner: Learner::new(network.clone()),
+            player: network.clone(),
+            best: network,
+            replay: Replay::new(setup),
+            exam: None,
+        };
+        if state.iteration > 0 {
+            run.load()?;
+        }
+        run.forget_later_metrics()?;
+        run.exam = run.prepare_exam(observer)?;
+        Ok(run)
+    }
+
+    fn load(&mut self) -> Result<(), RunError> {
+        let iteration = self.state.iteration;
+        let load = |path: PathBuf| -> Result<Network, RunError> {
+            let network = Network::load(&path)
+                .map_err(|error| RunError::Damaged(path.clone(), error.to_string()))?;
+            if *network.architecture() != self.parameters.architecture {
+                return Err(RunError::Damaged(path, "a network of another shape".to_owned()));
+            }
+            Ok(network)
+        };
+        self.learner = Learner {
+            network: load(self.path("learner", iteration, "-weights"))?,
+            first: load(self.path("learner", iteration, "-first"))?,
+            second: load(self.path("learner", iteration, "-second"))?,
+            steps: self.state.steps,
+        };
+        self.player = load(self.path("networks", iteration, ""))?;
+        self.best = load(self.path("best", iteration, ""))?;
+        for iteration in self.state.window_from..=iteration {
+            let path = self.path("samples", iteration, "");
+            let samples = load_samples(&path, self.setup)
+                .map_err(|error| RunError::Damaged(path, error.to_string()))?;
+            let learning = &self.parameters.learning;
+            self.replay.add(iteration, samples, self.state.samples, learning);
+        }
+        Ok(())
+    }
+
+    /// Lines of an iteration that was cut off before its state was saved.
+    fn forget_later_metrics(&self) -> Result<(), RunError> {
+        let path = self.folder.join("metrics.jsonl");
+        let Ok(text) = fs::read_to_string(&path) else { return Ok(()) };
+        let is_done = |line: &&str| {
+            serde_json::from_str::<Metrics>(line)
+                .is_ok_and(|metrics| metrics.state.iteration <= self.state.iteration)
+        };
+        let kept: String = text.lines().filter(is_done).flat_map(|line| [line, "\n"]).collect();
+        files::write(&path, kept.as_bytes()).map_err(|error| RunError::Io(path, error))
+    }
+
+    fn prepare_exam(&self, observer: &mut Observer<'_>) -> Result<Option<Exam>, RunError> {
+        let path = self.folder.join("exam.json");
+        let parameters = &self.parameters.exam;
+        if parameters.positions == 0 {
+            return Ok(None);
+        }
+        if path.exists() {
+            let exam =
+                Exam::load(&path).map_err(|error| RunError::Damaged(path, error.to_string()))?;
+            return Ok(Some(exam));
+        }
+        let _ = observer(Event::PreparingExam);
+        // A ruleset that cannot be solved has no exam.
+        let Ok(exam) = Exam::new(self.setup, parameters, self.seed(0, 4), self.threads) else {
+            return Ok(None);
+        };
+        exam.save(&path).map_err(|error| RunError::Io(path, error))?;
+        Ok(Some(exam))
+    }
+
+    /// Removes what the run does not need any more. A file that cannot be removed now will be
+    /// tried again next time.
+    fn clean_up(&self) {
+        let now = self.state.iteration;
+        self.remove("samples", |iteration| iteration < self.state.window_from);
+        self.remove("learner", |iteration| iteration < now);
+        self.remove("best", |iteration| iteration < now);
+        // Of the older networks every second, fourth, eighth ... stays.
+        let stride = (now / KEPT_NETWORKS).max(1).next_power_of_two();
+        self.remove("networks", |iteration| {
+            iteration + KEPT_NETWORKS <= now
+                && iteration % stride != 0
+                && iteration != self.state.best
+        });
+    }
+
+    fn remove(&self, kind: &str, is_old: impl Fn(u64) -> bool) {
+        let Ok(entries) = fs::read_dir(self.folder.join(kind)) else { return };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let number = name.get(..6).and_then(|digits| digits.parse().ok());
+            if number.is_some_and(&is_old) {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+fn create(folder: &Path, parameters: &Parameters) -> Result<(), RunError> {
+    let error = |error| RunError::Io(folder.to_owned(), error);
+    parameters.check().map_err(RunError::Parameters)?;
+    fs::create_dir_all(folder).map_err(error)?;
+    if fs::read_dir(folder).map_err(error)?.next().is_some() {
+        return Err(RunError::NotEmpty(folder.to_owned()));
+    }
+    for kind in ["networks", "learner", "samples", "best"] {
+        fs::create_dir(folder.join(kind)).map_err(error)?;
+    }
+    write_json(&folder.join("state.json"), &RunState::default())?;
+    // Last, because it makes the folder a run.
+    write_json(&folder.join("parameters.json"), parameters)
+}
+
+fn write_json(path: &Path, value: &impl Serialize) -> Result<(), RunError> {
+    let mut text = serde_json::to_vec_pretty(value).expect("the value is plain data");
+    text.push(b'\n');
+    files::write(path, &text).map_err(|error| RunError::Io(path.to_owned(), error))
+}
+
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, RunError> {
+    let bytes = fs::read(path).map_err(|error| RunError::Io(path.to_owned(), error))?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| RunError::Damaged(path.to_owned(), error.to_string()))
+}
+
+fn append_line(path: &Path, line: &str) -> io::Result<()> {
+    let mut file = File::options().create(true).append(true).open(path)?;
+    writeln!(file, "{line}")?;
+    file.sync_all()
+}
+
+/// Why a run cannot go on.
+#[derive(Debug)]
+pub enum RunError {
+    /// There is no run in the folder.
+    NoRun(PathBuf),
+    /// The folder holds something else.
+    NotEmpty(PathBuf),
+    /// The folder holds a run with other parameters.
+    OtherParameters(PathBuf),
+    /// No network can be trained like that.
+    Parameters(ParametersError),
+    /// A file of the run is not what it should be.
+    Damaged(PathBuf, String),
+    /// A file cannot be read or written.
+    Io(PathBuf, io::Error),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::NoRun(path) => write!(f, "there is no training run in {}", path.display()),
+            RunError::NotEmpty(path) => {
+                write!(f, "{} is not empty and holds no training run", path.display())
+            }
+            RunError::OtherParameters(path) => {
+                write!(f, "the run in {} was begun with other parameters", path.display())
+            }
+            RunError::Parameters(error) => error.fmt(f),
+            RunError::Damaged(path, reason) => write!(f, "{}: {reason}", path.display()),
+            RunError::Io(path, error) => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}

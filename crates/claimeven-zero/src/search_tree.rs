@@ -1,0 +1,466 @@
+//! The tree of one search: gathers positions to be judged and applies what is said of them.
+
+use std::collections::VecDeque;
+
+use claimeven_game::{Column, Outcome, Position};
+use serde::{Deserialize, Serialize};
+
+use crate::evaluator::{Answer, Chances};
+
+/// How a search divides its simulations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TreeParameters {
+    /// How much the policy and rare visits count against the values found (c of PUCT).
+    pub exploration: f32,
+    /// What a move that was never tried is thought to be worth less than its position, times the
+    /// root of the share of the policy that has been tried (*first-play urgency*).
+    pub first_play_reduction: f32,
+}
+
+impl Default for TreeParameters {
+    fn default() -> Self {
+        TreeParameters { exploration: 1.4, first_play_reduction: 0.3 }
+    }
+}
+
+/// A search tree by PUCT.
+///
+/// A simulation is [`gather`](SearchTree::gather), which walks down to a position that nobody has
+/// judged yet, and [`apply`](SearchTree::apply), which takes the answer back up. Several
+/// positions may be gathered before the first answer; answers come in the order of the
+/// positions.
+///
+/// Finished games count as what they are, and what they prove is passed on: a position is won
+/// with a move to a lost one, and lost when all moves lead to won ones (*MCTS-solver*).
+#[derive(Clone, Debug)]
+pub struct SearchTree {
+    parameters: TreeParameters,
+    position: Position,
+    nodes: Vec<Node>,
+    /// The ways to the positions that wait for their answers.
+    waiting: VecDeque<Vec<u32>>,
+}
+
+/// A position of the tree. Values are those of its side to move.
+#[derive(Clone, Copy, Debug)]
+pub struct Node {
+    /// The move that leads to it.
+    pub column: Column,
+    /// The chance the policy gives to that move.
+    pub prior: f32,
+    /// How many simulations have come through it.
+    pub visits: u32,
+    /// How the game ends with perfect play, if that is proven.
+    pub proof: Option<Proof>,
+    /// What was said of it when it was judged.
+    first_value: Chances,
+    win_sum: f32,
+    draw_sum: f32,
+    /// Simulations that have come through and wait for their answer.
+    pending: u32,
+    first_child: u32,
+    child_count: u8,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    New,
+    Waiting,
+    Judged,
+}
+
+/// The end of a game with perfect play, and how many plies away it has been seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The side to move wins.
+    Win(u32),
+    /// Nobody wins.
+    Draw,
+    /// The side to move loses.
+    Loss(u32),
+}
+
+impl Proof {
+    /// As chances, which are none.
+    pub const fn chances(self) -> Chances {
+        match self {
+            Proof::Win(_) => Chances::WIN,
+            Proof::Draw => Chances::DRAW,
+            Proof::Loss(_) => Chances::LOSS,
+        }
+    }
+}
+
+/// Where a simulation has come to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Gathered {
+    /// At a position that is to be judged.
+    Position(Position),
+    /// At a result, which has been taken back up.
+    Result,
+    /// At a position that waits for its answer already; nothing has been counted.
+    Waiting,
+}
+
+impl Node {
+    fn new(column: Column) -> Node {
+        Node {
+            column,
+            prior: 0.0,
+            visits: 0,
+            proof: None,
+            first_value: Chances::LOSS,
+            win_sum: 0.0,
+            draw_sum: 0.0,
+            pending: 0,
+            first_child: 0,
+            child_count: 0,
+            state: State::New,
+        }
+    }
+
+    /// How the game ends for the side to move: as proven, or the mean of the simulations.
+    pub fn value(&self) -> Chances {
+        if let Some(proof) = self.proof {
+            return proof.chances();
+        }
+        let visits = self.visits.max(1) as f32;
+        Chances { win: self.win_sum / visits, draw: self.draw_sum / visits }
+    }
+
+    /// What was said of it when it was judged; without meaning before.
+    pub fn first_value(&self) -> Chances {
+        self.first_value
+    }
+
+    /// What the move to it is worth, from -1 to 1. Simulations under way count as losses, so that
+    /// the next ones look elsewhere.
+    fn move_value(&self) -> f32 {
+        if let Some(proof) = self.proof {
+            return 1.0 - 2.0 * proof.chances().expected();
+        }
+        let (visits, pending) = (self.visits as f32, self.pending as f32);
+        let sum = visits - 2.0 * self.win_sum - self.draw_sum;
+        (sum - pending) / (visits + pending)
+    }
+}
+
+impl SearchTree {
+    /// A tree of nothing but its root. The game must not be over.
+    pub fn new(position: Position, parameters: TreeParameters) -> SearchTree {
+        let column = position.legal().next().expect("the game is not over");
+        let waiting = VecDeque::new();
+        SearchTree { parameters, position, nodes: vec![Node::new(column)], waiting }
+    }
+
+    /// The position at the root.
+    pub fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// The root; its move and prior mean nothing.
+    pub fn root(&self) -> &Node {
+        &self.nodes[0]
+    }
+
+    /// The moves of the root, from the left; none before it has been visited.
+    pub fn moves(&self) -> &[Node] {
+        self.children(self.root())
+    }
+
+    /// The moves of a node.
+    pub fn children(&self, node: &Node) -> &[Node] {
+        &self.nodes[node.first_child as usize..][..node.child_count.into()]
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is nothing but the root.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.len() == 1
+    }
+
+    /// How many positions wait for their answers.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Begins a simulation. With `first`, its first move is the root's move of that index.
+    pub fn gather(&mut self, mut first: Option<usize>) -> Gathered {
+        let mut position = self.position;
+        let mut way = vec![0];
+        let mut node = 0;
+        loop {
+            // 1. The first visit finds out where the moves lead.
+            if self.nodes[node].state == State::New && self.nodes[node].proof.is_none() {
+                self.expand(node, &position);
+            }
+
+            // 2. A result ends the simulation, and so does a position without an answer.
+            if let Some(proof) = self.nodes[node].proof {
+                self.back_up(&way, proof.chances());
+                return Gathered::Result;
+            }
+            match self.nodes[node].state {
+                State::Waiting => return Gathered::Waiting,
+                State::New => {
+                    self.nodes[node].state = State::Waiting;
+                    for &index in &way {
+                        self.nodes[index as usize].pending += 1;
+                    }
+                    self.waiting.push_back(way);
+                    return Gathered::Position(position);
+                }
+                State::Judged => {}
+            }
+
+            // 3. On to the most promising move.
+            let choice = first.take().unwrap_or_else(|| self.select(node));
+            node = self.nodes[node].first_child as usize + choice;
+            position.play(self.nodes[node].column).expect("moves of the tree are legal");
+            way.push(node as u32);
+        }
+    }
+
+    /// Ends the oldest simulation under way with what is said of its position.
+    pub fn apply(&mut self, answer: &Answer) {
+        let way = self.waiting.pop_front().expect("an answer has its question");
+        for &index in &way {
+            self.nodes[index as usize].pending -= 1;
+        }
+        let leaf = *way.last().expect("a way has its root") as usize;
+        let Node { first_child, child_count, .. } = self.nodes[leaf];
+        for child in &mut self.nodes[first_child as usize..][..child_count.into()] {
+            child.prior = answer.policy[child.column.index()];
+        }
+        self.nodes[leaf].state = State::Judged;
+        self.nodes[leaf].first_value = answer.value;
+        self.back_up(&way, answer.value);
+    }
+
+    /// Plays a move and keeps what is known of the position after it. Nothing may be waiting, and
+    /// the game must go on.
+    pub fn play(&mut self, column: Column) {
+        assert!(self.waiting.is_empty(), "every question has been answered");
+        self.position.play(column).expect("the move is a legal one");
+        let Some(child) = self.moves().iter().position(|node| node.column == column) else {
+            *self = SearchTree::new(self.position, self.parameters);
+            return;
+        };
+        let old = std::mem::take(&mut self.nodes);
+        let mut nodes = vec![old[old[0].first_child as usize + child]];
+        let mut next = 0;
+        while next < nodes.len() {
+            let Node { first_child, child_count, .. } = nodes[next];
+            if child_count > 0 {
+                nodes[next].first_child = nodes.len() as u32;
+                nodes.extend_from_slice(&old[first_child as usize..][..child_count.into()]);
+            }
+            next += 1;
+        }
+        self.nodes = nodes;
+    }
+
+    /// The best known move by visits: a proven win before all others, the fastest first, and a
+    /// proven loss after all others, the slowest first. `None` before the root has been judged.
+    pub fn best_move(&self) -> Option<&Node> {
+        self.best_of(self.root())
+    }
+
+    /// The best known move of a node, in the same way.
+    pub fn best_of(&self, node: &Node) -> Option<&Node> {
+        let rank = |node: &Node| match node.proof {
+            Some(Proof::Loss(plies)) => (2, -i64::from(plies), 0.0),
+            Some(Proof::Win(plies)) => (0, i64::from(plies), node.prior),
+            _ => (1, i64::from(node.visits), node.prior - 1e3 * node.value().expected()),
+        };
+        let better = |a: &&Node, b: &&Node| {
+            let (a, b) = (rank(a), rank(b));
+            (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2))
+        };
+        self.children(node).iter().max_by(better)
+    }
+
+    fn expand(&mut self, index: usize, position: &Position) {
+        let first_child = self.nodes.len();
+        for column in position.legal() {
+            let mut after = *position;
+            after.play(column).expect("the column is a legal one");
+            let mut child = Node::new(column);
+            child.proof = after.outcome().map(|outcome| match outcome {
+                Outcome::Draw => Proof::Draw,
+                Outcome::Win(winner) if winner == after.player() => Proof::Win(0),
+                Outcome::Win(_) => Proof::Loss(0),
+            });
+            self.nodes.push(child);
+        }
+        self.nodes[index].first_child = first_child as u32;
+        self.nodes[index].child_count = (self.nodes.len() - first_child) as u8;
+        self.nodes[index].proof = self.prove(index);
+    }
+
+    /// What the moves of a node prove of it.
+    fn prove(&self, index: usize) -> Option<Proof> {
+        let moves = self.children(&self.nodes[index]);
+        let fastest_win = moves.iter().filter_map(|node| match node.proof {
+            Some(Proof::Loss(plies)) => Some(plies),
+            _ => None,
+        });
+        if let Some(plies) = fastest_win.min() {
+            return Some(Proof::Win(plies + 1));
+        }
+        let mut proof = Proof::Loss(0);
+        for node in moves {
+            proof = match (proof, node.proof?) {
+                (Proof::Loss(most), Proof::Win(plies)) => Proof::Loss(most.max(plies + 1)),
+                _ => Proof::Draw,
+            };
+        }
+        Some(proof)
+    }
+
+    /// Takes the value of the last position of a way back to the root.
+    fn back_up(&mut self, way: &[u32], mut value: Chances) {
+        for (height, &index) in way.iter().rev().enumerate() {
+            let index = index as usize;
+            if height > 0 {
+                value = value.reversed();
+                // Only what has just been proven below can prove more here.
+                if self.nodes[index].proof.is_none() {
+                    self.nodes[index].proof = self.prove(index);
+                }
+                if let Some(proof) = self.nodes[index].proof {
+                    value = proof.chances();
+                }
+            }
+            let node = &mut self.nodes[index];
+            node.visits += 1;
+            node.win_sum += value.win;
+            node.draw_sum += value.draw;
+        }
+    }
+
+    /// The index of the move with the best upper bound, by PUCT.
+    fn select(&self, index: usize) -> usize {
+        let node = &self.nodes[index];
+        let moves = self.children(node);
+        let tried = |node: &&Node| node.visits + node.pending > 0;
+        let tried_policy: f32 = moves.iter().filter(tried).map(|node| node.prior).sum();
+        let own_value = 2.0 * node.value().expected() - 1.0;
+        let first_play = own_value - self.parameters.first_play_reduction * tried_policy.sqrt();
+        let factor =
+            self.parameters.exploration * ((node.visits + node.pending).max(1) as f32).sqrt();
+        let bound = |node: &Node| {
+            if matches!(node.proof, Some(Proof::Win(_))) {
+                return f32::NEG_INFINITY;
+            }
+            let visits = node.visits + node.pending;
+            let value =
+                if visits > 0 || node.proof.is_some() { node.move_value() } else { first_play };
+            value + factor * node.prior / (1 + visits) as f32
+        };
+        let bounds = moves.iter().map(bound).enumerate();
+        bounds.max_by(|a, b| a.1.total_cmp(&b.1)).expect("an unproven position has moves").0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluator::{Evaluator, Ignorant};
+    use claimeven_game::Setup;
+
+    /// A tree after so many simulations without any knowledge, some at a time.
+    fn searched(moves: &str, simulations: u32, batch: usize) -> SearchTree {
+        let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
+        let mut tree = SearchTree::new(position, TreeParameters::default());
+        let mut answers = Vec::new();
+        while tree.root().visits < simulations {
+            let mut positions = Vec::new();
+            while positions.len() < batch {
+                match tree.gather(None) {
+                    Gathered::Position(position) => positions.push(position),
+                    Gathered::Result => {}
+                    Gathered::Waiting => break,
+                }
+                if tree.root().proof.is_some() {
+                    break;
+                }
+            }
+            Ignorant.evaluate(&positions, &mut answers);
+            for answer in &answers {
+                tree.apply(answer);
+            }
+        }
+        tree
+    }
+
+    #[test]
+    fn a_win_at_once_is_known_without_a_question() {
+        let tree = searched("121212", 1, 1);
+        assert_eq!(tree.root().proof, Some(Proof::Win(1)));
+        assert_eq!(tree.best_move().unwrap().column.number(), 1);
+    }
+
+    #[test]
+    fn proofs_are_passed_on() {
+        // An open three: a win in two.
+        let tree = searched("4455", 2000, 1);
+        assert_eq!(tree.root().proof, Some(Proof::Win(3)));
+        assert!(matches!(tree.best_move().unwrap().column.number(), 3 | 6));
+        // And the other side, one move before it can happen, blocks.
+        let tree = searched("445", 4000, 8);
+        assert_eq!(tree.root().proof, None);
+        let best = tree.best_move().unwrap();
+        assert!(matches!(best.column.number(), 3 | 6), "{best:?}");
+        assert_eq!(
+            tree.moves().iter().filter(|node| matches!(node.proof, Some(Proof::Win(_)))).count(),
+            5
+        );
+    }
+
+    #[test]
+    fn visits_are_those_of_the_moves_and_the_first_question() {
+        for batch in [1, 8] {
+            let tree = searched("", 500, batch);
+            let visits: u32 = tree.moves().iter().map(|node| node.visits).sum();
+            assert_eq!(visits + 1, tree.root().visits);
+            assert_eq!(tree.waiting(), 0);
+            assert!(tree.nodes.iter().all(|node| node.pending == 0));
+        }
+    }
+
+    #[test]
+    fn a_played_move_keeps_its_part_of_the_tree() {
+        let mut tree = searched("", 500, 4);
+        let before = *tree.best_move().unwrap();
+        let replies: Vec<u32> = tree.children(&before).iter().map(|node| node.visits).collect();
+        tree.play(before.column);
+        assert_eq!(tree.root().visits, before.visits);
+        assert_eq!(tree.moves().iter().map(|node| node.visits).collect::<Vec<_>>(), replies);
+        let nodes = tree.len();
+        assert!(nodes < 3500 && nodes > 7, "{nodes}");
+    }
+
+    #[test]
+    fn the_end_of_a_drawn_game_is_proven() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let drawn = loop {
+            let mut game = claimeven_game::Game::new(Setup::STANDARD);
+            while game.position().outcome().is_none() {
+                let legal: Vec<_> = game.position().legal().collect();
+                game.play(*random.choice(&legal).unwrap()).unwrap();
+            }
+            if game.position().outcome() == Some(Outcome::Draw) {
+                game.undo();
+                break game.move_text();
+            }
+        };
+        assert_eq!(searched(&drawn, 1, 1).root().proof, Some(Proof::Draw));
+    }
+}

@@ -1,0 +1,313 @@
+//! How often a player's moves are those of perfect play.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use claimeven_game::{Position, Setup};
+use claimeven_search::{Agent, AgentError, Limits};
+use claimeven_solver::{Options, Solver, Unsolvable, embedded_books};
+use fastrand::Rng;
+use serde::Serialize;
+
+use crate::exam::random_game;
+use crate::files::{self, FileError};
+
+/// Positions with their exact scores.
+#[derive(Clone, Debug)]
+pub struct TestSet {
+    /// What it is called.
+    pub name: String,
+    positions: Vec<(Position, i32)>,
+}
+
+impl TestSet {
+    /// Reads lines of `moves score`.
+    pub fn load(path: &Path, setup: Setup) -> Result<TestSet, FileError<LineError>> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let positions = files::read(path, |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+            lines
+                .map(|(index, line)| {
+                    parse_line(setup, line)
+                        .ok_or_else(|| LineError { number: index + 1, line: line.to_owned() })
+                })
+                .collect::<Result<Vec<_>, LineError>>()
+        })?;
+        Ok(TestSet { name, positions })
+    }
+
+    /// Draws positions by random play, with any number of discs in a range, and solves them.
+    pub fn random(
+        setup: Setup,
+        count: usize,
+        plies: std::ops::RangeInclusive<u32>,
+        seed: u64,
+        threads: usize,
+    ) -> Result<TestSet, Unsolvable> {
+        Solver::check(setup)?;
+        let mut random = Rng::with_seed(seed);
+        let positions: Vec<Position> = (0..count)
+            .map(|_| *random_game(setup, random.u32(plies.clone()), &mut random).position())
+            .collect();
+        let scores = in_parallel(&positions, threads, solver, |solver, position| {
+            solver.score(position).map(claimeven_solver::Score::value)
+        });
+        let positions = positions
+            .into_iter()
+            .zip(scores)
+            .map(|(position, score)| Ok((position, score?)))
+            .collect::<Result<_, Unsolvable>>()?;
+        let name = format!("random, {} to {} discs, seed {seed}", plies.start(), plies.end());
+        Ok(TestSet { name, positions })
+    }
+
+    /// How many positions there are.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    /// The same set with its first positions only.
+    pub fn truncated(mut self, count: usize) -> TestSet {
+        self.positions.truncate(count);
+        self
+    }
+}
+
+/// How a player did on a set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Strength {
+    /// The set.
+    pub set: String,
+    /// Its positions.
+    pub positions: u64,
+    /// Wins that became draws.
+    pub wins_drawn: u64,
+    /// Wins that became losses.
+    pub wins_lost: u64,
+    /// Draws that became losses.
+    pub draws_lost: u64,
+    /// Moves that keep the exact score: the fastest win, the slowest loss.
+    pub best_moves: u64,
+    /// Simulations of a move, on average.
+    pub simulations: f64,
+    /// Seconds of a move, on average.
+    pub seconds: f64,
+}
+
+impl Strength {
+    /// Moves that gave away a win or a draw.
+    pub fn errors(&self) -> u64 {
+        self.wins_drawn + self.wins_lost + self.draws_lost
+    }
+
+    /// The share of moves that gave away a win or a draw.
+    pub fn error_rate(&self) -> Rate {
+        Rate::new(self.errors(), self.positions)
+    }
+
+    /// The share of moves that keep the exact score.
+    pub fn best_rate(&self) -> Rate {
+        Rate::new(self.best_moves, self.positions)
+    }
+}
+
+/// A share with its 95 % interval, by Wilson.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Rate {
+    /// The share itself.
+    pub share: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// The upper end of the interval.
+    pub high: f64,
+}
+
+impl Rate {
+    /// So many of so many.
+    pub fn new(count: u64, of: u64) -> Rate {
+        const Z: f64 = 1.959_964;
+        if of == 0 {
+            return Rate { share: 0.0, low: 0.0, high: 1.0 };
+        }
+        let n = of as f64;
+        let share = count as f64 / n;
+        let centre = share + Z * Z / (2.0 * n);
+        let margin = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+        let scale = 1.0 + Z * Z / n;
+        let low = ((centre - margin) / scale).max(0.0);
+        Rate { share, low, high: ((centre + margin) / scale).min(1.0) }
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Rate { share, low, high } = self;
+        let percent = |share: &f64| 100.0 * share;
+        write!(f, "{:.2} % ({:.2} to {:.2})", percent(share), percent(low), percent(high))
+    }
+}
+
+/// Asks a player for its move in every position of a set, and the solver what it is worth. Every
+/// thread makes a player of its own, so that none remembers what another has seen.
+pub fn evaluate(
+    make_agent: impl Fn() -> Box<dyn Agent> + Sync,
+    set: &TestSet,
+    limits: &Limits,
+    threads: usize,
+) -> Result<Strength, EvaluateError> {
+    let make = || (make_agent(), solver());
+    let moves = in_parallel(&set.positions, threads, make, |(agent, solver), (position, score)| {
+        judge_move(agent.as_mut(), solver, position, *score, limits)
+    });
+    let mut strength = Strength { set: set.name.clone(), ..Strength::default() };
+    let mut time = Duration::ZERO;
+    for judged in moves {
+        let judged = judged?;
+        strength.positions += 1;
+        strength.wins_drawn += u64::from(judged.signs == (1, 0));
+        strength.wins_lost += u64::from(judged.signs == (1, -1));
+        strength.draws_lost += u64::from(judged.signs == (0, -1));
+        strength.best_moves += u64::from(judged.is_best);
+        strength.simulations += judged.simulations as f64;
+        time += judged.time;
+    }
+    let count = strength.positions.max(1) as f64;
+    strength.simulations /= count;
+    strength.seconds = time.as_secs_f64() / count;
+    Ok(strength)
+}
+
+struct JudgedMove {
+    /// Who wins before and after the move, for the side that made it.
+    signs: (i32, i32),
+    is_best: bool,
+    simulations: u64,
+    time: Duration,
+}
+
+fn judge_move(
+    agent: &mut dyn Agent,
+    solver: &mut Solver,
+    position: &Position,
+    score: i32,
+    limits: &Limits,
+) -> Result<JudgedMove, EvaluateError> {
+    let decision = agent.decide(position, limits).map_err(EvaluateError::Agent)?;
+    let mut after = *position;
+    after.play(decision.column).expect("a player's move is legal");
+    let reached = -solver.score(&after).map_err(EvaluateError::Unsolvable)?.value();
+    Ok(JudgedMove {
+        signs: (score.signum(), reached.signum()),
+        is_best: reached == score,
+        simulations: decision.work.simulations,
+        time: decision.time,
+    })
+}
+
+fn solver() -> Solver {
+    Solver::new(Options { books: embedded_books(), ..Options::default() })
+}
+
+/// Does something with every item, on some threads with a worker each, and keeps the order.
+fn in_parallel<T: Sync, W, R: Send>(
+    items: &[T],
+    threads: usize,
+    make_worker: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, &T) -> R + Sync,
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            let (sender, next, make_worker, work) = (sender.clone(), &next, &make_worker, &work);
+            scope.spawn(move || {
+                let mut worker = make_worker();
+                while let index = next.fetch_add(1, Ordering::Relaxed)
+                    && let Some(item) = items.get(index)
+                {
+                    let result = work(&mut worker, item);
+                    sender.send((index, result)).expect("the receiver waits for all");
+                }
+            });
+        }
+    });
+    drop(sender);
+    let mut results: Vec<(usize, R)> = receiver.into_iter().collect();
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+fn parse_line(setup: Setup, line: &str) -> Option<(Position, i32)> {
+    let (moves, score) = line.trim_end().rsplit_once(' ')?;
+    let position = Position::from_moves(setup, moves.trim()).ok()?;
+    position.outcome().is_none().then_some((position, score.parse().ok()?))
+}
+
+/// A line of a test set that is not `moves score`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineError {
+    /// The line's number, from 1.
+    pub number: usize,
+    /// The line.
+    pub line: String,
+}
+
+impl fmt::Display for LineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} is not 'moves score': '{}'", self.number, self.line)
+    }
+}
+
+impl std::error::Error for LineError {}
+
+/// Why a player cannot be evaluated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EvaluateError {
+    /// The player cannot decide.
+    Agent(AgentError),
+    /// There are no exact scores.
+    Unsolvable(Unsolvable),
+}
+
+impl fmt::Display for EvaluateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EvaluateError::Agent(error) => error.fmt(f),
+            EvaluateError::Unsolvable(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for EvaluateError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_wilsons() {
+        let rate = Rate::new(10, 1000);
+        assert_eq!(rate.to_string(), "1.00 % (0.54 to 1.83)");
+        assert_eq!(Rate::new(0, 1000).to_string(), "0.00 % (0.00 to 0.38)");
+        assert_eq!(Rate::new(0, 0).to_string(), "0.00 % (0.00 to 100.00)");
+    }
+
+    #[test]
+    fn parallel_work_keeps_its_order() {
+        let items: Vec<u32> = (0..100).collect();
+        for threads in [1, 3] {
+            let results = in_parallel(&items, threads, || 1, |one, item| item + *one);
+            assert_eq!(results, (1..=100).collect::<Vec<u32>>());
+        }
+    }
+}

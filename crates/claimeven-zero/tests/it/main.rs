@@ -1,0 +1,7 @@
+//! The crate as its users see it.
+
+#![allow(clippy::cast_sign_loss, reason = "indices are never negative")]
+
+mod naive;
+mod run;
+mod strength;

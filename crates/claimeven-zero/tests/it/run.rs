@@ -1,0 +1,189 @@
+//! Training runs: they learn, they go on after a break, and they refuse to be mixed.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use claimeven_game::{Ruleset, Setup};
+use claimeven_zero::{Architecture, Event, Metrics, Network, Parameters, Run, RunError};
+
+/// A folder that is gone at the end of its test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path =
+            std::env::temp_dir().join(format!("claimeven-zero-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A game and a network that are learnt in seconds.
+fn parameters() -> Parameters {
+    let setup = Setup::new(4, 4, 3, Ruleset::Standard).unwrap();
+    let mut parameters = Parameters::ten_minutes(setup);
+    parameters.architecture = Architecture::new(setup, 1, 12);
+    parameters.self_play.games = 60;
+    parameters.self_play.in_flight = 16;
+    parameters.self_play.full_simulations = 16;
+    parameters.self_play.fast_simulations = 6;
+    parameters.self_play.opening_plies = 3;
+    parameters.self_play.cache = 1 << 10;
+    parameters.learning.batch = 64;
+    parameters.learning.chunk = 32;
+    parameters.learning.passes = 20.0;
+    parameters.learning.rate = 5e-3;
+    parameters.learning.window_start = 150;
+    parameters.gate.every = 2;
+    parameters.gate.pairs = 4;
+    parameters.gate.simulations = 4;
+    parameters.gate.opening_plies = 2;
+    parameters.exam.positions = 300;
+    parameters.exam.least_plies = 0;
+    parameters.exam.most_plies = 5;
+    parameters.exam.simulations = 4;
+    parameters
+}
+
+fn go_on(_: Event<'_>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn open(folder: &Folder, parameters: Option<&Parameters>, threads: usize) -> Result<Run, RunError> {
+    Run::open(&folder.0, parameters, threads, &mut go_on)
+}
+
+fn iterate(run: &mut Run) -> Metrics {
+    run.iterate(&mut go_on).unwrap().unwrap()
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_run_learns() {
+    let folder = Folder::new("learns");
+    let mut run = open(&folder, Some(&parameters()), 2).unwrap();
+    let first = iterate(&mut run);
+    let last = (0..5).map(|_| iterate(&mut run)).last().unwrap();
+    let (before, after) = (first.marks.unwrap(), last.marks.unwrap());
+    assert!(after.policy_error < before.policy_error, "{before:?} {after:?}");
+    assert!(after.value_error < 0.7 * before.value_error, "{before:?} {after:?}");
+    assert!(last.policy_loss < 0.6 * first.policy_loss, "{first:?} {last:?}");
+    assert!(last.value_loss < 0.6 * first.value_loss, "{first:?} {last:?}");
+    assert!(last.gate.is_some() && first.gate.is_none());
+    assert_eq!(last.state.games, 360);
+
+    // Every network can be loaded, and the best one has its name.
+    assert_eq!(files(&folder.0.join("networks")).len(), 6);
+    let best = Network::load(&folder.0.join("best.safetensors")).unwrap();
+    assert_eq!(best.note("iteration"), Some(&*last.state.best.to_string()));
+    // What is not needed any more is gone.
+    assert_eq!(files(&folder.0.join("learner")).len(), 3);
+    let window = files(&folder.0.join("samples")).len() as u64;
+    assert_eq!(window, 6 + 1 - last.state.window_from);
+    assert!(window < 6, "{window}");
+}
+
+#[test]
+fn a_run_goes_on_as_if_it_had_not_been_cut_off() {
+    let (whole, broken) = (Folder::new("whole"), Folder::new("broken"));
+    let mut run = open(&whole, Some(&parameters()), 1).unwrap();
+    let expected: Vec<Metrics> = (0..4).map(|_| iterate(&mut run)).collect();
+
+    let mut found = Vec::new();
+    for iteration in 1..=4 {
+        let mut run = open(&broken, Some(&parameters()), 2).unwrap();
+        assert_eq!(run.state().iteration, iteration - 1);
+        found.push(iterate(&mut run));
+        drop(run);
+        // The next iteration was cut off before its end.
+        let next = format!("{:06}", iteration + 1);
+        fs::write(broken.0.join(format!("samples/{next}.safetensors")), b"half").unwrap();
+        fs::write(broken.0.join(format!("networks/{next}.safetensors.new")), b"half").unwrap();
+        let metrics = broken.0.join("metrics.jsonl");
+        let text = fs::read_to_string(&metrics).unwrap();
+        assert_eq!(text.lines().count() as u64, iteration);
+        fs::write(&metrics, text + "{\"iteration\": 7, ").unwrap();
+    }
+    for (expected, found) in expected.iter().zip(&found) {
+        assert_eq!(expected.policy_loss.to_bits(), found.policy_loss.to_bits());
+        assert_eq!((expected.gate, expected.marks), (found.gate, found.marks));
+        assert_eq!((expected.window, expected.pool), (found.window, found.pool));
+    }
+    let network = |folder: &Folder| Network::load(&folder.0.join("networks/000004.safetensors"));
+    assert_eq!(network(&whole).unwrap(), network(&broken).unwrap());
+}
+
+#[test]
+fn runs_are_not_mixed() {
+    let folder = Folder::new("mixed");
+    assert!(matches!(open(&folder, None, 1), Err(RunError::NoRun(_))));
+    drop(open(&folder, Some(&parameters()), 1).unwrap());
+    let mut other = parameters();
+    other.learning.rate = 1e-3;
+    let error = open(&folder, Some(&other), 1).err().unwrap();
+    assert!(error.to_string().ends_with("was begun with other parameters"), "{error}");
+    assert!(open(&folder, None, 1).is_ok());
+
+    let foreign = Folder::new("foreign");
+    fs::create_dir(&foreign.0).unwrap();
+    fs::write(foreign.0.join("letter.txt"), b"dear").unwrap();
+    assert!(matches!(open(&foreign, Some(&parameters()), 1), Err(RunError::NotEmpty(_))));
+}
+
+#[test]
+fn a_damaged_file_is_named() {
+    let folder = Folder::new("damaged");
+    iterate(&mut open(&folder, Some(&parameters()), 1).unwrap());
+    let path = folder.0.join("learner/000001-first.safetensors");
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    let error = open(&folder, None, 1).err().unwrap().to_string();
+    assert!(error.contains("000001-first.safetensors"), "{error}");
+}
+
+#[test]
+fn breaking_off_leaves_the_last_iteration() {
+    let folder = Folder::new("break");
+    let mut run = open(&folder, Some(&parameters()), 1).unwrap();
+    iterate(&mut run);
+    let mut stop = |event: Event<'_>| match event {
+        Event::Learning { .. } => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    assert_eq!(run.iterate(&mut stop).unwrap(), None);
+    let second = iterate(&mut run);
+    assert_eq!(second.state.iteration, 2);
+}
+
+#[test]
+fn a_game_that_nobody_can_solve_is_learnt_without_an_exam() {
+    let folder = Folder::new("lines");
+    let mut parameters = parameters();
+    parameters.architecture.lines = true;
+    let metrics = iterate(&mut open(&folder, Some(&parameters), 2).unwrap());
+    assert_eq!(metrics.marks, None);
+    assert!((metrics.moves_per_game - 14.5).abs() < 1.0, "{metrics:?}");
+}
+
+#[test]
+fn presets_have_names() {
+    for name in Parameters::PRESETS {
+        let parameters = Parameters::preset(name, Setup::STANDARD).unwrap();
+        let text = serde_json::to_string(&parameters).unwrap();
+        assert_eq!(serde_json::from_str::<Parameters>(&text).unwrap(), parameters);
+    }
+    assert_eq!(Parameters::preset("forever", Setup::STANDARD), None);
+}
