@@ -288,7 +288,7 @@ fn drawn(tree: &SearchTree, levels: u32) -> Tree {
     let content = |node: &Node, level: u32| {
         let value = value_of(node, |chances| chances);
         let value = if level.is_multiple_of(2) { value } else { value.reversed() };
-        Content::Visits { visits: node.visits.into(), value }
+        Content::Visits { visits: node.visits, value }
     };
     let mut nodes = vec![DrawnNode {
         parent: None,

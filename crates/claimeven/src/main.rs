@@ -9,6 +9,7 @@ mod completions;
 mod contest;
 mod count;
 mod draw;
+mod evaluate;
 mod failure;
 mod perft;
 mod play;
@@ -52,6 +53,7 @@ enum Command {
     Tree(tree::Args),
     Compare(compare::Args),
     Match(contest::Args),
+    Evaluate(evaluate::Args),
     Show(show::Args),
     Agents(agents::Args),
     #[command(hide = true)]
@@ -96,6 +98,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Tree(args)) => tree::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Match(args)) => contest::run(&args),
+        Some(Command::Evaluate(args)) => evaluate::run(&args),
         Some(Command::Agents(args)) => agents::run(&args),
         Some(Command::Perft(args)) => perft::run(&args),
         Some(Command::Count(args)) => count::run(&args),
