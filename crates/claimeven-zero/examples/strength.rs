@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let parameters = ZeroParameters { batch, ..ZeroParameters::new(network, simulations) };
             Box::new(Zero::new(parameters)) as Box<_>
         };
-        let strength = evaluate(agent, set, &Limits::default(), 2)?;
+        let strength = evaluate(agent, set, &Limits::default(), 2, || ())?;
         println!(
             "{:32} errors {:26} best {:26} {:.4} s a move",
             strength.set,

@@ -158,16 +158,20 @@ impl fmt::Display for Rate {
 }
 
 /// Asks a player for its move in every position of a set, and the solver what it is worth. Every
-/// thread makes a player of its own, so that none remembers what another has seen.
+/// thread makes a player of its own, so that none remembers what another has seen, and calls
+/// `progress` after every move.
 pub fn evaluate(
     make_agent: impl Fn() -> Box<dyn Agent> + Sync,
     set: &TestSet,
     limits: &Limits,
     threads: usize,
+    progress: impl Fn() + Sync,
 ) -> Result<Strength, EvaluateError> {
     let make = || (make_agent(), solver());
     let moves = in_parallel(&set.positions, threads, make, |(agent, solver), (position, score)| {
-        judge_move(agent.as_mut(), solver, position, *score, limits)
+        let judged = judge_move(agent.as_mut(), solver, position, *score, limits);
+        progress();
+        judged
     });
     let mut strength = Strength { set: set.name.clone(), ..Strength::default() };
     let mut time = Duration::ZERO;

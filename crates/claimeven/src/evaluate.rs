@@ -91,14 +91,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         sets.push(TestSet::random(setup, count, first..=last, args.seed, threads)?);
     }
 
-    let bar = progress::bar(sets.len() as u64, "{bar:25} {pos}/{len} sets, {msg}");
+    let positions = sets.iter().map(|set| set.len() as u64).sum();
+    let bar = progress::bar(positions, "{bar:25} {pos}/{len} positions, {msg}, {eta} left");
     let mut results = Vec::new();
     for set in &sets {
         bar.set_message(set.name.clone());
         let agent = || args.agent.build(setup, args.seed).expect("it could be built before");
-        let strength = evaluate(agent, set, &Limits::default(), threads);
+        let strength = evaluate(agent, set, &Limits::default(), threads, || bar.inc(1));
         results.push(strength.map_err(|error| Failure::Input(error.to_string()))?);
-        bar.inc(1);
     }
     bar.finish_and_clear();
 
