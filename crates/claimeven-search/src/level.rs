@@ -90,7 +90,7 @@ pub const LEVELS: [Style; 10] = [
     Style {
         about: "knows how every move ends, but is easily distracted",
         sight: Sight::Exact { otherwise: 7, temperature: 0.7 },
-        temperature: 1.65,
+        temperature: 1.55,
         oversight: 0.0,
     },
     Style {
