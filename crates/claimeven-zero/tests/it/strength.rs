@@ -68,7 +68,7 @@ fn sets_are_read_and_bad_lines_named() {
 
 #[test]
 fn public_sets_are_read_where_they_are() {
-    let folder = Path::new("/work/shared/testdata");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/testdata");
     if folder.exists() {
         let set = TestSet::load(&folder.join("Test_L3_R1"), Setup::STANDARD).unwrap();
         assert_eq!(set.len(), 1000);
