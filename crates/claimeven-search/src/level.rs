@@ -96,7 +96,7 @@ pub const LEVELS: [Style; 10] = [
     Style {
         about: "an expert with a weakness for the second-best move",
         sight: Sight::Exact { otherwise: 8, temperature: 0.5 },
-        temperature: 1.03,
+        temperature: 1.08,
         oversight: 0.0,
     },
     Style {
