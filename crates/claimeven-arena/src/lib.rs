@@ -9,6 +9,7 @@ mod agents;
 mod contest;
 mod game;
 mod openings;
+mod pool;
 mod record;
 mod roster;
 mod statistics;
