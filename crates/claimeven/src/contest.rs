@@ -116,10 +116,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         openings: &openings,
         pairs,
         seed: args.seed,
-        time: TimeControl {
-            clock: args.time,
-            per_move: args.move_time.map(Duration::from_millis),
-        },
+        time: TimeControl { clock: args.time, per_move: args.move_time.map(Duration::from_millis) },
         sprt: args.sprt.map(|SprtText(sprt)| sprt),
         threads: args.threads.map_or_else(cores, usize::from),
     };
