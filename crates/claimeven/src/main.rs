@@ -2,6 +2,7 @@
 
 mod agents;
 mod analyze;
+mod arena;
 mod bench;
 mod book;
 mod compare;
@@ -52,6 +53,7 @@ enum Command {
     Tree(tree::Args),
     Compare(compare::Args),
     Match(contest::Args),
+    Arena(arena::Args),
     Show(show::Args),
     Agents(agents::Args),
     #[command(hide = true)]
@@ -96,6 +98,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Tree(args)) => tree::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Match(args)) => contest::run(&args),
+        Some(Command::Arena(args)) => arena::run(&args),
         Some(Command::Agents(args)) => agents::run(&args),
         Some(Command::Perft(args)) => perft::run(&args),
         Some(Command::Count(args)) => count::run(&args),

@@ -143,8 +143,9 @@ fn two_runs_do_not_share_a_journal() {
 #[test]
 fn a_report_counts_every_game_once() {
     // Players without chance and openings play the same two games again and again.
-    let plan =
-        plan("games = 8\nopenings = 'none'\nplayers = ['minimax:depth=1', 'minimax:depth=2']");
+    let plan = plan(
+        "games = 8\nopenings = 'none'\nplayers = ['minimax:ties=first,depth=1', 'minimax:ties=first,depth=2']",
+    );
     let report = run(&plan, None, 2).unwrap();
     assert_eq!((report.games, report.distinct, report.repeated), (8, 2, 6));
     assert_eq!(report.first_player.games(), 8);
