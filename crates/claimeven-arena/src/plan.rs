@@ -282,7 +282,7 @@ fn one_line(message: &str) -> String {
 }
 
 fn opening(setup: Setup, moves: &str) -> Result<Vec<Column>, String> {
-    let game = Game::parse(setup, moves).map_err(|error| error.to_string())?;
+    let game = Game::parse(setup, moves).map_err(|error| format!("opening '{moves}': {error}"))?;
     match game.position().outcome() {
         Some(outcome) => Err(format!("'{moves}' is a finished game: {outcome}")),
         None => Ok(game.moves().to_vec()),
@@ -595,7 +595,7 @@ mod tests {
             ("move_time = 0", Some(1), "move_time = 0 is not from 1"),
             ("openings = 'wild'", Some(1), "'wild' is none of none"),
             ("openings = []", Some(1), "the list of openings is empty"),
-            (&format!("{two}openings = ['44',\n'48']"), Some(6), "move 2 of '48'"),
+            (&format!("{two}openings = ['44',\n'48']"), Some(6), "opening '48': move 2"),
             (&format!("{two}openings = ['1212121']"), Some(5), "'1212121' is a finished game"),
             (&format!("{two}anchor.player = 'me'"), Some(5), "'me' is none of the players"),
             (&format!("{two}anchor = {{ player = 'random', elo = 1e9 }}"), Some(5), "elo = 1000"),

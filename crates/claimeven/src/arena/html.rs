@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use claimeven_arena::{Interval, Length, PlayerReport, Report, Results};
 
-use super::text::percent;
+use super::text::{percent, range};
 use crate::plot::escape;
 
 /// The page.
@@ -68,7 +68,7 @@ const STYLE: &str = "
   --quiet: #9aa5b5; --line: #303846; --blue: #6fb1ee; --win: #2468a8; --loss: #a85a1c; --cell: #232a35; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 1000px; margin: 0 auto; padding: 32px 16px 48px; }
+main { max-width: 1060px; margin: 0 auto; padding: 32px 16px 48px; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0; }
 h2 { font-size: 1.2rem; margin: 40px 0 4px; }
 p { margin: 4px 0 12px; } .quiet { color: var(--quiet); } .foot { margin-top: 40px; font-size: 14px; }
@@ -78,7 +78,7 @@ p { margin: 4px 0 12px; } .quiet { color: var(--quiet); } .foot { margin-top: 40
 .facts small { display: block; color: var(--quiet); font-size: 13px; font-weight: 400; }
 .scroll { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 12px; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; font-variant-numeric: tabular-nums; white-space: nowrap; }
-th { color: var(--quiet); font-weight: 500; } th, td { padding: 6px 10px; text-align: right; }
+th { color: var(--quiet); font-weight: 500; } th, td { padding: 6px 8px; text-align: right; }
 th.name, td.name { text-align: left; } td.name small { display: block; color: var(--quiet); font-size: 12px; }
 tbody tr { border-top: 1px solid var(--line); }
 details { margin-top: 12px; } summary { cursor: pointer; color: var(--blue); padding: 6px 0; }
@@ -185,7 +185,7 @@ fn standings(players: &[PlayerReport]) -> String {
         .to_owned();
     for (rank, player) in (1..).zip(players) {
         let Results { won, drawn, lost } = player.results;
-        let Interval { low, middle, high } = player.elo;
+        let (middle, range) = (player.elo.middle, range(player.elo));
         let agent = match &player.agent {
             agent if *agent == player.name => String::new(),
             agent => format!("<small>{}</small>", escape(agent)),
@@ -193,7 +193,7 @@ fn standings(players: &[PlayerReport]) -> String {
         let _ = write!(
             html,
             "<tr><td>{rank}</td><td class=\"name\">{name}{agent}</td><td><b>{middle:.0}</b></td>\
-             <td>{low:.0} to {high:.0}</td><td>{won}</td><td>{drawn}</td><td>{lost}</td>\
+             <td>{range}</td><td>{won}</td><td>{drawn}</td><td>{lost}</td>\
              <td>{points:.1}</td><td>{score}</td><td>{begun}</td><td>{ms:.3}</td><td>{nodes}</td></tr>",
             name = escape(&player.name),
             points = player.points,

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use claimeven_arena::{Report, Results};
+use claimeven_arena::{Interval, Report, Results};
 
 pub(super) fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let Report { players, games, planned, seed, format, .. } = report;
@@ -16,20 +16,11 @@ pub(super) fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
     writeln!(
         out,
         "    {:<width$}  {:>5}  {:<14}  {:>6} {:>6} {:>6}  {:>8}  {:>7}  {:>9}  {:>10}",
-        "player",
-        "Elo",
-        "95 %",
-        "won",
-        "drawn",
-        "lost",
-        "points",
-        "score",
-        "ms / move",
-        "nodes / m."
+        "player", "Elo", "95 %", "won", "drawn", "lost", "points", "score", "ms/move", "nodes/move"
     )?;
     for (rank, player) in (1..).zip(players) {
         let Results { won, drawn, lost } = player.results;
-        let range = format!("{:.0} to {:.0}", player.elo.low, player.elo.high);
+        let range = range(player.elo);
         writeln!(
             out,
             "{rank:>3} {:<width$}  {:>5.0}  {range:<14}  {won:>6} {drawn:>6} {lost:>6}  {:>8.1}  \
@@ -81,4 +72,9 @@ fn write_cross_table(out: &mut impl Write, report: &Report, width: usize) -> io:
 /// A share in percent, as in `52.5 %`.
 pub(super) fn percent(share: Option<f64>) -> String {
     share.map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+}
+
+/// Where a rating lies, as in `-12 to 40`; that of the anchor is given.
+pub(super) fn range(Interval { low, high, .. }: Interval) -> String {
+    if low < high { format!("{low:.0} to {high:.0}") } else { "given".to_owned() }
 }
