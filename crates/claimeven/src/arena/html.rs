@@ -82,7 +82,7 @@ th { color: var(--quiet); font-weight: 500; } th, td { padding: 6px 8px; text-al
 th.name, td.name { text-align: left; } td.name small { display: block; color: var(--quiet); font-size: 12px; }
 tbody tr { border-top: 1px solid var(--line); }
 details { margin-top: 12px; } summary { cursor: pointer; color: var(--blue); padding: 6px 0; }
-svg { display: block; width: 100%; height: auto; margin: 0 auto; }
+svg { display: block; width: 100%; margin: 0 auto; }
 svg text { font: 13px system-ui, sans-serif; fill: var(--ink); font-variant-numeric: tabular-nums; }
 svg .quiet { fill: var(--quiet); } .end { text-anchor: end; } .middle { text-anchor: middle; }
 .grid { stroke: var(--line); } .range { stroke: var(--blue); stroke-width: 5; stroke-linecap: round; opacity: .35; }
@@ -129,50 +129,47 @@ fn facts(report: &Report) -> String {
     html + "</dl>"
 }
 
-/// A row for each player: a dot at its rating on a line as long as its interval.
+/// A row for each player: a dot at its rating on a line as long as its interval, under its name.
 fn ladder(report: &Report) -> String {
-    const ROW: f64 = 30.0;
-    const WIDTH: f64 = 940.0;
+    const ROW: f64 = 40.0;
     let players = &report.players;
-    let left = label_width(players);
-    let (right, top) = (WIDTH - 60.0, 8.0);
-    let bottom = top + ROW * players.len() as f64;
+    let bottom = ROW * players.len() as f64;
     let least = players.iter().map(|player| player.elo.low).fold(f64::INFINITY, f64::min);
     let most = players.iter().map(|player| player.elo.high).fold(f64::NEG_INFINITY, f64::max);
-    let step = round_step((most - least) / 8.0);
+    let step = round_step((most - least) / 6.0);
     let (least, most) = ((least / step).floor() * step, (most / step).ceil() * step);
-    let x_at = |elo: f64| left + (right - left) * (elo - least) / (most - least).max(1.0);
+    // Percent of the picture's width, so that it fits every screen.
+    let x_at = |elo: f64| 4.0 + 92.0 * (elo - least) / (most - least).max(1.0);
 
-    let mut svg = open_svg(WIDTH, bottom + 28.0, "Ratings with their intervals");
+    let mut svg = open_plot(bottom + 28.0, "Ratings with their intervals");
     for elo in ticks(least, most, step) {
         let x = x_at(elo);
         let _ = write!(
             svg,
-            r#"<line class="grid" x1="{x:.1}" x2="{x:.1}" y1="{top}" y2="{bottom}"/>
-<text class="quiet middle" x="{x:.1}" y="{:.1}">{elo:.0}</text>"#,
+            r#"<line class="grid" x1="{x:.2}%" x2="{x:.2}%" y1="0" y2="{bottom}"/>
+<text class="quiet middle" x="{x:.2}%" y="{:.1}">{elo:.0}</text>"#,
             bottom + 18.0
         );
     }
     for (index, player) in players.iter().enumerate() {
-        let y = top + ROW * (index as f64 + 0.5);
+        let top = ROW * index as f64;
         let Interval { low, middle, high } = player.elo;
         let is_anchor = report.anchor.as_ref() == Some(&player.name);
         let _ = write!(
             svg,
-            r#"<g><title>{name}: {middle:.0} ({low:.0} to {high:.0})</title>
-<text class="end" x="{label:.1}" y="{text:.1}">{short}</text>
-<line class="range" x1="{from:.1}" x2="{to:.1}" y1="{y:.1}" y2="{y:.1}"/>
-<circle class="{class}" cx="{x:.1}" cy="{y:.1}" r="5"/>
-<text class="end quiet" x="{end:.1}" y="{text:.1}">{middle:.0}</text></g>"#,
+            r#"<g><title>{name}: {middle:.0} ({range})</title>
+<text x="0" y="{text:.1}">{name}</text>
+<text class="end" x="100%" y="{text:.1}">{middle:.0}</text>
+<line class="range" x1="{from:.2}%" x2="{to:.2}%" y1="{y:.1}" y2="{y:.1}"/>
+<circle class="{class}" cx="{x:.2}%" cy="{y:.1}" r="5"/></g>"#,
             name = escape(&player.name),
-            short = escape(&shortened(&player.name)),
-            label = left - 14.0,
-            text = y + 4.5,
+            range = range(player.elo),
+            text = top + 15.0,
+            y = top + 28.0,
             from = x_at(low),
             to = x_at(high),
             x = x_at(middle),
             class = if is_anchor { "anchor" } else { "dot" },
-            end = WIDTH - 4.0,
         );
     }
     svg + "</svg>"
@@ -212,7 +209,7 @@ fn heat_map(report: &Report) -> String {
     let players = &report.players;
     let left = label_width(players) + 24.0;
     let (width, top) = (left + CELL * players.len() as f64, 24.0);
-    let mut svg = open_svg(width, top + CELL * players.len() as f64, "Points of each against each");
+    let mut svg = open_map(width, top + CELL * players.len() as f64);
     let middle_of = |index: usize| CELL * (index as f64 + 0.5);
     for (row, (player, results)) in players.iter().zip(&report.head_to_head).enumerate() {
         let rank = row + 1;
@@ -287,63 +284,65 @@ fn pairings(report: &Report) -> String {
 
 /// A bar for each length of a game.
 fn lengths(lengths: &[Length]) -> String {
-    const WIDTH: f64 = 940.0;
     const HEIGHT: f64 = 220.0;
-    let (left, top) = (56.0, 12.0);
+    const TOP: f64 = 20.0;
+    const FLOOR: f64 = TOP + HEIGHT;
     let (Some(shortest), Some(longest)) = (lengths.first(), lengths.last()) else {
         return String::new();
     };
     let most = lengths.iter().map(|length| length.games).max().unwrap_or(1) as f64;
-    let step = round_step(most / 4.0).max(1.0);
+    let step = round_step(most / 4.0);
     let ceiling = (most / step).ceil() * step;
-    let slots = (longest.moves - shortest.moves + 1) as f64;
-    let slot = (WIDTH - left) / slots;
-    let floor = top + HEIGHT;
-    let y_at = |games: f64| floor - HEIGHT * games / ceiling;
-    let mut svg = open_svg(WIDTH, floor + 48.0, "Games by their number of moves");
+    let y_at = |games: f64| FLOOR - HEIGHT * games / ceiling;
+    let slots = longest.moves - shortest.moves + 1;
+    // Percent of the picture's width, so that it fits every screen.
+    let slot = 92.0 / slots as f64;
+    let x_at = |moves: usize| 8.0 + slot * (moves - shortest.moves) as f64;
+    let mut svg = open_plot(FLOOR + 44.0, "Games by their number of moves");
     for games in ticks(0.0, ceiling, step) {
         let y = y_at(games);
         let _ = write!(
             svg,
-            r#"<line class="grid" x1="{left}" x2="{WIDTH}" y1="{y:.1}" y2="{y:.1}"/>
-<text class="quiet end" x="{:.1}" y="{:.1}">{}</text>"#,
-            left - 8.0,
-            y + 4.5,
+            r#"<line class="grid" x1="0" x2="100%" y1="{y:.1}" y2="{y:.1}"/>
+<text class="quiet" x="0" y="{:.1}">{}</text>"#,
+            y - 4.0,
             thousands(games)
         );
     }
     for &Length { moves, games } in lengths {
-        let x = left + slot * (moves - shortest.moves) as f64;
         let y = y_at(games as f64);
-        let width = (slot * 0.8).min(40.0);
+        let width = (slot * 0.8).min(6.0);
         let _ = write!(
             svg,
-            r#"<g><title>{moves} moves: {games} games</title><rect class="bar" x="{:.1}" y="{y:.1}" width="{width:.1}" height="{:.1}" rx="2"/></g>"#,
-            x + (slot - width) / 2.0,
-            floor - y
+            r#"<g><title>{moves} moves: {games} games</title><rect class="bar" x="{:.2}%" y="{y:.1}" width="{width:.2}%" height="{:.1}" rx="2"/></g>"#,
+            x_at(moves) + (slot - width) / 2.0,
+            FLOOR - y
         );
     }
-    // As many numbers as there is room for.
-    let every = (1..=longest.moves).find(|&every| every as f64 * slot >= 28.0).unwrap_or(1);
+    let every = slots.div_ceil(9);
     for moves in (shortest.moves..=longest.moves).filter(|moves| moves % every == 0) {
-        let x = left + slot * ((moves - shortest.moves) as f64 + 0.5);
-        let y = floor + 18.0;
-        let _ = write!(svg, r#"<text class="quiet middle" x="{x:.1}" y="{y:.1}">{moves}</text>"#);
+        let x = x_at(moves) + slot / 2.0;
+        let y = FLOOR + 18.0;
+        let _ = write!(svg, r#"<text class="quiet middle" x="{x:.2}%" y="{y:.1}">{moves}</text>"#);
     }
     let _ = write!(
         svg,
-        r#"<text class="quiet middle" x="{:.1}" y="{:.1}">moves</text></svg>"#,
-        f64::midpoint(left, WIDTH),
-        floor + 42.0
+        r#"<text class="quiet middle" x="54%" y="{:.1}">moves</text></svg>"#,
+        FLOOR + 40.0
     );
     svg
 }
 
+/// A picture as wide as the page.
+fn open_plot(height: f64, title: &str) -> String {
+    format!(r#"<svg height="{height:.0}" role="img"><title>{title}</title>"#)
+}
+
 /// A picture that shrinks with the page, though not beyond what can be read.
-fn open_svg(width: f64, height: f64, title: &str) -> String {
+fn open_map(width: f64, height: f64) -> String {
     let least = width.min(640.0);
     format!(
-        r#"<svg viewBox="0 0 {width:.0} {height:.0}" style="max-width:{width:.0}px;min-width:{least:.0}px" role="img"><title>{title}</title>"#
+        r#"<svg viewBox="0 0 {width:.0} {height:.0}" style="max-width:{width:.0}px;min-width:{least:.0}px" role="img"><title>Points of each against each</title>"#
     )
 }
 
