@@ -615,7 +615,7 @@ mod tests {
             (&format!("{two}[setup]\ncols = 50"), Some(5), "a board has 1 to 35 columns, not 50"),
             (&format!("{two}[setup]\nruleset = 'x'"), Some(6), "unknown ruleset 'x'"),
             (
-                "setup.cols = 20\nplayers = [\n'random', 'perfect']\nsetup.ruleset='lines'",
+                "setup.cols = 8\nplayers = [\n'random', 'perfect']\nsetup.ruleset='lines'",
                 Some(3),
                 "perfect cannot play",
             ),
