@@ -1,15 +1,15 @@
 //! A match between two players, on all cores.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc;
-use std::thread;
+use std::sync::atomic::AtomicBool;
 
 use claimeven_game::{Column, Setup};
 use claimeven_search::AgentError;
 
 use crate::game::{Pairing, TimeControl, play_game};
+use crate::pool::run_jobs;
 use crate::record::GameRecord;
 use crate::roster::AgentSpec;
 use crate::statistics::{PairResults, Sprt, Verdict};
@@ -63,6 +63,19 @@ pub struct Effort {
     pub nodes: u64,
 }
 
+impl Effort {
+    /// Adds what a player spent on the moves that it chose in a game.
+    pub(crate) fn add(&mut self, game: &GameRecord, player: usize) {
+        for (ply, chosen) in game.moves.iter().enumerate().skip(game.opening_moves) {
+            if game.mover(ply) == player {
+                self.moves += 1;
+                self.ms += chosen.ms;
+                self.nodes += chosen.nodes;
+            }
+        }
+    }
+}
+
 impl Standing {
     /// How many games have been played.
     pub fn games(&self) -> u64 {
@@ -73,11 +86,8 @@ impl Standing {
         for game in games {
             self.results[2 - game.half_points(0)] += 1;
             self.first_mover[2 - game.half_points(game.first_player)] += 1;
-            for (ply, chosen) in game.moves.iter().enumerate().skip(game.opening_moves) {
-                let effort = &mut self.effort[game.mover(ply)];
-                effort.moves += 1;
-                effort.ms += chosen.ms;
-                effort.nodes += chosen.nodes;
+            for (player, effort) in self.effort.iter_mut().enumerate() {
+                effort.add(game, player);
             }
         }
         self.pairs.add(games[0].half_points(0) + games[1].half_points(0));
@@ -91,49 +101,27 @@ impl Contest<'_> {
         mut report: impl FnMut(&[GameRecord; 2], &Standing),
     ) -> Result<Standing, AgentError> {
         let mut standing = Standing::default();
-        let next = AtomicU64::new(0);
-        let cancel = Arc::new(AtomicBool::new(false));
-        thread::scope(|scope| {
-            let (sender, receiver) = mpsc::channel();
-            for _ in 0..self.threads.max(1) {
-                let (sender, next, cancel) = (sender.clone(), &next, &cancel);
-                scope.spawn(move || {
-                    loop {
-                        let pair = next.fetch_add(1, Ordering::Relaxed);
-                        if pair >= self.pairs || cancel.load(Ordering::Relaxed) {
-                            return;
-                        }
-                        // Nobody listens any more once the match is decided.
-                        let games = self.play_pair(pair, cancel).transpose();
-                        if games.is_none_or(|games| sender.send((pair, games)).is_err()) {
-                            return;
-                        }
-                    }
-                });
-            }
-            drop(sender);
-
-            let mut waiting = BTreeMap::new();
-            let mut counted = 0;
-            let outcome = receiver.into_iter().try_for_each(|(pair, games)| {
-                waiting.insert(pair, games.map_err(Some)?);
+        let mut waiting = BTreeMap::new();
+        let mut counted = 0;
+        run_jobs(
+            0..self.pairs,
+            self.threads,
+            |&pair, cancel| self.play_pair(pair, cancel),
+            |pair, games| {
+                waiting.insert(pair, games);
                 while let Some(games) = waiting.remove(&counted) {
                     counted += 1;
                     standing.add_pair(&games);
                     standing.verdict = self.sprt.and_then(|sprt| sprt.verdict(&standing.pairs));
                     report(&games, &standing);
                     if standing.verdict.is_some() {
-                        return Err(None);
+                        return Ok(ControlFlow::Break(()));
                     }
                 }
-                Ok(())
-            });
-            cancel.store(true, Ordering::Relaxed);
-            match outcome {
-                Ok(()) | Err(None) => Ok(standing),
-                Err(Some(error)) => Err(error),
-            }
-        })
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
+        Ok(standing)
     }
 
     /// Both games of a pair; `None` if they were cancelled.

@@ -1,5 +1,6 @@
 //! One game between two players.
 
+use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -51,6 +52,20 @@ impl Clock {
     fn budget(self, left: Duration) -> Duration {
         let share = left / 16 + self.increment * 3 / 4;
         share.min(left * 9 / 10)
+    }
+}
+
+impl FromStr for Clock {
+    type Err = String;
+
+    /// Seconds, or seconds and what each move adds, as in `60+0.5`.
+    fn from_str(text: &str) -> Result<Clock, String> {
+        let seconds = |text: &str| match text.parse() {
+            Ok(seconds @ 0.0..=86_400.0) => Ok(Duration::from_secs_f64(seconds)),
+            _ => Err(format!("'{text}' is not a number of seconds from 0 to 86400")),
+        };
+        let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
+        Ok(Clock { base: seconds(base)?, increment: seconds(increment)? })
     }
 }
 

@@ -3,20 +3,33 @@
 //! - [`AgentSpec`] is a player by name and parameters: `alphabeta:depth=8,eval=sawwan`.
 //! - [`Seat`] is a side of a game, taken by a person or by a program.
 //! - [`play_game`] plays one game, [`Contest`] a match on all cores; both give [`GameRecord`]s.
-//! - [`PairResults`] and [`Sprt`] say what results mean.
+//! - [`Plan`] is a tournament as a file says it; [`Tournament`] plays it, and goes on with it after an
+//!   interruption; [`Report`] is what came of it.
+//! - [`PairResults`], [`Sprt`] and [`ratings`] say what results mean.
 
 mod agents;
 mod contest;
 mod game;
+mod journal;
 mod openings;
+mod plan;
+mod pool;
+mod rating;
 mod record;
+mod report;
 mod roster;
 mod statistics;
+mod tournament;
 
 pub use agents::AGENTS;
 pub use contest::{Contest, Effort, Standing};
 pub use game::{Clock, Pairing, TimeControl, play_game};
+pub use journal::{Journal, JournalError};
 pub use openings::{OpeningError, Openings};
+pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
+pub use rating::{PairScore, ratings};
 pub use record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord, SetupRecord};
+pub use report::{Length, PlayerReport, Report, Results, Tally};
 pub use roster::{AgentKind, AgentSpec, Parameter, Seat, SpecError, Values};
 pub use statistics::{Interval, PairResults, Sprt, Verdict, elo_of_score, score_of_elo};
+pub use tournament::{Tournament, TournamentError};

@@ -59,6 +59,14 @@ impl Openings {
         }
         if openings.is_empty() { Err(OpeningError::Nothing { plies }) } else { Ok(openings) }
     }
+
+    /// The beginnings for those who ask for none in particular: balanced ones where positions can
+    /// be solved; elsewhere chance has to be balance enough.
+    pub fn choose_usual(setup: Setup, count: usize, seed: u64) -> Vec<Vec<Column>> {
+        let balanced = Openings::Balanced(6).choose(setup, count, seed);
+        let random = || Openings::Random(4).choose(setup, count, seed);
+        balanced.or_else(|_| random()).unwrap_or_else(|_| vec![Vec::new()])
+    }
 }
 
 /// Random moves after which the game goes on and the next one cannot end it.

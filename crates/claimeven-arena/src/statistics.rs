@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 /// The results of pairs of games, each pair from one opening with either side to begin.
 ///
 /// The two games of a pair are not independent, so intervals are taken over pairs: a pair has
@@ -69,7 +71,7 @@ impl PairResults {
 }
 
 /// A number with the ends of its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
     /// The lower end.
     pub low: f64,

@@ -56,7 +56,7 @@ pub(crate) struct Args {
 
     /// A clock for each player and game: seconds, or seconds+increment
     #[arg(long, value_name = "S+I")]
-    time: Option<ClockText>,
+    time: Option<Clock>,
 
     /// Milliseconds for each move at most
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
@@ -82,22 +82,6 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     setup: SetupArgs,
-}
-
-#[derive(Clone, Copy)]
-struct ClockText(Clock);
-
-impl FromStr for ClockText {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<ClockText, String> {
-        let seconds = |text: &str| match text.parse() {
-            Ok(seconds @ 0.0..=86_400.0) => Ok(Duration::from_secs_f64(seconds)),
-            _ => Err(format!("'{text}' is not a number of seconds from 0 to 86400")),
-        };
-        let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
-        Ok(ClockText(Clock { base: seconds(base)?, increment: seconds(increment)? }))
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -132,10 +116,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         openings: &openings,
         pairs,
         seed: args.seed,
-        time: TimeControl {
-            clock: args.time.map(|ClockText(clock)| clock),
-            per_move: args.move_time.map(Duration::from_millis),
-        },
+        time: TimeControl { clock: args.time, per_move: args.move_time.map(Duration::from_millis) },
         sprt: args.sprt.map(|SprtText(sprt)| sprt),
         threads: args.threads.map_or_else(cores, usize::from),
     };
@@ -168,10 +149,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 fn openings(args: &Args, setup: Setup, pairs: u64) -> Result<Vec<Vec<Column>>, Failure> {
     let Some(text) = &args.openings else {
-        let balanced = Openings::Balanced(6).choose(setup, pairs as usize, args.seed);
-        // On boards that cannot be solved, chance has to be balance enough.
-        let random = || Openings::Random(4).choose(setup, pairs as usize, args.seed);
-        return Ok(balanced.or_else(|_| random()).unwrap_or_else(|_| vec![Vec::new()]));
+        return Ok(Openings::choose_usual(setup, pairs as usize, args.seed));
     };
     let openings = match fs::read_to_string(text) {
         Ok(content) => Openings::Given(read_openings(setup, &content)?),

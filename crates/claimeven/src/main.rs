@@ -2,6 +2,7 @@
 
 mod agents;
 mod analyze;
+mod arena;
 mod bench;
 mod book;
 mod compare;
@@ -53,6 +54,7 @@ enum Command {
     Tree(tree::Args),
     Compare(compare::Args),
     Match(contest::Args),
+    Arena(arena::Args),
     Evaluate(evaluate::Args),
     Show(show::Args),
     Agents(agents::Args),
@@ -98,6 +100,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Tree(args)) => tree::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Match(args)) => contest::run(&args),
+        Some(Command::Arena(args)) => arena::run(&args),
         Some(Command::Evaluate(args)) => evaluate::run(&args),
         Some(Command::Agents(args)) => agents::run(&args),
         Some(Command::Perft(args)) => perft::run(&args),

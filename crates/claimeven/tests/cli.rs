@@ -1,7 +1,9 @@
 //! The command line as its users see it.
 
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 #[test]
 fn sessions_print_what_their_files_say() {
@@ -45,10 +47,45 @@ fn help_fits_on_one_screen() {
 fn every_shell_has_completions_for_every_command() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = claimeven(&["completions", shell]);
-        for command in ["play", "analyze", "compare", "match", "perft", "completions"] {
+        for command in ["play", "analyze", "compare", "match", "arena", "perft", "completions"] {
             assert!(script.contains(command), "{shell}: {command}");
         }
     }
+}
+
+#[test]
+fn a_tournament_that_is_killed_three_times_ends_as_if_it_had_not_been() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (plan, journal) = (path("plan.toml"), path("games.jsonl"));
+    let players = "['mcts:sims=400', 'mcts:sims=200', 'alphabeta:depth=4', 'random']";
+    fs::write(&plan, format!("games = 30\nopenings = 'random:4'\nplayers = {players}\n")).unwrap();
+    let lines = || fs::read_to_string(&journal).unwrap_or_default().lines().count();
+    for kill_at in [10, 45, 100] {
+        let mut run = Command::new(env!("CARGO_BIN_EXE_claimeven"))
+            .args(["arena", &plan, "--journal", &journal])
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let start = Instant::now();
+        while lines() < kill_at && start.elapsed() < Duration::from_mins(1) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        // On Unix this is SIGKILL.
+        run.kill().unwrap();
+        run.wait().unwrap();
+        assert!((kill_at..180).contains(&lines()), "{} games", lines());
+    }
+    let standings = |arguments: &[&str]| {
+        let json = claimeven(&[&["arena", &plan, "--json"], arguments].concat());
+        let mut report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        for player in report["players"].as_array_mut().unwrap() {
+            player.as_object_mut().unwrap().remove("ms_per_move").unwrap();
+        }
+        report
+    };
+    assert_eq!(standings(&["--journal", &journal]), standings(&["--threads", "3"]));
+    assert_eq!(lines(), 180);
 }
 
 fn claimeven(arguments: &[&str]) -> String {

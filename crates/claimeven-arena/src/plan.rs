@@ -1,0 +1,661 @@
+//! What a tournament is to be, as a file says it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use claimeven_game::{Column, Game, Ruleset, Setup, SetupError};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use crate::game::{Clock, TimeControl};
+use crate::openings::Openings;
+use crate::roster::AgentSpec;
+
+/// A tournament that can be played: its players differ in name and can all play its game.
+///
+/// ```
+/// use claimeven_arena::Plan;
+///
+/// let plan = Plan::from_toml(r#"
+///     games = 10
+///     players = ["random", { agent = "alphabeta:depth=4", name = "four" }, "level:3"]
+///     anchor = { player = "random", elo = 0 }
+/// "#).unwrap();
+/// assert_eq!(plan.games(), 30);
+///
+/// let error = Plan::from_toml("players = ['random', 'alphabet']").unwrap_err();
+/// assert!(error.to_string().starts_with("line 1: there is no player 'alphabet'"), "{error}");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What people call the tournament.
+    pub title: Option<String>,
+    /// How the pairings came about.
+    pub format: Format,
+    /// Who plays.
+    pub players: Vec<Entrant>,
+    /// Who meets whom.
+    pub fixtures: Vec<Fixture>,
+    /// How games begin; `None` for what is usual on the board.
+    pub openings: Option<Openings>,
+    /// What chance decides by.
+    pub seed: u64,
+    /// The game.
+    pub setup: Setup,
+    /// How long the players may think.
+    pub time: TimeControl,
+    /// The player whose rating is given, by its place, and that rating.
+    pub anchor: Option<(usize, f64)>,
+}
+
+/// How the pairings of a tournament come about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// Everyone meets everyone.
+    #[default]
+    RoundRobin,
+    /// The first player meets everyone else.
+    Gauntlet,
+    /// As listed.
+    Pairings,
+}
+
+/// A player of a tournament.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entrant {
+    /// What people call it.
+    pub name: String,
+    /// What it is.
+    pub agent: AgentSpec,
+}
+
+/// Two players who meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fixture {
+    /// The players, by their places.
+    pub players: [usize; 2],
+    /// Which of the two begins the first game; from then on they take turns.
+    pub first_player: usize,
+    /// How many games they play.
+    pub games: u64,
+}
+
+/// The most games of a tournament.
+const MOST_GAMES: u64 = 10_000_000;
+
+impl Plan {
+    /// Reads a plan from the text of a TOML file.
+    pub fn from_toml(text: &str) -> Result<Plan, PlanError> {
+        let file = toml::from_str(text).map_err(|error| PlanError {
+            line: error.span().map(|span| line_at(text, span.start)),
+            message: one_line(error.message()),
+        })?;
+        Plan::check(file, text)
+    }
+
+    /// Reads a plan from JSON: the same keys as in TOML, or a list of games.
+    ///
+    /// A game of a list has `player_one_settings` and `player_two_settings`, each with a player's
+    /// name as `AI` and its parameters as `options`, and perhaps a `first_player`, 1 or 2. Whatever
+    /// else there is, as in records of games played, is passed over. Games begin on the empty board.
+    pub fn from_json(text: &str) -> Result<Plan, PlanError> {
+        let wrong = |error: serde_json::Error| {
+            let message = error.to_string();
+            let end = message.rfind(" at line ").unwrap_or(message.len());
+            PlanError { line: Some(error.line()), message: one_line(&message[..end]) }
+        };
+        if text.trim_start().starts_with('[') {
+            Plan::from_games(serde_json::from_str(text).map_err(wrong)?)
+        } else {
+            Plan::check(serde_json::from_str(text).map_err(wrong)?, text)
+        }
+    }
+
+    /// How many games there are to play.
+    pub fn games(&self) -> u64 {
+        self.fixtures.iter().map(|fixture| fixture.games).sum()
+    }
+
+    fn check(file: PlanFile, text: &str) -> Result<Plan, PlanError> {
+        let wrong =
+            |value: &str, message: String| PlanError { line: line_of(text, value), message };
+        let setup = file.setup.unwrap_or_default();
+        let mut players: Vec<Entrant> = Vec::new();
+        for EntrantFile { agent, name } in file.players {
+            let name = name.unwrap_or_else(|| agent.to_string());
+            if players.iter().any(|known| known.name == name) {
+                let message = format!("there are two players '{name}'; give one of them a name");
+                return Err(wrong(&name, message));
+            }
+            agent.build(setup, 0).map_err(|error| wrong(&agent.to_string(), error.to_string()))?;
+            players.push(Entrant { name, agent });
+        }
+        if players.len() < 2 {
+            let message = format!("a tournament has 2 players or more, not {}", players.len());
+            return Err(PlanError { line: None, message });
+        }
+        let place = |name: &str| {
+            let place = players.iter().position(|player| player.name == name);
+            place.ok_or_else(|| {
+                let names: Vec<&str> = players.iter().map(|player| player.name.as_str()).collect();
+                wrong(name, format!("'{name}' is none of the players {}", names.join(", ")))
+            })
+        };
+        let fixtures: Vec<[usize; 2]> = match (file.format, &file.pairings) {
+            (Format::RoundRobin, None) => (0..players.len())
+                .flat_map(|a| (a + 1..players.len()).map(move |b| [a, b]))
+                .collect(),
+            (Format::Gauntlet, None) => (1..players.len()).map(|other| [0, other]).collect(),
+            (Format::Pairings, Some(pairings)) => pairings
+                .iter()
+                .map(|[a, b]| match [place(a)?, place(b)?] {
+                    [a, b] if a != b => Ok([a, b]),
+                    _ => Err(wrong(a, format!("'{a}' cannot play against itself"))),
+                })
+                .collect::<Result<_, _>>()?,
+            (Format::Pairings, None) => {
+                let message = "format = \"pairings\" takes a list of pairings".to_owned();
+                return Err(wrong("pairings", message));
+            }
+            (_, Some(_)) => {
+                let message = "a list of pairings takes format = \"pairings\"".to_owned();
+                return Err(PlanError { line: None, message });
+            }
+        };
+        let games = file.games.map_or(20, |Games(games)| games);
+        let fixtures: Vec<Fixture> = fixtures
+            .into_iter()
+            .map(|players| Fixture { players, first_player: 0, games })
+            .collect();
+        let total = games.saturating_mul(fixtures.len() as u64);
+        if !(1..=MOST_GAMES).contains(&total) {
+            let message = format!("{total} games are not from 1 to {MOST_GAMES}");
+            return Err(PlanError { line: None, message });
+        }
+        let anchor = file.anchor.map(|anchor| Ok((place(&anchor.player)?, anchor.elo.0)));
+        let openings = match file.openings {
+            Some(OpeningsFile::Given(texts)) => {
+                let given = texts
+                    .iter()
+                    .map(|moves| opening(setup, moves).map_err(|message| wrong(moves, message)));
+                Some(Openings::Given(given.collect::<Result<_, _>>()?))
+            }
+            Some(OpeningsFile::Kind(openings)) => Some(openings),
+            None => None,
+        };
+        Ok(Plan {
+            title: file.title,
+            format: file.format,
+            anchor: anchor.transpose()?,
+            players,
+            fixtures,
+            openings,
+            seed: file.seed.unwrap_or(1),
+            setup,
+            time: TimeControl {
+                clock: file.time,
+                per_move: file.move_time.map(|MoveTime(ms)| Duration::from_millis(ms)),
+            },
+        })
+    }
+
+    fn from_games(games: Vec<OldGame>) -> Result<Plan, PlanError> {
+        if games.is_empty() {
+            return Err(PlanError { line: None, message: "the list has no games".to_owned() });
+        }
+        let mut players: Vec<Entrant> = Vec::new();
+        let mut fixtures = Vec::new();
+        for game in games {
+            let mut place = |OldPlayer(agent): OldPlayer| {
+                let name = agent.to_string();
+                let known = players.iter().position(|player| player.name == name);
+                known.unwrap_or_else(|| {
+                    players.push(Entrant { name, agent });
+                    players.len() - 1
+                })
+            };
+            let meeting = [place(game.player_one_settings), place(game.player_two_settings)];
+            let first_player = game.first_player.map_or(0, |OldFirst(place)| place);
+            fixtures.push(Fixture { players: meeting, first_player, games: 1 });
+        }
+        Ok(Plan {
+            title: None,
+            format: Format::Pairings,
+            players,
+            fixtures,
+            openings: Some(Openings::None),
+            seed: 1,
+            setup: Setup::STANDARD,
+            time: TimeControl::default(),
+            anchor: None,
+        })
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Format::RoundRobin => "round robin",
+            Format::Gauntlet => "gauntlet",
+            Format::Pairings => "pairings",
+        })
+    }
+}
+
+/// Why a text is no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanError {
+    /// The line at fault, from 1, if it is one.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+fn line_at(text: &str, offset: usize) -> usize {
+    1 + text[..offset].matches('\n').count()
+}
+
+/// The last line that has a value in quotes. What refers to something else is known to be wrong only
+/// once all has been read, when its place is gone; later values refer to earlier ones.
+fn line_of(text: &str, value: &str) -> Option<usize> {
+    let places = ['"', '\''].map(|quote| text.rfind(&format!("{quote}{value}{quote}")));
+    places.into_iter().flatten().max().map(|offset| line_at(text, offset))
+}
+
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn opening(setup: Setup, moves: &str) -> Result<Vec<Column>, String> {
+    let game = Game::parse(setup, moves).map_err(|error| format!("opening '{moves}': {error}"))?;
+    match game.position().outcome() {
+        Some(outcome) => Err(format!("'{moves}' is a finished game: {outcome}")),
+        None => Ok(game.moves().to_vec()),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanFile {
+    title: Option<String>,
+    #[serde(default)]
+    format: Format,
+    players: Vec<EntrantFile>,
+    pairings: Option<Vec<[String; 2]>>,
+    games: Option<Games>,
+    openings: Option<OpeningsFile>,
+    seed: Option<u64>,
+    #[serde(default, deserialize_with = "some_parsed")]
+    time: Option<Clock>,
+    move_time: Option<MoveTime>,
+    #[serde(default, deserialize_with = "setup")]
+    setup: Option<Setup>,
+    anchor: Option<AnchorFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnchorFile {
+    player: String,
+    #[serde(default)]
+    elo: Elo,
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "u64")]
+struct Games(u64);
+
+impl TryFrom<u64> for Games {
+    type Error = String;
+
+    fn try_from(games: u64) -> Result<Games, String> {
+        match games {
+            1..=MOST_GAMES => Ok(Games(games)),
+            _ => Err(format!("games = {games} is not from 1 to {MOST_GAMES}")),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "u64")]
+struct MoveTime(u64);
+
+impl TryFrom<u64> for MoveTime {
+    type Error = String;
+
+    fn try_from(ms: u64) -> Result<MoveTime, String> {
+        match ms {
+            1..=86_400_000 => Ok(MoveTime(ms)),
+            _ => Err(format!("move_time = {ms} is not from 1 to 86400000 milliseconds")),
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(try_from = "f64")]
+struct Elo(f64);
+
+impl TryFrom<f64> for Elo {
+    type Error = String;
+
+    fn try_from(elo: f64) -> Result<Elo, String> {
+        match elo {
+            -10_000.0..=10_000.0 => Ok(Elo(elo)),
+            _ => Err(format!("elo = {elo} is not from -10000 to 10000")),
+        }
+    }
+}
+
+fn parsed<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: FromStr<Err: fmt::Display>,
+    D: Deserializer<'de>,
+{
+    String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+}
+
+fn some_parsed<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    T: FromStr<Err: fmt::Display>,
+    D: Deserializer<'de>,
+{
+    parsed(deserializer).map(Some)
+}
+
+fn setup<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Setup>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File {
+        cols: Option<u8>,
+        rows: Option<u8>,
+        connect: Option<u8>,
+        #[serde(default, deserialize_with = "some_parsed")]
+        ruleset: Option<Ruleset>,
+    }
+    let file = File::deserialize(deserializer)?;
+    let usual = Setup::STANDARD;
+    let setup: Result<Setup, SetupError> = Setup::new(
+        file.cols.unwrap_or(usual.cols()),
+        file.rows.unwrap_or(usual.rows()),
+        file.connect.unwrap_or(usual.connect()),
+        file.ruleset.unwrap_or_default(),
+    );
+    setup.map(Some).map_err(D::Error::custom)
+}
+
+/// A player: its text, or a table with its text and its name.
+struct EntrantFile {
+    agent: AgentSpec,
+    name: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for EntrantFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Table {
+            #[serde(deserialize_with = "parsed")]
+            agent: AgentSpec,
+            name: Option<String>,
+        }
+        struct TextOrTable;
+        impl<'de> Visitor<'de> for TextOrTable {
+            type Value = EntrantFile;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(
+                    "a player such as \"level:3\" or { agent = \"level:3\", name = \"Ann\" }",
+                )
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<EntrantFile, E> {
+                Ok(EntrantFile { agent: text.parse().map_err(E::custom)?, name: None })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<EntrantFile, A::Error> {
+                let Table { agent, name } = Table::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(EntrantFile { agent, name })
+            }
+        }
+        deserializer.deserialize_any(TextOrTable)
+    }
+}
+
+/// Openings: their kind, or a list of moves.
+enum OpeningsFile {
+    Kind(Openings),
+    Given(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for OpeningsFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrList;
+        impl<'de> Visitor<'de> for TextOrList {
+            type Value = OpeningsFile;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("openings such as \"balanced:6\" or a list of moves")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<OpeningsFile, E> {
+                text.parse().map(OpeningsFile::Kind).map_err(E::custom)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<OpeningsFile, A::Error> {
+                let mut texts = Vec::new();
+                while let Some(text) = list.next_element()? {
+                    texts.push(text);
+                }
+                if texts.is_empty() {
+                    return Err(A::Error::custom("the list of openings is empty"));
+                }
+                Ok(OpeningsFile::Given(texts))
+            }
+        }
+        deserializer.deserialize_any(TextOrList)
+    }
+}
+
+#[derive(Deserialize)]
+struct OldGame {
+    player_one_settings: OldPlayer,
+    player_two_settings: OldPlayer,
+    first_player: Option<OldFirst>,
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "OldSettings")]
+struct OldPlayer(AgentSpec);
+
+#[derive(Deserialize)]
+struct OldSettings {
+    #[serde(rename = "AI")]
+    agent: String,
+    #[serde(default)]
+    options: Option<BTreeMap<String, serde_json::Value>>,
+}
+
+impl TryFrom<OldSettings> for OldPlayer {
+    type Error = String;
+
+    fn try_from(OldSettings { agent, options }: OldSettings) -> Result<OldPlayer, String> {
+        // `MTD(f)` and `Alpha-Beta` are names too.
+        let letters = agent.chars().filter(char::is_ascii_alphanumeric);
+        let name = letters.collect::<String>().to_lowercase();
+        let options = options.unwrap_or_default().into_iter().map(|(name, value)| {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            format!("{name}={value}")
+        });
+        let text = format!("{name}:{}", options.collect::<Vec<_>>().join(","));
+        text.parse().map(OldPlayer).map_err(|error: crate::SpecError| error.to_string())
+    }
+}
+
+/// The place of the player who begins.
+#[derive(Deserialize)]
+#[serde(try_from = "serde_json::Value")]
+struct OldFirst(usize);
+
+impl TryFrom<serde_json::Value> for OldFirst {
+    type Error = String;
+
+    fn try_from(value: serde_json::Value) -> Result<OldFirst, String> {
+        match value.as_str().map_or_else(|| value.to_string(), str::to_owned).as_str() {
+            "1" | "player_one" => Ok(OldFirst(0)),
+            "2" | "player_two" => Ok(OldFirst(1)),
+            other => Err(format!("first_player '{other}' is neither 1 nor 2")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_says_who_meets_whom() {
+        let meetings = |text: &str| {
+            let plan =
+                Plan::from_toml(&format!("players = ['random', 'level:1', 'level:2']\n{text}"));
+            plan.unwrap().fixtures.iter().map(|fixture| fixture.players).collect::<Vec<_>>()
+        };
+        assert_eq!(meetings(""), [[0, 1], [0, 2], [1, 2]]);
+        assert_eq!(meetings("format = 'round-robin'"), [[0, 1], [0, 2], [1, 2]]);
+        assert_eq!(meetings("format = 'gauntlet'"), [[0, 1], [0, 2]]);
+        let pairings = "format = 'pairings'\npairings = [['level:2', 'random']]";
+        assert_eq!(meetings(pairings), [[2, 0]]);
+    }
+
+    #[test]
+    fn json_says_the_same_as_toml() {
+        let toml = "games = 4\nseed = 9\ntime = '10+0.1'\nmove_time = 50\nopenings = ['44', '1']\n\
+                    players = ['random', { agent = 'level:2', name = 'two' }]\n\
+                    anchor = { player = 'two', elo = -3.5 }\n[setup]\ncols = 6\nruleset = 'lines'\n";
+        let json = r#"{ "games": 4, "seed": 9, "time": "10+0.1", "move_time": 50,
+            "openings": ["44", "1"],
+            "players": ["random", { "agent": "level:2", "name": "two" }],
+            "anchor": { "player": "two", "elo": -3.5 }, "setup": { "cols": 6, "ruleset": "lines" } }"#;
+        let [toml, json] = [Plan::from_toml(toml).unwrap(), Plan::from_json(json).unwrap()];
+        assert_eq!(format!("{toml:?}"), format!("{json:?}"));
+        assert_eq!(toml.anchor, Some((1, -3.5)));
+        assert_eq!(toml.setup.to_string(), "6x6, connect 4, lines");
+    }
+
+    #[test]
+    fn a_list_of_games_is_a_plan() {
+        let plan = Plan::from_json(
+            r#"[
+              { "player_one_settings": { "AI": "MiniMax", "options": { "depth": 2 } },
+                "player_two_settings": { "AI": "random" }, "first_player": 2, "winner": "red" },
+              { "player_one_settings": { "AI": "random", "options": null },
+                "player_two_settings": { "AI": "MTD(f)", "options": { "depth": "3", "eval": "nitk" } } }
+            ]"#,
+        )
+        .unwrap();
+        let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
+        assert_eq!(names, ["minimax:depth=2", "random", "mtdf:depth=3,eval=nitk"]);
+        let fixture = |players, first_player| Fixture { players, first_player, games: 1 };
+        assert_eq!(plan.fixtures, [fixture([0, 1], 1), fixture([1, 2], 0)]);
+    }
+
+    #[test]
+    fn errors_name_the_value_and_its_line() {
+        let two = "players = [\n  'random',\n  'level:1'\n]\n";
+        for (text, line, message) in [
+            ("games = 2", Some(1), "missing field `players`"),
+            ("players = ['random']", None, "a tournament has 2 players or more, not 1"),
+            ("gams = 2", Some(1), "unknown field `gams`"),
+            ("players = ['random',\n 'nobody']", Some(2), "there is no player 'nobody'"),
+            ("players = ['random',\n 7]", Some(2), "invalid type: integer `7`"),
+            (
+                "players = ['random',\n { agent = 'level:11' }]",
+                Some(2),
+                "level '11' of level: not a whole number from 1 to 10",
+            ),
+            ("players = ['random',\n\n 'random']", Some(3), "there are two players 'random'"),
+            ("games = 0", Some(1), "games = 0 is not from 1 to 10000000"),
+            ("games = -1", Some(1), "invalid value: integer `-1`"),
+            ("\nformat = 'swiss'", Some(2), "unknown variant `swiss`"),
+            ("time = 'soon'", Some(1), "'soon' is not a number of seconds"),
+            ("move_time = 0", Some(1), "move_time = 0 is not from 1"),
+            ("openings = 'wild'", Some(1), "'wild' is none of none"),
+            ("openings = []", Some(1), "the list of openings is empty"),
+            (&format!("{two}openings = ['44',\n'48']"), Some(6), "opening '48': move 2"),
+            (&format!("{two}openings = ['1212121']"), Some(5), "'1212121' is a finished game"),
+            (&format!("{two}anchor.player = 'me'"), Some(5), "'me' is none of the players"),
+            (&format!("{two}anchor = {{ player = 'random', elo = 1e9 }}"), Some(5), "elo = 1000"),
+            (&format!("{two}format = 'pairings'"), Some(5), "format = \"pairings\" takes"),
+            (&format!("{two}pairings = []"), None, "a list of pairings takes format"),
+            (
+                &format!("{two}format = 'pairings'\npairings = [['random', 'x']]"),
+                Some(6),
+                "'x' is none of the players",
+            ),
+            (
+                &format!("{two}format = 'pairings'\npairings = [['random', 'random']]"),
+                Some(6),
+                "'random' cannot play against itself",
+            ),
+            (&format!("{two}format = 'pairings'\npairings = []"), None, "0 games are not"),
+            (&format!("{two}[setup]\ncols = 50"), Some(5), "a board has 1 to 35 columns, not 50"),
+            (&format!("{two}[setup]\nruleset = 'x'"), Some(6), "unknown ruleset 'x'"),
+            (
+                "setup.cols = 8\nplayers = [\n'random', 'perfect']\nsetup.ruleset='lines'",
+                Some(3),
+                "perfect cannot play",
+            ),
+            ("games = ", Some(1), ""),
+        ] {
+            let error = Plan::from_toml(text).unwrap_err();
+            assert!(error.message.contains(message), "{text}: {error}");
+            assert_eq!(error.line, line, "{text}: {error}");
+            assert!(!error.to_string().contains('\n'), "{error}");
+        }
+    }
+
+    #[test]
+    fn errors_in_json_name_the_value_and_its_line() {
+        let game = |one: &str, first: &str| {
+            format!(
+                "[\n{{\"player_one_settings\": {one},\n \"player_two_settings\": {{\"AI\": \"random\"}},\n\
+                 \"first_player\": {first}}}\n]"
+            )
+        };
+        for (text, line, message) in [
+            (
+                "{\"games\": 2,\n \"players\": [\"nobody\"]}".to_owned(),
+                Some(2),
+                "no player 'nobody'",
+            ),
+            (
+                "{\"players\": [\"random\", \"level:1\"],\n\"anchor\": {\"player\": \"me\"}}"
+                    .to_owned(),
+                Some(2),
+                "'me' is none of the players",
+            ),
+            ("[]".to_owned(), None, "the list has no games"),
+            (game("{\"AI\": \"oracle\"}", "1"), Some(2), "there is no player 'oracle'"),
+            (game("{\"AI\": \"random\"}", "3"), Some(4), "first_player '3' is neither 1 nor 2"),
+            ("[".to_owned(), Some(1), "EOF"),
+        ] {
+            let error = Plan::from_json(&text).unwrap_err();
+            assert!(error.message.contains(message), "{text}: {error}");
+            assert_eq!(error.line, line, "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Elo ratings of several players from the games between them.
+
+use crate::statistics::{Interval, score_of_elo};
+
+/// What two players scored against each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairScore {
+    /// The players, by their places.
+    pub players: [usize; 2],
+    /// The points of the first of them: 1 for a win, 1/2 for a draw.
+    pub points: f64,
+    /// The games between them.
+    pub games: f64,
+}
+
+/// The ratings that make the scores the likeliest, with their 95 % intervals.
+///
+/// The model is Bradley's and Terry's: a player that is `d` Elo stronger scores
+/// `1 / (1 + 10^(-d / 400))`, and a draw is half a win. Each player also has one drawn game against
+/// an imagined player of middling strength. It moves ratings little once there are games, and keeps
+/// them finite for those who won or lost all of theirs or never met the others.
+///
+/// Ratings are told from that of the anchor, a player's place with the Elo that it is given; without
+/// an anchor from their mean, which is 0. So are the intervals, and the anchor's own is a point. They
+/// come from the curvature of the likelihood and take games for independent, which repeated games
+/// are not.
+pub fn ratings(
+    players: usize,
+    scores: &[PairScore],
+    anchor: Option<(usize, f64)>,
+) -> Vec<Interval> {
+    let (strengths, covariance) = likeliest_strengths(players, scores);
+    let mean = strengths.iter().sum::<f64>() / players.max(1) as f64;
+    (0..players)
+        .map(|player| {
+            // A rating is a difference: the strength of the player less some mix of strengths.
+            let mut weights = match anchor {
+                Some((anchor, _)) => unit(players, anchor, -1.0),
+                None => vec![-1.0 / players as f64; players],
+            };
+            weights[player] += 1.0;
+            let variance: f64 =
+                (0..players).map(|row| weights[row] * dot(&covariance[row], &weights)).sum();
+            let (zero, elo) = anchor.map_or((mean, 0.0), |(anchor, elo)| (strengths[anchor], elo));
+            let middle = elo + (strengths[player] - zero) / ELO;
+            let margin = 1.96 * variance.max(0.0).sqrt() / ELO;
+            Interval { low: middle - margin, middle, high: middle + margin }
+        })
+        .collect()
+}
+
+/// One Elo in natural logarithms of odds, in which strengths are reckoned.
+const ELO: f64 = std::f64::consts::LN_10 / 400.0;
+
+/// A step smaller than this is none: a millionth of an Elo or so.
+const SMALL: f64 = 1e-8;
+
+/// The strengths of the greatest likelihood, and the inverse of its curvature there.
+///
+/// The likelihood has one summit, to which Newton's steps lead as long as each goes uphill.
+fn likeliest_strengths(players: usize, scores: &[PairScore]) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let mut strengths = vec![0.0; players];
+    loop {
+        let (gradient, curvature) = slopes(&strengths, scores);
+        let inverse = inverse(curvature);
+        let step: Vec<f64> = inverse.iter().map(|row| dot(row, &gradient)).collect();
+        let largest = step.iter().fold(0.0_f64, |largest, part| largest.max(part.abs()));
+        if largest < SMALL {
+            return (strengths, inverse);
+        }
+        let here = log_likelihood(&strengths, scores);
+        let mut share = 1.0;
+        let next = loop {
+            let next: Vec<f64> = strengths
+                .iter()
+                .zip(&step)
+                .map(|(strength, part)| strength + share * part)
+                .collect();
+            // At the summit the likelihood is level within the accuracy of its numbers.
+            if log_likelihood(&next, scores) > here {
+                break next;
+            }
+            share /= 2.0;
+            if share * largest < SMALL {
+                return (strengths, inverse);
+            }
+        };
+        strengths = next;
+    }
+}
+
+fn log_likelihood(strengths: &[f64], scores: &[PairScore]) -> f64 {
+    // ln of the odds' share: -ln(1 + e^-d), without overflow for any d.
+    let ln_share = |d: f64| d.min(0.0) - (-d.abs()).exp().ln_1p();
+    let imagined = strengths.iter().map(|&d| 0.5 * (ln_share(d) + ln_share(-d)));
+    let played = scores.iter().map(|&PairScore { players: [a, b], points, games }| {
+        let d = strengths[a] - strengths[b];
+        points * ln_share(d) + (games - points) * ln_share(-d)
+    });
+    imagined.chain(played).sum()
+}
+
+/// The gradient of the logarithm of the likelihood, and its second derivatives with their sign
+/// changed.
+fn slopes(strengths: &[f64], scores: &[PairScore]) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let players = strengths.len();
+    let mut gradient = vec![0.0; players];
+    let mut curvature = vec![vec![0.0; players]; players];
+    for (player, &strength) in strengths.iter().enumerate() {
+        let expected = score_of_elo(strength / ELO);
+        gradient[player] += 0.5 - expected;
+        curvature[player][player] += expected * (1.0 - expected);
+    }
+    for &PairScore { players: [a, b], points, games } in scores {
+        let expected = score_of_elo((strengths[a] - strengths[b]) / ELO);
+        let surplus = points - games * expected;
+        gradient[a] += surplus;
+        gradient[b] -= surplus;
+        let bend = games * expected * (1.0 - expected);
+        curvature[a][a] += bend;
+        curvature[b][b] += bend;
+        curvature[a][b] -= bend;
+        curvature[b][a] -= bend;
+    }
+    (gradient, curvature)
+}
+
+/// The inverse of a symmetric matrix that is positive definite, by Gauss and Jordan; such a matrix
+/// needs no exchange of rows.
+fn inverse(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let size = matrix.len();
+    let mut inverse: Vec<Vec<f64>> = (0..size).map(|row| unit(size, row, 1.0)).collect();
+    for pivot in 0..size {
+        let scale = matrix[pivot][pivot];
+        for part in matrix[pivot].iter_mut().chain(&mut inverse[pivot]) {
+            *part /= scale;
+        }
+        let (pivot_row, pivot_inverse) = (matrix[pivot].clone(), inverse[pivot].clone());
+        for row in (0..size).filter(|&row| row != pivot) {
+            let factor = matrix[row][pivot];
+            for (part, pivot_part) in matrix[row].iter_mut().zip(&pivot_row) {
+                *part -= factor * pivot_part;
+            }
+            for (part, pivot_part) in inverse[row].iter_mut().zip(&pivot_inverse) {
+                *part -= factor * pivot_part;
+            }
+        }
+    }
+    inverse
+}
+
+fn unit(size: usize, place: usize, value: f64) -> Vec<f64> {
+    let mut vector = vec![0.0; size];
+    vector[place] = value;
+    vector
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::elo_of_score;
+
+    fn score(a: usize, b: usize, points: f64, games: f64) -> PairScore {
+        PairScore { players: [a, b], points, games }
+    }
+
+    #[test]
+    fn three_quarters_are_191_elo() {
+        // So many games that the imagined ones do not count.
+        let [zero, better] = &ratings(2, &[score(1, 0, 75e4, 1e6)], Some((0, 0.0)))[..] else {
+            panic!()
+        };
+        assert!([zero.low, zero.middle, zero.high].iter().all(|elo| elo.abs() < 1e-9), "{zero:?}");
+        assert!((better.middle - elo_of_score(0.75)).abs() < 0.01, "{better:?}");
+        // The standard error of log-odds is 1 / sqrt(n p (1 - p)).
+        let margin = 1.96 / (1e6_f64 * 0.75 * 0.25).sqrt() / ELO;
+        assert!((better.high - better.middle - margin).abs() < 0.01, "{better:?}");
+    }
+
+    #[test]
+    fn a_clean_score_has_the_rating_of_its_equation() {
+        // 20 (1 - P(d)) = P(d / 2) - 1/2: what the games pull up, the imagined draw pulls down.
+        let ratings = ratings(2, &[score(0, 1, 20.0, 20.0)], Some((1, 100.0)));
+        let d = ratings[0].middle - 100.0;
+        let rest = 20.0 * (1.0 - score_of_elo(d)) - (score_of_elo(d / 2.0) - 0.5);
+        assert!(rest.abs() < 1e-6, "{d}");
+        assert!((600.0..800.0).contains(&d) && ratings[0].low < ratings[0].middle, "{ratings:?}");
+    }
+
+    #[test]
+    fn strength_is_passed_on_through_others() {
+        // 0 beats 1 and 1 beats 2 by 3 : 1, so 0 is twice as far from 2, whom it never met.
+        let games = [score(0, 1, 75e4, 1e6), score(1, 2, 75e4, 1e6)];
+        let ratings = ratings(3, &games, Some((2, 0.0)));
+        assert!((ratings[0].middle - 2.0 * elo_of_score(0.75)).abs() < 0.01, "{ratings:?}");
+        // Variances of differences add up.
+        let [far, near] = [0, 1].map(|player| ratings[player].high - ratings[player].middle);
+        assert!((far / near - std::f64::consts::SQRT_2).abs() < 1e-3, "{ratings:?}");
+    }
+
+    #[test]
+    fn without_an_anchor_the_mean_is_zero() {
+        let ratings = ratings(3, &[score(0, 1, 6.0, 10.0), score(2, 1, 3.5, 10.0)], None);
+        assert!(ratings.iter().map(|rating| rating.middle).sum::<f64>().abs() < 1e-6);
+        assert!(ratings[0].middle > ratings[1].middle && ratings[1].middle > ratings[2].middle);
+    }
+
+    #[test]
+    fn players_who_never_met_are_as_uncertain_as_it_gets() {
+        let ratings =
+            ratings(4, &[score(0, 1, 5.0, 10.0), score(2, 3, 10.0, 10.0)], Some((0, 0.0)));
+        assert!(ratings.iter().all(|rating| rating.low.is_finite() && rating.high.is_finite()));
+        assert!(ratings[2].high - ratings[2].low > 500.0, "{ratings:?}");
+        assert!(super::ratings(0, &[], None).is_empty());
+    }
+
+    #[test]
+    fn a_long_ladder_of_clean_scores_converges() {
+        let games: Vec<PairScore> = (0..30)
+            .flat_map(|low| (low + 1..30).map(move |high| score(high, low, 1000.0, 1000.0)))
+            .collect();
+        let ratings = ratings(30, &games, Some((0, 0.0)));
+        assert!(ratings.windows(2).all(|pair| pair[0].middle < pair[1].middle), "{ratings:?}");
+    }
+}

@@ -1,0 +1,260 @@
+//! What came of a tournament.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::Serialize;
+
+use crate::contest::Effort;
+use crate::plan::Plan;
+use crate::rating::{PairScore, ratings};
+use crate::record::{GameRecord, Reason, SetupRecord};
+use crate::statistics::Interval;
+
+/// Games won, drawn and lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Results {
+    /// Games won.
+    pub won: u64,
+    /// Games drawn.
+    pub drawn: u64,
+    /// Games lost.
+    pub lost: u64,
+}
+
+impl Results {
+    /// How many games there are.
+    pub fn games(self) -> u64 {
+        self.won + self.drawn + self.lost
+    }
+
+    /// A point for each win, half a point for each draw.
+    pub fn points(self) -> f64 {
+        self.won as f64 + 0.5 * self.drawn as f64
+    }
+
+    /// Points a game, 0 to 1; `None` without games.
+    pub fn score(self) -> Option<f64> {
+        (self.games() > 0).then(|| self.points() / self.games() as f64)
+    }
+
+    fn add(&mut self, half_points: usize) {
+        match half_points {
+            0 => self.lost += 1,
+            1 => self.drawn += 1,
+            _ => self.won += 1,
+        }
+    }
+
+    fn plus(self, other: Results) -> Results {
+        Results {
+            won: self.won + other.won,
+            drawn: self.drawn + other.drawn,
+            lost: self.lost + other.lost,
+        }
+    }
+}
+
+/// What is counted while games are played.
+///
+/// But for times, it is the same in whatever order games are added.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    games: u64,
+    /// The results of each player against each other.
+    cross: Vec<Vec<Results>>,
+    /// The results of each player when it began.
+    begun: Vec<Results>,
+    effort: Vec<Effort>,
+    lost_on_time: Vec<u64>,
+    forfeited: Vec<u64>,
+    /// Who began, who came second, and what they played.
+    seen: HashSet<(usize, usize, String)>,
+    lengths: BTreeMap<usize, u64>,
+}
+
+impl Tally {
+    /// A tally of no games.
+    pub(crate) fn new(players: usize) -> Tally {
+        Tally {
+            games: 0,
+            cross: vec![vec![Results::default(); players]; players],
+            begun: vec![Results::default(); players],
+            effort: vec![Effort::default(); players],
+            lost_on_time: vec![0; players],
+            forfeited: vec![0; players],
+            seen: HashSet::new(),
+            lengths: BTreeMap::new(),
+        }
+    }
+
+    /// How many games were added.
+    pub fn games(&self) -> u64 {
+        self.games
+    }
+
+    /// Adds a game between two players.
+    pub(crate) fn add(&mut self, players: [usize; 2], game: &GameRecord) {
+        self.games += 1;
+        for side in [0, 1] {
+            let (player, other) = (players[side], players[1 - side]);
+            let half_points = game.half_points(side);
+            self.cross[player][other].add(half_points);
+            if side == game.first_player {
+                self.begun[player].add(half_points);
+            }
+            self.effort[player].add(game, side);
+            if half_points == 0 {
+                match game.result.reason {
+                    Reason::Time => self.lost_on_time[player] += 1,
+                    Reason::Forfeit => self.forfeited[player] += 1,
+                    _ => {}
+                }
+            }
+        }
+        let (first, second) = (players[game.first_player], players[1 - game.first_player]);
+        self.seen.insert((first, second, game.move_text()));
+        *self.lengths.entry(game.moves.len()).or_default() += 1;
+    }
+
+    /// What the games so far say, the strongest player first.
+    pub fn report(&self, plan: &Plan) -> Report {
+        let count = plan.players.len();
+        let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| [a, b]));
+        let scores: Vec<PairScore> = pairs
+            .map(|[a, b]| (self.cross[a][b], [a, b]))
+            .filter(|(results, _)| results.games() > 0)
+            .map(|(results, players)| PairScore {
+                players,
+                points: results.points(),
+                games: results.games() as f64,
+            })
+            .collect();
+        let ratings = ratings(count, &scores, plan.anchor);
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by(|&a, &b| ratings[b].middle.total_cmp(&ratings[a].middle));
+        let player = |&place: &usize| {
+            let results = self.cross[place].iter().fold(Results::default(), |sum, &r| sum.plus(r));
+            let Effort { moves, ms, nodes } = self.effort[place];
+            let each = |sum: f64| if moves > 0 { sum / moves as f64 } else { 0.0 };
+            PlayerReport {
+                name: plan.players[place].name.clone(),
+                agent: plan.players[place].agent.to_string(),
+                elo: ratings[place],
+                points: results.points(),
+                score: results.score(),
+                results,
+                begun: self.begun[place],
+                moves,
+                ms_per_move: each(ms),
+                nodes_per_move: each(nodes as f64),
+                lost_on_time: self.lost_on_time[place],
+                forfeited: self.forfeited[place],
+            }
+        };
+        let begun = self.begun.iter().fold(Results::default(), |sum, &r| sum.plus(r));
+        Report {
+            title: plan.title.clone(),
+            format: plan.format.to_string(),
+            setup: plan.setup.into(),
+            seed: plan.seed,
+            anchor: plan.anchor.map(|(place, _)| plan.players[place].name.clone()),
+            games: self.games,
+            planned: plan.games(),
+            players: order.iter().map(player).collect(),
+            head_to_head: order
+                .iter()
+                .map(|&row| order.iter().map(|&column| self.cross[row][column]).collect())
+                .collect(),
+            first_player: begun,
+            first_player_score: begun.score(),
+            distinct: self.seen.len() as u64,
+            repeated: self.games - self.seen.len() as u64,
+            lengths: self.lengths.iter().map(|(&moves, &games)| Length { moves, games }).collect(),
+        }
+    }
+}
+
+/// What came of a tournament, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// What people call the tournament.
+    pub title: Option<String>,
+    /// How the pairings came about.
+    pub format: String,
+    /// The game.
+    pub setup: SetupRecord,
+    /// What chance decided by.
+    pub seed: u64,
+    /// The player whose rating was given.
+    pub anchor: Option<String>,
+    /// How many games were played.
+    pub games: u64,
+    /// How many were planned.
+    pub planned: u64,
+    /// All players, the strongest first.
+    pub players: Vec<PlayerReport>,
+    /// The results of each player against each other, in the same order.
+    pub head_to_head: Vec<Vec<Results>>,
+    /// What those who began came to.
+    pub first_player: Results,
+    /// The same as points a game.
+    pub first_player_score: Option<f64>,
+    /// How many games differ in their players, in who began or in their moves.
+    pub distinct: u64,
+    /// How many games had been played before, move for move.
+    pub repeated: u64,
+    /// How long games were, opening moves included; the shortest first.
+    pub lengths: Vec<Length>,
+}
+
+/// What came of a player.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PlayerReport {
+    /// What people call it.
+    pub name: String,
+    /// What it is.
+    pub agent: String,
+    /// Its rating.
+    pub elo: Interval,
+    /// Its games.
+    #[serde(flatten)]
+    pub results: Results,
+    /// Its points.
+    pub points: f64,
+    /// Its points a game.
+    pub score: Option<f64>,
+    /// The games that it began.
+    pub begun: Results,
+    /// The moves that it chose.
+    pub moves: u64,
+    /// How long it thought, on average.
+    pub ms_per_move: f64,
+    /// How many positions it looked at, on average.
+    pub nodes_per_move: f64,
+    /// Games lost because its time was up.
+    pub lost_on_time: u64,
+    /// Games lost because it could not decide.
+    pub forfeited: u64,
+}
+
+/// How many games had a length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Length {
+    /// The moves of a game.
+    pub moves: usize,
+    /// The games with so many.
+    pub games: u64,
+}
+
+impl Report {
+    /// The moves of an average game; `None` without games.
+    pub fn mean_length(&self) -> Option<f64> {
+        let moves: u64 = self.lengths.iter().map(|length| length.moves as u64 * length.games).sum();
+        (self.games > 0).then(|| moves as f64 / self.games as f64)
+    }
+
+    /// The games in which someone lost on time or could not decide.
+    pub fn lost_otherwise(&self) -> u64 {
+        self.players.iter().map(|player| player.lost_on_time + player.forfeited).sum()
+    }
+}

@@ -1,0 +1,220 @@
+//! All games of a plan, on all cores, through interruptions.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use claimeven_game::{Column, Game};
+use claimeven_search::AgentError;
+
+use crate::game::{Pairing, play_game};
+use crate::journal::{Journal, JournalError};
+use crate::openings::{OpeningError, Openings};
+use crate::plan::{Fixture, Plan};
+use crate::pool::run_jobs;
+use crate::record::GameRecord;
+use crate::report::Tally;
+
+/// A plan with its games in the order in which they are begun.
+///
+/// The order goes round by round, each with a game of every pairing, so that standings on the way
+/// are fair. A game's number, opening and seed depend on the plan alone, so a plan whose pairings
+/// get more games goes on where the shorter one ended.
+#[derive(Debug)]
+pub struct Tournament<'a> {
+    plan: &'a Plan,
+    openings: Vec<Vec<Column>>,
+    schedule: Vec<Scheduled>,
+}
+
+/// A game of a tournament.
+#[derive(Clone, Copy, Debug)]
+struct Scheduled {
+    fixture: usize,
+    /// Which of the fixture's games it is, from 0.
+    round: u64,
+}
+
+impl<'a> Tournament<'a> {
+    /// Chooses the openings of a plan and puts its games in order.
+    pub fn new(plan: &'a Plan) -> Result<Tournament<'a>, OpeningError> {
+        let rounds = plan.fixtures.iter().map(|fixture| fixture.games).max().unwrap_or(0);
+        let count = rounds.div_ceil(2) as usize;
+        let openings = match &plan.openings {
+            Some(openings) => openings.choose(plan.setup, count, plan.seed)?,
+            None => Openings::choose_usual(plan.setup, count, plan.seed),
+        };
+        let schedule = (0..rounds)
+            .flat_map(|round| {
+                (0..plan.fixtures.len()).map(move |fixture| Scheduled { fixture, round })
+            })
+            .filter(|game| game.round < plan.fixtures[game.fixture].games)
+            .collect();
+        Ok(Tournament { plan, openings, schedule })
+    }
+
+    /// How many different openings there are.
+    pub fn openings(&self) -> usize {
+        self.openings.len()
+    }
+
+    /// Plays all games that are not in the journal yet, and adds them to it as they finish.
+    ///
+    /// Results do not depend on the number of threads, nor on how often a run was interrupted,
+    /// unless players have time limits. The tally is reported before the first game, which the
+    /// journal may have made a late one, and after each.
+    pub fn run(
+        &self,
+        journal: Option<&Path>,
+        threads: usize,
+        mut report: impl FnMut(&Tally),
+    ) -> Result<Tally, TournamentError> {
+        let mut tally = Tally::new(self.plan.players.len());
+        let mut is_played = vec![false; self.schedule.len()];
+        let mut journal = match journal {
+            Some(path) => Some(Journal::open(path, |record| {
+                let number = self.number_of(&record)?;
+                if std::mem::replace(&mut is_played[number], true) {
+                    return Err(format!("game {} is there twice", record.id));
+                }
+                tally.add(self.fixture(number).players, &record);
+                Ok(())
+            })?),
+            None => None,
+        };
+        report(&tally);
+        run_jobs(
+            (0..self.schedule.len()).filter(|&number| !is_played[number]),
+            threads,
+            |&number, cancel| self.play(number, cancel).map_err(TournamentError::Agent),
+            |number, record| {
+                if let Some(journal) = &mut journal {
+                    journal.append(&record).map_err(JournalError::File)?;
+                }
+                tally.add(self.fixture(number).players, &record);
+                report(&tally);
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
+        Ok(tally)
+    }
+
+    fn fixture(&self, number: usize) -> &Fixture {
+        &self.plan.fixtures[self.schedule[number].fixture]
+    }
+
+    /// What is to be played as the game with a number.
+    fn pairing(&self, number: usize) -> Pairing<'_> {
+        let Scheduled { round, .. } = self.schedule[number];
+        let fixture = self.fixture(number);
+        Pairing {
+            setup: self.plan.setup,
+            players: fixture.players.map(|player| &self.plan.players[player].agent),
+            first_player: (fixture.first_player + (round % 2) as usize) % 2,
+            opening: &self.openings[(round / 2) as usize % self.openings.len()],
+            seed: self.seed(number),
+            time: self.plan.time,
+        }
+    }
+
+    /// A game's own seed. Records do not have the time control, so it is mixed in here: games with
+    /// another one are told apart by their seeds.
+    fn seed(&self, number: usize) -> u64 {
+        let Scheduled { fixture, round } = self.schedule[number];
+        let time = self.plan.time;
+        let micros =
+            |time: Option<std::time::Duration>| time.map_or(0, |time| time.as_micros() as u64);
+        let parts = [
+            fixture as u64,
+            round,
+            micros(time.clock.map(|clock| clock.base)),
+            micros(time.clock.map(|clock| clock.increment)),
+            micros(time.per_move),
+        ];
+        parts.into_iter().fold(self.plan.seed, |seed, part| {
+            fastrand::Rng::with_seed(seed ^ part.wrapping_mul(0x9e37_79b9_7f4a_7c15)).u64(..)
+        })
+    }
+
+    fn play(
+        &self,
+        number: usize,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Option<GameRecord>, AgentError> {
+        let record = play_game(&self.pairing(number), (number + 1).to_string(), cancel)?;
+        Ok(record.map(|mut record| {
+            for (player, place) in record.players.iter_mut().zip(self.fixture(number).players) {
+                player.name.clone_from(&self.plan.players[place].name);
+            }
+            record
+        }))
+    }
+
+    /// The number of a recorded game, if it is one of this tournament.
+    fn number_of(&self, record: &GameRecord) -> Result<usize, String> {
+        let id = &record.id;
+        let number = id.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let number = number.filter(|&number| number < self.schedule.len());
+        let number = number.ok_or_else(|| format!("there is no game '{id}' in the plan"))?;
+        if record.version != 1 {
+            return Err(format!("game {id} has version {} of the format, not 1", record.version));
+        }
+        let planned = self.pairing(number);
+        let names = self.fixture(number).players.map(|place| &self.plan.players[place].name);
+        let other = |what: &str| Err(format!("game {id} has another {what} than in the plan"));
+        if record.setup != planned.setup.into() {
+            return other("board");
+        }
+        if [0, 1].iter().any(|&side| {
+            let player = &record.players[side];
+            player.agent != planned.players[side].to_string() || player.name != *names[side]
+        }) {
+            return other("player");
+        }
+        if record.seed != planned.seed {
+            return other("seed or time control");
+        }
+        if record.first_player != planned.first_player {
+            return other("first player");
+        }
+        let moves = record.move_text();
+        let game = Game::parse(planned.setup, &moves).map_err(|error| error.to_string())?;
+        if game.moves().len() != record.moves.len() || record.result.winner > Some(1) {
+            return Err(format!("game {id} is not a game"));
+        }
+        if record.opening_moves != planned.opening.len()
+            || !game.moves().starts_with(planned.opening)
+        {
+            return other("opening");
+        }
+        Ok(number)
+    }
+}
+
+/// Why a tournament came to no end.
+#[derive(Debug)]
+pub enum TournamentError {
+    /// The journal cannot be used.
+    Journal(JournalError),
+    /// A player cannot play.
+    Agent(AgentError),
+}
+
+impl From<JournalError> for TournamentError {
+    fn from(error: JournalError) -> TournamentError {
+        TournamentError::Journal(error)
+    }
+}
+
+impl fmt::Display for TournamentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TournamentError::Journal(error) => error.fmt(f),
+            TournamentError::Agent(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for TournamentError {}

@@ -1,0 +1,3 @@
+//! The arena as programs use it.
+
+mod tournament;

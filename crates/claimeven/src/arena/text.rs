@@ -1,0 +1,80 @@
+//! A tournament's report as tables for the terminal.
+
+use std::io::{self, Write};
+
+use claimeven_arena::{Interval, Report, Results};
+
+pub(super) fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    let Report { players, games, planned, seed, format, .. } = report;
+    if let Some(title) = &report.title {
+        writeln!(out, "{title}")?;
+    }
+    let count = players.len();
+    writeln!(out, "{format} of {count} players, {games} of {planned} games, seed {seed}\n")?;
+    let names = players.iter().map(|player| player.name.chars().count());
+    let width = names.max().unwrap_or(0).max("player".len());
+    writeln!(
+        out,
+        "    {:<width$}  {:>5}  {:<14}  {:>6} {:>6} {:>6}  {:>8}  {:>7}  {:>9}  {:>10}",
+        "player", "Elo", "95 %", "won", "drawn", "lost", "points", "score", "ms/move", "nodes/move"
+    )?;
+    for (rank, player) in (1..).zip(players) {
+        let Results { won, drawn, lost } = player.results;
+        let range = range(player.elo);
+        writeln!(
+            out,
+            "{rank:>3} {:<width$}  {:>5.0}  {range:<14}  {won:>6} {drawn:>6} {lost:>6}  {:>8.1}  \
+             {:>7}  {:>9.3}  {:>10.0}",
+            player.name,
+            player.elo.middle,
+            player.points,
+            percent(player.score),
+            player.ms_per_move,
+            player.nodes_per_move,
+        )?;
+    }
+    write_cross_table(out, report, width)?;
+    let Results { won, drawn, lost } = report.first_player;
+    let score = percent(report.first_player_score);
+    writeln!(out, "\nWhoever began scored {score}: won {won}, drew {drawn}, lost {lost}.")?;
+    writeln!(out, "{} different games, {} repeated.", report.distinct, report.repeated)?;
+    if let ([shortest, ..], [.., longest]) = (&report.lengths[..], &report.lengths[..]) {
+        let mean = report.mean_length().unwrap_or(0.0);
+        let (shortest, longest) = (shortest.moves, longest.moves);
+        writeln!(out, "{mean:.1} moves a game, from {shortest} to {longest}.")?;
+    }
+    for player in players.iter().filter(|player| player.lost_on_time + player.forfeited > 0) {
+        let (name, late) = (&player.name, player.lost_on_time);
+        writeln!(out, "{name} lost {late} games on time and forfeited {}.", player.forfeited)?;
+    }
+    Ok(())
+}
+
+fn write_cross_table(out: &mut impl Write, report: &Report, width: usize) -> io::Result<()> {
+    write!(out, "\nPoints against each\n    {:width$} ", "")?;
+    for rank in 1..=report.players.len() {
+        write!(out, " {rank:>6}")?;
+    }
+    writeln!(out)?;
+    for (rank, (player, row)) in (1..).zip(report.players.iter().zip(&report.head_to_head)) {
+        write!(out, "{rank:>3} {:<width$} ", player.name)?;
+        for results in row {
+            match results.games() {
+                0 => write!(out, " {:>6}", "-")?,
+                _ => write!(out, " {:>6.1}", results.points())?,
+            }
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// A share in percent, as in `52.5 %`.
+pub(super) fn percent(share: Option<f64>) -> String {
+    share.map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+}
+
+/// Where a rating lies, as in `-12 to 40`; that of the anchor is given.
+pub(super) fn range(Interval { low, high, .. }: Interval) -> String {
+    if low < high { format!("{low:.0} to {high:.0}") } else { "given".to_owned() }
+}
