@@ -8,7 +8,7 @@ use claimeven_game::{Column, Game, Setup};
 use claimeven_search::{Agent, AgentError, Limits};
 
 use crate::record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord};
-use crate::roster::AgentSpec;
+use crate::roster::{AgentSpec, Seat};
 
 /// A game that is to be played.
 #[derive(Clone, Debug)]
@@ -61,11 +61,8 @@ pub fn play_game(
     cancel: &Arc<AtomicBool>,
 ) -> Result<Option<GameRecord>, AgentError> {
     let Pairing { setup, players, first_player, opening, seed, time } = *pairing;
-    let mut seeds = fastrand::Rng::with_seed(seed);
-    let mut agents: Vec<Box<dyn Agent>> = Vec::new();
-    for player in players {
-        agents.push(player.build(setup, seeds.u64(..))?);
-    }
+    let seats = players.map(|player| Seat::Agent(player.clone()));
+    let mut agents = seat_players(setup, &seats, seed)?;
     let began = jiff::Timestamp::now();
     let mut game = Game::new(setup);
     let mut moves = Vec::new();
@@ -85,27 +82,31 @@ pub fn play_game(
             cancel: Some(Arc::clone(cancel)),
             ..Limits::default()
         };
-        let Ok(decision) = agents[turn].decide(game.position(), &limits) else {
-            break ResultRecord::lost(&game, first_player, turn, Reason::Forfeit);
-        };
+        let agent = agents[turn].as_mut().expect("both players are programs");
+        let decision = agent.decide(game.position(), &limits);
         if cancel.load(Ordering::Relaxed) {
             return Ok(None);
         }
+        let forfeit = |game: &Game| ResultRecord::lost(game, first_player, turn, Reason::Forfeit);
+        let decision = match decision {
+            Ok(decision) => decision,
+            Err(error) => break forfeit(&game).because(error),
+        };
         if let (Some(clock), Some(left)) = (time.clock, &mut left[turn]) {
             match left.checked_sub(decision.time) {
                 Some(rest) => *left = rest + clock.increment,
                 None => break ResultRecord::lost(&game, first_player, turn, Reason::Time),
             }
         }
-        if game.play(decision.column).is_err() {
-            break ResultRecord::lost(&game, first_player, turn, Reason::Forfeit);
+        if let Err(error) = game.play(decision.column) {
+            break forfeit(&game).because(error);
         }
         moves.push(MoveRecord::chosen(&decision));
     };
     let player =
         |spec: &AgentSpec| PlayerRecord { agent: spec.to_string(), name: spec.to_string() };
     Ok(Some(GameRecord {
-        version: 1,
+        version: GameRecord::VERSION,
         id,
         time: began.to_string(),
         setup: setup.into(),
@@ -116,4 +117,21 @@ pub fn play_game(
         moves,
         result,
     }))
+}
+
+/// Makes the players of a game by its seed; `None` for a person.
+pub(crate) fn seat_players(
+    setup: Setup,
+    seats: &[Seat],
+    seed: u64,
+) -> Result<Vec<Option<Box<dyn Agent>>>, AgentError> {
+    let mut seeds = fastrand::Rng::with_seed(seed);
+    let mut seat = |seat: &Seat| {
+        let seed = seeds.u64(..);
+        match seat {
+            Seat::Human => Ok(None),
+            Seat::Agent(spec) => spec.build(setup, seed).map(Some),
+        }
+    };
+    seats.iter().map(&mut seat).collect()
 }

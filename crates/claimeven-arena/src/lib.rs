@@ -3,20 +3,26 @@
 //! - [`AgentSpec`] is a player by name and parameters: `alphabeta:depth=8,eval=sawwan`.
 //! - [`Seat`] is a side of a game, taken by a person or by a program.
 //! - [`play_game`] plays one game, [`Contest`] a match on all cores; both give [`GameRecord`]s.
+//! - [`GameRecord::replay`] holds a record against the rules; [`OlderRecord`] and [`pgn`] are other
+//!   forms of it.
 //! - [`PairResults`] and [`Sprt`] say what results mean.
 
 mod agents;
 mod contest;
+mod export;
 mod game;
 mod openings;
 mod record;
+mod replay;
 mod roster;
 mod statistics;
 
 pub use agents::AGENTS;
 pub use contest::{Contest, Effort, Standing};
+pub use export::{OlderRecord, pgn};
 pub use game::{Clock, Pairing, TimeControl, play_game};
 pub use openings::{OpeningError, Openings};
 pub use record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord, SetupRecord};
+pub use replay::{Fault, RecordError};
 pub use roster::{AgentKind, AgentSpec, Parameter, Seat, SpecError, Values};
 pub use statistics::{Interval, PairResults, Sprt, Verdict, elo_of_score, score_of_elo};

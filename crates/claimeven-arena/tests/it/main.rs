@@ -1,0 +1,3 @@
+//! Tests of the arena through its public interface.
+
+mod records;
