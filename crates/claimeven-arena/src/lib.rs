@@ -5,17 +5,20 @@
 //! - [`play_game`] plays one game, [`Contest`] a match on all cores; both give [`GameRecord`]s.
 //! - [`GameRecord::replay`] holds a record against the rules; [`OlderRecord`] and [`pgn`] are other
 //!   forms of it.
+//! - [`speak_ugi`] lends the players to other programs; `ugi:cmd=…` is a player that is one.
 //! - [`PairResults`] and [`Sprt`] say what results mean.
 
 mod agents;
 mod contest;
 mod export;
+mod external;
 mod game;
 mod openings;
 mod record;
 mod replay;
 mod roster;
 mod statistics;
+mod ugi;
 
 pub use agents::AGENTS;
 pub use contest::{Contest, Effort, Standing};
@@ -26,3 +29,4 @@ pub use record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord, Set
 pub use replay::{Fault, RecordError};
 pub use roster::{AgentKind, AgentSpec, Parameter, Seat, SpecError, Values};
 pub use statistics::{Interval, PairResults, Sprt, Verdict, elo_of_score, score_of_elo};
+pub use ugi::speak_ugi;
