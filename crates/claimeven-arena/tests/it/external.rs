@@ -1,6 +1,5 @@
 //! Programs that play as they should, and all the ways in which they do not.
 
-use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -15,28 +14,23 @@ fn engine(at_go: &str) -> AgentSpec {
          ugi) echo id name test; echo ugiok;; isready) echo readyok;; quit) exit;; \
          go) {at_go};; esac; done"
     );
-    shell(&script, "")
+    shell(&script)
 }
 
-fn shell(script: &str, parameters: &str) -> AgentSpec {
-    let mut quoted = String::new();
-    for character in format!("sh -c '{script}'").chars() {
-        if matches!(character, '"' | '\\') {
-            quoted.push('\\');
-        }
-        quoted.push(character);
-    }
-    let mut text = String::new();
-    write!(text, "ugi:cmd=\"{quoted}\",ms=20,wait=1500{parameters}").unwrap();
-    text.parse().unwrap()
+fn shell(script: &str) -> AgentSpec {
+    let script = script.replace('\\', r"\\").replace('"', r#"\""#);
+    format!("ugi:cmd=\"sh -c '{script}'\",ms=20,wait=1500").parse().unwrap()
 }
 
-/// A game that the program begins, against a player who stacks discs where they do no harm.
+/// A game that the program begins.
 fn play(engine: &AgentSpec, setup: Setup) -> GameRecord {
-    let other = "random:seed=1".parse().unwrap();
+    play_against(engine, &"random:seed=1".parse().unwrap(), setup)
+}
+
+fn play_against(engine: &AgentSpec, other: &AgentSpec, setup: Setup) -> GameRecord {
     let pairing = Pairing {
         setup,
-        players: [engine, &other],
+        players: [engine, other],
         first_player: 0,
         opening: &[],
         seed: 1,
@@ -80,7 +74,7 @@ fn a_program_that_is_not_there_forfeits() {
 
 #[test]
 fn a_program_that_dies_forfeits() {
-    forfeits(&shell("exit 3", ""), 0, "the program died before");
+    forfeits(&shell("exit 3"), 0, "the program died before");
     forfeits(&engine("exit 3"), 0, "the program died before bestmove came (exit status: 3)");
     let later = engine("if [ -n \"$n\" ]; then exit 4; fi; n=1; echo bestmove 4");
     forfeits(&later, 2, "the program died before bestmove came (exit status: 4)");
@@ -94,19 +88,27 @@ fn a_program_that_dies_forfeits() {
 #[test]
 fn a_program_that_hangs_forfeits() {
     forfeits(&engine("exec sleep 60"), 0, "time-out: no bestmove came in time");
-    forfeits(&shell("exec sleep 60", ""), 0, "time-out: no ugiok came in time");
+    forfeits(&shell("exec sleep 60"), 0, "time-out: no ugiok came in time");
 }
 
 #[test]
 fn a_program_that_plays_an_illegal_move_forfeits() {
-    forfeits(&engine("echo bestmove 8"), 0, "illegal move \"8\": there is no column 8 (1 to 7)");
+    forfeits(
+        &engine("echo bestmove 8"),
+        0,
+        "illegal move \"8\": there is no column 8, the board has 7 columns",
+    );
     forfeits(&engine("echo bestmove 44"), 0, "illegal move \"44\": it is no column (1 to 7)");
     forfeits(&engine("echo bestmove"), 0, "illegal move \"\": it is no column (1 to 7)");
-    let game = play(&engine("echo bestmove 4"), Setup::STANDARD);
-    if game.result.reason == Reason::Forfeit {
-        let detail = game.result.detail.as_deref();
-        assert_eq!(detail, Some("illegal move \"4\": column 4 is full"));
-    }
+}
+
+#[test]
+fn a_column_that_is_full_is_an_illegal_move() {
+    let stubborn = engine("echo bestmove 4");
+    let game = play_against(&stubborn, &stubborn, Setup::STANDARD);
+    assert_eq!(game.move_text(), "444444");
+    assert_eq!((game.result.winner, game.result.reason), (Some(1), Reason::Forfeit));
+    assert_eq!(game.result.detail.as_deref(), Some("illegal move \"4\": column 4 is full"));
 }
 
 #[test]
@@ -117,7 +119,7 @@ fn garbage_is_passed_over_but_not_for_ever() {
     );
     assert_eq!(game.moves[0].column, 4);
     assert_eq!(game.moves[0].value.as_deref(), Some("+0"));
-    forfeits(&shell("exec yes", ""), 0, "time-out: no ugiok came in time");
+    forfeits(&shell("exec yes"), 0, "time-out: no ugiok came in time");
     forfeits(&engine("exec yes bestmov"), 0, "time-out: no bestmove came in time");
 }
 
