@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use claimeven_game::{Column, Game, Position, Setup};
+use claimeven_game::{Cell, Column, Game, Position, Setup};
 use claimeven_search::{Agent, AgentError, Decision, Limits, Value, Work};
 
 /// Another program that plays. It is started when it has to decide for the first time, and ended
@@ -103,7 +103,8 @@ fn parse_move(text: &str, position: &Position) -> Result<Column, String> {
     let illegal = |reason: String| format!("illegal move {:?}: {reason}", shortened(text));
     let columns = Column::names(position.setup());
     let column = column.ok_or_else(|| illegal(format!("it is no column ({columns})")))?;
-    position.clone().play(column).map_err(|error| illegal(error.to_string()))?;
+    let mut next = *position;
+    next.play(column).map_err(|error| illegal(error.to_string()))?;
     Ok(column)
 }
 
@@ -336,8 +337,8 @@ fn extend(game: &Game, position: &Position, tried: &mut HashSet<u128>) -> Option
 
 /// Whether the uppermost disc of a column lies in the other position too.
 fn is_part(part: &Position, whole: &Position, column: Column) -> bool {
-    let cells = (0..part.setup().rows()).rev().map(|row| claimeven_game::Cell { column, row });
-    let top = cells.into_iter().find(|&cell| part.disc(cell).is_some());
+    let mut cells = (0..part.setup().rows()).rev().map(|row| Cell { column, row });
+    let top = cells.find(|&cell| part.disc(cell).is_some());
     top.is_some_and(|cell| part.disc(cell) == whole.disc(cell))
 }
 

@@ -8,7 +8,7 @@ use claimeven_game::{Column, Game, Setup};
 use claimeven_search::{Agent, AgentError, Limits};
 
 use crate::record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord};
-use crate::roster::{AgentSpec, Seat};
+use crate::roster::AgentSpec;
 
 /// A game that is to be played.
 #[derive(Clone, Debug)]
@@ -61,8 +61,7 @@ pub fn play_game(
     cancel: &Arc<AtomicBool>,
 ) -> Result<Option<GameRecord>, AgentError> {
     let Pairing { setup, players, first_player, opening, seed, time } = *pairing;
-    let seats = players.map(|player| Seat::Agent(player.clone()));
-    let mut agents = seat_players(setup, &seats, seed)?;
+    let mut agents = seat_players(setup, players.map(Some), seed)?;
     let began = jiff::Timestamp::now();
     let mut game = Game::new(setup);
     let mut moves = Vec::new();
@@ -119,19 +118,16 @@ pub fn play_game(
     }))
 }
 
-/// Makes the players of a game by its seed; `None` for a person.
+/// Makes the players of a game by its seed; `None` stands for a person.
 pub(crate) fn seat_players(
     setup: Setup,
-    seats: &[Seat],
+    players: [Option<&AgentSpec>; 2],
     seed: u64,
-) -> Result<Vec<Option<Box<dyn Agent>>>, AgentError> {
+) -> Result<[Option<Box<dyn Agent>>; 2], AgentError> {
     let mut seeds = fastrand::Rng::with_seed(seed);
-    let mut seat = |seat: &Seat| {
+    let [first, second] = players.map(|player| {
         let seed = seeds.u64(..);
-        match seat {
-            Seat::Human => Ok(None),
-            Seat::Agent(spec) => spec.build(setup, seed).map(Some),
-        }
-    };
-    seats.iter().map(&mut seat).collect()
+        player.map(|spec| spec.build(setup, seed)).transpose()
+    });
+    Ok([first?, second?])
 }

@@ -85,11 +85,14 @@ impl GameRecord {
     fn chosen_again(&self) -> Result<usize, Fault> {
         let game = self.replayed()?;
         let setup = game.position().setup();
-        let mut seats = Vec::new();
-        for player in &self.players {
-            seats.push(player.agent.parse::<Seat>().map_err(Fault::Agent)?);
-        }
-        let mut agents = seat_players(setup, &seats, self.seed).map_err(Fault::Unsuited)?;
+        let spec = |place: usize| match self.players[place].agent.parse() {
+            Ok(Seat::Agent(spec)) => Ok(Some(spec)),
+            Ok(Seat::Human) => Ok(None),
+            Err(error) => Err(Fault::Agent(error)),
+        };
+        let (first, second) = (spec(0)?, spec(1)?);
+        let players = [first.as_ref(), second.as_ref()];
+        let mut agents = seat_players(setup, players, self.seed).map_err(Fault::Unsuited)?;
         let mut again = Game::new(setup);
         let mut chosen = 0;
         for (ply, &recorded) in game.moves().iter().enumerate() {

@@ -143,12 +143,12 @@ impl Show<'_> {
                     writeln!(out)?;
                     return Ok(Wish::Quit);
                 };
-                match (line.trim(), line.trim().parse()) {
+                match (line.trim(), line.trim().parse::<usize>()) {
                     ("", _) if ply == last => return Ok(Wish::Next),
                     ("", _) => break ply + 1,
                     ("b", _) => break ply.saturating_sub(1),
                     ("q", _) => return Ok(Wish::Quit),
-                    (_, Ok(number @ 0..)) if number <= last => break number,
+                    (_, Ok(number)) if number <= last => break number,
                     (text, _) => writeln!(
                         out,
                         "{text:?} is none of Enter (next), b (back), 0 to {last} (jump) and q (quit)"
