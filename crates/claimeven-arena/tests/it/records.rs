@@ -144,7 +144,11 @@ fn a_tampered_record_is_refused_by_game_move_and_reason() {
         ),
         (
             &|game| game.moves.push(game.moves[0].clone()),
-            format!("move {}, column {}: the game is over", last + 1, right.moves[0].column),
+            format!(
+                "move {}, column {}: the game is already over (X wins)",
+                last + 1,
+                right.moves[0].column
+            ),
         ),
         (
             &|game| drop(game.moves.pop()),
