@@ -50,7 +50,7 @@ impl Learner {
         threads: usize,
         random: &mut Rng,
     ) -> Losses {
-        let setup = self.network.architecture().setup().expect("a network's setup is sound");
+        let setup = self.network.setup();
         let mut sum = Losses::default();
         let mut scratches = vec![Scratch::default(); threads];
         for _ in 0..steps {

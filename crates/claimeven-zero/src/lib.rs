@@ -2,6 +2,7 @@
 //!
 //! - [`Network`] is a network and its file; [`Inference`] judges positions with it, and is one
 //!   [`Evaluator`] of several.
+//! - [`embedded_network`] is a trained one that is part of the program; [`Model`] is one that is not.
 //! - [`SearchTree`] gathers positions and applies what evaluators say of them.
 //! - [`Zero`] is the player, an [`Agent`](claimeven_search::Agent).
 //! - [`Run`] is a training run in a folder: self-play, learning, gate and exam, one iteration
@@ -40,6 +41,7 @@ mod gumbel;
 mod inference;
 mod lanes;
 mod learner;
+mod model;
 mod network;
 mod parameters;
 mod planes;
@@ -61,6 +63,7 @@ pub use gradient::{Losses, Sample};
 pub use gumbel::{GumbelParameters, Halving, improved_policy};
 pub use inference::Inference;
 pub use learner::Learner;
+pub use model::{Model, ModelError, NoNetwork, embedded_network, embedded_networks, kept_networks};
 pub use network::{Network, NetworkError};
 pub use parameters::{
     ExamParameters, GateParameters, LearningParameters, Parameters, ParametersError,

@@ -2,28 +2,12 @@
 
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use claimeven_game::{Ruleset, Setup};
 use claimeven_zero::{Architecture, Event, Metrics, Network, Parameters, Run, RunError};
 
-/// A folder that is gone at the end of its test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path =
-            std::env::temp_dir().join(format!("claimeven-zero-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use crate::folder::Folder;
 
 /// A game and a network that are learnt in seconds.
 fn parameters() -> Parameters {
