@@ -247,6 +247,7 @@ const TIES: Parameter = Parameter {
     values: Values::Word(&["centre", "first", "last", "random"]),
 };
 
+#[expect(clippy::unnecessary_wraps, reason = "it is what building a player gives")]
 fn player(agent: impl Agent + 'static) -> Built {
     Ok(Box::new(agent))
 }
@@ -397,7 +398,7 @@ mod tests {
         for (name, expected) in [("cpuct", exploration), ("fpu", first_play_reduction)] {
             let parameter = kind.parameters.iter().find(|known| known.name == name).unwrap();
             let Values::Decimal { default, .. } = parameter.values else { panic!("{name}") };
-            assert_eq!(default as f32, expected);
+            assert_eq!((default as f32).to_bits(), expected.to_bits(), "{name}");
         }
     }
 }

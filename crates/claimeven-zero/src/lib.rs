@@ -58,7 +58,7 @@ pub use cache::Cache;
 pub use evaluator::{Answer, Chances, Evaluator, Ignorant};
 pub use exam::{Exam, Marks};
 pub use files::{FileError, FileErrorCause};
-pub use gate::{MatchScore, play_match};
+pub use gate::MatchScore;
 pub use gradient::{Losses, Sample};
 pub use gumbel::{GumbelParameters, Halving, improved_policy};
 pub use inference::Inference;
@@ -71,7 +71,7 @@ pub use parameters::{
 };
 pub use planes::{Discs, PLANES};
 pub use replay::{Replay, SamplesError};
-pub use run::{Event, Metrics, Observer, Run, RunError, RunState};
+pub use run::{Event, Metrics, Observer, Resources, Run, RunError, RunState};
 pub use search_tree::{Gathered, Node, Proof, SearchTree, TreeParameters};
 pub use searches::search_many;
 pub use self_play::{Harvest, Watch, play_games};

@@ -24,6 +24,7 @@ mod show;
 mod solve;
 mod solver;
 mod stream;
+mod train;
 mod tree;
 mod ugi;
 
@@ -32,7 +33,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 use failure::Failure;
 
-/// Plays, solves, teaches and compares Connect Four on any board.
+/// Plays, solves, teaches, compares and learns Connect Four on any board.
 #[derive(Parser)]
 #[command(version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
@@ -59,6 +60,7 @@ enum Command {
     Compare(compare::Args),
     Match(contest::Args),
     Arena(arena::Args),
+    Train(train::Args),
     Evaluate(evaluate::Args),
     Show(show::Args),
     Agents(agents::Args),
@@ -111,6 +113,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Match(args)) => contest::run(&args),
         Some(Command::Arena(args)) => arena::run(&args),
+        Some(Command::Train(args)) => train::run(&args),
         Some(Command::Evaluate(args)) => evaluate::run(&args),
         Some(Command::Agents(args)) => agents::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),
