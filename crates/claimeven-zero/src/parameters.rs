@@ -250,7 +250,7 @@ impl Parameters {
     /// Changes one number by its name, such as `learning.rate`. Whether a network can be trained
     /// with it is for [`check`](Parameters::check) to say.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParametersError> {
-        let mut all = serde_json::to_value(*self).expect("parameters are plain data");
+        let mut all = self.document();
         let wrong = || ParametersError::Value { name: name.to_owned(), value: value.to_owned() };
         let mut parts = name.split('.');
         let place = parts.try_fold(&mut all, |value, part| value.get_mut(part));
@@ -275,9 +275,15 @@ impl Parameters {
     /// All numbers with their names, such as `learning.rate`.
     pub fn list(&self) -> Vec<(String, String)> {
         let mut list = Vec::new();
-        let all = serde_json::to_value(*self).expect("parameters are plain data");
-        list_values("", &all, &mut list);
+        list_values("", &self.document(), &mut list);
         list
+    }
+
+    /// As a document. By way of its text, in which 0.1 is 0.1 and not the nearest number that
+    /// single precision has, in double precision.
+    fn document(&self) -> Value {
+        let text = serde_json::to_string(self).expect("parameters are plain data");
+        serde_json::from_str(&text).expect("the text is a document")
     }
 
     /// The presets by name.

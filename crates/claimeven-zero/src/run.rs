@@ -337,9 +337,13 @@ impl Run {
         let numbers = (iteration - 1) * parameters.games..iteration * parameters.games;
         let network = Inference::new(&self.player);
         let (seed, watch, threads) = (self.seed(0, 1), Watch::default(), self.resources.threads);
+        let observing = thread::current();
         thread::scope(|scope| {
-            let games =
-                scope.spawn(|| play_games(&network, parameters, seed, numbers, threads, &watch));
+            let games = scope.spawn(|| {
+                let harvest = play_games(&network, parameters, seed, numbers, threads, &watch);
+                observing.unpark();
+                harvest
+            });
             while !games.is_finished() {
                 thread::park_timeout(Duration::from_millis(200));
                 let games = watch.games.load(std::sync::atomic::Ordering::Relaxed);

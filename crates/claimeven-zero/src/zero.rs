@@ -407,8 +407,8 @@ mod tests {
             columns
         };
         for simulations in [0, 100] {
-            assert_eq!(columns(simulations, 0.0, "4").len(), 1);
-            assert!(columns(simulations, 1.0, "4").len() > 3);
+            assert_eq!(columns(simulations, 0.0, "43").len(), 1);
+            assert!(columns(simulations, 1.0, "43").len() > 3);
         }
         assert_eq!(columns(200, 5.0, "121212"), [1]);
         // All but one lose at once, which the search has proven.

@@ -38,8 +38,7 @@ use failure::Failure;
 #[command(version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
     after_help = "More commands: replay, games, ugi, perft, count, book, bench, completions.\n\
-    Without a command: a game in the terminal. The --help of each has examples and\n\
-    the options for other boards."
+    Without a command: a game in the terminal. The --help of each has examples."
 )]
 struct Cli {
     /// When to use colour: auto, always or never

@@ -251,14 +251,15 @@ impl Task<'_> {
 
     /// Trains and prints a line per iteration.
     fn train(&self, mut view: View, log: &Log) -> Result<(), Failure> {
-        log.begin(&view)?;
-        let mut printed = Ok(());
+        let mut has_begun = false;
+        // Nobody may read the lines any more, but the training goes on.
         let worked = self.work(&mut |event| {
             view.update(event);
-            if matches!(event, Event::PreparingExam | Event::Done(_)) && printed.is_ok() {
-                printed = log.event(&view, event);
+            if !has_begun {
+                let _ = log.begin(&view);
+                has_begun = true;
             }
-            // Nobody reads the lines any more, but the training goes on.
+            let _ = log.event(&view, event);
             self.wish()
         });
         worked?;

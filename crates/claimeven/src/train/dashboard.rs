@@ -89,10 +89,10 @@ fn curves(view: &View) -> Vec<Curve> {
 
 fn draw(frame: &mut Frame, view: &View) {
     let curves = curves(view);
-    let height = if frame.area().height >= 8 + 3 * curves.len() as u16 { 2 } else { 1 };
+    let height = if frame.area().height >= 9 + 2 * curves.len() as u16 { 2 } else { 1 };
     let mut rows = vec![Constraint::Length(1); 5];
     rows.extend(curves.iter().map(|_| Constraint::Length(height)));
-    rows.extend([Constraint::Length(1), Constraint::Length(1), Constraint::Fill(1)]);
+    rows.extend([Constraint::Length(1); 4]);
     let rows = Layout::vertical(rows).horizontal_margin(1).split(frame.area());
 
     let state = view.state();
@@ -121,13 +121,13 @@ fn draw(frame: &mut Frame, view: &View) {
         Some(format!("iteration {}: {}", metrics.state.iteration, gate(metrics)?))
     });
     let rest = &rows[5 + curves.len()..];
-    frame.render_widget(Paragraph::new(last_gate.unwrap_or_default()).yellow(), rest[0]);
+    frame.render_widget(Paragraph::new(last_gate.unwrap_or_default()).yellow(), rest[1]);
     let keys = match (view.stage, view.is_stopping) {
         (_, true) => "stopping at the last iteration that ended; q again stops at once",
         (Stage::Elsewhere | Stage::Idle, _) => "q ends the watching",
         _ => "q or Ctrl-C stops; --resume goes on from the last iteration that ended",
     };
-    frame.render_widget(Paragraph::new(keys).dim(), rest[1]);
+    frame.render_widget(Paragraph::new(keys).dim(), rest[3]);
 }
 
 fn left(view: &View) -> String {
