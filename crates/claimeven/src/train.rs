@@ -16,7 +16,7 @@ use std::thread;
 use std::time::Duration;
 
 use claimeven_game::Setup;
-use claimeven_zero::{Event, Observer, Parameters, ParametersError, Resources, Run, RunError};
+use claimeven_zero::{Observer, Parameters, ParametersError, Resources, Run, RunError};
 use clap::builder::PossibleValuesParser;
 
 use crate::Failure;
@@ -32,8 +32,9 @@ In a terminal a run is shown as it goes; in a pipe it prints a line per iteratio
 the same as JSON lines in metrics.jsonl. Ctrl-C stops at the last iteration that ended, a second\n\
 one at once; nothing but the iteration under way is ever lost, and --resume goes on as if there\n\
 had been no break. The same parameters give the same networks, whatever the threads.\n\n\
-Without a limit, 10min and 1h end when the run has worked that long, strongest never. Limits count\n\
-all that the run has done, so a command with --resume can be repeated until it is done.\n\n\
+Without a limit, 10min and 1h end when the run has worked that long, and others when they are\n\
+stopped. Limits count all that the run has done: with --resume, a command can be repeated until\n\
+it is done.\n\n\
 Disk: samples are removed when nobody learns them any more; of the networks stay the last 40, the\n\
 best and some 40 older ones.\n\n\
 Examples:\n  \

@@ -99,6 +99,8 @@ impl View {
             Event::Learning { steps, of, .. } => Stage::Learning { steps, of },
             Event::Testing { .. } => Stage::Testing,
             Event::Done(metrics) => {
+                // A run that was killed may have left the line of an iteration that is now done again.
+                self.history.retain(|old| old.state.iteration < metrics.state.iteration);
                 self.history.push(*metrics);
                 Stage::Testing
             }
