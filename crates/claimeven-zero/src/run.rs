@@ -132,7 +132,12 @@ pub struct Metrics {
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// The positions of the exam are being solved.
-    PreparingExam,
+    PreparingExam {
+        /// Those that are.
+        solved: usize,
+        /// All of them.
+        of: usize,
+    },
     /// Games are being played.
     Playing {
         /// The iteration.
@@ -505,11 +510,13 @@ impl Run {
                 Exam::load(&path).map_err(|error| RunError::Damaged(path, error.to_string()))?;
             return Ok(Some(exam));
         }
-        let _ = observer(Event::PreparingExam);
         let (seed, threads) = (self.seed(0, 4), self.resources.threads);
-        // A ruleset that cannot be solved has no exam.
-        let Ok(exam) = Exam::new(self.setup, parameters, seed, threads) else {
-            return Ok(None);
+        let progress = |solved| observer(Event::PreparingExam { solved, of: parameters.positions });
+        let exam = match Exam::new(self.setup, parameters, seed, threads, progress) {
+            Ok(Some(exam)) => exam,
+            Ok(None) => return Err(RunError::Stopped(self.folder.clone())),
+            // A ruleset that cannot be solved has no exam.
+            Err(_) => return Ok(None),
         };
         exam.save(&path).map_err(|error| RunError::Io(path, error))?;
         Ok(Some(exam))
@@ -626,6 +633,8 @@ pub enum RunError {
         /// What was asked for.
         asked: String,
     },
+    /// The observer broke off before the first iteration.
+    Stopped(PathBuf),
     /// There is too little room on the disk.
     Disk {
         /// The folder.
@@ -655,6 +664,9 @@ impl fmt::Display for RunError {
             }
             RunError::Busy(path) => {
                 write!(f, "another process is training in {}", path.display())
+            }
+            RunError::Stopped(path) => {
+                write!(f, "the run in {} was stopped before it began", path.display())
             }
             RunError::OtherParameters { folder, name, saved, asked } => {
                 write!(f, "the run in {} has {name} {saved}, not {asked}", folder.display())

@@ -40,6 +40,7 @@ const RIGHT: f64 = 24.0;
 const TOP: f64 = 84.0;
 const BOTTOM: f64 = 52.0;
 const LEGEND: f64 = 40.0;
+const LEGEND_ROW: f64 = 22.0;
 /// Numbers below the horizontal axis at most.
 const MOST_TICKS: usize = 14;
 
@@ -51,7 +52,10 @@ impl Figure<'_> {
     /// The picture.
     pub(crate) fn svg(&self) -> String {
         let width = CHART_WIDTH * self.charts.len() as f64;
-        let height = TOP + CHART_HEIGHT + BOTTOM + LEGEND;
+        let legend = self.legend(width - RIGHT);
+        let rows = legend.last().map_or(0, |&(_, row)| row);
+        let first_row = TOP + CHART_HEIGHT + BOTTOM + LEGEND - 18.0;
+        let height = first_row + 18.0 + LEGEND_ROW * f64::from(rows);
         let mut svg = format!(
             r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">
   <title>{title}</title>
@@ -71,15 +75,34 @@ impl Figure<'_> {
         for (index, chart) in self.charts.iter().enumerate() {
             chart.draw(&mut svg, CHART_WIDTH * index as f64);
         }
-        self.draw_legend(&mut svg, height - 18.0);
+        self.draw_legend(&mut svg, &legend, first_row);
         svg.push_str("</svg>\n");
         svg
     }
 
-    fn draw_legend(&self, svg: &mut String, y: f64) {
-        let mut x = LEFT;
-        let names = self.charts.first().map_or(&[][..], |chart| &chart.series[..]);
-        for (index, Series { name, .. }) in names.iter().enumerate() {
+    /// The names of the series, which are those of the first chart.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.charts.first().into_iter().flat_map(|chart| &chart.series).map(|series| &*series.name)
+    }
+
+    /// Where the names of the series begin, and in which row.
+    fn legend(&self, width: f64) -> Vec<(f64, u32)> {
+        let (mut x, mut row) = (LEFT, 0);
+        let place = |name: &str| {
+            let room = 60.0 + 7.5 * name.chars().count() as f64;
+            if x > LEFT && x + room > width {
+                (x, row) = (LEFT, row + 1);
+            }
+            let place = (x, row);
+            x += room;
+            place
+        };
+        self.names().map(place).collect()
+    }
+
+    fn draw_legend(&self, svg: &mut String, legend: &[(f64, u32)], first_row: f64) {
+        for (index, (name, &(x, row))) in self.names().zip(legend).enumerate() {
+            let y = first_row + LEGEND_ROW * f64::from(row);
             let style = Mark::of(index);
             let _ = writeln!(
                 svg,
@@ -91,7 +114,6 @@ impl Figure<'_> {
             );
             style.draw(svg, x + 13.0, y - 4.0);
             let _ = writeln!(svg, r#"  <text x="{}" y="{y}">{}</text>"#, x + 34.0, escape(name));
-            x += 60.0 + 7.5 * name.chars().count() as f64;
         }
     }
 }

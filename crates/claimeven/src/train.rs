@@ -231,10 +231,14 @@ impl Task<'_> {
         let threads = self.args.threads.map_or_else(cores, usize::from);
         let resources =
             Resources { keep_free: 1_000_000 * self.args.keep_free, ..Resources::new(threads) };
-        let mut run = if self.args.resume {
-            Run::resume(self.folder, Some(&self.parameters), resources, observer)?
+        let opened = if self.args.resume {
+            Run::resume(self.folder, Some(&self.parameters), resources, observer)
         } else {
-            Run::begin(self.folder, &self.parameters, resources, observer)?
+            Run::begin(self.folder, &self.parameters, resources, observer)
+        };
+        let mut run = match opened {
+            Err(RunError::Stopped(_)) => return Ok(()),
+            opened => opened?,
         };
         while !self.goal().is_reached(run.state()) && !self.stop.load(Ordering::Relaxed) {
             run.iterate(observer)?;

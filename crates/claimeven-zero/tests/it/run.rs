@@ -188,6 +188,22 @@ fn breaking_off_leaves_the_last_iteration() {
 }
 
 #[test]
+fn breaking_off_before_the_first_iteration_leaves_a_run_that_can_begin() {
+    let folder = Folder::new("early");
+    let mut stop = |event: Event<'_>| match event {
+        Event::PreparingExam { solved: 1.., .. } => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    let mut parameters = parameters();
+    parameters.exam.positions = 100_000;
+    let run = Run::begin(&folder.0, &parameters, Resources::new(2), &mut stop);
+    assert!(matches!(run, Err(RunError::Stopped(_))));
+    let mut stop = |_: Event<'_>| ControlFlow::Break(());
+    let run = Run::resume(&folder.0, Some(&parameters), Resources::new(2), &mut stop);
+    assert!(matches!(run, Err(RunError::Stopped(_))));
+}
+
+#[test]
 fn a_game_that_nobody_can_solve_is_learnt_without_an_exam() {
     let folder = Folder::new("lines");
     let mut parameters = parameters();

@@ -145,7 +145,10 @@ fn left(view: &View) -> String {
 fn stage(view: &View) -> Gauge<'static> {
     let iteration = view.state().iteration + 1;
     let (share, text) = match view.stage {
-        Stage::Preparing => (0.0, "solving the positions of the exam".to_owned()),
+        Stage::Preparing { solved, of } => {
+            let text = format!("solving the positions of the exam: {solved} of {of}");
+            (solved as f64 / of.max(1) as f64, text)
+        }
         Stage::Playing { games, of } => {
             (games as f64 / of.max(1) as f64, format!("game {games} of {of}"))
         }
@@ -157,7 +160,7 @@ fn stage(view: &View) -> Gauge<'static> {
         Stage::Idle => (0.0, "nobody is training".to_owned()),
     };
     let text = match view.stage {
-        Stage::Preparing | Stage::Idle => text,
+        Stage::Preparing { .. } | Stage::Idle => text,
         _ => format!("iteration {iteration}: {text}"),
     };
     Gauge::default()

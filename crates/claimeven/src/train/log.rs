@@ -20,9 +20,8 @@ impl Log {
 
     pub(super) fn event(&self, view: &View, event: Event<'_>) -> io::Result<()> {
         match event {
-            Event::PreparingExam => {
-                let positions = view.parameters.exam.positions;
-                self.text(&format!("solving {positions} positions for the exam"))
+            Event::PreparingExam { solved: 0, of } => {
+                self.text(&format!("solving {of} positions for the exam"))
             }
             Event::Done(_) => self.line(view, view.history.len() - 1),
             _ => Ok(()),

@@ -44,7 +44,10 @@ impl Goal {
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Stage {
-    Preparing,
+    Preparing {
+        solved: usize,
+        of: usize,
+    },
     Playing {
         games: u64,
         of: u64,
@@ -67,7 +70,7 @@ impl View {
             parameters: *parameters,
             goal,
             history: Run::metrics_of(folder).unwrap_or_default(),
-            stage: Stage::Preparing,
+            stage: Stage::Preparing { solved: 0, of: parameters.exam.positions },
             began: Instant::now(),
             is_stopping: false,
         }
@@ -90,11 +93,11 @@ impl View {
     }
 
     pub(super) fn update(&mut self, event: Event<'_>) {
-        if matches!(self.stage, Stage::Preparing | Stage::Testing) {
+        if matches!(self.stage, Stage::Preparing { .. } | Stage::Testing) {
             self.began = Instant::now();
         }
         self.stage = match event {
-            Event::PreparingExam => Stage::Preparing,
+            Event::PreparingExam { solved, of } => Stage::Preparing { solved, of },
             Event::Playing { games, of, .. } => Stage::Playing { games, of },
             Event::Learning { steps, of, .. } => Stage::Learning { steps, of },
             Event::Testing { .. } => Stage::Testing,
