@@ -9,6 +9,7 @@ use std::time::Duration;
 use claimeven_game::{Column, Outcome, Position, Setup};
 use claimeven_solver::Score;
 
+use crate::thoughts::Thoughts;
 use crate::tree::Tree;
 
 /// A player that is a program.
@@ -43,6 +44,8 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// Stop as soon as this is set.
     pub cancel: Option<Arc<AtomicBool>>,
+    /// Tell here what has been found so far.
+    pub thoughts: Option<Arc<Thoughts>>,
 }
 
 /// A move, and what led to it.
@@ -251,6 +254,11 @@ pub enum AgentError {
     },
     /// The player has no search tree to show.
     NoTree,
+    /// The player should have decided, and something went wrong with it.
+    Failed {
+        /// What went wrong.
+        reason: String,
+    },
 }
 
 impl fmt::Display for AgentError {
@@ -260,6 +268,7 @@ impl fmt::Display for AgentError {
             AgentError::Unsuited { agent, setup, reason } => {
                 write!(f, "{agent} cannot play {setup}: {reason}")
             }
+            AgentError::Failed { reason } => f.write_str(reason),
             AgentError::NoTree => f.write_str("this player has no search tree to show"),
         }
     }

@@ -1,6 +1,6 @@
 //! Players that visitors may choose: nothing that runs a program, reads a file or takes too much.
 
-use claimeven_arena::{AGENTS, AgentSpec, Parameter, Values};
+use claimeven_arena::{AGENTS, AgentKind, AgentSpec, Parameter, Values};
 use claimeven_game::Setup;
 use claimeven_search::{Evaluation, LEVELS};
 use serde::Serialize;
@@ -15,9 +15,18 @@ pub(crate) fn parse(text: &str, setup: Setup, config: &Config) -> Result<AgentSp
     if text.len() > LONGEST {
         return Err(format!("an agent's text has at most {LONGEST} characters"));
     }
-    // Before the text is understood: that of an evaluation may be a file, which would be read.
+    // All this before the text is understood: that of an evaluation may name a file, which would
+    // be read.
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || ":=,.+- ".contains(character);
+    if let Some(odd) = text.chars().find(|&character| !is_plain(character)) {
+        return Err(format!("{odd:?} cannot stand in the text of an agent"));
+    }
     let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
     let kind = AGENTS.iter().find(|kind| kind.name == name);
+    if let Some(kind) = kind.filter(|kind| !is_offered(kind)) {
+        return Err(format!("{} cannot be played against here", kind.name));
+    }
     for parameter in parameters.split(',') {
         let (Some(kind), Some((name, value))) = (kind, parameter.split_once('=')) else { continue };
         let (name, value) = (name.trim(), value.trim());
@@ -30,10 +39,17 @@ pub(crate) fn parse(text: &str, setup: Setup, config: &Config) -> Result<AgentSp
     Ok(spec)
 }
 
+/// Whether visitors may play against a kind: not if it is made of a text that only it understands,
+/// such as a command.
+fn is_offered(kind: &AgentKind) -> bool {
+    !kind.parameters.iter().any(|parameter| matches!(parameter.values, Values::Text { .. }))
+}
+
 /// What a visitor may ask of a parameter, besides what the player itself can do.
 fn check(agent: &str, parameter: &Parameter, value: &str, config: &Config) -> Result<(), String> {
     match parameter.values {
         Values::Word(_) | Values::Decimal { .. } => Ok(()),
+        Values::Text { .. } => Err(format!("{} of {agent} cannot be given here", parameter.name)),
         Values::Whole { .. } => match (most(parameter.name, config), value.parse::<u64>()) {
             (Some(most), Ok(number)) if number > most => {
                 Err(format!("{} '{value}' of {agent}: at most {most} here", parameter.name))
@@ -82,7 +98,7 @@ struct AgentView {
 struct ParameterView {
     name: &'static str,
     about: &'static str,
-    /// `integer`, `number` or `choice`.
+    /// `integer`, `number`, `choice` or `text`.
     kind: &'static str,
     default: Option<Value>,
     min: Option<Value>,
@@ -99,7 +115,7 @@ struct LevelView {
 
 impl AgentsView {
     pub(crate) fn new(config: &Config) -> AgentsView {
-        let agents = AGENTS.iter().map(|kind| AgentView {
+        let agents = AGENTS.iter().filter(|kind| is_offered(kind)).map(|kind| AgentView {
             name: kind.name,
             about: kind.about,
             parameters: kind
@@ -107,7 +123,8 @@ impl AgentsView {
                 .map(|parameter| ParameterView::new(parameter, config))
                 .collect(),
         });
-        let levels = (1..).zip(&LEVELS).map(|(level, style)| LevelView { level, about: style.about });
+        let levels =
+            (1..).zip(&LEVELS).map(|(level, style)| LevelView { level, about: style.about });
         AgentsView { agents: agents.collect(), levels: levels.collect() }
     }
 }
@@ -145,6 +162,7 @@ impl ParameterView {
                 choices: Some(words.to_vec()),
                 ..view
             },
+            Values::Text { .. } => ParameterView { kind: "text", ..view },
             Values::Evaluation { default } => ParameterView {
                 default: Some(default.into()),
                 choices: Some(Evaluation::names().collect()),

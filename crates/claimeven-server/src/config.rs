@@ -150,11 +150,9 @@ impl Settings {
         let defaults = toml::Table::try_from(Config::default()).map_err(one_line)?;
         let value = match defaults.get(name) {
             Some(toml::Value::String(_)) => toml::Value::String(value.to_owned()),
-            Some(toml::Value::Boolean(_)) => {
-                toml::Value::Boolean(value.parse().map_err(|_| {
-                    format!("{name} '{value}' is neither true nor false")
-                })?)
-            }
+            Some(toml::Value::Boolean(_)) => toml::Value::Boolean(
+                value.parse().map_err(|_| format!("{name} '{value}' is neither true nor false"))?,
+            ),
             _ => toml::Value::Integer(
                 value.parse().map_err(|_| format!("{name} '{value}' is not a whole number"))?,
             ),

@@ -123,9 +123,7 @@ impl From<StoreError> for Error {
 impl From<EngineError> for Error {
     fn from(error: EngineError) -> Error {
         match error {
-            EngineError::Busy => {
-                Error::Busy("all threads are thinking, try again".to_owned(), 2)
-            }
+            EngineError::Busy => Error::Busy("all threads are thinking, try again".to_owned(), 2),
             EngineError::Cancelled => Error::Busy("the server is stopping".to_owned(), 5),
             EngineError::Unsuited(message) => Error::Bad(message),
             EngineError::Failed(cause) => Error::Internal(cause),

@@ -176,7 +176,11 @@ pub(crate) async fn check(
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     let upgrades = request.headers().contains_key(header::UPGRADE);
     let allowed = app.guard.request(address, 1.0).and_then(|()| {
-        if changes || upgrades { same_origin(request.headers(), config.trust_proxy) } else { Ok(()) }
+        if changes || upgrades {
+            same_origin(request.headers(), config.trust_proxy)
+        } else {
+            Ok(())
+        }
     });
     if let Err(error) = allowed {
         return error.into_response();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use claimeven_arena::Clock as ArenaClock;
-use claimeven_search::Limits;
+use claimeven_search::{Limits, Thought, Thoughts};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::metrics::Metrics;
 use crate::round::{Refusal, Rematch, Round, Seat, Status};
 use crate::store::{Store, StoreError, now_ms};
-use crate::view::{GameView, Presence};
+use crate::view::{GameView, Presence, ms};
 use crate::visitor::{Visitor, random_name};
 
 /// All games in memory.
@@ -123,6 +123,8 @@ impl Live {
     }
 
     fn presence(&self, round: &Round, config: &Config) -> Presence {
+        // Never both locks at once: others take them in the other order.
+        let thinking = lock(&self.thinking).as_ref().map(|thinking| thinking.player);
         let people = lock(&self.people);
         let holder = |player: usize| match &round.seats[player] {
             Seat::Human { holder, .. } => holder.as_ref(),
@@ -141,7 +143,7 @@ impl Live {
             connected,
             away,
             watchers: people.sockets.keys().filter(|visitor| !is_player(visitor)).count(),
-            thinking: lock(&self.thinking).as_ref().map(|thinking| thinking.player),
+            thinking,
             away_limit: between_people.then(|| Duration::from_secs(config.away_seconds)),
         }
     }
@@ -213,9 +215,12 @@ impl Hall {
 
     /// A game by its name.
     pub(crate) async fn live(self: &Arc<Self>, id: &str) -> Result<Arc<Live>, Error> {
-        if let Some(live) = lock(&self.games).get(id) {
+        let known = lock(&self.games).get(id).cloned();
+        if let Some(live) = known {
             live.see();
-            return Ok(Arc::clone(live));
+            // Agents that rested while nobody looked go on.
+            self.attend_agent(&live, &live.round());
+            return Ok(live);
         }
         let unknown = || Error::NotFound(format!("there is no game '{id}'"));
         if id.len() > 32 || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
@@ -231,6 +236,10 @@ impl Hall {
             let mut games = lock(&self.games);
             let most = self.config.live_games;
             if most > 0 && games.len() >= most && !games.contains_key(&round.id) {
+                if round.status() == Status::Finished {
+                    // It can be looked at without a place in memory.
+                    return Ok(Arc::new(Live::new(round)));
+                }
                 return Err(Error::Busy("too many games are being played".to_owned(), 30));
             }
             let id = round.id.clone();
@@ -363,7 +372,8 @@ impl Hall {
             Ok(Rematch::Begun(id)) => return Ok(Some(id)),
             Ok(Rematch::Offered) => {
                 let asker = who.clone();
-                let asked = self.change(live, who, move |round, _| round.ask_rematch(&asker)).await?;
+                let asked =
+                    self.change(live, who, move |round, _| round.ask_rematch(&asker)).await?;
                 if asked == Rematch::Offered {
                     return Ok(None);
                 }
@@ -386,8 +396,16 @@ impl Hall {
             }
         });
         let named = named.await?;
-        if named == id {
-            self.create(next).await?;
+        if named == id
+            && let Err(error) = self.create(next).await
+        {
+            // There is no room for it: the players may ask again.
+            let forget = |round: &mut Round, _| {
+                round.rematch = None;
+                Ok(())
+            };
+            self.change(live, who, forget).await?;
+            return Err(error);
         }
         Ok(Some(named))
     }
@@ -456,7 +474,8 @@ impl Hall {
                 tokio::time::sleep_until(falls.into()).await;
                 if let Some(live) = live.upgrade() {
                     // In a task of its own, as the change ends this one.
-                    tokio::spawn(async move { hall.drop_flag(&live).await });
+                    let tasks = hall.tasks.clone();
+                    tasks.spawn(async move { hall.drop_flag(&live).await });
                 }
             }))
         });
@@ -516,13 +535,20 @@ impl Hall {
         let time = budget.into_iter().chain([Duration::from_millis(most)]).min();
         let mut seeds = fastrand::Rng::with_seed(round.seed);
         let seeds = [seeds.u64(..), seeds.u64(..)];
+        let thoughts = Arc::new(Thoughts::default());
+        let report = self.report(&live, player, &thoughts);
         let mut wait = Duration::from_millis(100);
         let decided = loop {
             let question = Question {
                 spec: spec.clone(),
                 seed: seeds[player],
                 position: *round.game.position(),
-                limits: Limits { time, cancel: Some(Arc::clone(&cancel)), ..Limits::default() },
+                limits: Limits {
+                    time,
+                    cancel: Some(Arc::clone(&cancel)),
+                    thoughts: Some(Arc::clone(&thoughts)),
+                    ..Limits::default()
+                },
                 seat: Some((round.id.clone(), player)),
             };
             let began = Instant::now();
@@ -538,6 +564,7 @@ impl Hall {
                 }
             }
         };
+        drop(report);
         if cancel.load(Ordering::Relaxed) && decided.is_err() {
             return;
         }
@@ -569,6 +596,27 @@ impl Hall {
         }
     }
 
+    /// Tells a game's watchers what an agent thinks, until the task is dropped.
+    fn report(
+        &self,
+        live: &Arc<Live>,
+        player: usize,
+        thoughts: &Arc<Thoughts>,
+    ) -> AbortOnDropHandle<()> {
+        const PERIOD: Duration = Duration::from_millis(250);
+        let (live, thoughts) = (Arc::clone(live), Arc::clone(thoughts));
+        AbortOnDropHandle::new(tokio::spawn(async move {
+            let began = Instant::now();
+            loop {
+                tokio::time::sleep(PERIOD).await;
+                let thought = thoughts.now();
+                if thought.nodes > 0 {
+                    live.tell(News::Thought(thinking_message(player, &thought, began.elapsed())));
+                }
+            }
+        }))
+    }
+
     /// Looks after everything that nobody asks for, once in a while.
     pub(crate) async fn sweep(self: &Arc<Self>) {
         let linger = Duration::from_secs(self.config.linger_seconds);
@@ -590,6 +638,10 @@ impl Hall {
             // Whoever has the game open would miss what happens to it elsewhere.
             !(idle && Arc::strong_count(live) == 1)
         });
+    }
+
+    /// Ends the games that nobody has touched for long.
+    pub(crate) async fn abandon_old(&self) {
         if self.config.abandon_hours > 0 {
             let before = now_ms() - self.config.abandon_hours as i64 * 3_600_000;
             if let Err(error) = self.store.abandon(before).await {
@@ -642,6 +694,15 @@ impl Hall {
         let task = self.tasks.spawn(work);
         task.await.unwrap_or_else(|error| Err(Error::Internal(error.to_string())))
     }
+}
+
+fn thinking_message(player: usize, thought: &Thought, time: Duration) -> Arc<str> {
+    let line: Vec<u8> = thought.line.iter().map(|column| column.number()).collect();
+    let message = serde_json::json!({
+        "type": "thinking", "player": player, "depth": thought.depth, "nodes": thought.nodes,
+        "value": thought.value.map(|value| value.to_string()), "line": line, "ms": ms(time),
+    });
+    message.to_string().into()
 }
 
 fn urgency(round: &Round) -> Urgency {

@@ -33,11 +33,15 @@ pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Respo
         None => ("index.html", StatusCode::NOT_FOUND),
     };
     let Some(file) = Files::get(name) else { return without_page() };
-    let hash: String = file.metadata.sha256_hash()[..12].iter().map(|b| format!("{b:02x}")).collect();
+    let hash: String =
+        file.metadata.sha256_hash()[..12].iter().map(|b| format!("{b:02x}")).collect();
     let etag = format!("\"{hash}\"");
     // The names of assets have their hash in them; all else is asked for again.
-    let cache =
-        if name.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let cache = if name.starts_with("assets/") {
+        "public, max-age=31536000, immutable"
+    } else {
+        "no-cache"
+    };
     let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     if status == StatusCode::OK && known.is_some_and(|known| known.contains(&etag)) {
         return (StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response();

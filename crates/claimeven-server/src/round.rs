@@ -185,7 +185,9 @@ impl Round {
     pub(crate) fn is_between_people(&self) -> bool {
         match &self.seats {
             [Seat::Human { holder: one, .. }, Seat::Human { holder: other, .. }] => one != other,
-            [Seat::Open, Seat::Human { .. } | Seat::Open] | [Seat::Human { .. }, Seat::Open] => true,
+            [Seat::Open, Seat::Human { .. } | Seat::Open] | [Seat::Human { .. }, Seat::Open] => {
+                true
+            }
             _ => false,
         }
     }
@@ -480,9 +482,8 @@ impl Round {
         if !self.is_of(who) {
             return Err(not_yours());
         }
-        let other_person = |seat: &Seat| {
-            matches!(seat, Seat::Human { holder: Some(holder), .. } if holder != who)
-        };
+        let other_person =
+            |seat: &Seat| matches!(seat, Seat::Human { holder: Some(holder), .. } if holder != who);
         if self.status() == Status::Playing && self.seats.iter().any(other_person) {
             return conflict("another person is still playing; resign first");
         }

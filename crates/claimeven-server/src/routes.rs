@@ -7,7 +7,9 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request, State};
 use axum::http::{StatusCode, header, request::Parts};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use claimeven_arena::{AgentSpec, GameRecord, MoveRecord, PlayerRecord, ResultRecord};
+use claimeven_arena::{
+    AgentSpec, GameRecord, MoveRecord, OlderRecord, PlayerRecord, ResultRecord, pgn,
+};
 use claimeven_game::{Game, Ruleset, Setup};
 use claimeven_search::{Limits, Perfect};
 use serde::de::DeserializeOwned;
@@ -74,9 +76,13 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
         if bytes.is_empty() {
             return read_json(b"{}").map(Body);
         }
-        let is_json = content_type.as_ref().and_then(|value| value.to_str().ok()).is_some_and(|value| {
-            value.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
-        });
+        let is_json =
+            content_type.as_ref().and_then(|value| value.to_str().ok()).is_some_and(|value| {
+                value
+                    .split(';')
+                    .next()
+                    .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+            });
         if !is_json {
             return Err(Error::NotJson("a body is of type application/json".to_owned()));
         }
@@ -474,9 +480,8 @@ async fn reseat(
     }
     let setup = app.hall.live(&id).await?.round().setup();
     let spec = agents::parse(&agent, setup, &app.hall.config).map_err(Error::Bad)?;
-    let change = change(&app, &who, &id, move |round, who, now| {
-        round.reseat(who, player.into(), spec, now)
-    });
+    let change =
+        change(&app, &who, &id, move |round, who, now| round.reseat(who, player.into(), spec, now));
     change.await
 }
 
@@ -495,20 +500,47 @@ async fn change(
     Ok(Json(app.hall.view(&live, who)))
 }
 
-/// The record of a game, as `claimeven` writes and reads it.
-#[utoipa::path(get, path = "/api/games/{id}/record", params(("id" = String, Path)), responses(
-    (status = 200, content_type = "application/json", body = String), (status = 404, body = ErrorView),
+/// The form of a record.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct RecordInput {
+    /// Nothing for the record that `claimeven` writes and reads, `pgn`, or `old` for older programs.
+    format: Option<String>,
+}
+
+/// The record of a finished game, to keep.
+#[utoipa::path(get, path = "/api/games/{id}/record", params(("id" = String, Path), RecordInput), responses(
+    (status = 200, body = String), (status = 400, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
-async fn record(State(app): AppState, Id(id): Id) -> Answer<Response> {
-    let live = app.hall.live(&id).await?;
-    let record = game_record(&live.round())?;
-    let line = serde_json::to_string(&record).map_err(|error| Error::Internal(error.to_string()))?;
-    let headers = [
-        (header::CONTENT_TYPE, "application/json".to_owned()),
-        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"claimeven-{id}.jsonl\"")),
-    ];
-    Ok((headers, line + "\n").into_response())
+async fn record(
+    State(app): AppState,
+    Id(id): Id,
+    Asked(asked): Asked<RecordInput>,
+) -> Answer<Response> {
+    let round = app.hall.live(&id).await?.round();
+    let internal = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
+    let record = game_record(&round)?;
+    let (content, kind, ending) = match asked.format.as_deref() {
+        None => {
+            let line = serde_json::to_string(&record).map_err(|error| internal(&error))?;
+            (line + "\n", "application/json", "jsonl")
+        }
+        Some("old") => {
+            let older = OlderRecord::new(&record).map_err(|error| internal(&error))?;
+            let text = serde_json::to_string_pretty(&older).map_err(|error| internal(&error))?;
+            (text + "\n", "application/json", "json")
+        }
+        Some("pgn") => {
+            let text = pgn(&record).map_err(|error| internal(&error))?;
+            (text, "text/plain; charset=utf-8", "pgn")
+        }
+        Some(other) => return Err(Error::Bad(format!("format is pgn or old, not '{other}'"))),
+    };
+    let file = format!("attachment; filename=\"claimeven-{}.{ending}\"", round.id);
+    let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, file)];
+    Ok((headers, content).into_response())
 }
 
 /// A finished game as the arena keeps it.
@@ -519,12 +551,8 @@ fn game_record(round: &Round) -> Answer<GameRecord> {
     let [first, second] = round.game.position().scores();
     let player = |seat: &Seat| match seat {
         Seat::Open => PlayerRecord { agent: "human".to_owned(), name: String::new() },
-        Seat::Human { name, .. } => {
-            PlayerRecord { agent: "human".to_owned(), name: name.clone() }
-        }
-        Seat::Agent { spec, name } => {
-            PlayerRecord { agent: spec.to_string(), name: name.clone() }
-        }
+        Seat::Human { name, .. } => PlayerRecord { agent: "human".to_owned(), name: name.clone() },
+        Seat::Agent { spec, name } => PlayerRecord { agent: spec.to_string(), name: name.clone() },
     };
     let made = |made: &Made| MoveRecord {
         column: made.column,
@@ -534,7 +562,7 @@ fn game_record(round: &Round) -> Answer<GameRecord> {
     };
     let time = jiff::Timestamp::from_millisecond(round.created);
     Ok(GameRecord {
-        version: 1,
+        version: GameRecord::VERSION,
         id: round.id.clone(),
         time: time.map_err(|error| Error::Internal(error.to_string()))?.to_string(),
         setup: round.setup().into(),
@@ -547,6 +575,7 @@ fn game_record(round: &Round) -> Answer<GameRecord> {
             winner: ending.winner,
             reason: ending.reason,
             scores: if round.first == 0 { [first, second] } else { [second, first] },
+            detail: None,
         },
     })
 }
@@ -666,8 +695,10 @@ fn filter(asked: &ListInput, who: &Visitor, limit: u32) -> Answer<Filter> {
         filter.number("board_rows = ?", rows.into());
     }
     if let Some(before) = &asked.before {
-        let parsed = before.split_once('-').and_then(|(created, id)| Some((created.parse().ok()?, id)));
-        let (created, id) = parsed.ok_or_else(|| Error::Bad(format!("before '{before}' is no place in a list")))?;
+        let parsed =
+            before.split_once('-').and_then(|(created, id)| Some((created.parse().ok()?, id)));
+        let (created, id) =
+            parsed.ok_or_else(|| Error::Bad(format!("before '{before}' is no place in a list")))?;
         filter.after(created, id);
     }
     Ok(filter)

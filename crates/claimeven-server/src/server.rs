@@ -82,8 +82,9 @@ impl Server {
                 StoreError::Stale => "it was changed meanwhile".to_owned(),
             },
         };
-        let store =
-            Store::open(&config.database, config.database_connections.max(2)).await.map_err(database)?;
+        let store = Store::open(&config.database, config.database_connections.max(2))
+            .await
+            .map_err(database)?;
         let secret = match &config.secret[..] {
             "" => store.secret("cookie").await.map_err(database)?,
             secret => secret.to_owned(),
@@ -93,8 +94,8 @@ impl Server {
         let guard = Guard::new(config.clone());
         let addr = config.addr;
         let listener = TcpListener::bind(addr).await;
-        let listener = listener
-            .map_err(|error| ServerError::Address { addr, reason: error.to_string() })?;
+        let listener =
+            listener.map_err(|error| ServerError::Address { addr, reason: error.to_string() })?;
         let hall = Hall::new(config, store, metrics);
         let games = hall.resume().await.map_err(|error| ServerError::Other(error.message()))?;
         if games > 0 {
@@ -134,10 +135,14 @@ impl Server {
 }
 
 async fn sweep(hall: Arc<Hall>) {
+    const ROUNDS_TO_OLD_GAMES: u64 = 100;
     let mut interval = tokio::time::interval(Duration::from_secs(5));
-    loop {
+    for round in 0_u64.. {
         interval.tick().await;
         hall.sweep().await;
+        if round.is_multiple_of(ROUNDS_TO_OLD_GAMES) {
+            hall.abandon_old().await;
+        }
     }
 }
 

@@ -116,7 +116,7 @@ impl Talk {
                         self.send(&mut socket, self.game()).await
                     }
                     Ok(News::Thought(json)) => {
-                        socket.send(Message::text(&*json)).await.map_err(|_| ())
+                        send(&mut socket, Message::text(&*json)).await
                     }
                     Ok(News::Gone(reason)) => {
                         let _ = self.send(&mut socket, Told::Bye { reason }).await;
@@ -128,7 +128,7 @@ impl Talk {
                     if heard.elapsed() > SILENCE {
                         return;
                     }
-                    socket.send(Message::Ping(Default::default())).await.map_err(|_| ())
+                    send(&mut socket, Message::Ping(Default::default())).await
                 }
             };
         }
@@ -167,11 +167,19 @@ impl Talk {
 
     async fn send(&self, socket: &mut WebSocket, told: Told) -> Result<(), ()> {
         let text = serde_json::to_string(&told).map_err(|_| ())?;
-        socket.send(Message::text(text)).await.map_err(|_| ())
+        send(socket, Message::text(text)).await
     }
 
     async fn close(&self, mut socket: WebSocket, code: u16, reason: &'static str) {
         let frame = CloseFrame { code, reason: reason.into() };
-        let _ = socket.send(Message::Close(Some(frame))).await;
+        let _ = send(&mut socket, Message::Close(Some(frame))).await;
+    }
+}
+
+/// Sends a message, unless the other side does not take any.
+async fn send(socket: &mut WebSocket, message: Message) -> Result<(), ()> {
+    match tokio::time::timeout(PING, socket.send(message)).await {
+        Ok(Ok(())) => Ok(()),
+        _ => Err(()),
     }
 }

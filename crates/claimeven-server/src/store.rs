@@ -159,7 +159,11 @@ impl Store {
     }
 
     /// The games that somebody has touched since a time and that are not over.
-    pub(crate) async fn unfinished(&self, since: i64, most: i64) -> Result<Vec<String>, StoreError> {
+    pub(crate) async fn unfinished(
+        &self,
+        since: i64,
+        most: i64,
+    ) -> Result<Vec<String>, StoreError> {
         let rows = sqlx::query(
             "SELECT id FROM games WHERE status = 'playing' AND touched >= $1 \
              ORDER BY touched DESC LIMIT $2",
@@ -182,15 +186,19 @@ impl Store {
         let sql = format!(
             "SELECT {COLUMNS} FROM games {conditions} ORDER BY created DESC, id DESC LIMIT {most}"
         );
-        let query = values.into_iter().fold(sqlx::query(AssertSqlSafe(sql)), |query, value| {
-            match value {
+        let query =
+            values.into_iter().fold(sqlx::query(AssertSqlSafe(sql)), |query, value| match value {
                 Bound::Text(text) => query.bind(text),
                 Bound::Number(number) => query.bind(number),
-            }
-        });
+            });
         let rows = query.fetch_all(&self.pool).await?;
-        // A list shows no more than the columns, which the line of moves has.
-        rows.iter().map(|row| round_of(row, plain_moves(row)?)).collect()
+        // A list shows no more than the columns, which the line of moves has. A game that cannot be
+        // read, say of an agent that there is no more, does not spoil the list.
+        let read = |row: &AnyRow| round_of(row, plain_moves(row)?);
+        let rounds = rows.iter().map(read).filter_map(|round| {
+            round.inspect_err(|error| tracing::warn!(?error, "a game cannot be read")).ok()
+        });
+        Ok(rounds.collect())
     }
 }
 
@@ -233,7 +241,8 @@ impl Filter {
     pub(crate) fn after(&mut self, created: i64, id: &str) {
         self.values.extend([Bound::Number(created), Bound::Text(id.to_owned())]);
         let (time, name) = (self.values.len() - 1, self.values.len());
-        self.conditions.push(format!("(created < ${time} OR (created = ${time} AND id < ${name}))"));
+        self.conditions
+            .push(format!("(created < ${time} OR (created = ${time} AND id < ${name}))"));
     }
 
     fn push(&mut self, condition: &str, bind: impl Fn(&mut Filter)) {
@@ -291,8 +300,7 @@ async fn create(connection: &mut AnyConnection, round: &Round) -> Result<bool, S
     let places: Vec<String> =
         (1..=COLUMNS.split(',').count()).map(|place| format!("${place}")).collect();
     let places = places.join(", ");
-    let sql =
-        format!("INSERT INTO games ({COLUMNS}) VALUES ({places}) ON CONFLICT DO NOTHING");
+    let sql = format!("INSERT INTO games ({COLUMNS}) VALUES ({places}) ON CONFLICT DO NOTHING");
     let done = bind(sqlx::query(AssertSqlSafe(sql)), round)?.execute(&mut *connection).await?;
     if done.rows_affected() == 0 {
         return Ok(false);
@@ -311,10 +319,8 @@ async fn update(
         .map(|(place, column)| format!("{} = ${place}", column.trim()))
         .collect();
     let last = assignments.len() + 1;
-    let sql = format!(
-        "UPDATE games SET {} WHERE id = $1 AND version = ${last}",
-        assignments.join(", ")
-    );
+    let sql =
+        format!("UPDATE games SET {} WHERE id = $1 AND version = ${last}", assignments.join(", "));
     let query = bind(sqlx::query(AssertSqlSafe(sql)), round)?.bind(round.version as i64 - 1);
     if query.execute(&mut *connection).await?.rows_affected() == 0 {
         return Ok(false);
@@ -526,7 +532,12 @@ fn plain_moves(row: &AnyRow) -> Result<Vec<Made>, StoreError> {
     Ok(line
         .chars()
         .filter_map(column)
-        .map(|column| Made { column: column.number(), time: Duration::ZERO, nodes: None, value: None })
+        .map(|column| Made {
+            column: column.number(),
+            time: Duration::ZERO,
+            nodes: None,
+            value: None,
+        })
         .collect())
 }
 

@@ -70,7 +70,8 @@ impl Signer {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut cookies = cookies.flat_map(|value| value.split(';'));
         cookies.find_map(|cookie| {
-            let (id, signature) = cookie.trim().strip_prefix(NAME)?.strip_prefix('=')?.split_once('.')?;
+            let (id, signature) =
+                cookie.trim().strip_prefix(NAME)?.strip_prefix('=')?.split_once('.')?;
             let signature = from_hex(signature)?;
             self.mac(id).verify_slice(&signature).ok()?;
             Some(Visitor(id.to_owned()))

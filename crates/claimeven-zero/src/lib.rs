@@ -66,7 +66,7 @@ pub use parameters::{
     ExamParameters, GateParameters, LearningParameters, Parameters, ParametersError,
     SelfPlayParameters,
 };
-pub use planes::{Discs, PLANES};
+pub use planes::{Discs, View};
 pub use replay::{Replay, SamplesError};
 pub use run::{Event, Metrics, Observer, Run, RunError, RunState};
 pub use search_tree::{Gathered, Node, Proof, SearchTree, TreeParameters};

@@ -12,10 +12,13 @@ mod count;
 mod draw;
 mod evaluate;
 mod failure;
+mod games;
 mod perft;
 mod play;
 mod plot;
 mod progress;
+mod records;
+mod replay;
 mod serve;
 mod setup;
 mod show;
@@ -23,6 +26,7 @@ mod solve;
 mod solver;
 mod stream;
 mod tree;
+mod ugi;
 
 use std::process::ExitCode;
 
@@ -33,9 +37,9 @@ use failure::Failure;
 #[derive(Parser)]
 #[command(version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "More commands: perft, count, book, bench, completions. Without a command: the\n\
-    web application. The --help of each has examples and the options for\n\
-    other boards."
+    after_help = "More commands: replay, games, ugi, perft, count, book, bench, completions.\n\
+    Without a command: the web application. The --help of each has examples and\n\
+    the options for other boards."
 )]
 struct Cli {
     /// When to use colour: auto, always or never
@@ -60,6 +64,12 @@ enum Command {
     Evaluate(evaluate::Args),
     Show(show::Args),
     Agents(agents::Args),
+    #[command(hide = true)]
+    Replay(replay::Args),
+    #[command(hide = true)]
+    Games(games::Args),
+    #[command(hide = true)]
+    Ugi(ugi::Args),
     #[command(hide = true)]
     Perft(perft::Args),
     #[command(hide = true)]
@@ -106,6 +116,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Arena(args)) => arena::run(&args),
         Some(Command::Evaluate(args)) => evaluate::run(&args),
         Some(Command::Agents(args)) => agents::run(&args),
+        Some(Command::Replay(args)) => replay::run(&args),
+        Some(Command::Games(args)) => games::run(&args),
+        Some(Command::Ugi(args)) => ugi::run(args),
         Some(Command::Perft(args)) => perft::run(&args),
         Some(Command::Count(args)) => count::run(&args),
         Some(Command::Book(args)) => book::run(&args),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use claimeven_server::{Config, Server, ServerError, Settings};
 use clap::ValueEnum;
-use etcetera::{BaseStrategy, choose_native_strategy};
+use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 use tracing_subscriber::EnvFilter;
 
 use crate::Failure;
@@ -133,7 +133,8 @@ fn config(args: &Args) -> Result<Config, Failure> {
     if config.database.is_empty() {
         config.database = default_database(!args.settings)?;
     }
-    if !["sqlite:", "postgres:", "postgresql:"].iter().any(|kind| config.database.starts_with(kind)) {
+    if !["sqlite:", "postgres:", "postgresql:"].iter().any(|kind| config.database.starts_with(kind))
+    {
         return Err(Failure::Input(format!(
             "database '{}' is neither sqlite:PATH nor postgres://…",
             config.database
