@@ -37,9 +37,9 @@ use failure::Failure;
 #[derive(Parser)]
 #[command(version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "More commands: replay, games, ugi, perft, count, book, bench, completions.\n\
-    Without a command: the web application. The --help of each has examples and\n\
-    the options for other boards."
+    after_help = "More commands: evaluate, replay, games, ugi, perft, count, book, bench,\n\
+    completions. Without a command: the web application. The --help of each has\n\
+    examples and the options for other boards."
 )]
 struct Cli {
     /// When to use colour: auto, always or never
@@ -61,9 +61,10 @@ enum Command {
     Compare(compare::Args),
     Match(contest::Args),
     Arena(arena::Args),
-    Evaluate(evaluate::Args),
     Show(show::Args),
     Agents(agents::Args),
+    #[command(hide = true)]
+    Evaluate(evaluate::Args),
     #[command(hide = true)]
     Replay(replay::Args),
     #[command(hide = true)]

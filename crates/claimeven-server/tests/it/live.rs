@@ -23,7 +23,9 @@ on_both_databases! {
 
         for (ply, column) in (0..).zip([1, 2, 1, 2, 1, 2, 1]) {
             let socket = if ply % 2 == 0 { &mut first } else { &mut second };
-            socket.game(|game| game["ply"] == ply).await;
+            if ply > 0 {
+                socket.game(|game| game["ply"] == ply).await;
+            }
             socket.play(column, ply).await;
         }
         for socket in [&mut first, &mut second, &mut onlooker] {

@@ -16,7 +16,7 @@ fn check(description: &Value, method: &str, path: &str, status: &str, answer: &V
     let validator = jsonschema::validator_for(&whole).unwrap();
     let errors: Vec<String> = validator
         .iter_errors(answer)
-        .map(|error| format!("{}: {error}", error.instance_path()))
+        .map(|error| format!("{}: {error}", error.instance_path))
         .collect();
     assert!(errors.is_empty(), "{method} {path} {status}: {errors:?} in {answer:#}");
 }
