@@ -1,15 +1,19 @@
 //! The project's chores. `cargo xtask test` checks everything, `cargo xtask bench` measures.
 
+mod postgres;
 mod solver_bench;
 
 use std::env;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use postgres::Postgres;
 use solver_bench::SolverBench;
 
 const USAGE: &str = "\
 usage: cargo xtask test                  format, lints, all tests, doctests and docs
+       cargo xtask load [GAMES] [SECONDS]
+                                         so many live games at once against a server (500 for 60 s)
        cargo xtask bench [FILTER]        the benchmarks, or those whose name contains FILTER
        cargo xtask bench search          the players' searches
        cargo xtask bench solver DIR [--empty] [--json FILE]
@@ -20,7 +24,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let steps = match arguments[..] {
-        ["test"] => test_steps(),
+        ["test"] => return test(),
+        ["load"] => load_steps("500", "60"),
+        ["load", games] => load_steps(games, "60"),
+        ["load", games, seconds] => load_steps(games, seconds),
         ["bench"] => vec![bench_step(&[])],
         ["bench", "solver", sets, ref options @ ..] => return bench_solver(sets, options),
         ["bench", "search"] => vec![search_step()],
@@ -42,14 +49,14 @@ fn main() -> ExitCode {
 struct Step {
     name: &'static str,
     arguments: Vec<String>,
-    /// Flags for `rustdoc`, when it is to run with some.
-    rustdocflags: Option<&'static str>,
+    /// Environment variables to run it with.
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Step {
     fn new(name: &'static str, arguments: &[&str]) -> Step {
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        Step { name, arguments, rustdocflags: None }
+        Step { name, arguments, variables: Vec::new() }
     }
 }
 
@@ -89,7 +96,23 @@ fn bench_solver(sets: &str, options: &[&str]) -> ExitCode {
     }
 }
 
-fn test_steps() -> Vec<Step> {
+/// Runs the tests, those of the server also on PostgreSQL where it is installed.
+fn test() -> ExitCode {
+    let postgres = Postgres::start();
+    run(&test_steps(postgres.as_ref().map(Postgres::url)))
+}
+
+fn load_steps(games: &str, seconds: &str) -> Vec<Step> {
+    let target = env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
+    let program = format!("{target}/release/claimeven{}", env::consts::EXE_SUFFIX);
+    let example = ["run", "--release", "--package", "claimeven-server", "--example", "load", "--"];
+    vec![
+        Step::new("server", &["build", "--release", "--package", "claimeven"]),
+        Step::new("load", &[&example[..], &[&program, games, seconds]].concat()),
+    ]
+}
+
+fn test_steps(postgres: Option<String>) -> Vec<Step> {
     let has_nextest = Command::new("cargo")
         .args(["nextest", "--version"])
         .stdout(Stdio::null())
@@ -108,9 +131,15 @@ fn test_steps() -> Vec<Step> {
     vec![
         Step::new("format", &["fmt", "--all", "--check"]),
         Step::new("lints", &clippy),
-        Step::new("tests", tests),
+        Step {
+            variables: postgres.map(|url| ("CLAIMEVEN_TEST_POSTGRES", url)).into_iter().collect(),
+            ..Step::new("tests", tests)
+        },
         Step::new("doctests", &["test", "--workspace", "--all-features", "--doc"]),
-        Step { rustdocflags: Some("-D warnings"), ..Step::new("docs", &docs) },
+        Step {
+            variables: vec![("RUSTDOCFLAGS", "-D warnings".to_owned())],
+            ..Step::new("docs", &docs)
+        },
     ]
 }
 
@@ -118,14 +147,11 @@ fn test_steps() -> Vec<Step> {
 fn run(steps: &[Step]) -> ExitCode {
     let mut times: Vec<(&str, Duration)> = Vec::new();
     for (number, step) in (1..).zip(steps) {
-        let Step { name, arguments, rustdocflags } = step;
+        let Step { name, arguments, variables } = step;
         println!("\n[{number}/{}] {name}: cargo {}", steps.len(), arguments.join(" "));
         let start = Instant::now();
         let mut command = Command::new("cargo");
-        command.args(arguments);
-        if let Some(flags) = rustdocflags {
-            command.env("RUSTDOCFLAGS", flags);
-        }
+        command.args(arguments).envs(variables.iter().map(|(name, value)| (name, value)));
         let status = command.status();
         times.push((name, start.elapsed()));
         let failure = match status {

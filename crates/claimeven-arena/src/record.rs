@@ -99,6 +99,10 @@ pub enum Reason {
     Forfeit,
     /// The loser gave up.
     Resigned,
+    /// The players agreed on a draw.
+    Agreed,
+    /// A player left and did not come back; without a winner, both did.
+    Abandoned,
 }
 
 impl Reason {
@@ -110,6 +114,8 @@ impl Reason {
             Reason::Time => "time",
             Reason::Forfeit => "forfeit",
             Reason::Resigned => "resigned",
+            Reason::Agreed => "agreed",
+            Reason::Abandoned => "abandoned",
         }
     }
 }

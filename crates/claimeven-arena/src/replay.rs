@@ -69,6 +69,9 @@ impl GameRecord {
                 let loser = usize::from(*winner == Some(0));
                 ResultRecord::lost(game, self.first_player, loser, *reason)
             }
+            (None, Reason::Agreed) => self.undecided(game, None),
+            // The one who stayed has won; nobody has if both left.
+            (None, Reason::Abandoned) => self.undecided(game, *winner),
         };
         if *winner != right.winner {
             return Err(Fault::Winner { recorded: *winner, right: right.winner });
@@ -80,6 +83,12 @@ impl GameRecord {
             return Err(Fault::Scores { recorded: *scores, right: right.scores });
         }
         Ok(())
+    }
+
+    /// The recorded result with this winner.
+    fn undecided(&self, game: &Game, winner: Option<usize>) -> ResultRecord {
+        let lost = ResultRecord::lost(game, self.first_player, 0, self.result.reason);
+        ResultRecord { winner, ..lost }
     }
 
     fn chosen_again(&self) -> Result<usize, Fault> {

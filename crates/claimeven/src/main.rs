@@ -19,6 +19,7 @@ mod plot;
 mod progress;
 mod records;
 mod replay;
+mod serve;
 mod setup;
 mod show;
 mod solve;
@@ -37,8 +38,9 @@ use failure::Failure;
 #[derive(Parser)]
 #[command(version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "More commands: replay, games, ugi, perft, count, book, bench, completions.\n\
-    Without a command: a game in the terminal. The --help of each has examples."
+    after_help = "More: show, review, evaluate, experiments, replay, games, ugi, perft, count, book,\n\
+    bench, completions. Without a command: the web application. The --help of\n\
+    each has examples."
 )]
 struct Cli {
     /// When to use colour: auto, always or never
@@ -52,6 +54,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Serve(serve::Args),
     Play(play::Args),
     Analyze(analyze::Args),
     Solve(solve::Args),
@@ -60,7 +63,9 @@ enum Command {
     Match(contest::Args),
     Arena(arena::Args),
     Train(train::Args),
+    #[command(hide = true)]
     Evaluate(evaluate::Args),
+    #[command(hide = true)]
     Show(show::Args),
     Agents(agents::Args),
     #[command(hide = true)]
@@ -104,6 +109,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     .write_global();
     match cli.command {
         None => run(Cli { command: default_command()?, ..cli }),
+        Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Play(args)) => play::run(args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Solve(args)) => solve::run(args),
@@ -128,5 +134,5 @@ fn run(cli: Cli) -> Result<(), Failure> {
 
 /// What a command line without a command stands for.
 fn default_command() -> Result<Option<Command>, clap::Error> {
-    Ok(Cli::try_parse_from(["claimeven", "play"])?.command)
+    Ok(Cli::try_parse_from(["claimeven", "serve"])?.command)
 }

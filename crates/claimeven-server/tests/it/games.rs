@@ -1,0 +1,392 @@
+//! Games over HTTP.
+
+use std::time::Duration;
+
+use claimeven_arena::GameRecord;
+use claimeven_server::Config;
+use serde_json::{Value, json};
+
+use crate::world::{World, on_both_databases};
+
+fn against(agent: &str) -> Value {
+    json!([{ "kind": "human", "name": "Ada" }, { "kind": "agent", "agent": agent }])
+}
+
+fn online() -> Value {
+    json!([{ "kind": "human", "name": "Ada" }, { "kind": "open" }])
+}
+
+fn one_screen() -> Value {
+    json!([{ "kind": "human" }, { "kind": "human" }])
+}
+
+fn columns(game: &Value) -> Vec<u64> {
+    let moves = game["moves"].as_array().unwrap();
+    moves.iter().map(|played| played["column"].as_u64().unwrap()).collect()
+}
+
+on_both_databases! {
+    async fn a_person_plays_an_agent_to_the_end_and_finds_the_game_again(world: World) {
+        let ada = world.visitor();
+        let id = ada.create(against("alphabeta:depth=2,seed=1")).await;
+        let game = loop {
+            let game = ada.wait(&id, |game| game["to_move"] != 1).await;
+            if game["status"] == "finished" {
+                break game;
+            }
+            let column = game["legal"][0].as_u64().unwrap();
+            let after = ada.play(&id, column, game["ply"].as_u64().unwrap()).await.expect(200);
+            assert_eq!(after["moves"][game["ply"].as_u64().unwrap() as usize]["column"], column);
+        };
+        assert_eq!(game["result"]["winner"], 1, "somebody who plays on the left loses");
+        assert_eq!(game["result"]["reason"], "line");
+        assert_eq!(game["lines"].as_array().unwrap().len(), 1);
+        assert_eq!(game["players"][0]["you"], true);
+        assert!(game["moves"][1]["nodes"].as_u64().unwrap() > 0);
+
+        let record = ada.get(&format!("/api/games/{id}/record")).await;
+        assert!(record.headers["content-disposition"].to_str().unwrap().contains(&id));
+        let record: GameRecord = serde_json::from_str(record.text.trim()).unwrap();
+        record.replay().expect("the record keeps the rules");
+        assert_eq!(record.players[0].name, "Ada");
+        let pgn = ada.get(&format!("/api/games/{id}/record?format=pgn")).await;
+        assert!(pgn.text.contains("[Result \"0-1\"]"), "{}", pgn.text);
+        let old = ada.get(&format!("/api/games/{id}/record?format=old")).await.expect(200);
+        assert_eq!(old["winner"], 2);
+
+        let mine = ada.get("/api/games?mine=true").await.expect(200);
+        assert_eq!(mine["games"][0]["id"], *id);
+        assert_eq!(mine["games"][0]["result"]["winner"], 1);
+    }
+
+    async fn everything_is_there_after_a_restart_and_the_game_goes_on(world: World) {
+        let ada = world.visitor();
+        let game = json!({
+            "seats": against("alphabeta:depth=3,seed=1"), "first": 0, "moves": "44",
+            "clock": { "initial_ms": 60_000, "increment_ms": 1000 },
+        });
+        let id = ada.create_with(game).await;
+        ada.play(&id, 3, 2).await.expect(200);
+        let before = ada.wait(&id, |game| game["ply"] == 4).await;
+        let world = world.restart().await;
+        let ada = ada.at(&world);
+        let mut after = ada.game(&id).await;
+        let left = |game: &Value| game["clock"]["remaining_ms"][0].as_u64().unwrap();
+        assert!(left(&after) >= left(&before), "time does not pass while the server is down");
+        for key in ["clock", "players"] {
+            after[key] = before[key].clone();
+        }
+        assert_eq!(after, before);
+        ada.play(&id, 3, 4).await.expect(200);
+        ada.wait(&id, |game| game["ply"] == 6).await;
+    }
+
+    async fn of_moves_at_the_same_time_exactly_one_is_played(world: World) {
+        let ada = world.visitor();
+        let id = ada.create(one_screen()).await;
+        for ply in 0..6 {
+            let moves = (1..=7).map(|column| ada.play(&id, column, ply));
+            let replies = futures_util::future::join_all(moves).await;
+            let (played, refused): (Vec<_>, Vec<_>) =
+                replies.iter().partition(|reply| reply.status == 200);
+            assert_eq!(played.len(), 1, "{replies:?}");
+            for reply in refused {
+                let game = &reply.expect(409)["game"];
+                assert_eq!(game["ply"], ply + 1, "the loser of a race is shown the game");
+            }
+        }
+        assert_eq!(ada.game(&id).await["ply"], 6);
+    }
+
+    async fn an_open_seat_is_taken_by_exactly_one_of_many(world: World) {
+        let ada = world.visitor();
+        let id = ada.create(online()).await;
+        assert_eq!(ada.game(&id).await["status"], "waiting");
+        assert_eq!(ada.play(&id, 4, 0).await.error(409), "the other player has not come yet");
+        assert_eq!(ada.act(&id, "join", json!({})).await.error(409), "you already sit in this game");
+
+        let others: Vec<_> = (0..8).map(|_| world.visitor()).collect();
+        let joining = others.iter().map(|other| other.act(&id, "join", json!({ "name": "Bob" })));
+        let replies = futures_util::future::join_all(joining).await;
+        assert_eq!(replies.iter().filter(|reply| reply.status == 200).count(), 1);
+        let seated = replies.iter().position(|reply| reply.status == 200).unwrap();
+
+        ada.play(&id, 4, 0).await.expect(200);
+        for (index, other) in others.iter().enumerate() {
+            let reply = other.play(&id, 4, 1).await;
+            if index == seated {
+                reply.expect(200);
+            } else {
+                assert_eq!(reply.error(403), "you have no seat in this game");
+            }
+        }
+        assert_eq!(others[seated].play(&id, 4, 2).await.error(409), "it is not your turn");
+        let text = others[seated].game(&id).await.to_string();
+        assert!(!text.contains("holder") && !text.contains("owner"), "{text}");
+    }
+
+    async fn nobody_does_anything_in_the_game_of_others(world: World) {
+        let (ada, eve) = (world.visitor(), world.visitor());
+        let id = ada.create(against("level:1")).await;
+        eve.create(one_screen()).await;
+        for (action, body) in [
+            ("moves", json!({ "column": 1, "ply": 0 })),
+            ("undo", json!({})),
+            ("redo", json!({})),
+            ("resign", json!({})),
+            ("draw", json!({})),
+            ("rematch", json!({})),
+            ("seat", json!({ "player": 1, "agent": "random" })),
+        ] {
+            assert_eq!(eve.act(&id, action, body).await.status, 403, "{action}");
+        }
+        assert_eq!(eve.delete(&format!("/api/games/{id}")).await.status, 403);
+        let game = eve.game(&id).await;
+        assert_eq!((&game["mine"], &game["ply"]), (&json!(false), &json!(0)));
+    }
+
+    async fn undo_against_an_agent_goes_back_to_the_persons_move_and_redo_forth(world: World) {
+        let ada = world.visitor();
+        let id = ada.create(against("influence")).await;
+        assert_eq!(ada.act(&id, "undo", json!({})).await.error(409), "there is no move to take back");
+        ada.play(&id, 4, 0).await.expect(200);
+        ada.wait(&id, |game| game["ply"] == 2).await;
+        ada.play(&id, 4, 2).await.expect(200);
+        let before = ada.wait(&id, |game| game["ply"] == 4).await;
+
+        let game = ada.act(&id, "undo", json!({})).await.expect(200);
+        assert_eq!((&game["ply"], &game["undone"], &game["to_move"]), (&json!(2), &json!(2), &json!(0)));
+        let game = ada.act(&id, "undo", json!({})).await.expect(200);
+        assert_eq!((&game["ply"], &game["undone"]), (&json!(0), &json!(4)));
+        let game = ada.act(&id, "redo", json!({})).await.expect(200);
+        assert_eq!((&game["ply"], &game["undone"]), (&json!(2), &json!(2)));
+        let game = ada.act(&id, "redo", json!({})).await.expect(200);
+        assert_eq!(game["moves"], before["moves"]);
+        assert_eq!(ada.act(&id, "redo", json!({})).await.error(409), "there is no move to play again");
+
+        ada.act(&id, "undo", json!({})).await.expect(200);
+        let game = ada.play(&id, 1, 2).await.expect(200);
+        assert_eq!(game["undone"], 0, "a new move ends what could be played again");
+        let stored = ada.wait(&id, |game| game["ply"] == 4).await;
+        let world = world.restart().await;
+        assert_eq!(ada.at(&world).game(&id).await["moves"], stored["moves"]);
+    }
+
+    async fn a_lost_game_can_be_taken_back_and_won(world: World) {
+        let ada = world.visitor();
+        let id = ada.create(one_screen()).await;
+        for (ply, column) in (0..).zip([1, 2, 1, 2, 1, 2, 1]) {
+            ada.play(&id, column, ply).await.expect(200);
+        }
+        let game = ada.game(&id).await;
+        assert_eq!(game["lines"], json!([[[1, 1], [1, 2], [1, 3], [1, 4]]]));
+        assert_eq!(ada.play(&id, 2, 7).await.error(409), "the game is over");
+        let game = ada.act(&id, "undo", json!({})).await.expect(200);
+        assert_eq!((&game["status"], &game["result"]), (&json!("playing"), &Value::Null));
+        assert_eq!(game["ply"], 6);
+    }
+
+    async fn people_agree_on_undo_draw_and_rematch(world: World) {
+        let (ada, bob) = (world.visitor(), world.visitor());
+        let id = ada.create(online()).await;
+        bob.act(&id, "join", json!({ "name": " Bob " })).await.expect(200);
+        ada.play(&id, 4, 0).await.expect(200);
+        bob.play(&id, 4, 1).await.expect(200);
+
+        assert_eq!(ada.act(&id, "undo", json!({})).await.expect(200)["offers"]["undo"], 0);
+        assert_eq!(ada.act(&id, "undo", json!({ "accept": true })).await.status, 409);
+        let game = bob.act(&id, "undo", json!({ "accept": false })).await.expect(200);
+        assert_eq!((&game["offers"]["undo"], &game["ply"]), (&Value::Null, &json!(2)));
+        ada.act(&id, "undo", json!({})).await.expect(200);
+        let game = bob.act(&id, "undo", json!({ "accept": true })).await.expect(200);
+        assert_eq!((&game["ply"], &game["to_move"]), (&json!(0), &json!(0)));
+        assert_eq!(ada.act(&id, "redo", json!({})).await.status, 409);
+
+        assert_eq!(bob.act(&id, "draw", json!({})).await.expect(200)["offers"]["draw"], 1);
+        ada.play(&id, 1, 0).await.expect(200);
+        assert_eq!(ada.game(&id).await["offers"]["draw"], Value::Null, "a move declines");
+        bob.act(&id, "draw", json!({})).await.expect(200);
+        let game = ada.act(&id, "draw", json!({ "accept": true })).await.expect(200);
+        assert_eq!(game["result"], json!({ "winner": null, "reason": "agreed" }));
+
+        assert_eq!(ada.act(&id, "rematch", json!({})).await.expect(200), json!({ "id": null }));
+        assert_eq!(bob.game(&id).await["offers"]["rematch"], 0);
+        let next = bob.act(&id, "rematch", json!({})).await.expect(200)["id"].clone();
+        let next = next.as_str().unwrap();
+        assert_eq!(ada.act(&id, "rematch", json!({})).await.expect(200)["id"], next);
+        let game = ada.wait(&id, |game| game["rematch"] == next).await;
+        assert_eq!(game["players"][1]["name"], "Bob");
+        let game = bob.game(next).await;
+        assert_eq!((&game["first"], &game["players"][1]["you"]), (&json!(1), &json!(true)));
+        bob.play(next, 4, 0).await.expect(200);
+    }
+
+    async fn resigning_ends_a_game_and_a_rematch_swaps_who_begins(world: World) {
+        let ada = world.visitor();
+        let id = ada.create(against("random")).await;
+        assert_eq!(ada.act(&id, "rematch", json!({})).await.error(409), "the game is not over yet");
+        assert!(ada.get(&format!("/api/games/{id}/record")).await.error(409).contains("not over"));
+        let game = ada.act(&id, "resign", json!({})).await.expect(200);
+        assert_eq!(game["result"], json!({ "winner": 1, "reason": "resigned" }));
+        assert_eq!(ada.act(&id, "undo", json!({})).await.status, 409);
+        let next = ada.act(&id, "rematch", json!({})).await.expect(200)["id"].clone();
+        let game = ada.wait(next.as_str().unwrap(), |game| game["ply"] == 1).await;
+        assert_eq!((&game["first"], &game["to_move"]), (&json!(1), &json!(0)));
+    }
+
+    async fn an_agent_can_be_exchanged_in_the_middle(world: World) {
+        let ada = world.visitor();
+        let id = ada.create(against("random")).await;
+        let game = ada.act(&id, "seat", json!({ "player": 1, "agent": "level:10" })).await.expect(200);
+        assert_eq!(game["players"][1]["agent"], "level:10");
+        assert_eq!(ada.act(&id, "seat", json!({ "player": 0, "agent": "random" })).await.status, 403);
+        assert!(ada.act(&id, "seat", json!({ "player": 2, "agent": "random" })).await.error(400).contains('2'));
+        ada.play(&id, 4, 0).await.expect(200);
+        let game = ada.wait(&id, |game| game["ply"] == 2).await;
+        assert_eq!(columns(&game), [4, 4], "perfect play");
+    }
+
+    async fn agents_play_each_other_while_somebody_watches(world: World) {
+        let ada = world.visitor();
+        let seats = json!([{ "kind": "agent", "agent": "random:seed=1" }, { "kind": "agent", "agent": "level:2" }]);
+        let id = ada.create(seats).await;
+        let game = ada.wait(&id, |game| game["status"] == "finished").await;
+        assert!(game["ply"].as_u64().unwrap() >= 7);
+        assert_eq!((&game["mine"], &game["players"][0]["you"]), (&json!(true), &json!(false)));
+    }
+
+    async fn games_are_listed_filtered_paged_and_deleted(world: World) {
+        let (ada, eve) = (world.visitor(), world.visitor());
+        let mut ids = Vec::new();
+        for agent in ["level:1", "level:10", "random", "random"] {
+            ids.push(ada.create(against(agent)).await);
+        }
+        let lines = json!({
+            "setup": { "cols": 5, "rows": 4, "connect": 3, "ruleset": "lines" }, "seats": one_screen(),
+        });
+        ids.push(ada.create_with(lines).await);
+        let waiting = ada.create(online()).await;
+        ada.act(&ids[2], "resign", json!({})).await.expect(200);
+
+        let names = |list: Value| -> Vec<String> {
+            let games = list["games"].as_array().unwrap();
+            games.iter().map(|game| game["id"].as_str().unwrap().to_owned()).collect()
+        };
+        let list = async |query: &str| names(ada.get(&format!("/api/games?{query}")).await.expect(200));
+        assert_eq!(list("mine=true").await.len(), 6);
+        assert_eq!(list("mine=true&agent=level:1").await, [ids[0].clone()]);
+        assert_eq!(list("agent=random&status=finished").await, [ids[2].clone()]);
+        assert_eq!(list("winner=lost").await, [ids[2].clone()]);
+        assert_eq!(list("winner=me").await, [""; 0]);
+        assert_eq!(list("ruleset=lines&cols=5&rows=4").await, [ids[4].clone()]);
+        assert_eq!(list("player=aDa&limit=100").await.len(), 5);
+        assert_eq!(list("status=waiting").await, [waiting.clone()]);
+        let others = eve.get("/api/games?limit=100").await.expect(200);
+        assert_eq!(names(others).len(), 5, "an invitation is nobody else's business");
+
+        let (mut paged, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let page = ada.get(&format!("/api/games?mine=true&limit=4{cursor}")).await.expect(200);
+            let next = page["next"].as_str().map(|next| format!("&before={next}"));
+            paged.extend(names(page));
+            match next {
+                Some(next) => cursor = next,
+                None => break,
+            }
+        }
+        assert_eq!(paged, list("mine=true&limit=100").await);
+
+        for id in &ids {
+            assert_eq!(ada.delete(&format!("/api/games/{id}")).await.status, 204);
+            assert!(ada.get(&format!("/api/games/{id}")).await.error(404).contains(id));
+        }
+        assert_eq!(list("mine=true").await, [waiting]);
+    }
+
+    async fn a_game_of_two_people_stays_until_both_have_deleted_it(world: World) {
+        let (ada, bob) = (world.visitor(), world.visitor());
+        let id = ada.create(online()).await;
+        bob.act(&id, "join", json!({})).await.expect(200);
+        assert_eq!(ada.delete(&format!("/api/games/{id}")).await.status, 409);
+        bob.act(&id, "resign", json!({})).await.expect(200);
+        assert_eq!(ada.delete(&format!("/api/games/{id}")).await.status, 204);
+        assert_eq!(ada.get("/api/games?mine=true").await.expect(200)["games"], json!([]));
+        let list = bob.get("/api/games?mine=true").await.expect(200);
+        assert_eq!(list["games"][0]["players"][0]["name"], "Ada");
+        assert_eq!(bob.delete(&format!("/api/games/{id}")).await.status, 204);
+        assert_eq!(bob.get(&format!("/api/games/{id}")).await.status, 404);
+    }
+
+    async fn a_flag_falls_without_anyone_asking(world: World) {
+        let ada = world.visitor();
+        let clock = json!({ "initial_ms": 1000, "increment_ms": 0 });
+        let id = ada.create_with(json!({ "seats": one_screen(), "first": 1, "clock": clock })).await;
+        tokio::time::sleep(Duration::from_millis(1600)).await;
+        let list = ada.get("/api/games?mine=true&status=finished").await.expect(200);
+        assert_eq!(list["games"][0]["result"], json!({ "winner": 0, "reason": "time" }));
+        let game = ada.game(&id).await;
+        assert_eq!(game["clock"]["remaining_ms"], json!([1000, 0]));
+        assert_eq!(ada.play(&id, 1, 0).await.error(409), "the game is over");
+    }
+
+    async fn clocks_add_what_a_move_earns_and_agents_keep_to_theirs(world: World) {
+        let ada = world.visitor();
+        let clock = json!({ "initial_ms": 2000, "increment_ms": 1000 });
+        let game = json!({ "seats": against("timed:ms=10000"), "first": 0, "clock": clock });
+        let id = ada.create_with(game).await;
+        let game = ada.play(&id, 4, 0).await.expect(200);
+        let left = game["clock"]["remaining_ms"][0].as_u64().unwrap();
+        assert!((2500..=3000).contains(&left), "{left}");
+        let game = ada.wait(&id, |game| game["ply"] == 2).await;
+        let left = game["clock"]["remaining_ms"][1].as_u64().unwrap();
+        assert!((1500..=3000).contains(&left), "an agent that wants ten seconds of two took {left}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_game_starts_from_given_moves_and_they_cannot_be_taken_back() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let game = json!({ "seats": one_screen(), "first": 1, "moves": "4453" });
+    let id = ada.create_with(game).await;
+    let game = ada.game(&id).await;
+    assert_eq!(
+        (&game["ply"], &game["opening"], &game["to_move"]),
+        (&json!(4), &json!(4), &json!(1))
+    );
+    assert_eq!(game["moves"][3], json!({ "column": 3, "row": 1, "player": 0, "ms": 0 }));
+    assert_eq!(ada.act(&id, "undo", json!({})).await.status, 409);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_ruleset_lines_shows_scores_and_plays_until_the_board_is_full() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let setup = json!({ "cols": 3, "rows": 3, "connect": 3, "ruleset": "lines" });
+    let id = ada.create_with(json!({ "setup": setup, "seats": one_screen(), "first": 0 })).await;
+    for (ply, column) in (0..).zip([1, 2, 1, 2, 1, 2, 3, 3, 3]) {
+        ada.play(&id, column, ply).await.expect(200);
+        if ply == 5 {
+            let game = ada.game(&id).await;
+            assert_eq!((&game["scores"], &game["status"]), (&json!([1, 1]), &json!("playing")));
+        }
+    }
+    let game = ada.game(&id).await;
+    assert_eq!(game["result"], json!({ "winner": null, "reason": "board-full" }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hint_is_exact_where_it_can_be() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let hint = ada.post("/api/hint", json!({ "moves": "4455" })).await.expect(200);
+    assert!([3, 6].map(Value::from).contains(&hint["column"]), "{hint}");
+    assert_eq!((&hint["value"]["text"], &hint["exact"]), (&json!("wins in 2"), &json!(true)));
+    assert_eq!(hint["columns"].as_array().unwrap().len(), 7);
+
+    let setup = json!({ "cols": 11, "rows": 9, "connect": 5, "ruleset": "lines" });
+    let hint = ada.post("/api/hint", json!({ "setup": setup })).await.expect(200);
+    assert_eq!(hint["exact"], false);
+    let over = ada.post("/api/hint", json!({ "moves": "1212121" })).await;
+    assert_eq!(over.error(400), "the game is over after '1212121'");
+}

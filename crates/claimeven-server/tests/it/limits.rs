@@ -1,0 +1,258 @@
+//! What the server refuses, and that it says why in a line.
+
+use claimeven_server::Config;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+fn game(agent: &str) -> Value {
+    json!({ "seats": [{ "kind": "human" }, { "kind": "agent", "agent": agent }], "first": 0 })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_input_is_refused_in_a_line_that_names_it() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let seats = json!([{ "kind": "human" }, { "kind": "open" }]);
+    for (body, part) in [
+        (json!({}), "missing field `seats`"),
+        (json!({ "seats": [] }), "invalid length 0"),
+        (json!({ "seats": [{ "kind": "cat" }, { "kind": "open" }] }), "cat"),
+        (json!({ "seats": seats, "first": 2 }), "first is 0 or 1, not 2"),
+        (json!({ "seats": seats, "colour": "red" }), "colour"),
+        (json!({ "seats": seats, "setup": { "cols": 99 } }), "1 to 35 columns, not 99"),
+        (json!({ "seats": seats, "setup": { "cols": 12, "rows": 12 } }), "12x12"),
+        (json!({ "seats": seats, "setup": { "ruleset": "chess" } }), "unknown ruleset 'chess'"),
+        (json!({ "seats": seats, "moves": "448" }), "move 3, '8'"),
+        (json!({ "seats": seats, "moves": "1212121" }), "the game is over after '1212121'"),
+        (json!({ "seats": seats, "clock": { "initial_ms": 5, "increment_ms": 0 } }), "not 5"),
+        (
+            json!({ "seats": [{ "kind": "human", "name": "x".repeat(41) }, { "kind": "open" }] }),
+            "40",
+        ),
+        (game("lvl:3"), "there is no player 'lvl'"),
+        (game("level:11"), "level '11' of level"),
+        (game("alphabeta:depth=900"), "depth '900' of alphabeta"),
+        (game("perfect:threads=2"), "threads '2' of perfect: at most 1 here"),
+        (game("mtdf:table=60000"), "table '60000' of mtdf: at most 64 here"),
+        (game("mcts:sims=9000000"), "sims '9000000' of mcts: at most 1000000 here"),
+        (game("human"), "there is no player 'human'"),
+    ] {
+        let error = ada.post("/api/games", body.clone()).await.error(400);
+        assert!(error.contains(part), "{body}: {error}");
+        assert_eq!(error.lines().count(), 1);
+    }
+    for (query, part) in [
+        ("limit=0", "not 0"),
+        ("limit=101", "not 101"),
+        ("winner=you", "'you'"),
+        ("status=lost", "'lost'"),
+        ("before=x", "'x'"),
+        ("ruleset=x", "'x'"),
+        ("colour=red", "colour"),
+    ] {
+        let error = ada.get(&format!("/api/games?{query}")).await.error(400);
+        assert!(error.contains(part), "{query}: {error}");
+    }
+    for path in ["/api/games/nothing", "/api/nothing", "/api/games/%2e%2e", "/api/games/a/b/c"] {
+        ada.get(path).await.error(404);
+    }
+    ada.post("/healthz", json!({})).await.error(405);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_visitor_makes_the_server_run_a_program_or_read_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (witness, weights) = (folder.path().join("witness"), folder.path().join("own.toml"));
+    std::fs::write(&weights, "three = 7").unwrap();
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    for agent in [
+        format!("ugi:cmd=touch {}", witness.display()),
+        format!("ugi:cmd=\"touch {}\"", witness.display()),
+        "ugi".to_owned(),
+        format!("alphabeta:eval={}", weights.display()),
+        format!("alphabeta:depth=2, eval = {}", weights.display()),
+        format!("alphabeta:eval=\"{}\"", weights.display()),
+        "alphabeta:eval=own.toml".to_owned(),
+        "zero:model=x".to_owned(),
+    ] {
+        let error = ada.post("/api/games", game(&agent)).await.error(400);
+        assert!(!error.contains("No such file"), "{agent}: {error}");
+    }
+    assert!(!witness.exists());
+    let agents = ada.get("/api/agents").await.expect(200);
+    assert!(agents["agents"].as_array().unwrap().iter().all(|agent| agent["name"] != "ugi"));
+    assert_eq!(agents["levels"].as_array().unwrap().len(), 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_from_other_sites_are_refused() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let body = || Some(game("random").to_string().into_bytes());
+    let host = world.addr.to_string();
+    let own = format!("http://{host}");
+    for (header, value, status) in [
+        ("origin", "https://evil.example", 403),
+        ("origin", "null", 403),
+        ("sec-fetch-site", "cross-site", 403),
+        ("sec-fetch-site", "same-site", 403),
+        ("sec-fetch-site", "same-origin", 201),
+        ("origin", &own, 201),
+    ] {
+        let headers = [("content-type", "application/json"), (header, value)];
+        let reply = ada.send(Method::POST, "/api/games", &headers, body()).await;
+        assert_eq!(reply.status, status, "{header}: {value}");
+    }
+    let form = [("content-type", "text/plain")];
+    assert_eq!(ada.send(Method::POST, "/api/games", &form, body()).await.status, 415);
+
+    let id = ada.create(game("random")["seats"].clone()).await;
+    let foreign = [("origin", "https://evil.example")];
+    assert_eq!(ada.try_follow(&id, &foreign).await.err(), Some(403));
+    assert!(ada.try_follow(&id, &[("origin", &own)]).await.is_ok());
+    assert_eq!(ada.try_follow("nothing", &[]).await.err(), Some(404));
+    assert_eq!(ada.get(&format!("/api/games/{id}/live")).await.status, 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_carry_the_headers_that_keep_a_page_safe() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    for path in ["/", "/api/agents", "/api/nothing", "/healthz"] {
+        let headers = ada.get(path).await.headers;
+        let policy = headers["content-security-policy"].to_str().unwrap();
+        assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{path}");
+        assert_eq!(headers["x-content-type-options"], "nosniff", "{path}");
+        assert_eq!(headers["x-frame-options"], "DENY", "{path}");
+    }
+    let reply = ada.post("/api/games", game("random")).await;
+    let cookie = reply.headers["set-cookie"].to_str().unwrap();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
+    assert_eq!(reply.headers["cache-control"], "no-store");
+    let again = ada.post("/api/games", game("random")).await;
+    assert!(!again.headers.contains_key("set-cookie"), "a visitor who is known needs no cookie");
+    let metrics = ada.get("/metrics").await.text;
+    assert!(metrics.contains("claimeven_games_total 2"), "{metrics}");
+    assert_eq!(ada.get("/healthz").await.text, "ok\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn too_much_from_one_address_is_put_off() {
+    let config = Config { requests_per_second: 1, requests_at_once: 10, ..Config::default() };
+    let world = World::sqlite(config).await;
+    let ada = world.visitor();
+    let mut statuses = Vec::new();
+    for _ in 0..15 {
+        statuses.push(ada.get("/api/agents").await.status.as_u16());
+    }
+    assert!(statuses.starts_with(&[200; 10]) && statuses.ends_with(&[429; 3]), "{statuses:?}");
+    let refused = ada.get("/api/agents").await;
+    assert!(refused.headers["retry-after"].to_str().unwrap().parse::<u64>().unwrap() >= 1);
+    // Only a trusted proxy may speak for others.
+    let spoofed = [("x-forwarded-for", "10.1.2.3")];
+    assert_eq!(ada.send(Method::GET, "/api/agents", &spoofed, None).await.status, 429);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_trusted_proxy_tells_addresses_apart() {
+    let config = Config {
+        requests_per_second: 1,
+        requests_at_once: 3,
+        trust_proxy: true,
+        ..Config::default()
+    };
+    let world = World::sqlite(config).await;
+    let ada = world.visitor();
+    for address in ["10.0.0.1", "10.0.0.2", "made up, 10.0.0.3", "2001:db8:1:2::7"] {
+        let headers = [("x-forwarded-for", address)];
+        for _ in 0..3 {
+            assert_eq!(ada.send(Method::GET, "/api/agents", &headers, None).await.status, 200);
+        }
+        assert_eq!(ada.send(Method::GET, "/api/agents", &headers, None).await.status, 429);
+    }
+    let neighbour = [("x-forwarded-for", "2001:db8:1:2::8")];
+    assert_eq!(ada.send(Method::GET, "/api/agents", &neighbour, None).await.status, 429);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn games_sockets_and_bytes_have_limits() {
+    let config = Config {
+        games_per_minute: 4,
+        live_games: 3,
+        sockets_per_address: 2,
+        body_bytes: 500,
+        message_bytes: 200,
+        ..Config::default()
+    };
+    let world = World::sqlite(config).await;
+    let ada = world.visitor();
+    let mut statuses = Vec::new();
+    for _ in 0..5 {
+        statuses.push(ada.post("/api/games", game("random")).await.status.as_u16());
+    }
+    assert_eq!(statuses, [201, 201, 201, 503, 429]);
+    let long = json!({ "seats": "x".repeat(600) });
+    assert_eq!(ada.post("/api/games", long).await.error(413), "a body has at most 500 bytes");
+
+    let list = ada.get("/api/games?mine=true").await.expect(200);
+    let id = list["games"][0]["id"].as_str().unwrap();
+    let (mut first, second) = (ada.follow(id).await, ada.follow(id).await);
+    assert_eq!(ada.try_follow(id, &[]).await.err(), Some(429));
+    second.close().await;
+    first.game(|_| true).await;
+    first.say_text("x".repeat(300)).await;
+    while first.hear().await.is_some() {}
+    // A permit comes back with its socket.
+    for _ in 0..100 {
+        if ada.try_follow(id, &[]).await.is_ok() {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    panic!("the sockets stay closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_floods_a_socket_is_cut_off() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let id = ada.create(game("random")["seats"].clone()).await;
+    let mut socket = ada.follow(&id).await;
+    for _ in 0..100 {
+        socket.say(json!({ "type": "ping" })).await;
+    }
+    let mut answers = 0;
+    while socket.hear().await.is_some() {
+        answers += 1;
+    }
+    assert!((20..60).contains(&answers), "{answers}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_queue_says_so_at_once_and_people_come_first() {
+    let config = Config { queue_others: 1, think_others_ms: 5000, ..Config::default() };
+    let world = World::sqlite(config).await;
+    let ada = world.visitor();
+    let slow = json!({ "kind": "agent", "agent": "timed:ms=5000" });
+    // One of two threads is for people alone; the other thinks, one waits, and the next is refused.
+    let mut statuses = Vec::new();
+    for _ in 0..4 {
+        let reply = ada.post("/api/games", json!({ "seats": [slow, slow] })).await;
+        if reply.status == 503 {
+            assert!(reply.headers.contains_key("retry-after"));
+        }
+        statuses.push(reply.status.as_u16());
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    }
+    assert_eq!(statuses, [201, 201, 503, 503]);
+    assert_eq!(ada.post("/api/hint", json!({})).await.status, 503);
+
+    let id = ada.create(game("level:1")["seats"].clone()).await;
+    let began = std::time::Instant::now();
+    ada.play(&id, 4, 0).await.expect(200);
+    ada.wait(&id, |game| game["ply"] == 2).await;
+    assert!(began.elapsed().as_millis() < 2000, "a person waits for nobody: {:?}", began.elapsed());
+}

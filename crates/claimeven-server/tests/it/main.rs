@@ -1,0 +1,8 @@
+//! The server as its clients meet it: over HTTP and WebSockets, on both databases.
+
+mod fuzz;
+mod games;
+mod limits;
+mod live;
+mod openapi;
+mod world;

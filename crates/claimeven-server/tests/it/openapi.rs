@@ -1,0 +1,81 @@
+//! The description of the API against the API.
+
+use claimeven_server::Config;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::world::{Visitor, World};
+
+/// Follows the answer of a call into the description and holds it against the schema there.
+#[track_caller]
+fn check(description: &Value, method: &str, path: &str, status: &str, answer: &Value) {
+    let answers = &description["paths"][path][method]["responses"];
+    let schema = &answers[status]["content"]["application/json"]["schema"];
+    assert!(schema.is_object(), "{method} {path} {status} is not described: {answers}");
+    let whole = json!({ "allOf": [schema], "components": description["components"] });
+    let validator = jsonschema::validator_for(&whole).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(answer)
+        .map(|error| format!("{}: {error}", error.instance_path))
+        .collect();
+    assert!(errors.is_empty(), "{method} {path} {status}: {errors:?} in {answer:#}");
+}
+
+async fn description(visitor: &Visitor) -> Value {
+    visitor.get("/api/openapi.json").await.expect(200)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_described_call_is_there_and_no_other() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let description = description(&ada).await;
+    let paths = description["paths"].as_object().unwrap();
+    assert!(paths.len() >= 15, "{:?}", paths.keys());
+    for (path, calls) in paths {
+        let real = path.replace("{id}", "nothing");
+        for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
+            let described = calls.get(method.as_str().to_lowercase()).is_some();
+            let reply = ada.send(method.clone(), &real, &[], None).await;
+            let answers = reply.status != 405;
+            assert_eq!(answers, described, "{method} {path}: {reply:?}");
+            assert!(reply.status.as_u16() < 500, "{method} {path}: {reply:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_are_as_described() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let description = description(&ada).await;
+    let check =
+        |method, path, status, answer: &Value| check(&description, method, path, status, answer);
+
+    check("get", "/api/agents", "200", &ada.get("/api/agents").await.expect(200));
+    let new = json!({
+        "seats": [{ "kind": "human", "name": "Ada" }, { "kind": "agent", "agent": "level:2" }],
+        "first": 0, "clock": { "initial_ms": 60_000, "increment_ms": 0 },
+    });
+    let game = ada.post("/api/games", new).await.expect(201);
+    check("post", "/api/games", "201", &game);
+    let id = game["id"].as_str().unwrap();
+    let played = ada.play(id, 4, 0).await.expect(200);
+    check("post", "/api/games/{id}/moves", "200", &played);
+    let game = ada.wait(id, |game| game["ply"] == 2).await;
+    check("get", "/api/games/{id}", "200", &game);
+    check("post", "/api/games/{id}/moves", "409", &ada.play(id, 4, 0).await.expect(409));
+    check("post", "/api/games/{id}/moves", "400", &ada.play(id, 9, 2).await.expect(400));
+    let done = ada.act(id, "resign", json!({})).await.expect(200);
+    check("post", "/api/games/{id}/resign", "200", &done);
+    check("get", "/api/games", "200", &ada.get("/api/games").await.expect(200));
+    let next = ada.act(id, "rematch", json!({})).await.expect(200);
+    check("post", "/api/games/{id}/rematch", "200", &next);
+    check(
+        "post",
+        "/api/hint",
+        "200",
+        &ada.post("/api/hint", json!({ "moves": "44" })).await.expect(200),
+    );
+    check("get", "/api/games/{id}", "404", &ada.get("/api/games/nothing").await.expect(404));
+}

@@ -1,0 +1,315 @@
+//! A server of the test's own, and visitors to it.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use claimeven_server::{Config, Server};
+use futures_util::{SinkExt, StreamExt};
+use reqwest::header::{COOKIE, HeaderMap, SET_COOKIE};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+
+/// Runs a test on SQLite and, where `CLAIMEVEN_TEST_POSTGRES` names one, on PostgreSQL.
+macro_rules! on_both_databases {
+    ($(async fn $name:ident($world:ident: World) $body:block)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn sqlite() {
+                run(World::sqlite(Config::default()).await).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn postgres() {
+                match World::postgres(Config::default()).await {
+                    Some(world) => run(world).await,
+                    None => println!("skipped: CLAIMEVEN_TEST_POSTGRES names no server"),
+                }
+            }
+
+            async fn run($world: World) $body
+        }
+    )*};
+}
+pub(crate) use on_both_databases;
+
+/// A server with a database of its own.
+pub(crate) struct World {
+    pub(crate) config: Config,
+    pub(crate) addr: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    running: Option<JoinHandle<()>>,
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl World {
+    /// With a new SQLite file.
+    pub(crate) async fn sqlite(config: Config) -> World {
+        let folder = tempfile::tempdir().unwrap();
+        let database = format!("sqlite:{}", folder.path().join("games.sqlite").display());
+        World::start(Config { database, ..config }, Some(folder)).await
+    }
+
+    /// With a new PostgreSQL database, where there is a server for it.
+    pub(crate) async fn postgres(config: Config) -> Option<World> {
+        use sqlx::Connection;
+        let server = std::env::var("CLAIMEVEN_TEST_POSTGRES").ok()?;
+        let name = format!("claimeven_{}", fastrand::u64(..));
+        let mut connection = sqlx::PgConnection::connect(&server).await.unwrap();
+        let create = sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}"));
+        sqlx::raw_sql(create).execute(&mut connection).await.unwrap();
+        let (start, rest) = server.split_at(server.rfind('/').unwrap() + 1);
+        let options = rest.find('?').map_or("", |at| &rest[at..]);
+        let database = format!("{start}{name}{options}");
+        let database_connections = 3;
+        Some(World::start(Config { database, database_connections, ..config }, None).await)
+    }
+
+    async fn start(config: Config, folder: Option<tempfile::TempDir>) -> World {
+        let addr = SocketAddr::from(([127, 0, 0, 1], 0));
+        let config = Config { addr, threads: 2, ..config };
+        let server = Server::start(config.clone()).await.unwrap();
+        let addr = server.addr().unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let running = tokio::spawn(async move {
+            let stopped = async move { drop(stopped.await) };
+            server.run(stopped).await.unwrap();
+        });
+        World { config, addr, stop: Some(stop), running: Some(running), _folder: folder }
+    }
+
+    /// Stops the server in order, and starts another on the same database.
+    pub(crate) async fn restart(mut self) -> World {
+        self.stop.take();
+        self.running.take().unwrap().await.unwrap();
+        World::start(self.config.clone(), self._folder.take()).await
+    }
+
+    /// Somebody new.
+    pub(crate) fn visitor(&self) -> Visitor {
+        Visitor {
+            addr: self.addr,
+            client: reqwest::Client::new(),
+            cookie: std::sync::Mutex::default(),
+        }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.stop.take();
+    }
+}
+
+/// A browser.
+pub(crate) struct Visitor {
+    pub(crate) addr: SocketAddr,
+    client: reqwest::Client,
+    cookie: std::sync::Mutex<Option<String>>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Reply {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
+    }
+
+    /// The JSON of a reply with this status.
+    #[track_caller]
+    pub(crate) fn expect(&self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{self:?}");
+        if self.text.is_empty() { Value::Null } else { self.json() }
+    }
+
+    /// The message of a refusal.
+    #[track_caller]
+    pub(crate) fn error(&self, status: u16) -> String {
+        self.expect(status)["error"].as_str().expect("a refusal says why").to_owned()
+    }
+}
+
+impl Visitor {
+    /// The same browser at another server.
+    pub(crate) fn at(self, world: &World) -> Visitor {
+        Visitor { addr: world.addr, ..self }
+    }
+
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<Vec<u8>>,
+    ) -> Reply {
+        let mut request = self.client.request(method, format!("http://{}{path}", self.addr));
+        if let Some(cookie) = &*self.cookie.lock().unwrap() {
+            request = request.header(COOKIE, cookie);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = body {
+            request = request.body(body);
+        }
+        let response = request.send().await.unwrap();
+        if let Some(cookie) = response.headers().get(SET_COOKIE) {
+            let cookie = cookie.to_str().unwrap().split(';').next().unwrap().to_owned();
+            *self.cookie.lock().unwrap() = Some(cookie);
+        }
+        Reply {
+            status: response.status(),
+            headers: response.headers().clone(),
+            text: response.text().await.unwrap(),
+        }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.send(Method::GET, path, &[], None).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Reply {
+        let json = [("content-type", "application/json")];
+        self.send(Method::POST, path, &json, Some(body.to_string().into_bytes())).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Reply {
+        self.send(Method::DELETE, path, &[], None).await
+    }
+
+    /// Makes a game of two seats in which player 0 begins; its name.
+    pub(crate) async fn create(&self, seats: Value) -> String {
+        self.create_with(json!({ "seats": seats, "first": 0 })).await
+    }
+
+    pub(crate) async fn create_with(&self, game: Value) -> String {
+        let game = self.post("/api/games", game).await.expect(201);
+        game["id"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) async fn game(&self, id: &str) -> Value {
+        self.get(&format!("/api/games/{id}")).await.expect(200)
+    }
+
+    pub(crate) async fn act(&self, id: &str, action: &str, body: Value) -> Reply {
+        self.post(&format!("/api/games/{id}/{action}"), body).await
+    }
+
+    pub(crate) async fn play(&self, id: &str, column: u64, ply: u64) -> Reply {
+        self.act(id, "moves", json!({ "column": column, "ply": ply })).await
+    }
+
+    /// The game as soon as it is as it should be.
+    #[track_caller]
+    pub(crate) fn wait(
+        &self,
+        id: &str,
+        is_right: impl Fn(&Value) -> bool,
+    ) -> impl Future<Output = Value> {
+        let caller = std::panic::Location::caller();
+        async move {
+            let began = Instant::now();
+            loop {
+                let game = self.game(id).await;
+                if is_right(&game) {
+                    return game;
+                }
+                assert!(began.elapsed() < Duration::from_secs(60), "{caller}: still {game:#}");
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+    }
+
+    /// Follows a game.
+    pub(crate) async fn follow(&self, id: &str) -> Socket {
+        self.try_follow(id, &[]).await.expect("the socket opens")
+    }
+
+    pub(crate) async fn try_follow(
+        &self,
+        id: &str,
+        headers: &[(&'static str, &str)],
+    ) -> Result<Socket, u16> {
+        use tokio_tungstenite::tungstenite::Error;
+        let url = format!("ws://{}/api/games/{id}/live", self.addr);
+        let mut request = url.into_client_request().unwrap();
+        let cookie = self.cookie.lock().unwrap().clone();
+        for (name, value) in headers.iter().copied().chain(cookie.as_deref().map(|c| ("cookie", c)))
+        {
+            request.headers_mut().insert(name, value.parse().unwrap());
+        }
+        match tokio_tungstenite::connect_async(request).await {
+            Ok((stream, _)) => Ok(Socket { stream }),
+            Err(Error::Http(response)) => Err(response.status().as_u16()),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// A WebSocket.
+pub(crate) struct Socket {
+    stream: WebSocketStream<MaybeTlsStream<TcpStream>>,
+}
+
+impl Socket {
+    pub(crate) async fn say(&mut self, message: Value) {
+        self.say_text(message.to_string()).await;
+    }
+
+    pub(crate) async fn say_text(&mut self, text: String) {
+        // The server may have closed the socket already.
+        let _ = self.stream.send(Message::text(text)).await;
+    }
+
+    pub(crate) async fn play(&mut self, column: u64, ply: u64) {
+        self.say(json!({ "type": "move", "column": column, "ply": ply })).await;
+    }
+
+    /// The next message; `None` once the server has closed the socket.
+    pub(crate) async fn hear(&mut self) -> Option<Value> {
+        loop {
+            let message = tokio::time::timeout(Duration::from_secs(60), self.stream.next()).await;
+            match message.expect("the server says something")? {
+                Ok(Message::Text(text)) => return Some(serde_json::from_str(&text).unwrap()),
+                Ok(Message::Close(_)) | Err(_) => return None,
+                Ok(_) => {}
+            }
+        }
+    }
+
+    /// The next message of a type.
+    pub(crate) async fn hear_of(&mut self, kind: &str, is_right: impl Fn(&Value) -> bool) -> Value {
+        let mut others: HashMap<String, usize> = HashMap::new();
+        loop {
+            let message = self.hear().await.unwrap_or_else(|| panic!("closed; heard {others:?}"));
+            if message["type"] == kind && is_right(&message) {
+                return message;
+            }
+            *others.entry(message["type"].to_string()).or_default() += 1;
+        }
+    }
+
+    /// The game as soon as it is as it should be.
+    pub(crate) async fn game(&mut self, is_right: impl Fn(&Value) -> bool) -> Value {
+        let message = self.hear_of("game", |message| is_right(&message["game"])).await;
+        message["game"].clone()
+    }
+
+    pub(crate) async fn close(mut self) {
+        self.stream.close(None).await.unwrap();
+    }
+}

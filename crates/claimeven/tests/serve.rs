@@ -1,0 +1,174 @@
+//! The server as a process: it survives what a process can meet.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// A server process, which does not outlive the test.
+struct Process {
+    child: Child,
+    addr: String,
+}
+
+impl Process {
+    fn start(database: &Path) -> Process {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_claimeven"))
+            .args(["serve", "--addr", "127.0.0.1:0", "--log", "error", "--database"])
+            .arg(format!("sqlite:{}", database.display()))
+            .args(["--set", "requests_per_second=0", "--set", "games_per_minute=0"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let addr =
+            line.strip_prefix("Claimeven at http://").and_then(|rest| rest.split(',').next());
+        let addr = addr.unwrap_or_else(|| panic!("{line:?}")).to_owned();
+        Process { child, addr }
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One request; `None` if the server went away before it answered.
+fn request(
+    addr: &str,
+    cookie: &str,
+    method: &str,
+    path: &str,
+    body: &str,
+) -> Option<(u16, String, Value)> {
+    let mut stream = TcpStream::connect(addr).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\nCookie: {cookie}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, content) = answer.split_once("\r\n\r\n")?;
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: "));
+    let cookie = cookie.and_then(|cookie| cookie.split(';').next()).unwrap_or_default().to_owned();
+    Some((status, cookie, serde_json::from_str(content).ok()?))
+}
+
+/// A game of one person at both sides, as far as the person knows that it has come.
+struct Player {
+    cookie: String,
+    id: String,
+    acknowledged: Vec<u64>,
+}
+
+impl Player {
+    fn new(addr: &str) -> Player {
+        let new = json!({
+            "seats": [{ "kind": "human" }, { "kind": "human" }], "first": 0,
+            // Nobody can win, so that the game is as long as it can be.
+            "setup": { "cols": 9, "rows": 9, "connect": 9 },
+        });
+        let (status, cookie, game) =
+            request(addr, "", "POST", "/api/games", &new.to_string()).unwrap();
+        assert_eq!(status, 201, "{game}");
+        Player { cookie, id: game["id"].as_str().unwrap().to_owned(), acknowledged: Vec::new() }
+    }
+
+    fn stored(&self, addr: &str) -> Vec<u64> {
+        let path = format!("/api/games/{}", self.id);
+        let (status, _, game) = request(addr, &self.cookie, "GET", &path, "").unwrap();
+        assert_eq!(status, 200, "{game}");
+        let moves = game["moves"].as_array().unwrap();
+        moves.iter().map(|played| played["column"].as_u64().unwrap()).collect()
+    }
+
+    /// Plays until the server goes away or the board is full.
+    fn play(&mut self, addr: &str) {
+        for ply in self.acknowledged.len() as u64..81 {
+            let column = ply % 9 + 1;
+            let body = json!({ "column": column, "ply": ply }).to_string();
+            let path = format!("/api/games/{}/moves", self.id);
+            match request(addr, &self.cookie, "POST", &path, &body) {
+                None => return,
+                Some((status, _, game)) => assert_eq!(status, 200, "{game}"),
+            }
+            self.acknowledged.push(column);
+        }
+    }
+}
+
+#[test]
+fn no_acknowledged_move_is_lost_when_the_server_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("games.sqlite");
+    let mut players: Vec<Player> = {
+        let server = Process::start(&database);
+        (0..4).map(|_| Player::new(&server.addr)).collect()
+    };
+    for wait in [150, 400, 50, 250] {
+        let mut server = Process::start(&database);
+        for player in &mut players {
+            let stored = player.stored(&server.addr);
+            let known = player.acknowledged.len();
+            assert_eq!(stored[..known], player.acknowledged, "what was acknowledged is there");
+            assert!(stored.len() <= known + 1, "at most the move under way came besides");
+            player.acknowledged = stored;
+        }
+        let addr = server.addr.clone();
+        thread::scope(|scope| {
+            for player in &mut players {
+                scope.spawn(|| player.play(&addr));
+            }
+            thread::sleep(Duration::from_millis(wait));
+            server.kill();
+        });
+    }
+    let played: usize = players.iter().map(|player| player.acknowledged.len()).sum();
+    assert!(played > 20, "only {played} moves were played");
+    let server = Process::start(&database);
+    for player in &mut players {
+        let stored = player.stored(&server.addr);
+        assert_eq!(stored[..player.acknowledged.len()], player.acknowledged);
+        player.acknowledged = stored;
+        player.play(&server.addr);
+        assert_eq!(player.acknowledged.len(), 81, "the game goes on to its end");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_is_asked_to_stop_does_so_soon() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Process::start(&folder.path().join("games.sqlite"));
+    let player = Player::new(&server.addr);
+    assert_eq!(player.stored(&server.addr), [0; 0]);
+    let terminated = Command::new("kill").arg(server.child.id().to_string()).status().unwrap();
+    assert!(terminated.success());
+    let began = Instant::now();
+    let status = loop {
+        if let Some(status) = server.child.try_wait().unwrap() {
+            break status;
+        }
+        assert!(began.elapsed() < Duration::from_secs(10), "it does not stop");
+        thread::sleep(Duration::from_millis(20));
+    };
+    assert!(status.success(), "{status}");
+}
