@@ -36,11 +36,9 @@ use failure::Failure;
 /// Plays, solves, teaches and compares Connect Four on any board.
 #[derive(Parser)]
 #[command(version, max_term_width = 100, disable_help_subcommand = true)]
-#[command(
-    after_help = "More commands: evaluate, replay, games, ugi, perft, count, book, bench,\n\
+#[command(after_help = "More commands: evaluate, replay, games, ugi, perft, count, book, bench,\n\
     completions. Without a command: the web application. The --help of each has\n\
-    examples and the options for other boards."
-)]
+    examples and the options for other boards.")]
 struct Cli {
     /// When to use colour: auto, always or never
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
