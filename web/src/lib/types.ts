@@ -40,17 +40,15 @@ export interface Move {
 
 export interface Seated {
   kind: "human" | "open" | "agent";
-  name: string | null;
+  name: string;
   agent: string | null;
   you: boolean;
   connected: boolean;
   away_ms: number | null;
-  /** How long the player may stay away before the game is taken as abandoned, while it is away. */
-  away_limit_ms?: number | null;
   time_ms: number;
 }
 
-export type Reason = "line" | "lines" | "board-full" | "time" | "forfeit" | "resigned" | "agreed" | "abandoned";
+export type Reason = "line" | "board-full" | "time" | "forfeit" | "resigned" | "agreed" | "abandoned";
 
 export interface Result {
   winner: Player | null;
@@ -60,13 +58,16 @@ export interface Result {
 export interface GameView {
   id: string;
   version: number;
-  created: number | string;
+  /** Milliseconds since 1970. */
+  created: number;
   setup: Setup;
   players: [Seated, Seated];
   first: Player;
   status: "waiting" | "playing" | "finished";
   moves: Move[];
   ply: number;
+  /** How many of the moves were given at the start. */
+  opening: number;
   undone: number;
   to_move: Player | null;
   legal: number[];
@@ -78,25 +79,29 @@ export interface GameView {
   rematch: string | null;
   watchers: number;
   thinking: Player | null;
+  /** How long a person who dropped out of a game between people has to come back. */
+  away_limit_ms: number | null;
   mine: boolean;
 }
 
 export interface GameSummary {
   id: string;
-  created: number | string;
+  /** Milliseconds since 1970. */
+  created: number;
   setup: Setup;
   players: [SummaryPlayer, SummaryPlayer];
   first: Player;
   status: GameView["status"];
   moves: string;
   result: Result | null;
+  mine: boolean;
 }
 
 export interface SummaryPlayer {
   kind: Seated["kind"];
-  name: string | null;
+  name: string;
   agent: string | null;
-  you?: boolean;
+  you: boolean;
 }
 
 export interface Parameter {
@@ -129,15 +134,18 @@ export interface Thinking {
 }
 
 export interface Value {
-  kind: string;
-  number: number | null;
+  kind: "win" | "loss" | "draw" | "points" | "chance";
+  /** Plies to a win or loss, points, or a chance from 0 to 1. */
+  number: number;
   text: string;
 }
 
 export interface Hint {
   column: number;
-  value: Value | null;
-  columns: ({ column: number; value: Value | null } | null)[];
+  value: Value;
+  /** From the left; nothing where nobody can play or nothing is known. */
+  columns: ({ column: number; value: Value; bound: string } | null)[];
+  exact: boolean;
 }
 
 export interface HistoryFilter {

@@ -213,7 +213,6 @@ export const en = {
     draw: "Draw",
     reasons: {
       line: "with a line",
-      lines: "with more lines",
       "board-full": "on a full board",
       time: "on time",
       forfeit: "by forfeit",
@@ -224,7 +223,7 @@ export const en = {
     reason: (result: Result, ruleset: Setup["ruleset"]): string => {
       if (result.winner === null && result.reason === "board-full") return "the board is full";
       if (result.winner === null && result.reason === "abandoned") return "everyone left";
-      if (ruleset === "lines" && ["line", "lines", "board-full"].includes(result.reason)) return result.winner === null ? "with equal lines" : "with more lines";
+      if (ruleset === "lines" && ["line", "board-full"].includes(result.reason)) return result.winner === null ? "with equal lines" : "with more lines";
       return en.game.reasons[result.reason] ?? result.reason;
     },
     lines: (n: number) => plural(n, "line"),

@@ -2,7 +2,7 @@
 
 import { t } from "../i18n";
 import type { Colours } from "../i18n/en";
-import { parseSettings, type Settings } from "../transitions/settings";
+import { parseSettings, type Palette, type Settings } from "../transitions/settings";
 
 const KEY = "claimeven.settings";
 
@@ -13,7 +13,13 @@ class SettingsState {
   /** Discs are set down without falling, and nothing pulses. */
   readonly calm = $derived(this.all.motion === "reduced" || (this.all.motion === "system" && this.systemReduced));
   readonly colours: Colours = $derived(t.colours[this.all.palette] ?? t.colours.classic!);
-  readonly marks = $derived(this.all.marks === "auto" ? (this.all.palette === "clear" ? "bold" : "subtle") : this.all.marks);
+  readonly marks = $derived(this.marksOf(this.all.palette));
+
+  /** The shapes on the discs of a palette: the colour-blind safe one has bold ones unless they were chosen otherwise. */
+  marksOf(palette: Palette): "subtle" | "bold" {
+    if (this.all.marks !== "auto") return this.all.marks;
+    return palette === "clear" ? "bold" : "subtle";
+  }
 
   /** Writes every change to the browser's storage and to the page. To be called once, inside an effect's root. */
   start(): void {

@@ -2,7 +2,7 @@
 
 import type { Colours, Texts } from "../i18n/en";
 import type { GameView, Player } from "../types";
-import { isYou, yourSeat } from "./view";
+import { atOneScreen, isYou, yourSeat } from "./view";
 
 export function announce(before: GameView | null, now: GameView, colours: Colours, t: Texts): string {
   if (!before || before.id !== now.id) return "";
@@ -43,8 +43,9 @@ export function resultHeadline(view: GameView, colours: Colours, t: Texts): stri
 export function playerName(view: GameView, player: Player, colours: Colours, t: Texts): string {
   const seat = view.players[player];
   if (seat.kind === "open") return t.anybody;
-  if (seat.kind === "agent") return seat.agent ? t.agent(seat.agent) : (seat.name ?? "");
+  if (seat.kind === "agent") return seat.agent ? t.agent(seat.agent) : seat.name;
   if (yourSeat(view) === player) return t.you;
+  if (atOneScreen(view)) return colours[player];
   return seat.name || colours[player];
 }
 

@@ -7,7 +7,7 @@ export const colours = ["Red", "Yellow"] as const;
 export const t = en;
 
 export function seated(changes: Partial<Seated> = {}): Seated {
-  return { kind: "human", name: null, agent: null, you: true, connected: true, away_ms: null, time_ms: 0, ...changes };
+  return { kind: "human", name: "Player 1", agent: null, you: true, connected: true, away_ms: null, time_ms: 0, ...changes };
 }
 
 export const agent: Seated = seated({ kind: "agent", agent: "level:3", you: false });
@@ -31,6 +31,7 @@ export function view(columns: number[] = [], changes: Partial<GameView> = {}): G
     status: "playing",
     moves,
     ply: moves.length,
+    opening: 0,
     undone: 0,
     to_move: (columns.length % 2) as Player,
     legal: [1, 2, 3, 4, 5, 6, 7],
@@ -42,6 +43,7 @@ export function view(columns: number[] = [], changes: Partial<GameView> = {}): G
     rematch: null,
     watchers: 0,
     thinking: null,
+    away_limit_ms: null,
     mine: true,
     ...changes,
   };

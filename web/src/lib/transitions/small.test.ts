@@ -5,6 +5,7 @@ import { colours, t } from "./samples";
 import { DEFAULTS, parseSettings } from "./settings";
 import { STANDARD } from "./setup";
 import { dateText, outcomeText, summaryName } from "./summary";
+import { shortValue } from "./value";
 import type { GameSummary } from "../types";
 
 describe("addresses", () => {
@@ -48,16 +49,28 @@ describe("pauses between attempts", () => {
   });
 });
 
+describe("values above the columns", () => {
+  it.each([
+    ["win", 9, "+9"],
+    ["loss", 4, "−4"],
+    ["draw", 0, "="],
+    ["points", 12.4, "12"],
+    ["points", -9_999_999, "−−"],
+    ["chance", 0.555, "56%"],
+  ] as const)("%s %d is %s", (kind, number, text) => expect(shortValue({ kind, number, text: "" })).toBe(text));
+});
+
 describe("a saved game", () => {
   const summary: GameSummary = {
     id: "g",
     created: 0,
     setup: STANDARD,
-    players: [{ kind: "human", name: null, agent: null, you: true }, { kind: "agent", name: null, agent: "level:3" }],
+    players: [{ kind: "human", name: "Ada", agent: null, you: true }, { kind: "agent", name: "level:3", agent: "level:3", you: false }],
     first: 0,
     status: "finished",
     moves: "44",
     result: { winner: 0, reason: "line" },
+    mine: true,
   };
 
   it("says who won and how", () => {
@@ -76,7 +89,7 @@ describe("a saved game", () => {
   });
 
   it("has a date, if it has a time at all", () => {
-    expect(dateText("2026-11-16T03:00:00Z")).not.toBe("");
-    expect(dateText("never")).toBe("");
+    expect(dateText(Date.UTC(2026, 10, 16))).not.toBe("");
+    expect(dateText(Number.NaN)).toBe("");
   });
 });

@@ -5,11 +5,11 @@ import type { GameSummary, Player } from "../types";
 
 export function summaryName({ players }: GameSummary, player: Player, colours: Colours, t: Texts): string {
   const seat = players[player];
-  if (seat.kind === "agent") return seat.agent ? t.agent(seat.agent) : (seat.name ?? "");
+  if (seat.kind === "agent") return seat.agent ? t.agent(seat.agent) : seat.name;
   if (seat.kind === "open") return t.anybody;
   const both = players[0].you && players[1].you;
-  if (seat.you && !both) return t.you;
-  return seat.name || colours[player];
+  if (both) return colours[player];
+  return seat.you ? t.you : seat.name || colours[player];
 }
 
 export function outcomeText(summary: GameSummary, colours: Colours, t: Texts): string {
@@ -25,7 +25,7 @@ export function outcomeText(summary: GameSummary, colours: Colours, t: Texts): s
 }
 
 /** The day, or the time if it was today. */
-export function dateText(created: number | string, now = new Date()): string {
+export function dateText(created: number, now = new Date()): string {
   const date = new Date(created);
   if (Number.isNaN(date.getTime())) return "";
   return date.toDateString() === now.toDateString()

@@ -54,6 +54,11 @@ describe("what the person may do", () => {
     expect(rights({ ...open, mine: true })).toMatchObject({ join: false });
   });
 
+  it("is not to take back what was given at the start, nor to resign for two agents", () => {
+    expect(rights(view([4, 4], { opening: 2 }))).toMatchObject({ undo: false });
+    expect(rights(view([4], { players: [agent, agent] }))).toMatchObject({ resign: false, undo: false });
+  });
+
   it("is a rematch when it is over, and an undo only of what ended on the board", () => {
     const over = { status: "finished" as const, to_move: null };
     expect(rights(view([4], { ...over, result: { winner: 0, reason: "line" } }))).toMatchObject({ rematch: true, undo: true, resign: false });

@@ -36,13 +36,14 @@ export function rights(view: GameView): Rights {
   const playing = view.status === "playing";
   const two = opponentIsPerson(view);
   const turn = view.to_move !== null && isYou(view, view.to_move);
-  const ownMoves = view.moves.some((move) => isYou(view, move.player));
+  const seated = isYou(view, 0) || isYou(view, 1);
+  const ownMoves = view.moves.slice(view.opening).some((move) => isYou(view, move.player));
   return {
     move: playing && turn,
-    undo: view.mine && ownMoves && (!two || playing) && canTakeBack(view),
-    redo: view.mine && view.undone > 0 && !two,
+    undo: ownMoves && (!two || playing) && canTakeBack(view),
+    redo: seated && view.undone > 0 && !two,
     hint: playing && turn && !two,
-    resign: playing && view.mine,
+    resign: playing && seated,
     draw: playing && two && view.moves.length > 0,
     rematch: view.status === "finished" && view.mine,
     join: view.status === "waiting" && !view.mine && view.players.some((player) => player.kind === "open"),
@@ -51,7 +52,7 @@ export function rights(view: GameView): Rights {
 
 /** A game that ended other than on the board is over; a move cannot be taken back out of it. */
 function canTakeBack(view: GameView): boolean {
-  return view.status === "playing" || ["line", "lines", "board-full"].includes(view.result?.reason ?? "");
+  return view.status === "playing" || ["line", "board-full"].includes(view.result?.reason ?? "");
 }
 
 export function isYou(view: GameView, player: Player): boolean {
