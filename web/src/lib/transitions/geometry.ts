@@ -54,6 +54,14 @@ export function plate(size: Size): string {
   return roundedRectangle(0, top, width, height, 30) + holes.join("");
 }
 
+/** The front of one column, holes left out, to be lit while it is aimed at. */
+export function lane(column: number, size: Size, flipped: boolean): string {
+  const { x } = centre(column, 1, size, flipped);
+  const front = roundedRectangle(x - CELL / 2 + 2, HEAD + 5, CELL - 4, boardHeight(size) - HEAD - 10, 22);
+  const holes = Array.from({ length: size.rows }, (_, index) => circle(x, centre(column, index + 1, size).y, HOLE));
+  return front + holes.join("");
+}
+
 function roundedRectangle(x: number, y: number, width: number, height: number, r: number): string {
   return (
     `M${x + r} ${y}h${width - 2 * r}a${r} ${r} 0 0 1 ${r} ${r}v${height - 2 * r}` +
