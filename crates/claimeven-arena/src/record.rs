@@ -94,6 +94,10 @@ pub enum Reason {
     Forfeit,
     /// The loser gave up.
     Resigned,
+    /// The players agreed on a draw.
+    Agreed,
+    /// A player left and did not come back; without a winner, both did.
+    Abandoned,
 }
 
 impl GameRecord {

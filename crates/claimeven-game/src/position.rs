@@ -211,6 +211,21 @@ impl Position {
         cells.indices().map(|index| Cell::from_index(self.setup(), index)).collect()
     }
 
+    /// The lines of a player one by one, each from its leftmost or lowest cell on.
+    pub fn lines(&self, player: Player) -> Vec<Vec<Cell>> {
+        let setup = self.setup();
+        with_board!(self, board => {
+            let (rules, discs) = (board.rules(), board.discs(player));
+            let lines_towards = |direction: u32| {
+                rules.lines(discs, direction).indices().map(move |first| {
+                    let step = |step| Cell::from_index(setup, first + step * direction);
+                    (0..setup.connect().into()).map(step).collect()
+                })
+            };
+            rules.directions().into_iter().flat_map(lines_towards).collect()
+        })
+    }
+
     /// The same position with left and right exchanged.
     pub fn mirror(&self) -> Position {
         map_board!(self, board => board.mirror())

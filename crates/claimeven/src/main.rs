@@ -16,6 +16,7 @@ mod perft;
 mod play;
 mod plot;
 mod progress;
+mod serve;
 mod setup;
 mod show;
 mod solve;
@@ -32,8 +33,8 @@ use failure::Failure;
 #[derive(Parser)]
 #[command(version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "More commands: perft, count, book, bench, completions. Without a command: a\n\
-    game in the terminal. The --help of each has examples and the options for\n\
+    after_help = "More commands: perft, count, book, bench, completions. Without a command: the\n\
+    web application. The --help of each has examples and the options for\n\
     other boards."
 )]
 struct Cli {
@@ -48,6 +49,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Serve(serve::Args),
     Play(play::Args),
     Analyze(analyze::Args),
     Solve(solve::Args),
@@ -93,6 +95,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     .write_global();
     match cli.command {
         None => run(Cli { command: default_command()?, ..cli }),
+        Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Play(args)) => play::run(args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Solve(args)) => solve::run(args),
@@ -113,5 +116,5 @@ fn run(cli: Cli) -> Result<(), Failure> {
 
 /// What a command line without a command stands for.
 fn default_command() -> Result<Option<Command>, clap::Error> {
-    Ok(Cli::try_parse_from(["claimeven", "play"])?.command)
+    Ok(Cli::try_parse_from(["claimeven", "serve"])?.command)
 }

@@ -1,0 +1,155 @@
+//! Players that visitors may choose: nothing that runs a program, reads a file or takes too much.
+
+use claimeven_arena::{AGENTS, AgentSpec, Parameter, Values};
+use claimeven_game::Setup;
+use claimeven_search::{Evaluation, LEVELS};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::config::Config;
+
+/// Reads a visitor's text for an agent and checks that it can play a game.
+pub(crate) fn parse(text: &str, setup: Setup, config: &Config) -> Result<AgentSpec, String> {
+    const LONGEST: usize = 200;
+    if text.len() > LONGEST {
+        return Err(format!("an agent's text has at most {LONGEST} characters"));
+    }
+    // Before the text is understood: that of an evaluation may be a file, which would be read.
+    let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
+    let kind = AGENTS.iter().find(|kind| kind.name == name);
+    for parameter in parameters.split(',') {
+        let (Some(kind), Some((name, value))) = (kind, parameter.split_once('=')) else { continue };
+        let (name, value) = (name.trim(), value.trim());
+        if let Some(parameter) = kind.all_parameters().find(|known| known.name == name) {
+            check(kind.name, parameter, value, config)?;
+        }
+    }
+    let spec: AgentSpec = text.parse().map_err(|error| format!("{error}"))?;
+    spec.build(setup, 0).map_err(|error| error.to_string())?;
+    Ok(spec)
+}
+
+/// What a visitor may ask of a parameter, besides what the player itself can do.
+fn check(agent: &str, parameter: &Parameter, value: &str, config: &Config) -> Result<(), String> {
+    match parameter.values {
+        Values::Word(_) | Values::Decimal { .. } => Ok(()),
+        Values::Whole { .. } => match (most(parameter.name, config), value.parse::<u64>()) {
+            (Some(most), Ok(number)) if number > most => {
+                Err(format!("{} '{value}' of {agent}: at most {most} here", parameter.name))
+            }
+            _ => Ok(()),
+        },
+        Values::Evaluation { .. } => {
+            let names: Vec<&str> = Evaluation::names().collect();
+            if names.contains(&value) {
+                return Ok(());
+            }
+            let names = names.join(", ");
+            Err(format!("{} '{value}' of {agent}: not one of {names}", parameter.name))
+        }
+    }
+}
+
+/// The most that visitors may ask for, where that is less than the player can do.
+fn most(parameter: &str, config: &Config) -> Option<u64> {
+    match parameter {
+        "table" => Some(config.table_mb),
+        "sims" => Some(config.simulations),
+        "threads" => Some(1),
+        "ms" => Some(config.think_ms),
+        _ => None,
+    }
+}
+
+/// All players to choose from.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AgentsView {
+    agents: Vec<AgentView>,
+    levels: Vec<LevelView>,
+}
+
+/// A kind of player.
+#[derive(Serialize, ToSchema)]
+struct AgentView {
+    name: &'static str,
+    about: &'static str,
+    parameters: Vec<ParameterView>,
+}
+
+/// Something to choose about a player.
+#[derive(Serialize, ToSchema)]
+struct ParameterView {
+    name: &'static str,
+    about: &'static str,
+    /// `integer`, `number` or `choice`.
+    kind: &'static str,
+    default: Option<Value>,
+    min: Option<Value>,
+    max: Option<Value>,
+    choices: Option<Vec<&'static str>>,
+}
+
+/// An opponent by strength.
+#[derive(Serialize, ToSchema)]
+struct LevelView {
+    level: usize,
+    about: &'static str,
+}
+
+impl AgentsView {
+    pub(crate) fn new(config: &Config) -> AgentsView {
+        let agents = AGENTS.iter().map(|kind| AgentView {
+            name: kind.name,
+            about: kind.about,
+            parameters: kind
+                .all_parameters()
+                .map(|parameter| ParameterView::new(parameter, config))
+                .collect(),
+        });
+        let levels = (1..).zip(&LEVELS).map(|(level, style)| LevelView { level, about: style.about });
+        AgentsView { agents: agents.collect(), levels: levels.collect() }
+    }
+}
+
+impl ParameterView {
+    fn new(parameter: &Parameter, config: &Config) -> ParameterView {
+        let Parameter { name, about, values } = *parameter;
+        let view = ParameterView {
+            name,
+            about,
+            kind: "choice",
+            default: None,
+            min: None,
+            max: None,
+            choices: None,
+        };
+        match values {
+            Values::Whole { least, most: limit, default } => ParameterView {
+                kind: "integer",
+                default: default.map(Value::from),
+                min: Some(least.into()),
+                // Larger numbers are no numbers of a page.
+                max: Some(most(name, config).unwrap_or(limit).min(limit).min((1 << 53) - 1).into()),
+                ..view
+            },
+            Values::Decimal { least, most, default } => ParameterView {
+                kind: "number",
+                default: Some(default.into()),
+                min: Some(least.into()),
+                max: Some(most.into()),
+                ..view
+            },
+            Values::Word(words) => ParameterView {
+                default: words.first().copied().map(Value::from),
+                choices: Some(words.to_vec()),
+                ..view
+            },
+            Values::Evaluation { default } => ParameterView {
+                default: Some(default.into()),
+                choices: Some(Evaluation::names().collect()),
+                ..view
+            },
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The one door to thinking: a few threads, two queues, and a refusal when those are full.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use claimeven_arena::AgentSpec;
+use claimeven_game::Position;
+use claimeven_search::{Agent, Decision, Limits};
+use tokio::sync::oneshot;
+
+/// Threads that think, and what waits for them.
+pub(crate) struct Engine {
+    shared: Arc<Shared>,
+}
+
+/// Whose thought comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Urgency {
+    /// A person waits for the move.
+    Person,
+    /// Games without a person, and hints.
+    Other,
+}
+
+/// A move to be found.
+pub(crate) struct Question {
+    pub(crate) spec: AgentSpec,
+    pub(crate) seed: u64,
+    pub(crate) position: Position,
+    pub(crate) limits: Limits,
+    /// The game and the player, for agents that remember.
+    pub(crate) seat: Option<(String, usize)>,
+}
+
+/// Why there is no move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum EngineError {
+    /// Too many thoughts wait already.
+    Busy,
+    /// Nobody waits for it any more.
+    Cancelled,
+    /// The agent cannot play that game.
+    Unsuited(String),
+    /// The agent broke.
+    Failed(String),
+}
+
+struct Job {
+    question: Question,
+    cancel: Arc<AtomicBool>,
+    answer: oneshot::Sender<Result<Decision, EngineError>>,
+}
+
+struct Shared {
+    queues: Mutex<Queues>,
+    work: Condvar,
+    agents: Agents,
+}
+
+#[derive(Default)]
+struct Queues {
+    people: VecDeque<Job>,
+    others: VecDeque<Job>,
+    most_people: usize,
+    most_others: usize,
+    thinking: usize,
+    closed: bool,
+}
+
+impl Engine {
+    /// Starts the threads. If there are two or more, one of them is for people alone.
+    pub(crate) fn new(threads: usize, people: usize, others: usize, agents: usize) -> Engine {
+        let queues = Queues { most_people: people, most_others: others, ..Queues::default() };
+        let shared = Arc::new(Shared {
+            queues: Mutex::new(queues),
+            work: Condvar::new(),
+            agents: Agents { kept: Mutex::default(), most: agents },
+        });
+        for number in 0..threads.max(1) {
+            let shared = Arc::clone(&shared);
+            let people_only = number == 0 && threads > 1;
+            let builder = thread::Builder::new().name(format!("thinker-{number}"));
+            let spawned = builder.spawn(move || shared.work(people_only));
+            spawned.expect("the system has a thread left");
+        }
+        Engine { shared }
+    }
+
+    /// Asks for a move. Whoever stops waiting for it ends the search.
+    pub(crate) async fn decide(
+        &self,
+        urgency: Urgency,
+        mut question: Question,
+    ) -> Result<Decision, EngineError> {
+        let cancel = question.limits.cancel.get_or_insert_default().clone();
+        let (answer, answered) = oneshot::channel();
+        {
+            let mut queues = self.shared.lock();
+            if queues.closed {
+                return Err(EngineError::Cancelled);
+            }
+            if !queues.has_room(urgency) {
+                return Err(EngineError::Busy);
+            }
+            let job = Job { question, cancel: cancel.clone(), answer };
+            match urgency {
+                Urgency::Person => queues.people.push_back(job),
+                Urgency::Other => queues.others.push_back(job),
+            }
+        }
+        // Threads that wait do not wait for the same: all have a look.
+        self.shared.work.notify_all();
+        let _gone = CancelOnDrop(cancel);
+        answered.await.unwrap_or(Err(EngineError::Cancelled))
+    }
+
+    /// Whether a thought could wait.
+    pub(crate) fn has_room(&self, urgency: Urgency) -> bool {
+        self.shared.lock().has_room(urgency)
+    }
+
+    /// Thoughts that wait, those of people first, and those under way.
+    pub(crate) fn load(&self) -> (usize, usize, usize) {
+        let queues = self.shared.lock();
+        (queues.people.len(), queues.others.len(), queues.thinking)
+    }
+
+    /// Forgets the agents of a game that is over.
+    pub(crate) fn forget(&self, game: &str) {
+        self.shared.agents.lock().retain(|(seat, _)| seat.game != game);
+    }
+
+    /// Ends all searches and takes no more.
+    pub(crate) fn close(&self) {
+        let mut queues = self.shared.lock();
+        queues.closed = true;
+        queues.people.clear();
+        queues.others.clear();
+        drop(queues);
+        self.shared.work.notify_all();
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Queues {
+    fn has_room(&self, urgency: Urgency) -> bool {
+        match urgency {
+            Urgency::Person => self.people.len() < self.most_people,
+            Urgency::Other => self.others.len() < self.most_others,
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queues> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A thread's life.
+    fn work(&self, people_only: bool) {
+        let mut queues = self.lock();
+        while !queues.closed {
+            let job = queues.people.pop_front();
+            let job = job.or_else(|| if people_only { None } else { queues.others.pop_front() });
+            let Some(job) = job else {
+                queues = self.work.wait(queues).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            queues.thinking += 1;
+            drop(queues);
+            self.answer(job);
+            queues = self.lock();
+            queues.thinking -= 1;
+        }
+    }
+
+    fn answer(&self, job: Job) {
+        let Job { question, cancel, answer } = job;
+        if cancel.load(Ordering::Relaxed) || answer.is_closed() {
+            return;
+        }
+        let result = catch_unwind(AssertUnwindSafe(|| self.decide(&question)));
+        let result = match result {
+            // A move that was found in a hurry is not the agent's own.
+            Ok(_) if cancel.load(Ordering::Relaxed) => Err(EngineError::Cancelled),
+            Ok(result) => result,
+            Err(_) => {
+                let Question { spec, position, .. } = &question;
+                Err(EngineError::Failed(format!("{spec} broke on {position:?}")))
+            }
+        };
+        // Whoever has gone meanwhile needs no answer.
+        let _ = answer.send(result);
+    }
+
+    fn decide(&self, question: &Question) -> Result<Decision, EngineError> {
+        let Question { spec, seed, position, limits, seat } = question;
+        let seat = seat.as_ref().map(|(game, player)| SeatKey {
+            game: game.clone(),
+            player: *player,
+            spec: spec.to_string(),
+        });
+        let kept = seat.as_ref().and_then(|seat| self.agents.take(seat));
+        let mut agent = match kept {
+            Some(agent) => agent,
+            None => spec
+                .build(position.setup(), *seed)
+                .map_err(|error| EngineError::Unsuited(error.to_string()))?,
+        };
+        let decision = agent.decide(position, limits);
+        if let Some(seat) = seat {
+            self.agents.keep(seat, agent);
+        }
+        decision.map_err(|error| EngineError::Unsuited(error.to_string()))
+    }
+}
+
+/// Agents between their moves, the latest last. What they remember only makes them faster, so the
+/// oldest can go at any time.
+struct Agents {
+    kept: Mutex<Vec<(SeatKey, Box<dyn Agent>)>>,
+    most: usize,
+}
+
+#[derive(PartialEq, Eq)]
+struct SeatKey {
+    game: String,
+    player: usize,
+    spec: String,
+}
+
+impl Agents {
+    fn lock(&self) -> MutexGuard<'_, Vec<(SeatKey, Box<dyn Agent>)>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self, seat: &SeatKey) -> Option<Box<dyn Agent>> {
+        let mut kept = self.lock();
+        let place = kept.iter().position(|(key, _)| key == seat)?;
+        Some(kept.remove(place).1)
+    }
+
+    fn keep(&self, seat: SeatKey, agent: Box<dyn Agent>) {
+        let mut kept = self.lock();
+        kept.push((seat, agent));
+        let surplus = kept.len().saturating_sub(self.most);
+        kept.drain(..surplus);
+    }
+}

@@ -1,0 +1,257 @@
+//! What stands before the API: limits per address, the origin of a request, who asks, and the
+//! headers that keep a page safe.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::App;
+use crate::config::Config;
+use crate::error::Error;
+use crate::visitor::Visitor;
+
+/// Where a request comes from; an IPv6 network counts as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Address(IpAddr);
+
+impl Address {
+    fn new(address: IpAddr) -> Address {
+        Address(match address.to_canonical() {
+            IpAddr::V4(address) => IpAddr::V4(address),
+            IpAddr::V6(address) => {
+                let network = u128::from(address) >> 64 << 64;
+                IpAddr::V6(Ipv6Addr::from(network))
+            }
+        })
+    }
+}
+
+/// Tokens that fill up with time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bucket {
+    tokens: f64,
+    filled: Instant,
+}
+
+impl Bucket {
+    pub(crate) fn full(most: f64) -> Bucket {
+        Bucket { tokens: most, filled: Instant::now() }
+    }
+
+    /// Takes tokens out, or says how many seconds to wait for them.
+    pub(crate) fn take(&mut self, tokens: f64, per_second: f64, most: f64) -> Result<(), f64> {
+        let now = Instant::now();
+        let filled = now.duration_since(self.filled).as_secs_f64() * per_second;
+        self.tokens = (self.tokens + filled).min(most);
+        self.filled = now;
+        if self.tokens < tokens {
+            return Err((tokens - self.tokens) / per_second);
+        }
+        self.tokens -= tokens;
+        Ok(())
+    }
+}
+
+/// What the addresses have used.
+pub(crate) struct Guard {
+    config: Config,
+    used: Mutex<HashMap<Address, Used>>,
+    sockets: Arc<Mutex<Sockets>>,
+}
+
+struct Used {
+    requests: Bucket,
+    games: Bucket,
+}
+
+#[derive(Default)]
+struct Sockets {
+    all: usize,
+    by_address: HashMap<Address, usize>,
+}
+
+/// The right to keep a socket open, given back when it is dropped.
+pub(crate) struct SocketPermit {
+    sockets: Arc<Mutex<Sockets>>,
+    address: Address,
+}
+
+impl Drop for SocketPermit {
+    fn drop(&mut self) {
+        let mut sockets = self.sockets.lock().unwrap_or_else(PoisonError::into_inner);
+        sockets.all -= 1;
+        if let Some(count) = sockets.by_address.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                sockets.by_address.remove(&self.address);
+            }
+        }
+    }
+}
+
+/// What a hint costs in requests.
+const HINT_COST: f64 = 5.0;
+
+/// With so many addresses known, those that have rested are forgotten.
+const MANY_ADDRESSES: usize = 10_000;
+
+impl Guard {
+    pub(crate) fn new(config: Config) -> Guard {
+        Guard { config, used: Mutex::default(), sockets: Arc::default() }
+    }
+
+    fn request(&self, address: Address, cost: f64) -> Result<(), Error> {
+        let Config { requests_per_second: rate, requests_at_once: most, .. } = self.config;
+        self.take(address, cost, rate.into(), most.into(), |used| &mut used.requests)
+    }
+
+    /// Counts a new game of an address.
+    pub(crate) fn new_game(&self, address: Address) -> Result<(), Error> {
+        let most = f64::from(self.config.games_per_minute);
+        self.take(address, 1.0, most / 60.0, most, |used| &mut used.games)
+    }
+
+    /// Counts a hint for an address.
+    pub(crate) fn hint(&self, address: Address) -> Result<(), Error> {
+        self.request(address, HINT_COST)
+    }
+
+    /// Lets an address open a socket.
+    pub(crate) fn socket(&self, address: Address) -> Result<SocketPermit, Error> {
+        let Config { sockets: most, sockets_per_address: most_each, .. } = self.config;
+        let mut sockets = self.sockets.lock().unwrap_or_else(PoisonError::into_inner);
+        if most > 0 && sockets.all >= most {
+            return Err(Error::Busy("too many games are being followed".to_owned(), 30));
+        }
+        let each = sockets.by_address.entry(address).or_default();
+        if most_each > 0 && *each >= most_each {
+            return Err(Error::TooMany(format!("an address may open {most_each} sockets"), 30));
+        }
+        *each += 1;
+        sockets.all += 1;
+        Ok(SocketPermit { sockets: Arc::clone(&self.sockets), address })
+    }
+
+    fn take(
+        &self,
+        address: Address,
+        cost: f64,
+        rate: f64,
+        most: f64,
+        bucket: impl Fn(&mut Used) -> &mut Bucket,
+    ) -> Result<(), Error> {
+        if rate == 0.0 {
+            return Ok(());
+        }
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if used.len() > MANY_ADDRESSES {
+            used.retain(|_, used| used.games.filled.elapsed().as_secs() < 60);
+        }
+        let fresh = || Used {
+            requests: Bucket::full(self.config.requests_at_once.into()),
+            games: Bucket::full(self.config.games_per_minute.into()),
+        };
+        let used = used.entry(address).or_insert_with(fresh);
+        bucket(used).take(cost, rate, most.max(cost)).map_err(|wait| {
+            Error::TooMany("too many requests, slow down".to_owned(), wait.ceil() as u64)
+        })
+    }
+}
+
+/// Lets a request through to the API if it may come, and says who asks.
+pub(crate) async fn check(
+    State(app): State<Arc<App>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let config = &app.hall.config;
+    let address = Address::new(client(peer, request.headers(), config.trust_proxy));
+    let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    let upgrades = request.headers().contains_key(header::UPGRADE);
+    let allowed = app.guard.request(address, 1.0).and_then(|()| {
+        if changes || upgrades { same_origin(request.headers(), config.trust_proxy) } else { Ok(()) }
+    });
+    if let Err(error) = allowed {
+        return error.into_response();
+    }
+    let known = app.signer.visitor(request.headers());
+    let is_new = known.is_none();
+    let visitor = known.unwrap_or_else(Visitor::random);
+    request.extensions_mut().insert(visitor.clone());
+    request.extensions_mut().insert(address);
+    let mut response = next.run(request).await;
+    // A seat is taken by a changing call alone, so only those need a cookie.
+    if is_new
+        && changes
+        && response.status().is_success()
+        && let Ok(cookie) = HeaderValue::from_str(&app.signer.cookie(&visitor))
+    {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    let no_store = HeaderValue::from_static("no-store");
+    response.headers_mut().entry(header::CACHE_CONTROL).or_insert(no_store);
+    response
+}
+
+/// Who asks: the peer, or whom a proxy that is trusted names last.
+fn client(peer: SocketAddr, headers: &HeaderMap, trust_proxy: bool) -> IpAddr {
+    let forwarded = || {
+        let last = headers.get_all("x-forwarded-for").iter().next_back()?;
+        last.to_str().ok()?.rsplit(',').next()?.trim().parse().ok()
+    };
+    trust_proxy.then(forwarded).flatten().unwrap_or_else(|| peer.ip())
+}
+
+/// Refuses what a page of another site makes a browser send.
+fn same_origin(headers: &HeaderMap, trust_proxy: bool) -> Result<(), Error> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let foreign = || Error::Forbidden("this call may not come from another site".to_owned());
+    if let Some(site) = text("sec-fetch-site")
+        && !matches!(site, "same-origin" | "none")
+    {
+        return Err(foreign());
+    }
+    if headers.contains_key(header::ORIGIN) {
+        let forwarded = text("x-forwarded-host").filter(|_| trust_proxy);
+        let host = forwarded.or_else(|| text("host")).ok_or_else(foreign)?;
+        let origin = text("origin").ok_or_else(foreign)?;
+        let (_, origin) = origin.split_once("://").ok_or_else(foreign)?;
+        if !origin.eq_ignore_ascii_case(host) {
+            return Err(foreign());
+        }
+    }
+    Ok(())
+}
+
+/// Adds the headers that keep a page safe, and counts.
+pub(crate) async fn dress(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    const HEADERS: [(HeaderName, &str); 6] = [
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
+             connect-src 'self'; media-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; \
+             form-action 'none'; frame-ancestors 'none'",
+        ),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ];
+    let began = Instant::now();
+    let mut response = next.run(request).await;
+    let metrics = &app.hall.metrics;
+    metrics.requests.with_label_values(&[response.status().as_str()]).inc();
+    metrics.request_seconds.observe(began.elapsed().as_secs_f64());
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

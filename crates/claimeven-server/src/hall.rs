@@ -1,0 +1,649 @@
+//! The games in memory: one place per game that changes it, stores it and tells its watchers.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use claimeven_arena::Clock as ArenaClock;
+use claimeven_search::Limits;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+
+use crate::config::Config;
+use crate::engine::{Engine, EngineError, Question, Urgency};
+use crate::error::Error;
+use crate::metrics::Metrics;
+use crate::round::{Refusal, Rematch, Round, Seat, Status};
+use crate::store::{Store, StoreError, now_ms};
+use crate::view::{GameView, Presence};
+use crate::visitor::{Visitor, random_name};
+
+/// All games in memory.
+pub(crate) struct Hall {
+    pub(crate) config: Config,
+    pub(crate) store: Store,
+    pub(crate) engine: Engine,
+    pub(crate) metrics: Metrics,
+    games: Mutex<HashMap<String, Arc<Live>>>,
+    /// Changes under way, which a shutdown waits for.
+    tasks: TaskTracker,
+    stopping: CancellationToken,
+}
+
+/// A game in memory.
+pub(crate) struct Live {
+    /// Held while a change is made and stored: there is one at a time.
+    gate: tokio::sync::Mutex<()>,
+    /// The game as it is stored.
+    round: Mutex<Arc<Round>>,
+    people: Mutex<People>,
+    news: broadcast::Sender<News>,
+    thinking: Mutex<Option<Thinking>>,
+    /// Ends the game when the time of a person is up.
+    flag: Mutex<Option<AbortOnDropHandle<()>>>,
+}
+
+/// Something that watchers are told.
+#[derive(Clone, Debug)]
+pub(crate) enum News {
+    /// The game, or who is there, has changed.
+    Changed,
+    /// What an agent thinks so far, as JSON.
+    Thought(Arc<str>),
+    /// There is no more to see, and why.
+    Gone(&'static str),
+}
+
+/// Who has the game open.
+struct People {
+    /// Open sockets of each visitor.
+    sockets: HashMap<Visitor, usize>,
+    /// When the players' last sockets closed.
+    left: [Option<Instant>; 2],
+    /// When anybody last asked for the game.
+    seen: Instant,
+}
+
+struct Thinking {
+    player: usize,
+    ply: usize,
+    spec: String,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Drop for Thinking {
+    fn drop(&mut self) {
+        self.cancel.store(true, Ordering::Relaxed);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Live {
+    fn new(round: Round) -> Live {
+        let people = People { sockets: HashMap::new(), left: [None; 2], seen: Instant::now() };
+        Live {
+            gate: tokio::sync::Mutex::default(),
+            round: Mutex::new(Arc::new(round)),
+            people: Mutex::new(people),
+            news: broadcast::channel(16).0,
+            thinking: Mutex::default(),
+            flag: Mutex::default(),
+        }
+    }
+
+    /// The game as it is stored.
+    pub(crate) fn round(&self) -> Arc<Round> {
+        Arc::clone(&lock(&self.round))
+    }
+
+    /// What happens from now on.
+    pub(crate) fn news(&self) -> broadcast::Receiver<News> {
+        self.news.subscribe()
+    }
+
+    fn tell(&self, news: News) {
+        // Nobody may be listening.
+        let _ = self.news.send(news);
+    }
+
+    /// Notes that somebody asked for the game.
+    fn see(&self) {
+        lock(&self.people).seen = Instant::now();
+    }
+
+    /// Whether anybody may be looking.
+    fn is_seen(&self, linger: Duration) -> bool {
+        let people = lock(&self.people);
+        !people.sockets.is_empty() || people.seen.elapsed() < linger
+    }
+
+    fn presence(&self, round: &Round, config: &Config) -> Presence {
+        let people = lock(&self.people);
+        let holder = |player: usize| match &round.seats[player] {
+            Seat::Human { holder, .. } => holder.as_ref(),
+            _ => None,
+        };
+        let connected = [0, 1].map(|player| match &round.seats[player] {
+            Seat::Agent { .. } => true,
+            _ => holder(player).is_some_and(|holder| people.sockets.contains_key(holder)),
+        });
+        let away = [0, 1].map(|player| {
+            people.left[player].filter(|_| !connected[player]).map(|since| since.elapsed())
+        });
+        let is_player = |visitor: &Visitor| round.holds(visitor, 0) || round.holds(visitor, 1);
+        let between_people = round.is_between_people() && config.away_seconds > 0;
+        Presence {
+            connected,
+            away,
+            watchers: people.sockets.keys().filter(|visitor| !is_player(visitor)).count(),
+            thinking: lock(&self.thinking).as_ref().map(|thinking| thinking.player),
+            away_limit: between_people.then(|| Duration::from_secs(config.away_seconds)),
+        }
+    }
+}
+
+/// A socket that has a game open; leaves when it is dropped.
+pub(crate) struct Attendance {
+    hall: Arc<Hall>,
+    live: Arc<Live>,
+    who: Visitor,
+}
+
+impl Drop for Attendance {
+    fn drop(&mut self) {
+        let round = self.live.round();
+        {
+            let mut people = lock(&self.live.people);
+            let count = people.sockets.get_mut(&self.who);
+            if let Some(count) = count {
+                *count -= 1;
+                if *count == 0 {
+                    people.sockets.remove(&self.who);
+                    for player in [0, 1] {
+                        if round.holds(&self.who, player) {
+                            people.left[player] = Some(Instant::now());
+                        }
+                    }
+                }
+            }
+            people.seen = Instant::now();
+        }
+        self.hall.metrics.sockets.dec();
+        self.live.tell(News::Changed);
+    }
+}
+
+impl Hall {
+    pub(crate) fn new(config: Config, store: Store, metrics: Metrics) -> Arc<Hall> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if config.threads == 0 { processors } else { config.threads };
+        let engine =
+            Engine::new(threads, config.queue_people, config.queue_others, config.agents_kept);
+        Arc::new(Hall {
+            config,
+            store,
+            engine,
+            metrics,
+            games: Mutex::default(),
+            tasks: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+        })
+    }
+
+    /// Goes on with the games that were under way when the server last stopped.
+    pub(crate) async fn resume(self: &Arc<Self>) -> Result<usize, Error> {
+        let since = now_ms() - 24 * 3_600_000;
+        let most = if self.config.live_games == 0 { 100_000 } else { self.config.live_games / 2 };
+        let games = self.store.unfinished(since, most as i64).await?;
+        for id in &games {
+            self.live(id).await?;
+        }
+        Ok(games.len())
+    }
+
+    /// How many games are in memory.
+    pub(crate) fn len(&self) -> usize {
+        lock(&self.games).len()
+    }
+
+    /// A game by its name.
+    pub(crate) async fn live(self: &Arc<Self>, id: &str) -> Result<Arc<Live>, Error> {
+        if let Some(live) = lock(&self.games).get(id) {
+            live.see();
+            return Ok(Arc::clone(live));
+        }
+        let unknown = || Error::NotFound(format!("there is no game '{id}'"));
+        if id.len() > 32 || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Err(unknown());
+        }
+        let round = self.store.load(id).await?.ok_or_else(unknown)?;
+        self.admit(round)
+    }
+
+    /// Puts a stored game into memory, if it is not there.
+    fn admit(self: &Arc<Self>, round: Round) -> Result<Arc<Live>, Error> {
+        let live = {
+            let mut games = lock(&self.games);
+            let most = self.config.live_games;
+            if most > 0 && games.len() >= most && !games.contains_key(&round.id) {
+                return Err(Error::Busy("too many games are being played".to_owned(), 30));
+            }
+            let id = round.id.clone();
+            Arc::clone(games.entry(id).or_insert_with(|| Arc::new(Live::new(round))))
+        };
+        self.attend(&live);
+        Ok(live)
+    }
+
+    /// Stores a new game.
+    pub(crate) async fn create(self: &Arc<Self>, round: Round) -> Result<Arc<Live>, Error> {
+        let most = self.config.live_games;
+        if most > 0 && self.len() >= most {
+            return Err(Error::Busy("too many games are being played".to_owned(), 30));
+        }
+        if round.agent_to_move().is_some() && !self.engine.has_room(urgency(&round)) {
+            return Err(EngineError::Busy.into());
+        }
+        let hall = Arc::clone(self);
+        self.finish(async move {
+            hall.store.create(round.clone()).await?;
+            hall.metrics.games.inc();
+            hall.admit(round)
+        })
+        .await
+    }
+
+    /// Changes a game, stores it and tells its watchers. A visitor who goes away meanwhile does
+    /// not undo the change.
+    pub(crate) async fn change<T: Send + 'static>(
+        self: &Arc<Self>,
+        live: &Arc<Live>,
+        who: &Visitor,
+        change: impl FnOnce(&mut Round, Instant) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (hall, changed) = (Arc::clone(self), Arc::clone(live));
+        let result = self.finish(async move { hall.apply(&changed, change).await }).await;
+        result.map_err(|error| match error {
+            Error::Conflict(message, None) => {
+                Error::Conflict(message, Some(Box::new(self.view(live, who))))
+            }
+            error => error,
+        })
+    }
+
+    async fn apply<T>(
+        self: &Arc<Self>,
+        live: &Arc<Live>,
+        change: impl FnOnce(&mut Round, Instant) -> Result<T, Refusal>,
+    ) -> Result<T, Error> {
+        let _gate = live.gate.lock().await;
+        let now = Instant::now();
+        let before = live.round();
+        let mut round = Round::clone(&before);
+        // Who moves after the flag has fallen moves too late.
+        let fallen = round.drop_flag(now);
+        let result = if fallen {
+            Err(Refusal::Conflict("the time is up".to_owned()))
+        } else {
+            change(&mut round, now)
+        };
+        if !fallen {
+            result.as_ref().map_err(|refusal| Error::from(refusal.clone()))?;
+        }
+        round.version += 1;
+        self.keep(live, &before, round).await?;
+        Ok(result?)
+    }
+
+    /// Stores a round in place of the one before; the gate must be held.
+    async fn keep(
+        self: &Arc<Self>,
+        live: &Arc<Live>,
+        before: &Round,
+        round: Round,
+    ) -> Result<(), Error> {
+        let same = before.made.iter().zip(&round.made).take_while(|(old, new)| old == new).count();
+        let began = Instant::now();
+        let stored = self.store.update(round.clone(), same).await;
+        self.metrics.store_seconds.observe(began.elapsed().as_secs_f64());
+        if let Err(error) = stored {
+            if matches!(error, StoreError::Stale) {
+                self.reload(live).await?;
+            }
+            return Err(error.into());
+        }
+        self.metrics.moves.inc_by(round.made.len().saturating_sub(same) as u64);
+        if round.status() == Status::Finished && before.status() != Status::Finished {
+            self.metrics.finished.inc();
+            self.engine.forget(&round.id);
+        }
+        *lock(&live.round) = Arc::new(round);
+        self.attend(live);
+        live.tell(News::Changed);
+        Ok(())
+    }
+
+    /// Takes over what another process has made of the game.
+    async fn reload(self: &Arc<Self>, live: &Arc<Live>) -> Result<(), Error> {
+        let id = live.round().id.clone();
+        match self.store.load(&id).await? {
+            Some(round) => {
+                *lock(&live.round) = Arc::new(round);
+                self.attend(live);
+                live.tell(News::Changed);
+            }
+            None => {
+                lock(&self.games).remove(&id);
+                live.tell(News::Gone("deleted"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The game as a visitor sees it.
+    pub(crate) fn view(&self, live: &Live, who: &Visitor) -> GameView {
+        let round = live.round();
+        let presence = live.presence(&round, &self.config);
+        GameView::new(&round, &presence, who, Instant::now())
+    }
+
+    /// Begins the game after a game, or asks the other person for it.
+    pub(crate) async fn rematch(
+        self: &Arc<Self>,
+        live: &Arc<Live>,
+        who: &Visitor,
+    ) -> Result<Option<String>, Error> {
+        let asked = Round::clone(&live.round()).ask_rematch(who).map_err(Error::from);
+        match asked {
+            Ok(Rematch::Begun(id)) => return Ok(Some(id)),
+            Ok(Rematch::Offered) => {
+                let asker = who.clone();
+                let asked = self.change(live, who, move |round, _| round.ask_rematch(&asker)).await?;
+                if asked == Rematch::Offered {
+                    return Ok(None);
+                }
+            }
+            Ok(Rematch::Agreed) => {}
+            Err(Error::Conflict(message, _)) => {
+                return Err(Error::Conflict(message, Some(Box::new(self.view(live, who)))));
+            }
+            Err(error) => return Err(error),
+        }
+        let id = random_name();
+        let next = live.round().next(id.clone(), now_ms(), fastrand::u64(..), Instant::now());
+        // The game before names the next one first, so that two clicks lead to one game.
+        let name = id.clone();
+        let named = self.change(live, who, move |round, _| match &round.rematch {
+            Some(id) => Ok(id.clone()),
+            None => {
+                round.rematch = Some(name.clone());
+                Ok(name)
+            }
+        });
+        let named = named.await?;
+        if named == id {
+            self.create(next).await?;
+        }
+        Ok(Some(named))
+    }
+
+    /// Takes a visitor's name off a game, and the game away if it was nobody else's.
+    pub(crate) async fn delete(
+        self: &Arc<Self>,
+        live: &Arc<Live>,
+        who: &Visitor,
+    ) -> Result<(), Error> {
+        let (hall, gone, asker) = (Arc::clone(self), Arc::clone(live), who.clone());
+        let result = self.finish(async move {
+            let _gate = gone.gate.lock().await;
+            let before = gone.round();
+            let mut round = Round::clone(&before);
+            if round.forget(&asker)? {
+                round.version += 1;
+                return hall.keep(&gone, &before, round).await;
+            }
+            hall.store.delete(before.id.clone(), before.version).await?;
+            lock(&hall.games).remove(&before.id);
+            hall.engine.forget(&before.id);
+            *lock(&gone.thinking) = None;
+            *lock(&gone.flag) = None;
+            gone.tell(News::Gone("deleted"));
+            Ok(())
+        });
+        result.await.map_err(|error| match error {
+            Error::Conflict(message, None) => {
+                Error::Conflict(message, Some(Box::new(self.view(live, who))))
+            }
+            error => error,
+        })
+    }
+
+    /// Opens a game for a socket.
+    pub(crate) fn enter(self: &Arc<Self>, live: &Arc<Live>, who: &Visitor) -> Attendance {
+        {
+            let mut people = lock(&live.people);
+            *people.sockets.entry(who.clone()).or_default() += 1;
+            let round = live.round();
+            for player in [0, 1] {
+                if round.holds(who, player) {
+                    people.left[player] = None;
+                }
+            }
+        }
+        self.metrics.sockets.inc();
+        self.attend(live);
+        live.tell(News::Changed);
+        Attendance { hall: Arc::clone(self), live: Arc::clone(live), who: who.clone() }
+    }
+
+    /// Looks after a game: whose agent is to think, and whose clock is running.
+    fn attend(self: &Arc<Self>, live: &Arc<Live>) {
+        if self.stopping.is_cancelled() {
+            return;
+        }
+        let round = live.round();
+        self.attend_agent(live, &round);
+        let falls = round.flag_falls();
+        let mut flag = lock(&live.flag);
+        *flag = falls.map(|falls| {
+            let (hall, live) = (Arc::clone(self), Arc::downgrade(live));
+            AbortOnDropHandle::new(tokio::spawn(async move {
+                tokio::time::sleep_until(falls.into()).await;
+                if let Some(live) = live.upgrade() {
+                    // In a task of its own, as the change ends this one.
+                    tokio::spawn(async move { hall.drop_flag(&live).await });
+                }
+            }))
+        });
+    }
+
+    async fn drop_flag(self: &Arc<Self>, live: &Arc<Live>) {
+        let change = |_: &mut Round, _| Err::<(), _>(Refusal::Conflict("no flag fell".to_owned()));
+        match self.apply(live, change).await {
+            Err(Error::Internal(cause)) => tracing::error!(cause, "a flag could not fall"),
+            _ => {}
+        }
+    }
+
+    fn attend_agent(self: &Arc<Self>, live: &Arc<Live>, round: &Arc<Round>) {
+        let mut thinking = lock(&live.thinking);
+        let Some((player, spec)) = round.agent_to_move() else {
+            *thinking = None;
+            return;
+        };
+        let (ply, spec) = (round.ply(), spec.clone());
+        let same = |thinking: &Thinking| {
+            (thinking.player, thinking.ply) == (player, ply) && thinking.spec == spec.to_string()
+        };
+        if thinking.as_ref().is_some_and(same) {
+            return;
+        }
+        *thinking = None;
+        let linger = Duration::from_secs(self.config.linger_seconds);
+        if !live.is_seen(linger) && round.clock.is_none() {
+            return;
+        }
+        let cancel = Arc::new(AtomicBool::new(false));
+        *thinking =
+            Some(Thinking { player, ply, spec: spec.to_string(), cancel: Arc::clone(&cancel) });
+        let (hall, live, round) = (Arc::clone(self), Arc::clone(live), Arc::clone(round));
+        tokio::spawn(async move { hall.think(live, round, player, cancel).await });
+    }
+
+    /// Finds an agent's move and plays it, unless the game has gone another way.
+    async fn think(
+        self: Arc<Self>,
+        live: Arc<Live>,
+        round: Arc<Round>,
+        player: usize,
+        cancel: Arc<AtomicBool>,
+    ) {
+        let Some((_, spec)) = round.agent_to_move() else { return };
+        let people = urgency(&round);
+        let most = match people {
+            Urgency::Person => self.config.think_ms,
+            Urgency::Other => self.config.think_others_ms,
+        };
+        let budget = round.clock.map(|clock| {
+            let arena = ArenaClock { base: clock.initial, increment: clock.increment };
+            arena.budget(clock.left[player])
+        });
+        let time = budget.into_iter().chain([Duration::from_millis(most)]).min();
+        let mut seeds = fastrand::Rng::with_seed(round.seed);
+        let seeds = [seeds.u64(..), seeds.u64(..)];
+        let mut wait = Duration::from_millis(100);
+        let decided = loop {
+            let question = Question {
+                spec: spec.clone(),
+                seed: seeds[player],
+                position: *round.game.position(),
+                limits: Limits { time, cancel: Some(Arc::clone(&cancel)), ..Limits::default() },
+                seat: Some((round.id.clone(), player)),
+            };
+            let began = Instant::now();
+            match self.engine.decide(people, question).await {
+                // The person's move was taken; the reply comes when there is room.
+                Err(EngineError::Busy) if !cancel.load(Ordering::Relaxed) => {
+                    tokio::time::sleep(wait).await;
+                    wait = (2 * wait).min(Duration::from_secs(2));
+                }
+                decided => {
+                    self.metrics.think_seconds.observe(began.elapsed().as_secs_f64());
+                    break decided;
+                }
+            }
+        };
+        if cancel.load(Ordering::Relaxed) && decided.is_err() {
+            return;
+        }
+        let ply = round.ply();
+        let spec = spec.clone();
+        let change = move |round: &mut Round, now: Instant| {
+            let still = round.agent_to_move().is_some_and(|(mover, known)| {
+                mover == player && round.ply() == ply && *known == spec
+            });
+            if !still {
+                return Err(Refusal::Conflict("the game has gone another way".to_owned()));
+            }
+            match &decided {
+                Ok(decision) => round.play_agent(decision, now)?,
+                Err(EngineError::Cancelled) => {
+                    return Err(Refusal::Conflict("nobody waits for the move".to_owned()));
+                }
+                Err(error) => {
+                    tracing::error!(?error, agent = %spec, "an agent could not move");
+                    round.forfeit(player, now);
+                }
+            }
+            Ok(())
+        };
+        let hall = Arc::clone(&self);
+        let kept = self.finish(async move { hall.apply(&live, change).await }).await;
+        if let Err(Error::Internal(cause)) = kept {
+            tracing::error!(cause, "an agent's move could not be stored");
+        }
+    }
+
+    /// Looks after everything that nobody asks for, once in a while.
+    pub(crate) async fn sweep(self: &Arc<Self>) {
+        let linger = Duration::from_secs(self.config.linger_seconds);
+        let away = Duration::from_secs(self.config.away_seconds);
+        let games: Vec<Arc<Live>> = lock(&self.games).values().cloned().collect();
+        for live in &games {
+            let round = live.round();
+            self.leave_behind(live, &round, away).await;
+            // Where nobody looks nobody waits for a move, unless a clock is running.
+            if !live.is_seen(linger) && round.clock.is_none() {
+                *lock(&live.thinking) = None;
+            }
+        }
+        drop(games);
+        lock(&self.games).retain(|_, live| {
+            let idle = !live.is_seen(linger)
+                && lock(&live.thinking).is_none()
+                && live.round().flag_falls().is_none();
+            // Whoever has the game open would miss what happens to it elsewhere.
+            !(idle && Arc::strong_count(live) == 1)
+        });
+        if self.config.abandon_hours > 0 {
+            let before = now_ms() - self.config.abandon_hours as i64 * 3_600_000;
+            if let Err(error) = self.store.abandon(before).await {
+                tracing::error!(?error, "old games could not be ended");
+            }
+        }
+    }
+
+    /// Ends a game between people that one of them has left for too long.
+    async fn leave_behind(self: &Arc<Self>, live: &Arc<Live>, round: &Round, limit: Duration) {
+        if limit.is_zero() || !round.is_between_people() || round.status() != Status::Playing {
+            return;
+        }
+        let presence = live.presence(round, &self.config);
+        for player in [0, 1] {
+            let gone = presence.away[player].is_some_and(|away| away > limit);
+            if gone && presence.connected[1 - player] {
+                let change = move |round: &mut Round, now| {
+                    if round.status() != Status::Playing {
+                        return Err(Refusal::Conflict("the game is over".to_owned()));
+                    }
+                    round.abandon(player, now);
+                    Ok(())
+                };
+                if let Err(Error::Internal(cause)) = self.apply(live, change).await {
+                    tracing::error!(cause, "a game could not be ended");
+                }
+            }
+        }
+    }
+
+    /// Ends all thinking, says goodbye to all watchers, and waits for changes under way.
+    pub(crate) async fn close(&self) {
+        self.stopping.cancel();
+        self.engine.close();
+        for live in lock(&self.games).values() {
+            *lock(&live.thinking) = None;
+            *lock(&live.flag) = None;
+            live.tell(News::Gone("the server restarts"));
+        }
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// Runs to the end even if whoever waits for it goes away, or the server is told to stop.
+    async fn finish<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Error>> + Send + 'static,
+    ) -> Result<T, Error> {
+        let task = self.tasks.spawn(work);
+        task.await.unwrap_or_else(|error| Err(Error::Internal(error.to_string())))
+    }
+}
+
+fn urgency(round: &Round) -> Urgency {
+    if round.is_between_agents() { Urgency::Other } else { Urgency::Person }
+}

@@ -1,0 +1,68 @@
+//! The web page: files that are part of the program.
+
+#[cfg(feature = "page")]
+use axum::http::HeaderMap;
+use axum::http::{Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::error::Error;
+
+/// What `web/` was built into.
+#[cfg(feature = "page")]
+#[derive(rust_embed::RustEmbed)]
+#[folder = "$OUT_DIR/page"]
+struct Files;
+
+/// Serves a file of the page, or the page itself for the addresses that it knows to show.
+#[cfg(feature = "page")]
+pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    if !matches!(method, Method::GET | Method::HEAD) {
+        return Error::Method.into_response();
+    }
+    let path = uri.path().trim_start_matches('/');
+    if path.starts_with("api/") {
+        return Error::NotFound(format!("there is nothing at /{path}")).into_response();
+    }
+    let is_page = path.is_empty()
+        || matches!(path, "new" | "games" | "settings" | "about")
+        || path.strip_prefix("game/").is_some_and(|id| !id.contains('/'));
+    let (name, status) = match Files::get(path) {
+        Some(_) => (path, StatusCode::OK),
+        None if is_page => ("index.html", StatusCode::OK),
+        // The page says so itself, in the visitor's language.
+        None => ("index.html", StatusCode::NOT_FOUND),
+    };
+    let Some(file) = Files::get(name) else { return without_page() };
+    let hash: String = file.metadata.sha256_hash()[..12].iter().map(|b| format!("{b:02x}")).collect();
+    let etag = format!("\"{hash}\"");
+    // The names of assets have their hash in them; all else is asked for again.
+    let cache =
+        if name.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    if status == StatusCode::OK && known.is_some_and(|known| known.contains(&etag)) {
+        return (StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response();
+    }
+    let headers = [
+        (header::CONTENT_TYPE, file.metadata.mimetype().to_owned()),
+        (header::CACHE_CONTROL, cache.to_owned()),
+        (header::ETAG, etag),
+    ];
+    (status, headers, file.data.into_owned()).into_response()
+}
+
+/// Says that there is no page in this program.
+#[cfg(not(feature = "page"))]
+pub(crate) async fn serve(method: Method, uri: Uri) -> Response {
+    match (method, uri.path()) {
+        (Method::GET | Method::HEAD, "/") => without_page(),
+        (Method::GET | Method::HEAD, path) => {
+            Error::NotFound(format!("there is nothing at {path}")).into_response()
+        }
+        _ => Error::Method.into_response(),
+    }
+}
+
+fn without_page() -> Response {
+    let text = "This Claimeven was built without its web page. The API is described at /api/openapi.json.\n";
+    (StatusCode::OK, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
+}

@@ -1,0 +1,173 @@
+//! The server as a whole: from a configuration to an orderly end.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use axum::routing::get;
+use axum::{Json, Router, middleware};
+use tokio::net::TcpListener;
+use tower_http::compression::CompressionLayer;
+use tower_http::timeout::TimeoutLayer;
+use tower_http::trace::TraceLayer;
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::guard::{self, Guard};
+use crate::hall::Hall;
+use crate::metrics::Metrics;
+use crate::store::{Store, StoreError};
+use crate::visitor::Signer;
+use crate::{page, routes};
+
+/// What all handlers share.
+pub(crate) struct App {
+    pub(crate) hall: Arc<Hall>,
+    pub(crate) guard: Guard,
+    pub(crate) signer: Signer,
+}
+
+/// A server that has its database and its address.
+pub struct Server {
+    listener: TcpListener,
+    app: Arc<App>,
+}
+
+/// Why a server cannot begin or go on.
+#[derive(Debug)]
+pub enum ServerError {
+    /// The database cannot be used.
+    Database {
+        /// Its address, without a password.
+        database: String,
+        /// What it said.
+        reason: String,
+    },
+    /// The address cannot be listened at.
+    Address {
+        /// The address.
+        addr: SocketAddr,
+        /// What the system said.
+        reason: String,
+    },
+    /// Anything else.
+    Other(String),
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServerError::Database { database, reason } => {
+                write!(f, "the database {database} cannot be used: {reason}")
+            }
+            ServerError::Address { addr, reason } => {
+                write!(f, "cannot listen at {addr}: {reason}")
+            }
+            ServerError::Other(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for ServerError {}
+
+impl Server {
+    /// Opens the database, goes on with its games, and takes the address.
+    pub async fn start(config: Config) -> Result<Server, ServerError> {
+        let database = |error: StoreError| ServerError::Database {
+            database: without_password(&config.database),
+            reason: match error {
+                StoreError::Broken(reason) => reason,
+                StoreError::Stale => "it was changed meanwhile".to_owned(),
+            },
+        };
+        let store =
+            Store::open(&config.database, config.database_connections.max(2)).await.map_err(database)?;
+        let secret = match &config.secret[..] {
+            "" => store.secret("cookie").await.map_err(database)?,
+            secret => secret.to_owned(),
+        };
+        let signer = Signer::new(&secret, config.secure_cookies);
+        let metrics = Metrics::new().map_err(|error| ServerError::Other(error.to_string()))?;
+        let guard = Guard::new(config.clone());
+        let addr = config.addr;
+        let listener = TcpListener::bind(addr).await;
+        let listener = listener
+            .map_err(|error| ServerError::Address { addr, reason: error.to_string() })?;
+        let hall = Hall::new(config, store, metrics);
+        let games = hall.resume().await.map_err(|error| ServerError::Other(error.message()))?;
+        if games > 0 {
+            tracing::info!(games, "going on with games");
+        }
+        Ok(Server { listener, app: Arc::new(App { hall, guard, signer }) })
+    }
+
+    /// Where it listens.
+    pub fn addr(&self) -> Result<SocketAddr, ServerError> {
+        self.listener.local_addr().map_err(|error| ServerError::Other(error.to_string()))
+    }
+
+    /// Serves until `stop` comes, and then ends in order: no new requests, moves under way are
+    /// stored, watchers are told.
+    pub async fn run(
+        self,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), ServerError> {
+        let Server { listener, app } = self;
+        let hall = Arc::clone(&app.hall);
+        let sweeper = tokio::spawn(sweep(Arc::clone(&hall)));
+        let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
+        let closing = Arc::clone(&hall);
+        let stopped = async move {
+            stop.await;
+            tracing::info!("stopping");
+            // Watchers would keep the connections open.
+            closing.close().await;
+        };
+        let served = axum::serve(listener, service).with_graceful_shutdown(stopped);
+        let result = served.await.map_err(|error| ServerError::Other(error.to_string()));
+        sweeper.abort();
+        hall.close().await;
+        result
+    }
+}
+
+async fn sweep(hall: Arc<Hall>) {
+    let mut interval = tokio::time::interval(Duration::from_secs(5));
+    loop {
+        interval.tick().await;
+        hall.sweep().await;
+    }
+}
+
+fn router(app: Arc<App>) -> Router {
+    let seconds = match app.hall.config.request_seconds {
+        0 => u64::from(u32::MAX),
+        seconds => seconds,
+    };
+    let (api, description) = routes::api().split_for_parts();
+    let description = Arc::new(description);
+    let openapi = get(move || async move { Json(Arc::clone(&description)) });
+    api.route("/api/openapi.json", openapi)
+        .method_not_allowed_fallback(|| async { Error::Method })
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::check))
+        .fallback(page::serve)
+        .layer(TimeoutLayer::with_status_code(
+            StatusCode::SERVICE_UNAVAILABLE,
+            Duration::from_secs(seconds),
+        ))
+        .layer(CompressionLayer::new())
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::dress))
+        .layer(TraceLayer::new_for_http())
+        .with_state(app)
+}
+
+/// An address of a database for the eyes of others.
+fn without_password(url: &str) -> String {
+    let hidden = url.split_once("://").and_then(|(scheme, rest)| {
+        let (_, place) = rest.rsplit_once('@')?;
+        Some(format!("{scheme}://…@{place}"))
+    });
+    hidden.unwrap_or_else(|| url.to_owned())
+}

@@ -1,0 +1,177 @@
+//! Live play: a WebSocket per game and visitor.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Extension;
+use axum::extract::State;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::App;
+use crate::error::{Error, ErrorView};
+use crate::guard::{Address, Bucket, SocketPermit};
+use crate::hall::{Attendance, Live, News};
+use crate::routes::{Id, read_json};
+use crate::view::GameView;
+use crate::visitor::Visitor;
+
+/// What a client says.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
+enum Said {
+    Move { column: u64, ply: u64 },
+    Ping {},
+}
+
+/// What a client is told.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Told {
+    Game { game: Box<GameView> },
+    Refused { error: String, game: Option<Box<GameView>> },
+    Pong,
+    Bye { reason: &'static str },
+}
+
+/// Follows a game and plays it, as a WebSocket.
+///
+/// The server sends `{"type":"game","game":…}` at once and after each change,
+/// `{"type":"thinking","player","depth","nodes","line","ms"}` while an agent thinks,
+/// `{"type":"refused","error","game"}` for a move that is not taken, `{"type":"pong"}` and
+/// `{"type":"bye","reason"}`. The client sends `{"type":"move","column","ply"}` and `{"type":"ping"}`.
+#[utoipa::path(get, path = "/api/games/{id}/live", params(("id" = String, Path)), responses(
+    (status = 101, description = "The connection is a WebSocket from now on."), (status = 400, body = ErrorView),
+    (status = 404, body = ErrorView), (status = 503, body = ErrorView),
+))]
+pub(crate) async fn live(
+    State(app): State<Arc<App>>,
+    Extension(who): Extension<Visitor>,
+    Extension(address): Extension<Address>,
+    Id(id): Id,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Error> {
+    let live = app.hall.live(&id).await?;
+    let upgrade = upgrade.map_err(|_| Error::Bad("this address speaks WebSocket".to_owned()))?;
+    let permit = app.guard.socket(address)?;
+    let most = app.hall.config.message_bytes;
+    let most = if most == 0 { usize::MAX } else { most };
+    let upgrade = upgrade.max_message_size(most).max_frame_size(most);
+    Ok(upgrade.on_upgrade(move |socket| async move {
+        let attendance = app.hall.enter(&live, &who);
+        let talk = Talk { app, live, who, _attendance: attendance, _permit: permit };
+        talk.run(socket).await;
+    }))
+}
+
+struct Talk {
+    app: Arc<App>,
+    live: Arc<Live>,
+    who: Visitor,
+    _attendance: Attendance,
+    _permit: SocketPermit,
+}
+
+/// How often the other side is asked whether it is still there.
+const PING: Duration = Duration::from_secs(15);
+
+/// After how long without any sign the other side is taken for gone.
+const SILENCE: Duration = Duration::from_secs(40);
+
+impl Talk {
+    async fn run(self, mut socket: WebSocket) {
+        let mut news = self.live.news();
+        let mut ping = tokio::time::interval(PING);
+        let mut heard = Instant::now();
+        // Quick fingers, and no more.
+        let mut bucket = Bucket::full(20.0);
+        let mut sent = self.send(&mut socket, self.game()).await;
+        while sent.is_ok() {
+            sent = tokio::select! {
+                message = socket.recv() => {
+                    heard = Instant::now();
+                    match message {
+                        Some(Ok(Message::Text(text))) => {
+                            if bucket.take(1.0, 10.0, 20.0).is_err() {
+                                return self.close(socket, close_code::POLICY, "too many messages").await;
+                            }
+                            match self.answer(text.as_bytes()).await {
+                                Some(told) => self.send(&mut socket, told).await,
+                                None => Ok(()),
+                            }
+                        }
+                        Some(Ok(Message::Binary(_))) => {
+                            return self.close(socket, close_code::UNSUPPORTED, "text only").await;
+                        }
+                        Some(Ok(Message::Ping(_) | Message::Pong(_))) => Ok(()),
+                        Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                    }
+                }
+                news = news.recv() => match news {
+                    // Whoever is behind needs the latest state only.
+                    Ok(News::Changed) | Err(RecvError::Lagged(_)) => {
+                        self.send(&mut socket, self.game()).await
+                    }
+                    Ok(News::Thought(json)) => {
+                        socket.send(Message::text(&*json)).await.map_err(|_| ())
+                    }
+                    Ok(News::Gone(reason)) => {
+                        let _ = self.send(&mut socket, Told::Bye { reason }).await;
+                        return self.close(socket, close_code::AWAY, reason).await;
+                    }
+                    Err(RecvError::Closed) => return,
+                },
+                _ = ping.tick() => {
+                    if heard.elapsed() > SILENCE {
+                        return;
+                    }
+                    socket.send(Message::Ping(Default::default())).await.map_err(|_| ())
+                }
+            };
+        }
+    }
+
+    async fn answer(&self, text: &[u8]) -> Option<Told> {
+        match read_json(text) {
+            Ok(Said::Ping {}) => Some(Told::Pong),
+            Ok(Said::Move { column, ply }) => {
+                let who = self.who.clone();
+                let change = self.app.hall.change(&self.live, &self.who, move |round, now| {
+                    round.play(&who, column, ply, now)
+                });
+                // A move that was taken is news to everybody.
+                change.await.err().map(|error| self.refused(error))
+            }
+            Err(error) => Some(self.refused(error)),
+        }
+    }
+
+    fn refused(&self, error: Error) -> Told {
+        if let Error::Internal(cause) = &error {
+            tracing::error!(cause, "a move failed");
+        }
+        let message = error.message();
+        let game = match error {
+            Error::Conflict(_, Some(game)) => game,
+            _ => Box::new(self.app.hall.view(&self.live, &self.who)),
+        };
+        Told::Refused { error: message, game: Some(game) }
+    }
+
+    fn game(&self) -> Told {
+        Told::Game { game: Box::new(self.app.hall.view(&self.live, &self.who)) }
+    }
+
+    async fn send(&self, socket: &mut WebSocket, told: Told) -> Result<(), ()> {
+        let text = serde_json::to_string(&told).map_err(|_| ())?;
+        socket.send(Message::text(text)).await.map_err(|_| ())
+    }
+
+    async fn close(&self, mut socket: WebSocket, code: u16, reason: &'static str) {
+        let frame = CloseFrame { code, reason: reason.into() };
+        let _ = socket.send(Message::Close(Some(frame))).await;
+    }
+}

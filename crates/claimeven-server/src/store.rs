@@ -1,0 +1,544 @@
+//! Games on disk: one set of statements for SQLite and PostgreSQL.
+//!
+//! One task writes. It takes all changes that have come while it was busy, makes them in one
+//! transaction and answers when that is on disk, so that a slow disk makes nobody wait in line.
+
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use claimeven_arena::Reason;
+use claimeven_game::{Game, Ruleset, Setup};
+use serde::{Deserialize, Serialize};
+use sqlx::any::{AnyArguments, AnyConnectOptions, AnyPoolOptions, AnyRow};
+use sqlx::query::Query;
+use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, Row};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::round::{Clock, Ending, Made, Offers, Round, Seat, Status};
+use crate::visitor::{Visitor, random_hex};
+
+/// The door to the database.
+#[derive(Clone)]
+pub(crate) struct Store {
+    pool: AnyPool,
+    changes: mpsc::Sender<(Change, oneshot::Sender<Result<bool, StoreError>>)>,
+}
+
+/// Something to write.
+enum Change {
+    Create(Box<Round>),
+    /// The round as it is to be, and how many of the stored moves stay.
+    Update(Box<Round>, usize),
+    Delete(String, u64),
+    Abandon(i64),
+}
+
+/// Why the database did not do what it was asked.
+#[derive(Clone, Debug)]
+pub(crate) enum StoreError {
+    /// Somebody else has changed the game meanwhile.
+    Stale,
+    /// Anything else, for the log.
+    Broken(String),
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> StoreError {
+        StoreError::Broken(error.to_string())
+    }
+}
+
+fn broken(message: impl ToString) -> StoreError {
+    StoreError::Broken(message.to_string())
+}
+
+impl Store {
+    /// Opens or makes the database and brings its tables up to date.
+    pub(crate) async fn open(url: &str, connections: u32) -> Result<Store, StoreError> {
+        sqlx::any::install_default_drivers();
+        let is_sqlite = url.starts_with("sqlite:");
+        let url = if is_sqlite && !url.contains('?') {
+            format!("{url}?mode=rwc")
+        } else {
+            url.to_owned()
+        };
+        let options = AnyConnectOptions::from_str(&url)?;
+        let pool = AnyPoolOptions::new()
+            .max_connections(connections)
+            .acquire_timeout(Duration::from_secs(10))
+            .after_connect(move |connection, _| {
+                Box::pin(async move {
+                    if is_sqlite {
+                        // A move is acknowledged when it is on disk, and readers never wait.
+                        sqlx::raw_sql(
+                            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+                             PRAGMA busy_timeout = 10000;",
+                        )
+                        .execute(connection)
+                        .await?;
+                    }
+                    Ok(())
+                })
+            })
+            .connect_with(options)
+            .await?;
+        sqlx::migrate!().run(&pool).await.map_err(broken)?;
+        let (changes, inbox) = mpsc::channel(1024);
+        tokio::spawn(write(pool.clone(), inbox));
+        Ok(Store { pool, changes })
+    }
+
+    /// A text that is made once and kept, such as the key that signs cookies.
+    pub(crate) async fn secret(&self, name: &'static str) -> Result<String, StoreError> {
+        sqlx::query("INSERT INTO settings (name, content) VALUES ($1, $2) ON CONFLICT DO NOTHING")
+            .bind(name)
+            .bind(random_hex::<32>())
+            .execute(&self.pool)
+            .await?;
+        let row = sqlx::query("SELECT content FROM settings WHERE name = $1")
+            .bind(name)
+            .fetch_one(&self.pool)
+            .await?;
+        Ok(row.try_get(0)?)
+    }
+
+    /// Whether the database answers.
+    pub(crate) async fn ping(&self) -> Result<(), StoreError> {
+        sqlx::query("SELECT 1").execute(&self.pool).await?;
+        Ok(())
+    }
+
+    /// Stores a new game.
+    pub(crate) async fn create(&self, round: Round) -> Result<(), StoreError> {
+        self.change(Change::Create(Box::new(round))).await
+    }
+
+    /// Stores a changed game whose first `kept` moves are stored already.
+    pub(crate) async fn update(&self, round: Round, kept: usize) -> Result<(), StoreError> {
+        self.change(Change::Update(Box::new(round), kept)).await
+    }
+
+    /// Deletes a game.
+    pub(crate) async fn delete(&self, id: String, version: u64) -> Result<(), StoreError> {
+        self.change(Change::Delete(id, version)).await
+    }
+
+    /// Ends all games that nobody has touched since a time.
+    pub(crate) async fn abandon(&self, before: i64) -> Result<(), StoreError> {
+        self.change(Change::Abandon(before)).await
+    }
+
+    async fn change(&self, change: Change) -> Result<(), StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let gone = |_| broken("the database is closed");
+        self.changes.send((change, answer)).await.map_err(|_| broken("the database is closed"))?;
+        match answered.await.map_err(gone)?? {
+            true => Ok(()),
+            false => Err(StoreError::Stale),
+        }
+    }
+
+    /// A game with all its moves.
+    pub(crate) async fn load(&self, id: &str) -> Result<Option<Round>, StoreError> {
+        // One transaction, so that the moves are those of the game's version.
+        let mut transaction = self.pool.begin().await?;
+        let row = sqlx::query(AssertSqlSafe(format!("SELECT {COLUMNS} FROM games WHERE id = $1")))
+            .bind(id.to_owned())
+            .fetch_optional(&mut *transaction)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let moves = sqlx::query(
+            "SELECT board_col, took, nodes, said FROM moves WHERE game = $1 ORDER BY ply",
+        )
+        .bind(id.to_owned())
+        .fetch_all(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        let made = moves.iter().map(made_of).collect::<Result<Vec<_>, _>>()?;
+        round_of(&row, made).map(Some)
+    }
+
+    /// The games that somebody has touched since a time and that are not over.
+    pub(crate) async fn unfinished(&self, since: i64, most: i64) -> Result<Vec<String>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT id FROM games WHERE status = 'playing' AND touched >= $1 \
+             ORDER BY touched DESC LIMIT $2",
+        )
+        .bind(since)
+        .bind(most)
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    }
+
+    /// Games by what they must have, the latest first.
+    pub(crate) async fn list(&self, filter: Filter) -> Result<Vec<Round>, StoreError> {
+        let Filter { conditions, values, most } = filter;
+        let conditions = if conditions.is_empty() {
+            String::new()
+        } else {
+            format!("WHERE {}", conditions.join(" AND "))
+        };
+        let sql = format!(
+            "SELECT {COLUMNS} FROM games {conditions} ORDER BY created DESC, id DESC LIMIT {most}"
+        );
+        let query = values.into_iter().fold(sqlx::query(AssertSqlSafe(sql)), |query, value| {
+            match value {
+                Bound::Text(text) => query.bind(text),
+                Bound::Number(number) => query.bind(number),
+            }
+        });
+        let rows = query.fetch_all(&self.pool).await?;
+        // A list shows no more than the columns, which the line of moves has.
+        rows.iter().map(|row| round_of(row, plain_moves(row)?)).collect()
+    }
+}
+
+/// Conditions for a list of games.
+#[derive(Debug)]
+pub(crate) struct Filter {
+    conditions: Vec<String>,
+    values: Vec<Bound>,
+    most: u32,
+}
+
+#[derive(Debug)]
+enum Bound {
+    Text(String),
+    Number(i64),
+}
+
+impl Filter {
+    /// All games, but so many at most.
+    pub(crate) fn new(most: u32) -> Filter {
+        Filter { conditions: Vec::new(), values: Vec::new(), most }
+    }
+
+    /// Adds a condition; each `?` in it stands for a text, which is never part of the statement.
+    pub(crate) fn text(&mut self, condition: &'static str, text: &str) {
+        self.push(condition, |filter| filter.values.push(Bound::Text(text.to_owned())));
+    }
+
+    /// The same with a number.
+    pub(crate) fn number(&mut self, condition: &'static str, number: i64) {
+        self.push(condition, |filter| filter.values.push(Bound::Number(number)));
+    }
+
+    /// Adds a condition without a value.
+    pub(crate) fn plain(&mut self, condition: &'static str) {
+        self.conditions.push(condition.to_owned());
+    }
+
+    /// What comes after a game in the list.
+    pub(crate) fn after(&mut self, created: i64, id: &str) {
+        self.values.extend([Bound::Number(created), Bound::Text(id.to_owned())]);
+        let (time, name) = (self.values.len() - 1, self.values.len());
+        self.conditions.push(format!("(created < ${time} OR (created = ${time} AND id < ${name}))"));
+    }
+
+    fn push(&mut self, condition: &str, bind: impl Fn(&mut Filter)) {
+        let mut text = String::new();
+        for (index, part) in condition.split('?').enumerate() {
+            if index > 0 {
+                bind(self);
+                text.push_str(&format!("${}", self.values.len()));
+            }
+            text.push_str(part);
+        }
+        self.conditions.push(text);
+    }
+}
+
+/// Makes changes as they come, as many at once as have come.
+async fn write(
+    pool: AnyPool,
+    mut inbox: mpsc::Receiver<(Change, oneshot::Sender<Result<bool, StoreError>>)>,
+) {
+    const MOST_AT_ONCE: usize = 256;
+    let mut batch = Vec::new();
+    while inbox.recv_many(&mut batch, MOST_AT_ONCE).await > 0 {
+        let (changes, answers): (Vec<Change>, Vec<_>) = batch.drain(..).unzip();
+        let results = match write_batch(&pool, &changes).await {
+            Ok(results) => results.into_iter().map(Ok).collect(),
+            Err(error) => {
+                tracing::error!(?error, changes = changes.len(), "the database refused to write");
+                vec![Err(error); changes.len()]
+            }
+        };
+        for (answer, result) in answers.into_iter().zip(results) {
+            // Whoever has gone meanwhile needs no answer.
+            let _ = answer.send(result);
+        }
+    }
+}
+
+async fn write_batch(pool: &AnyPool, changes: &[Change]) -> Result<Vec<bool>, StoreError> {
+    let mut transaction = pool.begin().await?;
+    let mut results = Vec::with_capacity(changes.len());
+    for change in changes {
+        results.push(match change {
+            Change::Create(round) => create(&mut transaction, round).await?,
+            Change::Update(round, kept) => update(&mut transaction, round, *kept).await?,
+            Change::Delete(id, version) => delete(&mut transaction, id, *version).await?,
+            Change::Abandon(before) => abandon(&mut transaction, *before).await?,
+        });
+    }
+    transaction.commit().await?;
+    Ok(results)
+}
+
+async fn create(connection: &mut AnyConnection, round: &Round) -> Result<bool, StoreError> {
+    let places: Vec<String> =
+        (1..=COLUMNS.split(',').count()).map(|place| format!("${place}")).collect();
+    let places = places.join(", ");
+    let sql =
+        format!("INSERT INTO games ({COLUMNS}) VALUES ({places}) ON CONFLICT DO NOTHING");
+    let done = bind(sqlx::query(AssertSqlSafe(sql)), round)?.execute(&mut *connection).await?;
+    if done.rows_affected() == 0 {
+        return Ok(false);
+    }
+    append(connection, round, 0).await?;
+    Ok(true)
+}
+
+async fn update(
+    connection: &mut AnyConnection,
+    round: &Round,
+    kept: usize,
+) -> Result<bool, StoreError> {
+    let assignments: Vec<String> = (1..)
+        .zip(COLUMNS.split(','))
+        .map(|(place, column)| format!("{} = ${place}", column.trim()))
+        .collect();
+    let last = assignments.len() + 1;
+    let sql = format!(
+        "UPDATE games SET {} WHERE id = $1 AND version = ${last}",
+        assignments.join(", ")
+    );
+    let query = bind(sqlx::query(AssertSqlSafe(sql)), round)?.bind(round.version as i64 - 1);
+    if query.execute(&mut *connection).await?.rows_affected() == 0 {
+        return Ok(false);
+    }
+    sqlx::query("DELETE FROM moves WHERE game = $1 AND ply >= $2")
+        .bind(round.id.clone())
+        .bind(kept as i64)
+        .execute(&mut *connection)
+        .await?;
+    append(connection, round, kept).await?;
+    Ok(true)
+}
+
+async fn append(
+    connection: &mut AnyConnection,
+    round: &Round,
+    kept: usize,
+) -> Result<(), StoreError> {
+    for (ply, made) in round.made.iter().enumerate().skip(kept) {
+        sqlx::query(
+            "INSERT INTO moves (game, ply, board_col, took, nodes, said) \
+             VALUES ($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(round.id.clone())
+        .bind(ply as i64)
+        .bind(i64::from(made.column))
+        .bind(micros(made.time))
+        .bind(made.nodes.map(|nodes| nodes as i64))
+        .bind(made.value.clone())
+        .execute(&mut *connection)
+        .await?;
+    }
+    Ok(())
+}
+
+async fn delete(
+    connection: &mut AnyConnection,
+    id: &str,
+    version: u64,
+) -> Result<bool, StoreError> {
+    let done = sqlx::query("DELETE FROM games WHERE id = $1 AND version = $2")
+        .bind(id.to_owned())
+        .bind(version as i64)
+        .execute(&mut *connection)
+        .await?;
+    if done.rows_affected() == 0 {
+        return Ok(false);
+    }
+    sqlx::query("DELETE FROM moves WHERE game = $1")
+        .bind(id.to_owned())
+        .execute(&mut *connection)
+        .await?;
+    Ok(true)
+}
+
+async fn abandon(connection: &mut AnyConnection, before: i64) -> Result<bool, StoreError> {
+    sqlx::query(
+        "UPDATE games SET status = 'finished', reason = 'abandoned', version = version + 1 \
+         WHERE status <> 'finished' AND touched < $1",
+    )
+    .bind(before)
+    .execute(&mut *connection)
+    .await?;
+    Ok(true)
+}
+
+/// The columns of a game in the order in which `bind` gives them; the name comes first.
+const COLUMNS: &str = "id, version, created, touched, owner, kind0, kind1, holder0, holder1, name0, name1, agent0, agent1, \
+    board_cols, board_rows, connect, ruleset, first_player, seed, opening, clock_initial, clock_increment, left0, left1, \
+    status, winner, reason, rematch, line, pending";
+
+/// What of a round is neither a column of its own nor a move.
+#[derive(Default, Serialize, Deserialize)]
+struct Pending {
+    undone: Vec<Made>,
+    offers: Offers,
+}
+
+type AnyQuery<'q> = Query<'q, Any, AnyArguments>;
+
+fn bind<'q>(query: AnyQuery<'q>, round: &Round) -> Result<AnyQuery<'q>, StoreError> {
+    let setup = round.setup();
+    let kinds = round.seats.each_ref().map(|seat| match seat {
+        Seat::Open => "open",
+        Seat::Human { .. } => "human",
+        Seat::Agent { .. } => "agent",
+    });
+    let [holder0, holder1] = round.seats.each_ref().map(|seat| match seat {
+        Seat::Human { holder, .. } => holder.as_ref().map(|holder| holder.secret().to_owned()),
+        _ => None,
+    });
+    let [name0, name1] = round.seats.each_ref().map(|seat| match seat {
+        Seat::Open => String::new(),
+        Seat::Human { name, .. } | Seat::Agent { name, .. } => name.clone(),
+    });
+    let [agent0, agent1] = round.seats.each_ref().map(|seat| match seat {
+        Seat::Agent { spec, .. } => Some(spec.to_string()),
+        _ => None,
+    });
+    let pending = Pending { undone: round.undone.clone(), offers: round.offers };
+    let reason = round.ending.map(|ending| serde_json::to_value(ending.reason));
+    let reason = reason.transpose().map_err(broken)?;
+    Ok(query
+        .bind(round.id.clone())
+        .bind(round.version as i64)
+        .bind(round.created)
+        .bind(now_ms())
+        .bind(round.owner.as_ref().map(|owner| owner.secret().to_owned()))
+        .bind(kinds[0])
+        .bind(kinds[1])
+        .bind(holder0)
+        .bind(holder1)
+        .bind(name0)
+        .bind(name1)
+        .bind(agent0)
+        .bind(agent1)
+        .bind(i64::from(setup.cols()))
+        .bind(i64::from(setup.rows()))
+        .bind(i64::from(setup.connect()))
+        .bind(setup.ruleset().name())
+        .bind(round.first as i64)
+        .bind(round.seed.cast_signed())
+        .bind(round.opening as i64)
+        .bind(round.clock.map(|clock| micros(clock.initial)))
+        .bind(round.clock.map(|clock| micros(clock.increment)))
+        .bind(round.clock.map(|clock| micros(clock.left[0])))
+        .bind(round.clock.map(|clock| micros(clock.left[1])))
+        .bind(round.status().name())
+        .bind(round.ending.and_then(|ending| ending.winner).map(|winner| winner as i64))
+        .bind(reason.and_then(|reason| reason.as_str().map(str::to_owned)))
+        .bind(round.rematch.clone())
+        .bind(round.game.move_text())
+        .bind(serde_json::to_string(&pending).map_err(broken)?))
+}
+
+fn round_of(row: &AnyRow, made: Vec<Made>) -> Result<Round, StoreError> {
+    let number = |name| row.try_get::<i64, _>(name);
+    let optional = |name| row.try_get::<Option<i64>, _>(name);
+    let text = |name| row.try_get::<String, _>(name);
+    let some_text = |name| row.try_get::<Option<String>, _>(name);
+    let small = |name| number(name).map(|number| u8::try_from(number).unwrap_or(0));
+
+    let ruleset: Ruleset = text("ruleset")?.parse().map_err(broken)?;
+    let setup = Setup::new(small("board_cols")?, small("board_rows")?, small("connect")?, ruleset);
+    let game = Game::parse(setup.map_err(broken)?, &text("line")?).map_err(broken)?;
+    if game.moves().len() != made.len() {
+        return Err(broken(format!("the moves of game {} are not all there", text("id")?)));
+    }
+    let seat = |kind, holder, name, agent| -> Result<Seat, StoreError> {
+        let name = text(name)?;
+        Ok(match (text(kind)?.as_str(), some_text(agent)?) {
+            ("open", _) => Seat::Open,
+            (_, Some(agent)) => Seat::Agent { spec: agent.parse().map_err(broken)?, name },
+            _ => Seat::Human { holder: some_text(holder)?.map(Visitor::stored), name },
+        })
+    };
+    let clock = match (optional("clock_initial")?, optional("clock_increment")?) {
+        (Some(initial), Some(increment)) => {
+            let left = [optional("left0")?, optional("left1")?];
+            let left = left.map(|left| duration(left.unwrap_or(initial)));
+            Some(Clock { initial: duration(initial), increment: duration(increment), left })
+        }
+        _ => None,
+    };
+    let reason = some_text("reason")?.map(|reason| {
+        serde_json::from_value::<Reason>(serde_json::Value::String(reason)).map_err(broken)
+    });
+    let winner = optional("winner")?.map(|winner| winner as usize % 2);
+    let pending: Pending = serde_json::from_str(&text("pending")?).map_err(broken)?;
+    Ok(Round {
+        id: text("id")?,
+        version: number("version")? as u64,
+        created: number("created")?,
+        owner: some_text("owner")?.map(Visitor::stored),
+        seats: [
+            seat("kind0", "holder0", "name0", "agent0")?,
+            seat("kind1", "holder1", "name1", "agent1")?,
+        ],
+        first: number("first_player")? as usize % 2,
+        seed: number("seed")?.cast_unsigned(),
+        opening: number("opening")? as usize,
+        game,
+        made,
+        undone: pending.undone,
+        clock,
+        ending: match (text("status")? == Status::Finished.name(), reason.transpose()?) {
+            (true, Some(reason)) => Some(Ending { winner, reason }),
+            _ => None,
+        },
+        offers: pending.offers,
+        rematch: some_text("rematch")?,
+        turn_began: Instant::now(),
+    })
+}
+
+fn made_of(row: &AnyRow) -> Result<Made, StoreError> {
+    Ok(Made {
+        column: u8::try_from(row.try_get::<i64, _>("board_col")?).map_err(broken)?,
+        time: duration(row.try_get("took")?),
+        nodes: row.try_get::<Option<i64>, _>("nodes")?.map(i64::cast_unsigned),
+        value: row.try_get("said")?,
+    })
+}
+
+/// The moves of a line without what is known of each.
+fn plain_moves(row: &AnyRow) -> Result<Vec<Made>, StoreError> {
+    let line: String = row.try_get("line")?;
+    let column = |character| claimeven_game::Column::from_char(character);
+    Ok(line
+        .chars()
+        .filter_map(column)
+        .map(|column| Made { column: column.number(), time: Duration::ZERO, nodes: None, value: None })
+        .collect())
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}
+
+fn duration(micros: i64) -> Duration {
+    Duration::from_micros(u64::try_from(micros).unwrap_or(0))
+}

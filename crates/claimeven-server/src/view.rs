@@ -1,0 +1,335 @@
+//! What clients are shown, as JSON. Columns and rows are counted from 1, the bottom row first.
+
+use std::time::{Duration, Instant};
+
+use claimeven_arena::{Reason, SetupRecord};
+use claimeven_game::{Player, Position};
+use claimeven_search::{ColumnValue, Decision, Value};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::round::{Round, Seat, Status};
+use crate::visitor::Visitor;
+
+/// A game as one visitor sees it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct GameView {
+    id: String,
+    /// Grows with each change of the game. Who is there and who is thinking may change without it.
+    version: u64,
+    /// When the game was made, in milliseconds since 1970.
+    created: i64,
+    setup: SetupView,
+    players: [PlayerView; 2],
+    /// Which of the players moves first.
+    first: usize,
+    /// `waiting`, `playing` or `finished`.
+    status: &'static str,
+    moves: Vec<MoveView>,
+    ply: usize,
+    /// How many of the moves were given at the start.
+    opening: usize,
+    /// How many moves can be played again.
+    undone: usize,
+    to_move: Option<usize>,
+    /// The columns that can be played.
+    legal: Vec<u8>,
+    /// How many lines each player has.
+    scores: [u32; 2],
+    /// The closed lines, each a list of cells as column and row.
+    lines: Vec<Vec<[u8; 2]>>,
+    result: Option<ResultView>,
+    clock: Option<ClockView>,
+    offers: OffersView,
+    /// The game that followed this one.
+    rematch: Option<String>,
+    /// How many look on without a seat.
+    watchers: usize,
+    /// The player whose agent is thinking.
+    thinking: Option<usize>,
+    /// How long a person who dropped out has to come back, in games between people.
+    away_limit_ms: Option<u64>,
+    /// Whether the game is one of the visitor's own.
+    mine: bool,
+}
+
+/// The game that is played.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct SetupView {
+    cols: u8,
+    rows: u8,
+    connect: u8,
+    ruleset: String,
+}
+
+/// A player of a game.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct PlayerView {
+    /// `human`, `open` or `agent`.
+    kind: &'static str,
+    name: String,
+    /// The agent's text.
+    agent: Option<String>,
+    /// Whether it is the visitor.
+    you: bool,
+    /// Whether it is there.
+    connected: bool,
+    /// How long ago it left.
+    away_ms: Option<u64>,
+    /// How long it has thought so far.
+    time_ms: u64,
+}
+
+/// A move.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct MoveView {
+    column: u8,
+    row: u8,
+    player: usize,
+    ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<String>,
+}
+
+/// How a game ended.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct ResultView {
+    /// `null` for a draw.
+    winner: Option<usize>,
+    /// `line`, `board-full`, `time`, `forfeit`, `resigned`, `agreed` or `abandoned`.
+    #[schema(value_type = String)]
+    reason: Reason,
+}
+
+/// The clock.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct ClockView {
+    initial_ms: u64,
+    increment_ms: u64,
+    remaining_ms: [u64; 2],
+    /// Whose clock is running.
+    running: Option<usize>,
+}
+
+/// What a player has asked the other for: the player who asks.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct OffersView {
+    draw: Option<usize>,
+    undo: Option<usize>,
+    rematch: Option<usize>,
+}
+
+/// Who is there, and what else is not stored.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Presence {
+    pub(crate) connected: [bool; 2],
+    pub(crate) away: [Option<Duration>; 2],
+    pub(crate) watchers: usize,
+    pub(crate) thinking: Option<usize>,
+    pub(crate) away_limit: Option<Duration>,
+}
+
+impl GameView {
+    pub(crate) fn new(round: &Round, presence: &Presence, who: &Visitor, now: Instant) -> GameView {
+        let position = round.game.position();
+        let by_player = |[first, second]: [u32; 2]| {
+            if round.first == 0 { [first, second] } else { [second, first] }
+        };
+        let playing = round.status() == Status::Playing;
+        let legal = if playing { position.legal().map(|c| c.number()).collect() } else { vec![] };
+        let player = |player: usize| PlayerView {
+            you: round.holds(who, player),
+            connected: presence.connected[player],
+            away_ms: presence.away[player].map(ms),
+            time_ms: ms(round.thinking_time(player, now)),
+            ..PlayerView::seated(&round.seats[player])
+        };
+        GameView {
+            id: round.id.clone(),
+            version: round.version,
+            created: round.created,
+            setup: SetupView::of(position),
+            players: [player(0), player(1)],
+            first: round.first,
+            status: round.status().name(),
+            moves: moves(round),
+            ply: round.ply(),
+            opening: round.opening,
+            undone: round.undone.len(),
+            to_move: round.to_move(),
+            legal,
+            scores: by_player(position.scores()),
+            lines: lines(position),
+            result: result(round),
+            clock: round.clock.map(|clock| ClockView {
+                initial_ms: ms(clock.initial),
+                increment_ms: ms(clock.increment),
+                remaining_ms: [0, 1].map(|player| round.time_left(player, now).map_or(0, ms)),
+                running: round.to_move(),
+            }),
+            offers: OffersView {
+                draw: round.offers.draw,
+                undo: round.offers.undo,
+                rematch: round.offers.rematch,
+            },
+            rematch: round.rematch.clone(),
+            watchers: presence.watchers,
+            thinking: presence.thinking,
+            away_limit_ms: presence.away_limit.map(ms),
+            mine: round.is_of(who),
+        }
+    }
+}
+
+impl PlayerView {
+    fn seated(seat: &Seat) -> PlayerView {
+        let (kind, name, agent) = match seat {
+            Seat::Open => ("open", String::new(), None),
+            Seat::Human { name, .. } => ("human", name.clone(), None),
+            Seat::Agent { name, spec } => ("agent", name.clone(), Some(spec.to_string())),
+        };
+        PlayerView { kind, name, agent, you: false, connected: false, away_ms: None, time_ms: 0 }
+    }
+}
+
+impl SetupView {
+    fn of(position: &Position) -> SetupView {
+        let SetupRecord { cols, rows, connect, ruleset } = position.setup().into();
+        SetupView { cols, rows, connect, ruleset }
+    }
+}
+
+fn moves(round: &Round) -> Vec<MoveView> {
+    let mut heights = [0; claimeven_game::Setup::MAX_SIDE as usize];
+    let columns = round.game.moves().iter().zip(&round.made).enumerate();
+    columns
+        .map(|(ply, (column, made))| {
+            heights[column.index()] += 1;
+            MoveView {
+                column: column.number(),
+                row: heights[column.index()],
+                player: round.mover(ply),
+                ms: ms(made.time),
+                nodes: made.nodes,
+                value: made.value.clone(),
+            }
+        })
+        .collect()
+}
+
+fn lines(position: &Position) -> Vec<Vec<[u8; 2]>> {
+    let lines = Player::BOTH.into_iter().flat_map(|player| position.lines(player));
+    lines
+        .map(|line| line.iter().map(|cell| [cell.column.number(), cell.row + 1]).collect())
+        .collect()
+}
+
+fn result(round: &Round) -> Option<ResultView> {
+    round.ending.map(|ending| ResultView { winner: ending.winner, reason: ending.reason })
+}
+
+/// Whole milliseconds.
+pub(crate) fn ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A game in a list.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct GameSummary {
+    id: String,
+    created: i64,
+    setup: SetupView,
+    players: [SummaryPlayer; 2],
+    first: usize,
+    status: &'static str,
+    /// The moves as text.
+    moves: String,
+    result: Option<ResultView>,
+    /// Whether the game is one of the visitor's own.
+    mine: bool,
+}
+
+/// A player in a list.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct SummaryPlayer {
+    kind: &'static str,
+    name: String,
+    agent: Option<String>,
+    you: bool,
+}
+
+impl GameSummary {
+    pub(crate) fn new(round: &Round, who: &Visitor) -> GameSummary {
+        let player = |player: usize| {
+            let PlayerView { kind, name, agent, .. } = PlayerView::seated(&round.seats[player]);
+            SummaryPlayer { kind, name, agent, you: round.holds(who, player) }
+        };
+        GameSummary {
+            id: round.id.clone(),
+            created: round.created,
+            setup: SetupView::of(round.game.position()),
+            players: [player(0), player(1)],
+            first: round.first,
+            status: round.status().name(),
+            moves: round.game.move_text(),
+            result: result(round),
+            mine: round.is_of(who),
+        }
+    }
+}
+
+/// What a position is worth to the side to move.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct ValueView {
+    /// `win`, `loss`, `draw`, `points` or `chance`.
+    kind: &'static str,
+    /// Plies to a win or loss, points, or a chance from 0 to 1.
+    number: f64,
+    text: String,
+}
+
+impl From<Value> for ValueView {
+    fn from(value: Value) -> ValueView {
+        ValueView { kind: value.kind(), number: value.number(), text: value.to_string() }
+    }
+}
+
+/// What to play, and why.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct HintView {
+    column: u8,
+    value: ValueView,
+    /// From the left; `null` where nobody can play or nothing is known.
+    columns: Vec<Option<ColumnView>>,
+    /// Whether the values are exact.
+    exact: bool,
+}
+
+/// What a column is worth to the side to move.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct ColumnView {
+    column: u8,
+    value: ValueView,
+    /// `exact`, `at most` or `at least`.
+    bound: &'static str,
+}
+
+impl HintView {
+    pub(crate) fn new(decision: &Decision, exact: bool) -> HintView {
+        let column = |(column, known): (u8, &Option<ColumnValue>)| {
+            known.map(|known| ColumnView {
+                column,
+                value: known.value.into(),
+                bound: known.bound.name(),
+            })
+        };
+        HintView {
+            column: decision.column.number(),
+            value: decision.value.into(),
+            columns: (1..).zip(&decision.columns).map(column).collect(),
+            exact,
+        }
+    }
+}
