@@ -109,8 +109,8 @@ test("a game by touch on a phone", async () => {
 
 test("settings stay, and show at once", async () => {
   const { page, close } = await browser.visit(`${server.base}/settings`);
-  await page.getByText("Dark", { exact: true }).click();
-  await page.getByText("Colour-blind safe, with shapes").click();
+  await page.getByRole("radio", { name: "Dark" }).check();
+  await page.getByRole("radio", { name: /^Clear/ }).check();
   await page.getByLabel("Your name").fill("Ada");
   const state = () => page.evaluate(() => ({ ...document.documentElement.dataset }));
   assert.deepEqual(await state(), { theme: "dark", palette: "clear", motion: "reduced" });

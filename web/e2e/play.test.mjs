@@ -162,8 +162,8 @@ test("a full column says so, and a finished game is stepped through with the arr
 
 test("an algorithm with its parameters, another board, most lines and a clock", async () => {
   const { page, close } = await browser.visit(`${server.base}/new`);
-  await page.getByText("Algorithm", { exact: true }).first().click();
-  await page.getByLabel("Algorithm", { exact: true }).last().selectOption("alphabeta");
+  await page.getByRole("radio", { name: "Algorithm" }).check();
+  await page.getByRole("combobox", { name: "Algorithm" }).selectOption("alphabeta");
   await page.getByLabel("Depth").fill("999");
   await page.getByText("at most 128, not 999").waitFor();
   assert.equal(await page.getByRole("button", { name: "Start the game" }).isDisabled(), true);
@@ -174,9 +174,9 @@ test("an algorithm with its parameters, another board, most lines and a clock", 
   await page.getByLabel("Columns", { exact: true }).fill("5");
   await page.getByLabel("Rows", { exact: true }).fill("4");
   await page.getByLabel("In a line", { exact: true }).fill("3");
-  await page.getByText("Most lines", { exact: true }).click();
-  await page.getByText("Yellow", { exact: true }).click();
-  await page.getByText("5 + 3", { exact: true }).click();
+  await page.getByRole("radio", { name: "Most lines" }).check();
+  await page.getByRole("radio", { name: "Yellow" }).check();
+  await page.getByRole("radio", { name: "5 + 3" }).check();
   await screenshot(page, "new-game");
   await page.getByRole("button", { name: "Start the game" }).click();
   await page.waitForURL(/\/game\//);
@@ -224,7 +224,7 @@ test("resigning asks once, and a game on the clock is lost when the time is up",
   await eventually("the game is lost", async () => (await headline(page)) === "You lost" || (await headline(page)));
 
   await page.goto(`${server.base}/new`);
-  await page.getByText("Other", { exact: true }).click();
+  await page.getByRole("radio", { name: "Other" }).check();
   await page.getByLabel("Minutes").fill("0.05");
   await page.getByLabel("Seconds per move").fill("0");
   await page.getByRole("button", { name: "Start the game" }).click();

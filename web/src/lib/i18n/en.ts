@@ -239,7 +239,7 @@ export const en = {
     hint: "Hint",
     hintThinking: "Looking for a good move",
     hintSays: (column: number, value: string) => (value ? `Column ${column}: ${value}` : `Column ${column}`),
-    flip: "Flip the board",
+    flip: "Flip",
     resign: "Resign",
     resignSure: "Resign now?",
     drawOffer: "Offer a draw",

@@ -30,7 +30,7 @@ export function clockText(ms: number, tenths = false): string {
 
 /** `0.3 s`, `12 s`, `2 min 5 s`: how long a move took. */
 export function durationText(ms: number): string {
-  if (ms < 1) return "0 s";
+  if (ms < 10) return "0 s";
   if (ms < 100) return `${(ms / 1000).toFixed(2)} s`;
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);

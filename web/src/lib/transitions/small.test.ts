@@ -51,8 +51,9 @@ describe("pauses between attempts", () => {
 
 describe("values above the columns", () => {
   it.each([
-    ["win", 9, "+9"],
-    ["loss", 4, "−4"],
+    ["win", 1, "+1"],
+    ["win", 9, "+5"],
+    ["loss", 30, "−15"],
     ["draw", 0, "="],
     ["points", 12.4, "12"],
     ["points", -9_999_999, "−−"],

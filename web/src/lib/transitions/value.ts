@@ -2,13 +2,13 @@
 
 import type { Value } from "../types";
 
-/** `+9` wins in 9 plies, `−4` loses in 4, `=` is a draw; else points, or a chance in per cent. */
+/** `+9` wins with the ninth disc from now, `−4` loses in four, `=` is a draw; else points, or a chance in per cent. */
 export function shortValue({ kind, number }: Value): string {
   switch (kind) {
     case "win":
-      return `+${number}`;
+      return `+${Math.ceil(number / 2)}`;
     case "loss":
-      return `−${number}`;
+      return `−${Math.ceil(number / 2)}`;
     case "draw":
       return "=";
     case "chance":
