@@ -23,7 +23,7 @@ test("two people play through a dropped connection, with a third watching", asyn
   await ada.page.getByRole("button", { name: "Invite a friend" }).click();
   await ada.page.waitForURL(/\/game\//);
   await ada.page.getByRole("img", { name: "QR code of the invitation link" }).waitFor();
-  const link = await ada.page.getByLabel("Invitation link").inputValue();
+  const link = await ada.page.getByRole("textbox", { name: "Invitation link" }).inputValue();
   assert.equal(link, ada.page.url());
   await checkAccess(ada.page, "the invitation");
   await screenshot(ada.page, "invite");
@@ -58,7 +58,7 @@ test("two people play through a dropped connection, with a third watching", asyn
   await play(4);
   // Nobody moves for the other.
   const [, waiting] = await sides();
-  await column(waiting, 1).click();
+  await column(waiting, 1).click({ force: true });
   assert.equal((await gameOf(ada.page)).moves.length, 2);
 
   // It has to be Ben's turn, so that his next move happens while he is cut off.

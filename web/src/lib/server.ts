@@ -86,6 +86,7 @@ export class Live {
     const socket = new WebSocket(`${scheme}//${location.host}${path(this.id, "live")}`);
     this.socket = socket;
     socket.onopen = () => {
+      if (this.closed) return socket.close();
       this.failures = 0;
       this.heard = Date.now();
       clearInterval(this.pings);
@@ -94,7 +95,7 @@ export class Live {
     };
     socket.onmessage = (event) => {
       this.heard = Date.now();
-      this.receive(event.data);
+      if (!this.closed) this.receive(event.data);
     };
     socket.onclose = () => {
       if (this.socket === socket) this.lost();

@@ -229,7 +229,8 @@ export const en = {
     lines: (n: number) => plural(n, "line"),
     moves: "Moves",
     noMoves: "No moves yet",
-    moveNumber: (n: number, colour: string, column: number) => `Move ${n}, ${colour}, column ${column}`,
+    /** Stands before the number of the column. */
+    moveNumber: (n: number, colour: string) => `Move ${n}, ${colour}, column`,
     steps: { first: "First position", back: "Step back", forward: "Step forward", last: "Current position" },
     looking: (ply: number, moves: number) => `After move ${ply} of ${moves}`,
     toNow: "Back to the game",

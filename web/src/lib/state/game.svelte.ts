@@ -56,12 +56,7 @@ class GameState {
     this.close();
     if (this.view?.id !== id) this.reset();
     this.ticker = setInterval(() => (this.elapsed = performance.now() - this.arrived), TICK_MS);
-    this.live = new Live(id, {
-      game: (view) => this.receive(view),
-      thinking: (thinking) => (this.thinking = thinking),
-      refused: (error, view) => this.refused(error, view),
-      connection: (open) => this.connection(open),
-    });
+    this.listen(id);
     if (!this.view) void this.load(id);
   }
 
@@ -119,9 +114,12 @@ class GameState {
     if (view && (accept !== undefined || this.may?.draw)) void this.ask(() => server.draw(view.id, accept));
   }
 
-  join(): void {
+  async join(): Promise<void> {
     const { view } = this;
-    if (view) void this.ask(() => server.join(view.id, settings.all.name));
+    if (!view) return;
+    await this.ask(() => server.join(view.id, settings.all.name));
+    // The socket was opened by a passer-by, before there was a cookie that tells whose the seat is.
+    if (this.live && this.view?.mine) this.listen(view.id);
   }
 
   changeOpponent(player: Player, agent: string): void {
@@ -170,6 +168,16 @@ class GameState {
     this.notice = { text, bad };
     this.announcement = text;
     this.noticeTimer = setTimeout(() => (this.notice = null), NOTICE_MS);
+  }
+
+  private listen(id: string): void {
+    this.live?.close();
+    this.live = new Live(id, {
+      game: (view) => this.receive(view),
+      thinking: (thinking) => (this.thinking = thinking),
+      refused: (error, view) => this.refused(error, view),
+      connection: (open) => this.connection(open),
+    });
   }
 
   private reset(): void {
