@@ -30,10 +30,6 @@ fn main() {
     for source in SOURCES {
         println!("cargo::rerun-if-changed={}", web.join(source).display());
     }
-    if !web.join("package.json").exists() {
-        println!("cargo::warning=there is no web page to build: the program will be without one");
-        return;
-    }
     if let Err(reason) = build(&web, &page) {
         println!("cargo::error={reason}");
     }

@@ -87,9 +87,15 @@ impl World {
     }
 
     /// Stops the server in order, and starts another on the same database.
-    pub(crate) async fn restart(mut self) -> World {
+    pub(crate) async fn restart(self) -> World {
+        self.restart_after(Duration::ZERO).await
+    }
+
+    /// The same with some time between.
+    pub(crate) async fn restart_after(mut self, down: Duration) -> World {
         self.stop.take();
         self.running.take().unwrap().await.unwrap();
+        tokio::time::sleep(down).await;
         World::start(self.config.clone(), self._folder.take()).await
     }
 

@@ -1,0 +1,201 @@
+// What the tests in a browser share: the real server with a database of its own, Chromium, and a proxy that can be cut.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import net from "node:net";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const artefacts = path.join(here, "..", "artefacts");
+const binary = process.env.CLAIMEVEN_BIN ?? path.join(here, "..", "..", "target", "debug", "claimeven");
+
+export const DESKTOP = { viewport: { width: 1280, height: 800 } };
+export const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
+export const TINY = { viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true };
+export const HUGE = { viewport: { width: 3840, height: 2160 } };
+
+/** How long the slowest machine may take for a step. */
+export const PATIENCE = 30_000;
+
+/** Starts the server on a free port with a fresh database. */
+export async function startServer() {
+  const folder = mkdtempSync(path.join(tmpdir(), "claimeven-e2e-"));
+  const port = await freePort();
+  const server = spawn(binary, ["serve", "--addr", `127.0.0.1:${port}`, "--database", `sqlite:${path.join(folder, "games.db")}`], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let log = "";
+  for (const stream of [server.stdout, server.stderr]) stream.on("data", (data) => (log += data));
+  const base = `http://127.0.0.1:${port}`;
+  const ended = new Promise((resolve) => server.once("exit", resolve));
+  const deadline = Date.now() + PATIENCE;
+  for (;;) {
+    const answer = await fetch(`${base}/healthz`).catch(() => null);
+    if (answer?.ok) break;
+    if (server.exitCode !== null || Date.now() > deadline) throw new Error(`the server did not start:\n${log}`);
+    await pause(100);
+  }
+  return {
+    base,
+    port,
+    async stop() {
+      server.kill("SIGTERM");
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Starts the system's Chromium. Each page it opens is watched: an error in its console fails the test. */
+export async function startBrowser() {
+  const browser = await chromium.launch({
+    executablePath: findChromium(),
+    args: [
+      "--headless=new",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  return {
+    /** Opens a page of a new visitor. */
+    async visit(address, options = DESKTOP, { mayFail = /$^/ } = {}) {
+      const context = await browser.newContext({ reducedMotion: "reduce", ...options });
+      context.setDefaultTimeout(PATIENCE);
+      const page = await context.newPage();
+      const errors = [];
+      page.on("pageerror", (error) => errors.push(error.message));
+      page.on("console", (message) => {
+        if (message.type() === "error" && !mayFail.test(message.text())) errors.push(message.text());
+      });
+      await page.goto(address);
+      const close = async () => {
+        await context.close();
+        assert.deepEqual(errors, [], "the page's console has errors");
+      };
+      return { page, context, close };
+    },
+    stop: () => browser.close(),
+  };
+}
+
+/** A way to the server that can be cut and mended, as networks are. */
+export async function startProxy(port) {
+  const sockets = new Set();
+  let open = true;
+  const proxy = net.createServer((client) => {
+    if (!open) return client.destroy();
+    const server = net.connect(port, "127.0.0.1");
+    for (const [from, to] of [[client, server], [server, client]]) {
+      sockets.add(from);
+      from.on("error", () => to.destroy());
+      from.on("close", () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+      from.pipe(to);
+    }
+  });
+  await new Promise((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  return {
+    base: `http://127.0.0.1:${proxy.address().port}`,
+    cut() {
+      open = false;
+      for (const socket of sockets) socket.destroy();
+    },
+    mend: () => (open = true),
+    stop: () => {
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+    },
+  };
+}
+
+export async function screenshot(page, name) {
+  mkdirSync(artefacts, { recursive: true });
+  await page.screenshot({ path: path.join(artefacts, `${name}.png`) });
+}
+
+/** Fails with what axe finds wrong on the page as it is. */
+export async function checkAccess(page, where) {
+  const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+  const source = await readFile(axe, "utf8");
+  await page.evaluate(source);
+  const found = await page.evaluate(async () => {
+    const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"] });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target} (${node.failureSummary})`).join("; ")}`);
+  });
+  assert.deepEqual(found, [], `axe on ${where}`);
+}
+
+/** Fails if the page is wider than the window. */
+export async function checkWidth(page, where) {
+  const [inner, scroll] = await page.evaluate(() => [document.documentElement.clientWidth, document.documentElement.scrollWidth]);
+  assert.ok(scroll <= inner, `${where} is ${scroll} wide in a window of ${inner}`);
+}
+
+/** Waits until something holds, and says what was there instead. */
+export async function eventually(what, check) {
+  const deadline = Date.now() + PATIENCE;
+  let last;
+  do {
+    try {
+      last = await check();
+      if (last === true) return;
+    } catch (error) {
+      last = error;
+    }
+    await pause(50);
+  } while (Date.now() < deadline);
+  assert.fail(`${what}: ${last instanceof Error ? last.message : JSON.stringify(last)}`);
+}
+
+export function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+// The pieces of a game's page.
+
+/** The number of discs on the board. */
+export const discs = (page) => page.locator(".frame .disc").count().then(async (all) => all - (await page.locator(".frame .waiting .disc").count()));
+export const column = (page, number) => page.locator(`[data-column="${number}"]`);
+export const moves = (page) => page.locator("[data-ply]").count();
+export const headline = (page) => page.locator(".headline").textContent();
+export const gameOf = async (page) => {
+  const id = new URL(page.url()).pathname.split("/").at(-1);
+  return page.evaluate((id) => fetch(`/api/games/${id}`).then((answer) => answer.json()), id);
+};
+
+/** Waits for the person's turn. */
+export async function yourTurn(page) {
+  await eventually("it is your turn", async () => (await headline(page)) === "Your turn" || (await headline(page)));
+}
+
+function findChromium() {
+  const given = process.env.CHROMIUM;
+  if (given) return given;
+  const folders = (process.env.PATH ?? "").split(path.delimiter);
+  for (const name of ["chromium", "chromium-browser", "google-chrome"]) {
+    const found = folders.map((folder) => path.join(folder, name)).find((file) => existsSync(file));
+    if (found) return found;
+  }
+  throw new Error("no Chromium on the PATH (chromium, chromium-browser or google-chrome), and CHROMIUM is not set");
+}
+
+async function freePort() {
+  const probe = net.createServer();
+  await new Promise((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}

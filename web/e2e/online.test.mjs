@@ -1,0 +1,106 @@
+// Two people on two screens, one of whom loses the connection.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { checkAccess, column, DESKTOP, discs, eventually, gameOf, headline, moves, PHONE, screenshot, startBrowser, startProxy, startServer } from "./harness.mjs";
+
+let server, browser, proxy;
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser();
+  proxy = await startProxy(server.port);
+});
+after(async () => {
+  await browser?.stop();
+  proxy?.stop();
+  await server?.stop();
+});
+
+const offline = /WebSocket|ERR_|Failed to load resource/;
+
+test("two people play through a dropped connection, with a third watching", async () => {
+  const ada = await browser.visit(server.base, DESKTOP);
+  await ada.page.getByRole("button", { name: "Invite a friend" }).click();
+  await ada.page.waitForURL(/\/game\//);
+  await ada.page.getByRole("img", { name: "QR code of the invitation link" }).waitFor();
+  const link = await ada.page.getByRole("textbox", { name: "Invitation link" }).inputValue();
+  assert.equal(link, ada.page.url());
+  await checkAccess(ada.page, "the invitation");
+  await screenshot(ada.page, "invite");
+
+  // The friend's way to the server is the one that will be cut.
+  const ben = await browser.visit(link.replace(server.base, proxy.base), PHONE, { mayFail: offline });
+  await screenshot(ben.page, "invited-phone");
+  await ben.page.getByLabel("Your name").fill("Ben");
+  await ben.page.getByRole("button", { name: /^Play (Red|Yellow)$/ }).click();
+  await eventually("the game is on for both", async () => (await gameOf(ada.page)).status === "playing" && (await gameOf(ben.page)).status === "playing");
+  await ada.page.getByText("Ben").first().waitFor();
+
+  const watcher = await browser.visit(link);
+  await watcher.page.locator(".board svg").first().waitFor();
+  await ada.page.getByText("1 watching").waitFor({ state: "attached" });
+  assert.equal(await watcher.page.getByRole("button", { name: "Resign" }).count(), 0);
+
+  const sides = async () => {
+    const game = await gameOf(ada.page);
+    return game.players[game.to_move].you ? [ada.page, ben.page] : [ben.page, ada.page];
+  };
+  const play = async (number) => {
+    const [mover] = await sides();
+    const before = (await gameOf(ada.page)).moves.length;
+    await eventually("the turn has come", async () => (await headline(mover)) === "Your turn" || (await headline(mover)));
+    await column(mover, number).click();
+    for (const page of [ada.page, ben.page, watcher.page]) {
+      await eventually("everyone sees the move", async () => (await moves(page)) === before + 1 || (await moves(page)));
+    }
+  };
+  await play(4);
+  await play(4);
+  // Nobody moves for the other.
+  const [, waiting] = await sides();
+  await column(waiting, 1).click({ force: true });
+  assert.equal((await gameOf(ada.page)).moves.length, 2);
+
+  // It has to be Ben's turn, so that his next move happens while he is cut off.
+  if ((await sides())[0] === ada.page) await play(3);
+  const count = (await gameOf(ada.page)).moves.length;
+  proxy.cut();
+  await ben.page.getByText(/No connection/).waitFor();
+  await ada.page.getByText(/to come back/).waitFor();
+  await screenshot(ada.page, "opponent-away");
+  await screenshot(ben.page, "offline-phone");
+  await column(ben.page, 5).click();
+  assert.equal(await discs(ben.page), count + 1, "the disc falls at once");
+  assert.equal((await gameOf(ada.page)).moves.length, count);
+  proxy.mend();
+  await eventually("the move has arrived after all", async () => (await gameOf(ada.page)).moves.length === count + 1);
+  await ben.page.getByText(/No connection/).waitFor({ state: "hidden" });
+  await ada.page.getByText(/to come back/).waitFor({ state: "hidden" });
+  await eventually("Ada sees it", async () => (await moves(ada.page)) === count + 1 || (await moves(ada.page)));
+
+  // Take back by agreement, and a draw that is declined, then one that is accepted.
+  await ben.page.getByRole("button", { name: "Ask to undo" }).click();
+  await ada.page.getByText("Ben would like to take a move back.").waitFor();
+  await ada.page.getByRole("button", { name: "Accept" }).click();
+  await eventually("the move is back", async () => (await moves(ben.page)) === count || (await moves(ben.page)));
+  await ada.page.getByRole("button", { name: "Offer a draw" }).click();
+  await ben.page.getByText(/offers a draw/).waitFor();
+  await screenshot(ben.page, "draw-offered-phone");
+  await ben.page.getByRole("button", { name: "Decline" }).click();
+  await ada.page.getByText("Draw offered.").waitFor({ state: "hidden" });
+  await ben.page.getByRole("button", { name: "Offer a draw" }).click();
+  await ada.page.getByRole("button", { name: "Accept" }).click();
+  for (const page of [ada.page, ben.page, watcher.page]) {
+    await eventually("it is a draw", async () => (await headline(page)) === "Draw" || (await headline(page)));
+  }
+
+  // The rematch takes both.
+  const first = ada.page.url();
+  await ada.page.getByRole("button", { name: "Rematch" }).click();
+  await ben.page.getByText(/would like a rematch/).waitFor();
+  await ben.page.getByRole("button", { name: "Rematch" }).click();
+  await ben.page.waitForURL((url) => !first.endsWith(url.pathname));
+  await ada.page.waitForURL((url) => !first.endsWith(url.pathname));
+  assert.equal(new URL(ada.page.url()).pathname, new URL(ben.page.url()).pathname);
+  for (const visitor of [ada, ben, watcher]) await visitor.close();
+});

@@ -1,0 +1,209 @@
+/** The only file that talks to the server: HTTP calls, and a WebSocket per game that comes back by itself. */
+
+import { t } from "./i18n";
+import { backoff } from "./transitions/backoff";
+import type { GamePage, GameView, Hint, HistoryFilter, NewGame, Player, Roster, Setup, Thinking } from "./types";
+
+/** A call that the server refused or that did not reach it. */
+export class ServerError extends Error {
+  constructor(
+    message: string,
+    /** The HTTP status, or 0 if there was no answer. */
+    readonly status: number,
+    /** The game as it stands, where the refusal came with it. */
+    readonly game: GameView | null = null,
+  ) {
+    super(message);
+  }
+}
+
+export const server = {
+  agents: () => call<Roster>("GET", "/api/agents"),
+  create: (game: NewGame) => call<GameView>("POST", "/api/games", game),
+  game: (id: string) => call<GameView>("GET", path(id)),
+  join: (id: string, name: string) => call<GameView>("POST", path(id, "join"), name ? { name } : {}),
+  move: (id: string, column: number, ply: number) => call<GameView>("POST", path(id, "moves"), { column, ply }),
+  undo: (id: string, accept?: boolean) => call<GameView>("POST", path(id, "undo"), answer(accept)),
+  redo: (id: string) => call<GameView>("POST", path(id, "redo"), {}),
+  resign: (id: string) => call<GameView>("POST", path(id, "resign"), {}),
+  draw: (id: string, accept?: boolean) => call<GameView>("POST", path(id, "draw"), answer(accept)),
+  rematch: (id: string) => call<{ id: string | null }>("POST", path(id, "rematch"), {}),
+  seat: (id: string, player: Player, agent: string) => call<GameView>("POST", path(id, "seat"), { player, agent }),
+  remove: (id: string) => call<void>("DELETE", path(id)),
+  hint: (setup: Setup, moves: string) => call<Hint>("POST", "/api/hint", { setup, moves }),
+  games: (filter: HistoryFilter, limit: number, before: string | null) =>
+    call<GamePage>("GET", `/api/games?${query(filter, limit, before)}`),
+  recordUrl: (id: string) => path(id, "record"),
+};
+
+export interface LiveEvents {
+  game: (view: GameView) => void;
+  thinking: (thinking: Thinking) => void;
+  refused: (error: string, view: GameView | null) => void;
+  connection: (open: boolean) => void;
+}
+
+const PING_MS = 20_000;
+/** A server that has answered nothing for so long is gone, whatever the socket says. */
+const SILENCE_MS = 45_000;
+
+/** A game's WebSocket. It reconnects with growing pauses until it is closed. */
+export class Live {
+  private socket: WebSocket | null = null;
+  private failures = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private pings: ReturnType<typeof setInterval> | undefined;
+  private closed = false;
+  private heard = 0;
+
+  constructor(
+    private readonly id: string,
+    private readonly events: LiveEvents,
+  ) {
+    addEventListener("online", this.hurry);
+    addEventListener("offline", this.drop);
+    document.addEventListener("visibilitychange", this.hurry);
+    this.connect();
+  }
+
+  /** Sends a move and says whether it is on its way; if not, HTTP is still there. */
+  move(column: number, ply: number): boolean {
+    return this.send({ type: "move", column, ply });
+  }
+
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+    clearInterval(this.pings);
+    removeEventListener("online", this.hurry);
+    removeEventListener("offline", this.drop);
+    document.removeEventListener("visibilitychange", this.hurry);
+    this.socket?.close();
+  }
+
+  private connect(): void {
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(`${scheme}//${location.host}${path(this.id, "live")}`);
+    this.socket = socket;
+    socket.onopen = () => {
+      if (this.closed) return socket.close();
+      this.failures = 0;
+      this.heard = Date.now();
+      clearInterval(this.pings);
+      this.pings = setInterval(this.ping, PING_MS);
+      this.events.connection(true);
+    };
+    socket.onmessage = (event) => {
+      this.heard = Date.now();
+      if (!this.closed) this.receive(event.data);
+    };
+    socket.onclose = () => {
+      if (this.socket === socket) this.lost();
+    };
+  }
+
+  private receive(data: unknown): void {
+    if (typeof data !== "string") return;
+    const message = parse(data) as { type?: string } & Record<string, unknown>;
+    switch (message.type) {
+      case "game":
+        return this.events.game(message.game as GameView);
+      case "thinking":
+        return this.events.thinking(message as unknown as Thinking);
+      case "refused":
+        return this.events.refused(String(message.error ?? ""), (message.game ?? null) as GameView | null);
+    }
+  }
+
+  private lost(): void {
+    this.socket = null;
+    clearInterval(this.pings);
+    if (this.closed) return;
+    this.events.connection(false);
+    this.failures += 1;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.connect(), backoff(this.failures, Math.random()));
+  }
+
+  /** The network or the tab is back: there is no reason to wait for the timer. */
+  private readonly hurry = (): void => {
+    if (this.closed || document.visibilityState === "hidden") return;
+    if (this.socket === null) {
+      clearTimeout(this.timer);
+      this.connect();
+    } else {
+      this.ping();
+    }
+  };
+
+  /** The network is gone; the socket would notice much later. */
+  private readonly drop = (): void => {
+    const socket = this.socket;
+    if (!socket) return;
+    this.lost();
+    socket.close();
+  };
+
+  private readonly ping = (): void => {
+    if (Date.now() - this.heard > SILENCE_MS) this.drop();
+    else this.send({ type: "ping" });
+  };
+
+  private send(message: object): boolean {
+    if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify(message));
+    return true;
+  }
+}
+
+async function call<T>(method: string, address: string, body?: object): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(address, {
+      method,
+      credentials: "same-origin",
+      headers: body ? { "content-type": "application/json" } : {},
+      body: body ? JSON.stringify(body) : undefined,
+    });
+  } catch {
+    throw new ServerError(t.errors.offline, 0);
+  }
+  const answered = parse(await response.text().catch(() => "")) as { error?: string; game?: GameView };
+  if (response.ok) return answered as T;
+  if (response.status === 429 || response.status === 503) {
+    throw new ServerError(t.errors.busy(Number(response.headers.get("retry-after")) || null), response.status);
+  }
+  throw new ServerError(answered.error ?? t.errors.unexpected(response.status), response.status, answered.game ?? null);
+}
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function path(id: string, part = ""): string {
+  return `/api/games/${encodeURIComponent(id)}${part && `/${part}`}`;
+}
+
+function answer(accept: boolean | undefined): object {
+  return accept === undefined ? {} : { accept };
+}
+
+function query(filter: HistoryFilter, limit: number, before: string | null): string {
+  const words = new URLSearchParams({ limit: String(limit) });
+  if (filter.mine) words.set("mine", "true");
+  for (const key of ["winner", "status", "ruleset", "agent", "player"] as const) {
+    if (filter[key]) words.set(key, filter[key]);
+  }
+  const [cols, rows] = filter.size.split("x");
+  if (cols && rows) {
+    words.set("cols", cols);
+    words.set("rows", rows);
+  }
+  if (before) words.set("before", before);
+  return words.toString();
+}

@@ -1,0 +1,59 @@
+/** Sounds, made on the spot: no files to load. */
+
+let context: AudioContext | undefined;
+
+/** A disc lands: a short knock of filtered noise over a low thud. */
+export function knock(): void {
+  const audio = ready();
+  if (!audio) return;
+  const now = audio.currentTime;
+  const noise = audio.createBufferSource();
+  const length = Math.floor(audio.sampleRate * 0.05);
+  const buffer = audio.createBuffer(1, length, audio.sampleRate);
+  const samples = buffer.getChannelData(0);
+  for (let i = 0; i < length; i++) samples[i] = (Math.random() * 2 - 1) * (1 - i / length) ** 3;
+  noise.buffer = buffer;
+  const filter = audio.createBiquadFilter();
+  filter.type = "bandpass";
+  filter.frequency.value = 1400;
+  noise.connect(filter).connect(fading(audio, now, 0.22, 0.05));
+  noise.start(now);
+  tone(audio, 170, now, 0.16, 0.09);
+}
+
+/** A game ends: two notes up for a win, two down for a loss, the same twice for a draw. */
+export function chime(end: "won" | "lost" | "draw"): void {
+  const audio = ready();
+  if (!audio) return;
+  const now = audio.currentTime;
+  const second = { won: 659.3, lost: 392, draw: 523.3 }[end];
+  tone(audio, 523.3, now, 0.1, 0.3);
+  tone(audio, second, now + 0.14, 0.1, 0.5);
+}
+
+function tone(audio: AudioContext, frequency: number, at: number, volume: number, seconds: number): void {
+  const oscillator = audio.createOscillator();
+  oscillator.frequency.value = frequency;
+  oscillator.connect(fading(audio, at, volume, seconds));
+  oscillator.start(at);
+  oscillator.stop(at + seconds);
+}
+
+function fading(audio: AudioContext, at: number, volume: number, seconds: number): GainNode {
+  const gain = audio.createGain();
+  gain.gain.setValueAtTime(volume, at);
+  gain.gain.exponentialRampToValueAtTime(0.0001, at + seconds);
+  gain.connect(audio.destination);
+  return gain;
+}
+
+/** Browsers let a page sound only after the person has done something; until then it stays silent. */
+function ready(): AudioContext | null {
+  try {
+    context ??= new AudioContext();
+    if (context.state === "suspended") void context.resume();
+    return context;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,60 @@
+/** What the person has chosen; kept in the browser. */
+
+import { t } from "../i18n";
+import type { Colours } from "../i18n/en";
+import { parseSettings, type Palette, type Settings } from "../transitions/settings";
+
+const KEY = "claimeven.settings";
+
+class SettingsState {
+  all: Settings = $state(parseSettings(read()));
+  private systemReduced = $state(false);
+
+  /** Discs are set down without falling, and nothing pulses. */
+  readonly calm = $derived(this.all.motion === "reduced" || (this.all.motion === "system" && this.systemReduced));
+  readonly colours: Colours = $derived(t.colours[this.all.palette] ?? t.colours.classic!);
+  readonly marks = $derived(this.marksOf(this.all.palette));
+
+  /** The shapes on the discs of a palette: the colour-blind safe one has bold ones unless they were chosen otherwise. */
+  marksOf(palette: Palette): "subtle" | "bold" {
+    if (this.all.marks !== "auto") return this.all.marks;
+    return palette === "clear" ? "bold" : "subtle";
+  }
+
+  /** Writes every change to the browser's storage and to the page. To be called once, inside an effect's root. */
+  start(): void {
+    const reduced = matchMedia("(prefers-reduced-motion: reduce)");
+    this.systemReduced = reduced.matches;
+    reduced.addEventListener("change", () => (this.systemReduced = reduced.matches));
+    // Another tab of the same browser follows.
+    addEventListener("storage", (event) => {
+      if (event.key === KEY) this.all = parseSettings(event.newValue);
+    });
+    $effect(() => {
+      const page = document.documentElement;
+      if (this.all.theme === "system") delete page.dataset.theme;
+      else page.dataset.theme = this.all.theme;
+      page.dataset.palette = this.all.palette;
+      page.dataset.motion = this.calm ? "reduced" : "full";
+      write(JSON.stringify(this.all));
+    });
+  }
+}
+
+export const settings = new SettingsState();
+
+function read(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+function write(text: string): void {
+  try {
+    if (text !== localStorage.getItem(KEY)) localStorage.setItem(KEY, text);
+  } catch {
+    // A browser that keeps nothing still plays; the settings last as long as the page.
+  }
+}

@@ -1,0 +1,73 @@
+/** Agent texts, `name:key=value,key=value`, and the forms they are chosen by. */
+
+import type { AgentKind, Parameter } from "../types";
+
+/** What stands in a form's fields, by parameter. A field that was not touched is absent. */
+export type Fields = Record<string, string>;
+
+export interface AgentText {
+  name: string;
+  fields: Fields;
+}
+
+/** Levels have a form of their own, and a command to run on the server is nothing for a page. */
+export function isChoosable(agent: AgentKind): boolean {
+  return agent.name !== "level" && agent.name !== "human" && !agent.parameters.some(isCommand);
+}
+
+function isCommand(parameter: Parameter): boolean {
+  return parameter.name === "cmd";
+}
+
+/** Parameters that a person can set here: a path on the server is not one of them. */
+export function formParameters(agent: AgentKind): Parameter[] {
+  return agent.parameters.filter((parameter) => parameter.kind !== "text");
+}
+
+export function defaultText(parameter: Parameter): string {
+  const { default: value } = parameter;
+  if (value === null || value === undefined) return "";
+  return parameter.kind === "flag" ? (value === true || value === "on" ? "on" : "off") : String(value);
+}
+
+/** The text of an agent with these fields; what is left at its default is left out. */
+export function agentText(agent: AgentKind, fields: Fields): string {
+  const parts = formParameters(agent)
+    .map((parameter) => [parameter, (fields[parameter.name] ?? "").trim()] as const)
+    .filter(([parameter, value]) => value !== "" && value !== defaultText(parameter))
+    .map(([parameter, value]) => `${parameter.name}=${value}`);
+  return parts.length > 0 ? `${agent.name}:${parts.join(",")}` : agent.name;
+}
+
+/** What is wrong with a field: the number that it must be at least or at most, or that it is no number. */
+export type FieldError = { must: "number" } | { must: "whole" } | { must: "least" | "most"; limit: number };
+
+export function fieldError(parameter: Parameter, text: string): FieldError | null {
+  const trimmed = text.trim();
+  if (trimmed === "" || (parameter.kind !== "integer" && parameter.kind !== "number")) return null;
+  const value = Number(trimmed);
+  if (!Number.isFinite(value)) return { must: "number" };
+  if (parameter.kind === "integer" && !Number.isInteger(value)) return { must: "whole" };
+  if (parameter.min !== null && value < parameter.min) return { must: "least", limit: parameter.min };
+  if (parameter.max !== null && value > parameter.max) return { must: "most", limit: parameter.max };
+  return null;
+}
+
+/** Takes a text apart. Values in quotes keep their commas. */
+export function parseAgent(text: string): AgentText {
+  const colon = text.indexOf(":");
+  if (colon < 0) return { name: text, fields: {} };
+  const fields: Fields = {};
+  for (const part of text.slice(colon + 1).match(/(?:[^,"]|"(?:[^"\\]|\\.)*")+/g) ?? []) {
+    const equals = part.indexOf("=");
+    if (equals < 0) fields[text.slice(0, colon)] = part;
+    else fields[part.slice(0, equals)] = part.slice(equals + 1);
+  }
+  return { name: text.slice(0, colon), fields };
+}
+
+/** The number of a level's text, or nothing for another agent. */
+export function levelOf(text: string | null): number | null {
+  const match = /^level:(?:level=)?(\d+)(?:,|$)/.exec(text ?? "");
+  return match ? Number(match[1]) : null;
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { announce, playerName, resultText } from "./announce";
+import { agent, colours, seated, stranger, t, view } from "./samples";
+import type { Seated } from "../types";
+
+const say = (before: ReturnType<typeof view> | null, now: ReturnType<typeof view>) => announce(before, now, colours, t);
+const between: [Seated, Seated] = [seated(), stranger];
+
+describe("what is read out", () => {
+  it("is a move, where it fell and who is next", () => {
+    expect(say(view([4]), view([4, 4]))).toBe("Yellow, column 4, row 2. Red to move.");
+  });
+
+  it("is nothing for a game that has just been opened, or that has not changed", () => {
+    expect(say(null, view([4]))).toBe("");
+    expect(say(view([4]), view([4], { version: 9 }))).toBe("");
+  });
+
+  it("is every move since", () => {
+    expect(say(view([4]), view([4, 4, 5]))).toBe("Yellow, column 4, row 2. Red, column 5, row 1. Yellow to move.");
+  });
+
+  it("is that moves were taken back", () => {
+    expect(say(view([4, 4]), view([]))).toBe("Taken back. Red to move.");
+  });
+
+  it("is the end", () => {
+    const over = view([1, 2, 1, 2, 1, 2, 1], { status: "finished", to_move: null, result: { winner: 0, reason: "line" } });
+    expect(say(view([1, 2, 1, 2, 1, 2]), over)).toBe("Red, column 1, row 4. You won with a line.");
+  });
+
+  it("is who comes and goes", () => {
+    const waiting = view([], { status: "waiting", to_move: null, players: [seated(), seated({ kind: "open", you: false })] });
+    expect(say(waiting, view([], { players: between }))).toBe("Ada has joined. Red to move.");
+    const gone = view([4], { players: [seated(), { ...stranger, connected: false }] });
+    expect(say(view([4], { players: between }), gone)).toBe("Ada has lost the connection.");
+    expect(say(gone, view([4], { players: between }))).toBe("Ada is back.");
+  });
+});
+
+describe("a result", () => {
+  const end = (winner: 0 | 1 | null, reason: string, players?: [Seated, Seated]) =>
+    resultText(view([4], { status: "finished", result: { winner, reason }, ...(players ? { players } : {}) }), colours, t);
+
+  it("is told from the person's side", () => {
+    expect(end(0, "line")).toBe("You won with a line");
+    expect(end(1, "time")).toBe("You lost on time");
+    expect(end(null, "agreed")).toBe("Draw by agreement");
+    expect(end(null, "board-full")).toBe("Draw, the board is full");
+  });
+
+  it("is told by colour at one screen and by name to those who watch", () => {
+    expect(end(1, "line", [seated(), seated()])).toBe("Yellow won with a line");
+    expect(end(0, "resigned", [stranger, agent])).toBe("Ada won by resignation");
+    expect(end(1, "line", [stranger, agent])).toBe("Level 3 won with a line");
+  });
+});
+
+describe("names", () => {
+  it("are those that were given, or colours", () => {
+    const game = view([], { players: between });
+    expect(playerName(game, 0, colours, t)).toBe("You");
+    expect(playerName(game, 1, colours, t)).toBe("Ada");
+    expect(playerName(view([], { players: [seated(), seated()] }), 1, colours, t)).toBe("Yellow");
+    expect(playerName(view(), 1, colours, t)).toBe("Level 3");
+  });
+});

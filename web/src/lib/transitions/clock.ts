@@ -1,0 +1,45 @@
+/** Times as people read them, and as they run between two messages of the server. */
+
+import type { GameView, Player } from "../types";
+
+/** What a player's clock shows `elapsed` milliseconds after the view arrived. */
+export function remaining(view: GameView, player: Player, elapsed: number): number {
+  const clock = view.clock;
+  if (!clock) return 0;
+  const left = clock.remaining_ms[player];
+  return Math.max(0, clock.running === player ? left - elapsed : left);
+}
+
+/** How long a player has thought in the whole game, `elapsed` milliseconds after the view arrived. */
+export function thought(view: GameView, player: Player, elapsed: number): number {
+  const running = view.status === "playing" && view.to_move === player;
+  return view.players[player].time_ms + (running ? elapsed : 0);
+}
+
+/** `4:07`, `1:02:03`, and tenths below twenty seconds where the hurry is (`0:09.3`). */
+export function clockText(ms: number, tenths = false): string {
+  if (tenths && ms < 20_000) {
+    const tenth = Math.ceil(ms / 100);
+    return `0:${String(Math.floor(tenth / 10)).padStart(2, "0")}.${tenth % 10}`;
+  }
+  const seconds = tenths ? Math.ceil(ms / 1000) : Math.floor(ms / 1000);
+  const parts = [Math.floor(seconds / 60) % 60, seconds % 60].map((part) => String(part).padStart(2, "0"));
+  const hours = Math.floor(seconds / 3600);
+  return hours > 0 ? `${hours}:${parts.join(":")}` : parts.join(":").replace(/^0/, "");
+}
+
+/** `0.3 s`, `12 s`, `2 min 5 s`: how long a move took. */
+export function durationText(ms: number): string {
+  if (ms < 10) return "0 s";
+  if (ms < 100) return `${(ms / 1000).toFixed(2)} s`;
+  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** `950`, `12.3 k`, `4.6 M`: a count that is read at a glance. */
+export function countText(count: number): string {
+  if (count < 10_000) return String(Math.round(count));
+  if (count < 999_950) return `${(count / 1e3).toFixed(1)} k`;
+  return count < 999_950_000 ? `${(count / 1e6).toFixed(1)} M` : `${(count / 1e9).toFixed(1)} G`;
+}

@@ -1,0 +1,31 @@
+/** How a disc falls: free fall, then one small bounce. */
+
+/** Units a disc falls in one second squared; what looks right rather than what a toy does. */
+const GRAVITY = 6400;
+/** How much of its speed a disc keeps when it lands. */
+const BOUNCE = 0.2;
+
+export interface Fall {
+  /** Milliseconds until the disc is at rest. */
+  duration: number;
+  /** Milliseconds until it first lands. */
+  landing: number;
+  /** Height above its resting place, in the units of `distance`, at a share of the duration. */
+  height: (share: number) => number;
+}
+
+export function fall(distance: number): Fall {
+  const landing = Math.sqrt((2 * distance) / GRAVITY);
+  const rebound = BOUNCE * GRAVITY * landing;
+  const duration = landing + (2 * rebound) / GRAVITY;
+  return {
+    duration: duration * 1000,
+    landing: landing * 1000,
+    height(share) {
+      const time = share * duration;
+      if (time <= landing) return distance - (GRAVITY / 2) * time * time;
+      const after = Math.min(time, duration) - landing;
+      return Math.max(0, rebound * after - (GRAVITY / 2) * after * after);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { columnOfLetter, discsOfText, letterOfColumn, moveText, shown } from "./position";
+import { view } from "./samples";
+import { STANDARD } from "./setup";
+
+describe("the board on show", () => {
+  const game = view([4, 4, 5]);
+
+  it("has a disc for each move", () => {
+    const { discs, heights, last } = shown(game, 3, null);
+    expect(discs.map(({ column, row, player }) => [column, row, player])).toEqual([[4, 1, 0], [4, 2, 1], [5, 1, 0]]);
+    expect(heights).toEqual([0, 0, 0, 2, 1, 0, 0]);
+    expect(last?.ply).toBe(3);
+  });
+
+  it("can be that of an earlier move", () => {
+    expect(shown(game, 1, null).discs).toHaveLength(1);
+    expect(shown(game, 0, null).last).toBeNull();
+  });
+
+  it("has the move that is under way, with the key that it will keep", () => {
+    const early = shown(game, 3, { column: 4, ply: 3, player: 1 });
+    expect(early.last).toEqual({ column: 4, row: 3, player: 1, ply: 4 });
+    expect(shown(view([4, 4, 5, 4]), 4, null).last).toEqual(early.last);
+  });
+
+  it("has no move under way while looking back, or one for another position", () => {
+    expect(shown(game, 2, { column: 4, ply: 3, player: 1 }).discs).toHaveLength(2);
+    expect(shown(game, 3, { column: 4, ply: 2, player: 1 }).discs).toHaveLength(3);
+  });
+
+  it("does not put a disc on a full column", () => {
+    const full = view([4, 4, 4, 4, 4, 4]);
+    expect(shown(full, 6, { column: 4, ply: 6, player: 0 }).discs).toHaveLength(6);
+  });
+
+  it("shows a line only once all its discs are there, and counts it for its owner", () => {
+    const won = view([1, 2, 1, 2, 1, 2, 1], { lines: [[[1, 1], [1, 2], [1, 3], [1, 4]]] });
+    expect(shown(won, 6, null).lines).toEqual([]);
+    expect(shown(won, 7, null).lines).toHaveLength(1);
+    expect(shown(won, 7, null).scores).toEqual([1, 0]);
+  });
+});
+
+describe("move text", () => {
+  it("counts on with letters after 9", () => {
+    expect([9, 10, 35].map(letterOfColumn)).toEqual(["9", "a", "z"]);
+    expect(["9", "a", "z"].map(columnOfLetter)).toEqual([9, 10, 35]);
+    expect(["-", "", "Ä", "ab"].map(columnOfLetter)).toEqual([0, 0, 0, 0]);
+    expect(moveText(view([4, 4, 5]).moves)).toBe("445");
+  });
+
+  it("becomes discs, beginning with the one who starts", () => {
+    expect(discsOfText("44", 1, STANDARD).map(({ player, row }) => [player, row])).toEqual([[1, 1], [0, 2]]);
+  });
+
+  it("leaves out what cannot be drawn", () => {
+    expect(discsOfText("8?0", 0, STANDARD)).toEqual([]);
+    expect(discsOfText("1111111", 0, STANDARD)).toHaveLength(6);
+  });
+});

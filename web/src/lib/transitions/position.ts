@@ -1,0 +1,94 @@
+/** The board at any point of a game: what drawing needs, and no more of the rules than that discs fall. */
+
+import type { Cell, GameView, Move, Player, Setup } from "../types";
+
+export interface Disc {
+  column: number;
+  row: number;
+  player: Player;
+  /** The number of the move that placed it, from 1. */
+  ply: number;
+}
+
+/** A move that the person has made and the server has not answered yet. */
+export interface Pending {
+  column: number;
+  ply: number;
+  player: Player;
+}
+
+export interface Shown {
+  discs: Disc[];
+  /** Discs in each column, at index `column - 1`. */
+  heights: number[];
+  last: Disc | null;
+  /** Closed lines of which all discs are shown. */
+  lines: { player: Player; cells: Cell[] }[];
+  scores: [number, number];
+}
+
+/** The board after `ply` moves, with the move that is under way if it is the next one. */
+export function shown(view: Pick<GameView, "setup" | "moves" | "lines">, ply: number, pending: Pending | null): Shown {
+  const discs = discsOf(view.moves.slice(0, ply));
+  const heights = heightsOf(view.setup.cols, discs);
+  if (pending && pending.ply === ply && ply === view.moves.length) {
+    const row = (heights[pending.column - 1] ?? 0) + 1;
+    if (row <= view.setup.rows) {
+      discs.push({ column: pending.column, row, player: pending.player, ply: ply + 1 });
+      heights[pending.column - 1] = row;
+    }
+  }
+  const owner = new Map(discs.map((disc) => [key(disc.column, disc.row), disc.player]));
+  const lines: Shown["lines"] = [];
+  const scores: [number, number] = [0, 0];
+  for (const cells of view.lines) {
+    const [first] = cells;
+    const player = first && owner.get(key(...first));
+    if (player === undefined || !cells.every((cell) => owner.get(key(...cell)) === player)) continue;
+    lines.push({ player, cells });
+    scores[player] += 1;
+  }
+  return { discs, heights, last: discs.at(-1) ?? null, lines, scores };
+}
+
+/** The discs of a game that is given by its move text: `1`-`9`, then `a`-`z`. Columns that are full or unknown are left out. */
+export function discsOfText(text: string, first: Player, setup: Setup): Disc[] {
+  const heights = new Array<number>(setup.cols).fill(0);
+  const discs: Disc[] = [];
+  for (const letter of text) {
+    const column = columnOfLetter(letter);
+    const row = (heights[column - 1] ?? setup.rows) + 1;
+    if (row > setup.rows) continue;
+    heights[column - 1] = row;
+    discs.push({ column, row, player: ((first + discs.length) % 2) as Player, ply: discs.length + 1 });
+  }
+  return discs;
+}
+
+/** The column that a letter of move text means, or 0. */
+export function columnOfLetter(letter: string): number {
+  const column = /^[0-9a-z]$/.test(letter) ? Number.parseInt(letter, 36) : 0;
+  return column;
+}
+
+export function letterOfColumn(column: number): string {
+  return column.toString(36);
+}
+
+export function moveText(moves: Pick<Move, "column">[]): string {
+  return moves.map((move) => letterOfColumn(move.column)).join("");
+}
+
+function discsOf(moves: Move[]): Disc[] {
+  return moves.map(({ column, row, player }, index) => ({ column, row, player, ply: index + 1 }));
+}
+
+function heightsOf(cols: number, discs: Disc[]): number[] {
+  const heights = new Array<number>(cols).fill(0);
+  for (const { column, row } of discs) heights[column - 1] = Math.max(heights[column - 1] ?? 0, row);
+  return heights;
+}
+
+function key(column: number, row: number): number {
+  return column * 64 + row;
+}

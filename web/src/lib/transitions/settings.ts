@@ -1,0 +1,56 @@
+/** Settings as they are stored, and what becomes of damaged ones. */
+
+export const PALETTES = ["classic", "clear", "walnut", "dusk"] as const;
+export type Palette = (typeof PALETTES)[number];
+
+export interface Settings {
+  theme: "system" | "light" | "dark";
+  palette: Palette;
+  marks: "auto" | "subtle" | "bold";
+  sound: boolean;
+  motion: "system" | "full" | "reduced";
+  numbers: boolean;
+  name: string;
+  /** The level last played. */
+  level: number;
+}
+
+export const DEFAULTS: Settings = {
+  theme: "system",
+  palette: "classic",
+  marks: "auto",
+  sound: false,
+  motion: "system",
+  numbers: true,
+  name: "",
+  level: 3,
+};
+
+const CHOICES: { [K in keyof Settings]?: readonly Settings[K][] } = {
+  theme: ["system", "light", "dark"],
+  palette: PALETTES,
+  marks: ["auto", "subtle", "bold"],
+  motion: ["system", "full", "reduced"],
+  level: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+};
+
+export const NAME_LENGTH = 24;
+
+/** Every setting that is stored and makes sense, and the default for the rest. */
+export function parseSettings(text: string | null): Settings {
+  const settings: Settings = { ...DEFAULTS };
+  let stored: unknown;
+  try {
+    stored = JSON.parse(text ?? "{}");
+  } catch {
+    return settings;
+  }
+  if (typeof stored !== "object" || stored === null) return settings;
+  for (const key of Object.keys(DEFAULTS) as (keyof Settings)[]) {
+    const value = (stored as Record<string, unknown>)[key];
+    const choices = CHOICES[key] as readonly unknown[] | undefined;
+    if (choices ? choices.includes(value) : typeof value === typeof DEFAULTS[key]) Object.assign(settings, { [key]: value });
+  }
+  settings.name = settings.name.slice(0, NAME_LENGTH);
+  return settings;
+}

@@ -1,0 +1,19 @@
+/** What a move is worth, as it fits above a column. */
+
+import type { Value } from "../types";
+
+/** `+9` wins with the ninth disc from now, `−4` loses in four, `=` is a draw; else points, or a chance in per cent. */
+export function shortValue({ kind, number }: Value): string {
+  switch (kind) {
+    case "win":
+      return `+${Math.ceil(number / 2)}`;
+    case "loss":
+      return `−${Math.ceil(number / 2)}`;
+    case "draw":
+      return "=";
+    case "chance":
+      return `${Math.round(number * 100)}%`;
+    case "points":
+      return Math.abs(number) < 10_000 ? String(Math.round(number)) : number > 0 ? "++" : "−−";
+  }
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { agent, seated, stranger, view } from "./samples";
+import { apply, keepCursor, nearPlayer, offerToAnswer, rights, stillPending } from "./view";
+
+describe("a view that arrives", () => {
+  it("replaces an older one and not a newer one", () => {
+    const [old, young] = [view([4], { version: 3 }), view([4, 4], { version: 4 })];
+    expect(apply(old, young)).toBe(young);
+    expect(apply(young, old)).toBe(young);
+  });
+
+  it("replaces that of another game, whatever its version", () => {
+    const other = view([], { id: "g2", version: 0 });
+    expect(apply(view([4, 4], { version: 9 }), other)).toBe(other);
+  });
+
+  it("ends the move under way once the game has moved on", () => {
+    const pending = { column: 4, ply: 2, player: 0 as const };
+    expect(stillPending(pending, view([4, 4]))).toBe(pending);
+    expect(stillPending(pending, view([4, 4, 4]))).toBeNull();
+    expect(stillPending(pending, view([4]))).toBeNull();
+    expect(stillPending(pending, view([4, 4], { status: "finished" }))).toBeNull();
+  });
+
+  it("leaves the place in the replay where it is, unless that is gone", () => {
+    expect(keepCursor(1, view([4, 4, 4]))).toBe(1);
+    expect(keepCursor(3, view([4, 4]))).toBeNull();
+    expect(keepCursor(null, view([4, 4]))).toBeNull();
+  });
+});
+
+describe("what the person may do", () => {
+  it("is to move in turn, against an agent with hints and undo", () => {
+    expect(rights(view([]))).toMatchObject({ move: true, undo: false, hint: true, draw: false, resign: true });
+    expect(rights(view([4]))).toMatchObject({ move: false, undo: true, hint: false });
+    expect(rights(view([4, 4], { undone: 2 }))).toMatchObject({ move: true, undo: true, redo: true });
+  });
+
+  it("is to ask and to offer, between people, without hints", () => {
+    const between = { players: [seated(), stranger] as [typeof stranger, typeof stranger] };
+    expect(rights(view([4, 4], between))).toMatchObject({ move: true, undo: true, hint: false, draw: true, redo: false });
+  });
+
+  it("is everything at one screen", () => {
+    const hotSeat = view([4], { players: [seated(), seated()] });
+    expect(rights(hotSeat)).toMatchObject({ move: true, undo: true, hint: true, draw: false });
+  });
+
+  it("is nothing for those who watch, and to join where a seat is open", () => {
+    const watched = view([4], { mine: false, players: [stranger, agent] });
+    expect(Object.values(rights(watched)).some(Boolean)).toBe(false);
+    const open = view([], { mine: false, status: "waiting", to_move: null, players: [stranger, seated({ kind: "open", you: false })] });
+    expect(rights(open)).toMatchObject({ join: true, move: false });
+    expect(rights({ ...open, mine: true })).toMatchObject({ join: false });
+  });
+
+  it("is not to take back what was given at the start, nor to resign for two agents", () => {
+    expect(rights(view([4, 4], { opening: 2 }))).toMatchObject({ undo: false });
+    expect(rights(view([4], { players: [agent, agent] }))).toMatchObject({ resign: false, undo: false });
+  });
+
+  it("is a rematch when it is over, and an undo only of what ended on the board", () => {
+    const over = { status: "finished" as const, to_move: null };
+    expect(rights(view([4], { ...over, result: { winner: 0, reason: "line" } }))).toMatchObject({ rematch: true, undo: true, resign: false });
+    expect(rights(view([4], { ...over, result: { winner: 1, reason: "resigned" } }))).toMatchObject({ rematch: true, undo: false });
+  });
+});
+
+describe("seats", () => {
+  it("show the person's below the board", () => {
+    expect(nearPlayer(view([]))).toBe(0);
+    expect(nearPlayer(view([], { players: [agent, seated()] }))).toBe(1);
+    expect(nearPlayer(view([], { players: [agent, agent], mine: true }))).toBe(0);
+  });
+
+  it("get the other's offers and not their own", () => {
+    const offers = { draw: null, undo: null, rematch: null };
+    const players: [typeof stranger, typeof stranger] = [seated(), stranger];
+    expect(offerToAnswer(view([4], { players, offers: { ...offers, draw: 1 } }))).toBe("draw");
+    expect(offerToAnswer(view([4], { players, offers: { ...offers, draw: 0 } }))).toBeNull();
+    expect(offerToAnswer(view([4], { players, offers: { ...offers, undo: 1 } }))).toBe("undo");
+    expect(offerToAnswer(view([4], { players, rematch: "g2", offers: { ...offers, rematch: 1 } }))).toBeNull();
+  });
+});

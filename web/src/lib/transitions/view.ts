@@ -1,0 +1,98 @@
+/** What follows from a game's view: which of two views is newer, whose turn it is, what the person may do. */
+
+import type { GameView, Player } from "../types";
+import type { Pending } from "./position";
+
+/** The view to keep when another one arrives: the newer of the two, as answers and broadcasts can overtake each other. */
+export function apply(current: GameView | null, incoming: GameView): GameView {
+  if (!current || current.id !== incoming.id) return incoming;
+  return incoming.version >= current.version ? incoming : current;
+}
+
+/** A move that is under way stays so only while the game still stands where it was made. */
+export function stillPending(pending: Pending | null, view: GameView): Pending | null {
+  return pending && view.status === "playing" && view.moves.length === pending.ply ? pending : null;
+}
+
+/** What becomes of the place in the replay when a view arrives: it stays where it is, unless that is gone. */
+export function keepCursor(cursor: number | null, view: GameView): number | null {
+  return cursor !== null && cursor < view.moves.length ? cursor : null;
+}
+
+export interface Rights {
+  /** It is the person's turn. */
+  move: boolean;
+  undo: boolean;
+  redo: boolean;
+  hint: boolean;
+  resign: boolean;
+  draw: boolean;
+  rematch: boolean;
+  /** There is a seat to take. */
+  join: boolean;
+}
+
+export function rights(view: GameView): Rights {
+  const playing = view.status === "playing";
+  const two = opponentIsPerson(view);
+  const turn = view.to_move !== null && isYou(view, view.to_move);
+  const seated = isYou(view, 0) || isYou(view, 1);
+  const ownMoves = view.moves.slice(view.opening).some((move) => isYou(view, move.player));
+  return {
+    move: playing && turn,
+    undo: ownMoves && (!two || playing) && canTakeBack(view),
+    redo: seated && view.undone > 0 && !two,
+    hint: playing && turn && !two,
+    resign: playing && seated,
+    draw: playing && two && view.moves.length > 0,
+    rematch: view.status === "finished" && view.mine,
+    join: view.status === "waiting" && !view.mine && view.players.some((player) => player.kind === "open"),
+  };
+}
+
+/** A game that ended other than on the board is over; a move cannot be taken back out of it. */
+function canTakeBack(view: GameView): boolean {
+  return view.status === "playing" || ["line", "board-full"].includes(view.result?.reason ?? "");
+}
+
+export function isYou(view: GameView, player: Player): boolean {
+  const seat = view.players[player];
+  return seat.you && seat.kind === "human";
+}
+
+/** The person's seat, if there is exactly one. */
+export function yourSeat(view: GameView): Player | null {
+  const seats = ([0, 1] as const).filter((player) => isYou(view, player));
+  return seats.length === 1 ? (seats[0] ?? null) : null;
+}
+
+/** Both seats are the person's: two people at one screen. */
+export function atOneScreen(view: GameView): boolean {
+  return isYou(view, 0) && isYou(view, 1);
+}
+
+/** The person plays against another one at another screen. */
+export function opponentIsPerson(view: GameView): boolean {
+  const seat = yourSeat(view);
+  return seat !== null && view.players[other(seat)].kind !== "agent";
+}
+
+export function other(player: Player): Player {
+  return player === 0 ? 1 : 0;
+}
+
+/** The player who is shown below the board: the person, or else the first one. */
+export function nearPlayer(view: GameView): Player {
+  return yourSeat(view) ?? 0;
+}
+
+/** An offer that the person has to answer. */
+export function offerToAnswer(view: GameView): "draw" | "undo" | "rematch" | null {
+  const seat = yourSeat(view);
+  if (seat === null) return null;
+  const from = other(seat);
+  if (view.offers.draw === from) return "draw";
+  if (view.offers.undo === from) return "undo";
+  if (view.offers.rematch === from && !view.rematch) return "rematch";
+  return null;
+}
