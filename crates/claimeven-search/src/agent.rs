@@ -9,6 +9,7 @@ use std::time::Duration;
 use claimeven_game::{Column, Outcome, Position, Setup};
 use claimeven_solver::Score;
 
+use crate::thoughts::Thoughts;
 use crate::tree::Tree;
 
 /// A player that is a program.
@@ -43,6 +44,8 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// Stop as soon as this is set.
     pub cancel: Option<Arc<AtomicBool>>,
+    /// Tell here what has been found so far.
+    pub thoughts: Option<Arc<Thoughts>>,
 }
 
 /// A move, and what led to it.

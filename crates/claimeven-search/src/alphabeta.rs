@@ -37,8 +37,10 @@ impl Algorithm for AlphaBeta {
             let points = -search.alphabeta(child, depth - 1, 1, -INFINITY, -alpha)?;
             let bound = if points > alpha { Bound::Exact } else { Bound::AtMost };
             root.add(column, points, bound, search.line(1));
+            search.tell(root);
         }
         search.work.depth = depth;
+        search.tell(root);
         search.leave(root.best_points(), -INFINITY, INFINITY);
         Ok(())
     }

@@ -383,6 +383,12 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
         open.map(|(column, _)| *column).collect()
     }
 
+    /// Tells whoever watches what is known of the root.
+    pub(crate) fn tell(&self, root: &Root) {
+        let value = self.scale.value(root.best_points());
+        self.stop.tell(self.work.nodes, self.work.depth, value, &root.line);
+    }
+
     /// Whether points are those of a game that was seen to its end.
     pub(crate) fn is_proven(&self, points: i32) -> bool {
         self.scale.is_proven(points)

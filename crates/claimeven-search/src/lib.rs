@@ -4,7 +4,7 @@
 //! - [`Random`], [`Minimax`], [`AlphaBeta`], [`Mtdf`], [`Timed`], [`Influence`], [`Mcts`],
 //!   [`Perfect`] and [`Level`] are the players.
 //! - [`Evaluation`] judges positions for the searches that stop at a horizon.
-//! - [`Tree`] is what a search looked at, for drawings.
+//! - [`Tree`] is what a search looked at, for drawings; [`Thoughts`] what it has found while it runs.
 //!
 //! ```
 //! use claimeven_game::{Position, Setup};
@@ -30,6 +30,7 @@ mod perfect;
 mod random;
 mod recorder;
 mod stop;
+mod thoughts;
 mod ties;
 mod timed;
 mod tree;
@@ -46,6 +47,7 @@ pub use minimax::Minimax;
 pub use mtdf::Mtdf;
 pub use perfect::Perfect;
 pub use random::Random;
+pub use thoughts::{Thought, Thoughts};
 pub use ties::Ties;
 pub use timed::Timed;
 pub use tree::{Content, Node, Source, Tree};

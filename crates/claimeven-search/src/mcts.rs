@@ -55,6 +55,9 @@ impl Default for MctsParameters {
     }
 }
 
+/// Simulations between two words to whoever watches: some milliseconds.
+const TELL_INTERVAL: u64 = 256;
+
 impl Mcts {
     /// A player that has seen nothing yet.
     pub fn new(parameters: MctsParameters) -> Mcts {
@@ -75,6 +78,7 @@ impl Mcts {
         };
         let mut stop = Stop::new(limits, self.parameters.time);
         let wanted = self.parameters.simulations.min(limits.simulations.unwrap_or(u64::MAX)).max(1);
+        let order = self.parameters.ties.order(position, self.parameters.seed);
         let (mut done, mut stopped) = (0, false);
         while done < wanted && simulator.tree.nodes[0].proof.is_none() {
             stopped = done > 0 && stop.check(done).is_err();
@@ -83,8 +87,13 @@ impl Mcts {
             }
             with_board!(position, board => simulator.simulate(board));
             done += 1;
+            if done.is_multiple_of(TELL_INTERVAL) && limits.thoughts.is_some() {
+                let Decision { value, line, .. } = simulator.tree.decision(&order);
+                stop.tell(done, 0, value, &line);
+            }
         }
-        let order = self.parameters.ties.order(position, self.parameters.seed);
+        let decision = tree.decision(&order);
+        stop.tell(done, 0, decision.value, &decision.line);
         Ok(Decision {
             work: Work {
                 nodes: tree.nodes.iter().filter(|node| node.visits > 0).count() as u64,
@@ -94,7 +103,7 @@ impl Mcts {
             },
             time: stop.elapsed(),
             stopped,
-            ..tree.decision(&order)
+            ..decision
         })
     }
 }

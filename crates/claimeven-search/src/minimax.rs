@@ -31,8 +31,10 @@ impl Algorithm for Minimax {
             let child = search.play(&board, column);
             let points = -search.minimax(child, depth - 1, 1)?;
             root.add(column, points, Bound::Exact, search.line(1));
+            search.tell(root);
         }
         search.work.depth = depth;
+        search.tell(root);
         search.leave(root.best_points(), -INFINITY, INFINITY);
         Ok(())
     }

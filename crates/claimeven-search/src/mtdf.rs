@@ -49,6 +49,7 @@ impl Algorithm for Mtdf {
                 high = guess;
             } else {
                 low = guess;
+                search.tell(root);
             }
         }
 
@@ -61,6 +62,7 @@ impl Algorithm for Mtdf {
         search.trace.end();
         let line = search.best_line(memory, board, depth, low, root.order())?;
         root.set_line(line);
+        search.tell(root);
         Ok(())
     }
 }

@@ -106,6 +106,8 @@ impl Agent for Perfect {
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
         Perfect::check(position.setup())?;
         let stop = Stop::new(limits, None);
+        // What the searches of single moves find is nothing to tell: they are the other side's.
+        let limits = &Limits { thoughts: None, ..limits.clone() };
         let mut columns = vec![None; position.setup().cols().into()];
         let (mut nodes, mut stopped) = (0, false);
         let mut best: Option<(Column, Position)> = None;
@@ -123,6 +125,11 @@ impl Agent for Perfect {
             columns[column.index()] = known;
             if best.is_none_or(|(best, _)| rank(known) > rank(columns[best.index()])) {
                 best = Some((column, child));
+            }
+            if let Some((best, _)) = best
+                && let Some(known) = columns[best.index()]
+            {
+                stop.tell(nodes, 0, known.value, &[best]);
             }
         }
         let (column, child) = best.ok_or(AgentError::GameOver)?;

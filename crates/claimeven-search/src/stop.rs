@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::agent::Limits;
+use claimeven_game::Column;
+
+use crate::agent::{Limits, Value};
+use crate::thoughts::Thoughts;
 
 /// A search was ended by a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +19,7 @@ pub(crate) struct Stop {
     nodes: u64,
     deadline: Option<Instant>,
     cancel: Option<Arc<AtomicBool>>,
+    thoughts: Option<Arc<Thoughts>>,
     /// The clock is read and the flag looked at when the search has come to so many nodes.
     next_look: u64,
 }
@@ -27,12 +31,16 @@ impl Stop {
     /// The limits from now on; `time` is the player's own limit.
     pub(crate) fn new(limits: &Limits, time: Option<Duration>) -> Stop {
         let start = Instant::now();
+        if let Some(thoughts) = &limits.thoughts {
+            thoughts.begin();
+        }
         let time = [limits.time, time].into_iter().flatten().min();
         Stop {
             start,
             nodes: limits.nodes.unwrap_or(u64::MAX),
             deadline: time.and_then(|time| start.checked_add(time)),
             cancel: limits.cancel.clone(),
+            thoughts: limits.thoughts.clone(),
             next_look: 0,
         }
     }
@@ -46,6 +54,9 @@ impl Stop {
     #[cold]
     fn look(&mut self, nodes: u64) -> Result<(), Stopped> {
         self.next_look = (nodes + LOOK_INTERVAL).min(self.nodes);
+        if let Some(thoughts) = &self.thoughts {
+            thoughts.set_nodes(nodes);
+        }
         if nodes >= self.nodes || self.is_requested() { Err(Stopped) } else { Ok(()) }
     }
 
@@ -53,6 +64,15 @@ impl Stop {
     pub(crate) fn is_requested(&self) -> bool {
         self.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Tells whoever watches what has been found at this number of nodes.
+    pub(crate) fn tell(&self, nodes: u64, depth: u32, value: Value, line: &[Column]) {
+        if let Some(thoughts) = &self.thoughts {
+            thoughts.set_nodes(nodes);
+            thoughts.set_depth(depth);
+            thoughts.set_best(value, line);
+        }
     }
 
     /// How long the search has taken.

@@ -64,6 +64,7 @@ impl Algorithm for Timed {
                 }
             }
             search.work.depth = depth;
+            search.tell(root);
             if search.is_proven(guess) {
                 break;
             }

@@ -116,6 +116,9 @@ impl Zero {
                     .as_ref()
                     .is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed))
         };
+        if let Some(thoughts) = &limits.thoughts {
+            thoughts.begin();
+        }
         let (mut questions, mut answers) = (Vec::new(), Vec::new());
         let mut stopped = simulations < asked;
         loop {
@@ -140,6 +143,11 @@ impl Zero {
             self.evaluator.evaluate(&questions, &mut answers);
             for answer in &answers {
                 tree.apply(answer);
+            }
+            if let Some(thoughts) = &limits.thoughts {
+                thoughts.set_nodes(u64::from(tree.root().visits) - reused);
+                let value = value_of(tree.root(), |chances| chances);
+                thoughts.set_best(value, &line(&tree, self.best_column(&tree)));
             }
             if is_up(&tree) {
                 stopped = true;
@@ -334,6 +342,7 @@ mod tests {
     use super::*;
     use crate::Architecture;
     use claimeven_game::{Ruleset, Setup};
+    use claimeven_search::Thoughts;
 
     fn zero(simulations: u64) -> Zero {
         let network = Network::new(Architecture::new(Setup::STANDARD, 1, 8), 1).unwrap();
@@ -373,6 +382,16 @@ mod tests {
         let limits = Limits { cancel: Some(Arc::new(true.into())), ..Limits::default() };
         let decision = zero(1_000_000).decide(&position("44"), &limits).unwrap();
         assert!(decision.stopped && decision.work.simulations <= 8);
+    }
+
+    #[test]
+    fn its_thoughts_can_be_watched() {
+        let thoughts = Arc::new(Thoughts::default());
+        let limits = Limits { thoughts: Some(Arc::clone(&thoughts)), ..Limits::default() };
+        let decision = zero(100).decide(&position("44"), &limits).unwrap();
+        let thought = thoughts.now();
+        assert_eq!(thought.nodes, decision.work.simulations);
+        assert_eq!((thought.value, thought.line), (Some(decision.value), decision.line));
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use claimeven_game::{Position, Ruleset, Setup};
 use claimeven_search::{
-    Agent, AlphaBeta, DepthParameters, Limits, Mcts, MctsParameters, Minimax, Mtdf, Perfect, Ties,
-    Timed,
+    Agent, AlphaBeta, DepthParameters, Limits, Mcts, MctsParameters, Minimax, Mtdf, Perfect,
+    Thought, Thoughts, Ties, Timed,
 };
 use claimeven_solver::Options;
 
@@ -24,6 +24,10 @@ fn thinkers() -> Vec<(&'static str, Box<dyn Agent>)> {
         ("mcts", Box::new(Mcts::new(simulations))),
         ("perfect", Box::new(Perfect::new(Options::default(), Ties::default(), 0))),
     ]
+}
+
+fn standard(moves: &str) -> Position {
+    Position::from_moves(Setup::STANDARD, moves).unwrap()
 }
 
 fn large_board() -> Position {
@@ -65,6 +69,65 @@ fn a_flag_ends_the_search() {
         cancel.store(true, Ordering::Relaxed);
         thinking.join().unwrap();
         assert!(start.elapsed() < Duration::from_secs(2), "{name} took {:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn a_search_is_watched_while_it_runs() {
+    // These may not be through with a move within a test's patience.
+    let is_slow = |name| matches!(name, "minimax" | "alphabeta" | "mtdf");
+    for (name, mut agent) in thinkers() {
+        let cancel = Arc::new(AtomicBool::new(false));
+        let thoughts = Arc::new(Thoughts::default());
+        let limits = Limits {
+            depth: Some(12).filter(|_| name != "timed"),
+            cancel: Some(Arc::clone(&cancel)),
+            thoughts: Some(Arc::clone(&thoughts)),
+            ..Limits::default()
+        };
+        // The solver is through with columns on a smaller board only.
+        let position = if name == "perfect" { standard("4444") } else { large_board() };
+        let thinking = thread::spawn(move || agent.decide(&position, &limits).unwrap());
+        let start = Instant::now();
+        let seen_growing = loop {
+            let earlier = thoughts.now();
+            thread::sleep(Duration::from_millis(5));
+            let later = thoughts.now();
+            let has_line = !later.line.is_empty() || is_slow(name);
+            if later.nodes > earlier.nodes && has_line || thinking.is_finished() {
+                break !thinking.is_finished();
+            }
+            assert!(start.elapsed() < Duration::from_mins(1), "{name} tells nothing");
+        };
+        cancel.store(true, Ordering::Relaxed);
+        let decision = thinking.join().unwrap();
+        assert!(seen_growing || name == "perfect", "{name} had decided before it told anything");
+        let told = thoughts.now();
+        assert!(told.nodes > 0, "{name}");
+        if !is_slow(name) {
+            assert!(!told.line.is_empty() && told.value.is_some(), "{name}: {told:?}");
+        }
+        if name == "timed" {
+            assert!(told.depth > 0, "{told:?}");
+        }
+        assert!(decision.work.nodes > 0);
+    }
+}
+
+#[test]
+fn the_last_thought_is_the_decision() {
+    let thoughts = Arc::new(Thoughts::default());
+    for (name, mut agent) in thinkers() {
+        let limits = Limits {
+            depth: Some(5),
+            simulations: Some(512),
+            thoughts: Some(Arc::clone(&thoughts)),
+            ..Limits::default()
+        };
+        let decision = agent.decide(&standard("444437"), &limits).unwrap();
+        let Thought { depth, value, line, .. } = thoughts.now();
+        assert_eq!((depth, value), (decision.work.depth, Some(decision.value)), "{name}");
+        assert!(decision.line.starts_with(&line) && !line.is_empty(), "{name}: {line:?}");
     }
 }
 
