@@ -8,6 +8,7 @@ use claimeven_search::{
 };
 use claimeven_solver::{Options, embedded_books};
 
+use crate::external::External;
 use crate::roster::{AgentKind, Parameter, Settings, Values};
 
 /// All players there are, the simplest first.
@@ -163,6 +164,30 @@ pub static AGENTS: &[AgentKind] = &[
         },
         check: |_| Ok(()),
     },
+    AgentKind {
+        name: "ugi",
+        about: "another program that speaks the Universal Game Interface",
+        has_tree: false,
+        parameters: &[
+            Parameter {
+                name: "cmd",
+                about: "how to start it",
+                values: Values::Text { what: "a command in quotes" },
+            },
+            Parameter {
+                name: "ms",
+                about: "milliseconds for a move",
+                values: Values::Whole { least: 1, most: 3_600_000, default: Some(1000) },
+            },
+            Parameter {
+                name: "wait",
+                about: "milliseconds beyond that after which it has forfeited",
+                values: Values::Whole { least: 1, most: 3_600_000, default: Some(5000) },
+            },
+        ],
+        build: external,
+        check: |_| Ok(()),
+    },
 ];
 
 /// Other names of players.
@@ -222,6 +247,18 @@ fn perfect(settings: &Settings) -> Box<dyn Agent> {
     Box::new(Perfect::new(options, ties(settings), settings.seed()))
 }
 
+fn external(settings: &Settings) -> Box<dyn Agent> {
+    let ms = |name| Duration::from_millis(settings.whole(name).expect("it has a default"));
+    Box::new(External {
+        command: settings.text("cmd").to_owned(),
+        time: ms("ms"),
+        patience: ms("wait"),
+        seed: settings.seed(),
+        engine: None,
+        game: None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use claimeven_game::{Position, Ruleset, Setup};
@@ -236,7 +273,11 @@ mod tests {
         let position = Position::from_moves(setup, "11112222").unwrap();
         let limits = Limits { depth: Some(2), ..Limits::default() };
         for kind in AGENTS {
-            let text = if kind.name == "level" { "level:1" } else { kind.name };
+            let text = match kind.name {
+                "level" => "level:1",
+                "ugi" => "ugi:cmd=none",
+                name => name,
+            };
             let mut agent = text.parse::<AgentSpec>().unwrap().build(setup, 0).unwrap();
             let tree = agent.decide_with_tree(&position, &limits, 1);
             let expected = if kind.has_tree { None } else { Some(AgentError::NoTree) };

@@ -49,7 +49,7 @@ pub struct Clock {
 impl Clock {
     /// What a player should spend on a move with so much time left: a share that lasts for the
     /// moves that a game may still have, and most of what it gets back.
-    fn budget(self, left: Duration) -> Duration {
+    pub(crate) fn budget(self, left: Duration) -> Duration {
         let share = left / 16 + self.increment * 3 / 4;
         share.min(left * 9 / 10)
     }
@@ -76,11 +76,7 @@ pub fn play_game(
     cancel: &Arc<AtomicBool>,
 ) -> Result<Option<GameRecord>, AgentError> {
     let Pairing { setup, players, first_player, opening, seed, time } = *pairing;
-    let mut seeds = fastrand::Rng::with_seed(seed);
-    let mut agents: Vec<Box<dyn Agent>> = Vec::new();
-    for player in players {
-        agents.push(player.build(setup, seeds.u64(..))?);
-    }
+    let mut agents = seat_players(setup, players.map(Some), seed)?;
     let began = jiff::Timestamp::now();
     let mut game = Game::new(setup);
     let mut moves = Vec::new();
@@ -100,27 +96,31 @@ pub fn play_game(
             cancel: Some(Arc::clone(cancel)),
             ..Limits::default()
         };
-        let Ok(decision) = agents[turn].decide(game.position(), &limits) else {
-            break ResultRecord::lost(&game, first_player, turn, Reason::Forfeit);
-        };
+        let agent = agents[turn].as_mut().expect("both players are programs");
+        let decision = agent.decide(game.position(), &limits);
         if cancel.load(Ordering::Relaxed) {
             return Ok(None);
         }
+        let forfeit = |game: &Game| ResultRecord::lost(game, first_player, turn, Reason::Forfeit);
+        let decision = match decision {
+            Ok(decision) => decision,
+            Err(error) => break forfeit(&game).because(error),
+        };
         if let (Some(clock), Some(left)) = (time.clock, &mut left[turn]) {
             match left.checked_sub(decision.time) {
                 Some(rest) => *left = rest + clock.increment,
                 None => break ResultRecord::lost(&game, first_player, turn, Reason::Time),
             }
         }
-        if game.play(decision.column).is_err() {
-            break ResultRecord::lost(&game, first_player, turn, Reason::Forfeit);
+        if let Err(error) = game.play(decision.column) {
+            break forfeit(&game).because(error);
         }
         moves.push(MoveRecord::chosen(&decision));
     };
     let player =
         |spec: &AgentSpec| PlayerRecord { agent: spec.to_string(), name: spec.to_string() };
     Ok(Some(GameRecord {
-        version: 1,
+        version: GameRecord::VERSION,
         id,
         time: began.to_string(),
         setup: setup.into(),
@@ -131,4 +131,18 @@ pub fn play_game(
         moves,
         result,
     }))
+}
+
+/// Makes the players of a game by its seed; `None` stands for a person.
+pub(crate) fn seat_players(
+    setup: Setup,
+    players: [Option<&AgentSpec>; 2],
+    seed: u64,
+) -> Result<[Option<Box<dyn Agent>>; 2], AgentError> {
+    let mut seeds = fastrand::Rng::with_seed(seed);
+    let [first, second] = players.map(|player| {
+        let seed = seeds.u64(..);
+        player.map(|spec| spec.build(setup, seed)).transpose()
+    });
+    Ok([first?, second?])
 }

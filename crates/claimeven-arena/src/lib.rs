@@ -3,12 +3,17 @@
 //! - [`AgentSpec`] is a player by name and parameters: `alphabeta:depth=8,eval=sawwan`.
 //! - [`Seat`] is a side of a game, taken by a person or by a program.
 //! - [`play_game`] plays one game, [`Contest`] a match on all cores; both give [`GameRecord`]s.
+//! - [`GameRecord::replay`] holds a record against the rules; [`OlderRecord`] and [`pgn`] are other
+//!   forms of it.
+//! - [`speak_ugi`] lends the players to other programs; `ugi:cmd=…` is a player that is one.
 //! - [`Plan`] is a tournament as a file says it; [`Tournament`] plays it, and goes on with it after an
 //!   interruption; [`Report`] is what came of it.
 //! - [`PairResults`], [`Sprt`] and [`ratings`] say what results mean.
 
 mod agents;
 mod contest;
+mod export;
+mod external;
 mod game;
 mod journal;
 mod openings;
@@ -16,20 +21,25 @@ mod plan;
 mod pool;
 mod rating;
 mod record;
+mod replay;
 mod report;
 mod roster;
 mod statistics;
 mod tournament;
+mod ugi;
 
 pub use agents::AGENTS;
 pub use contest::{Contest, Effort, Standing};
+pub use export::{OlderRecord, pgn};
 pub use game::{Clock, Pairing, TimeControl, play_game};
 pub use journal::{Journal, JournalError};
 pub use openings::{OpeningError, Openings};
 pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
 pub use rating::{PairScore, ratings};
 pub use record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord, SetupRecord};
+pub use replay::{Fault, RecordError};
 pub use report::{Length, PlayerReport, Report, Results, Tally};
 pub use roster::{AgentKind, AgentSpec, Parameter, Seat, SpecError, Values};
 pub use statistics::{Interval, PairResults, Sprt, Verdict, elo_of_score, score_of_elo};
 pub use tournament::{Tournament, TournamentError};
+pub use ugi::speak_ugi;

@@ -1,5 +1,7 @@
 //! A game as it is kept in files.
 
+use std::fmt;
+
 use claimeven_game::{Column, Game, Outcome, Ruleset, Setup};
 use claimeven_search::Decision;
 use serde::{Deserialize, Serialize};
@@ -78,6 +80,9 @@ pub struct ResultRecord {
     pub reason: Reason,
     /// How many lines each player had.
     pub scores: [u32; 2],
+    /// What happened, for people, where the reason alone does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
 }
 
 /// Why a game ended.
@@ -96,7 +101,29 @@ pub enum Reason {
     Resigned,
 }
 
+impl Reason {
+    /// The name by which users and files know the reason.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Reason::Line => "line",
+            Reason::BoardFull => "board-full",
+            Reason::Time => "time",
+            Reason::Forfeit => "forfeit",
+            Reason::Resigned => "resigned",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 impl GameRecord {
+    /// The version of the format that is written and read.
+    pub const VERSION: u32 = 1;
+
     /// Half points of a player: two for a win, one for a draw.
     pub fn half_points(&self, player: usize) -> usize {
         match self.result.winner {
@@ -117,6 +144,15 @@ impl GameRecord {
             Column::from_index(usize::from(record.column).checked_sub(1)?).map(Column::to_char)
         };
         self.moves.iter().filter_map(column).collect()
+    }
+
+    /// How long a player thought, in milliseconds.
+    pub fn ms(&self, player: usize) -> f64 {
+        let moves = self.moves.iter().enumerate();
+        // An empty sum of floats is -0.
+        moves
+            .filter(|(ply, _)| self.mover(*ply) == player)
+            .fold(0.0, |sum, (_, played)| sum + played.ms)
     }
 
     /// The player who made a move, by its place in the game.
@@ -152,12 +188,19 @@ impl ResultRecord {
             winner: outcome.winner().map(|winner| (winner.index() + first_player) % 2),
             reason: if by_line { Reason::Line } else { Reason::BoardFull },
             scores: scores(game, first_player),
+            detail: None,
         })
     }
 
     /// The result of a game that a player lost otherwise.
     pub(crate) fn lost(game: &Game, first_player: usize, loser: usize, reason: Reason) -> Self {
-        ResultRecord { winner: Some(1 - loser), reason, scores: scores(game, first_player) }
+        let winner = Some(1 - loser);
+        ResultRecord { winner, reason, scores: scores(game, first_player), detail: None }
+    }
+
+    /// The same with what happened.
+    pub(crate) fn because(self, detail: impl fmt::Display) -> ResultRecord {
+        ResultRecord { detail: Some(detail.to_string()), ..self }
     }
 }
 

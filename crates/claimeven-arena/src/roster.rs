@@ -64,6 +64,11 @@ pub enum Values {
         /// What it is if it is not given.
         default: &'static str,
     },
+    /// A text that has to be given.
+    Text {
+        /// What it is, as in `a command`.
+        what: &'static str,
+    },
 }
 
 /// The parameter that all players have.
@@ -105,6 +110,11 @@ impl AgentSpec {
     /// What was given for a parameter.
     pub fn given(&self, name: &str) -> Option<&str> {
         self.given.iter().find(|(known, _)| known.name == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Everything that was given, by the names of the parameters.
+    pub fn all_given(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.given.iter().map(|(parameter, value)| (parameter.name, value.as_str()))
     }
 
     /// The same player with another value of a parameter.
@@ -173,21 +183,61 @@ impl FromStr for AgentSpec {
         let kind = AGENTS.iter().find(|kind| kind.name == name);
         let kind = kind.ok_or_else(|| SpecError::Agent(name.to_owned()))?;
         let mut spec = AgentSpec { kind, given: Vec::new() };
-        for parameter in parameters.split(',').filter(|parameter| !parameter.is_empty()) {
+        for parameter in split_parameters(parameters) {
             match (parameter.split_once('='), kind.own_parameter()) {
-                (Some((name, value)), _) => spec.give(name.trim(), value.trim())?,
+                (Some((name, value)), _) => spec.give(name.trim(), &unquoted(value.trim())?)?,
                 (None, Some(own)) => spec.give(own.name, parameter.trim())?,
                 (None, None) => spec.give(parameter.trim(), "")?,
             }
         }
-        match kind.own_parameter() {
-            Some(own) if spec.given(own.name).is_none() => {
-                spec.give(own.name, "")?;
-                Ok(spec)
+        let needed = kind.parameters.iter().filter(|parameter| {
+            parameter.name == kind.name || matches!(parameter.values, Values::Text { .. })
+        });
+        for parameter in needed {
+            if spec.given(parameter.name).is_none() {
+                spec.give(parameter.name, "")?;
             }
-            _ => Ok(spec),
+        }
+        Ok(spec)
+    }
+}
+
+/// Parameters between commas, except for commas in quotes.
+fn split_parameters(text: &str) -> impl Iterator<Item = &str> {
+    let (mut quoted, mut escaped) = (false, false);
+    let parts = text.split(move |character| {
+        if character == '"' && !escaped {
+            quoted = !quoted;
+        }
+        escaped = quoted && character == '\\' && !escaped;
+        character == ',' && !quoted
+    });
+    parts.filter(|part| !part.is_empty())
+}
+
+/// A value without its quotes, in which a backslash takes its meaning from what follows it.
+fn unquoted(value: &str) -> Result<String, SpecError> {
+    let Some(inner) = value.strip_prefix('"') else { return Ok(value.to_owned()) };
+    let wrong = || SpecError::Quotes(value.to_owned());
+    let mut text = String::new();
+    let mut characters = inner.chars();
+    loop {
+        match characters.next().ok_or_else(wrong)? {
+            '"' if characters.as_str().is_empty() => return Ok(text),
+            '"' => return Err(wrong()),
+            '\\' => text.push(characters.next().ok_or_else(wrong)?),
+            character => text.push(character),
         }
     }
+}
+
+/// A value as it has to be written: in quotes if something in it would end it.
+fn quoted(value: &str) -> String {
+    let is_plain = |character: char| !character.is_whitespace() && !"\"\\,".contains(character);
+    if value.chars().all(is_plain) {
+        return value.to_owned();
+    }
+    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 impl fmt::Display for AgentSpec {
@@ -199,7 +249,7 @@ impl fmt::Display for AgentSpec {
                 text.push_str(parameter.name);
                 text.push('=');
             }
-            text.push_str(value);
+            text.push_str(&quoted(value));
         }
         f.pad(&text)
     }
@@ -230,6 +280,7 @@ impl Values {
                 text.parse().is_ok_and(|number: f64| (least..=most).contains(&number))
             }
             Values::Word(words) => words.contains(&text),
+            Values::Text { .. } => !text.trim().is_empty(),
             Values::Evaluation { .. } => {
                 return text.parse::<Evaluation>().map(|_| ()).map_err(|error| error.reason);
             }
@@ -250,6 +301,7 @@ impl fmt::Display for Values {
             }
             Values::Decimal { least, most, .. } => write!(f, "a number from {least} to {most}"),
             Values::Word(words) => f.write_str(&list(words, "or")),
+            Values::Text { what } => f.write_str(what),
             Values::Evaluation { .. } => {
                 let names: Vec<&str> = Evaluation::names().collect();
                 write!(f, "{} or a .toml file", names.join(", "))
@@ -286,6 +338,10 @@ impl Settings<'_> {
     pub(crate) fn word(&self, name: &str) -> &str {
         let Values::Word(words) = self.values(name) else { unreachable!("{name} is a word") };
         self.spec.given(name).unwrap_or(words[0])
+    }
+
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.spec.given(name).expect("a player without it is refused")
     }
 
     pub(crate) fn evaluation(&self, name: &str) -> Evaluation {
@@ -357,6 +413,8 @@ pub enum SpecError {
         /// The parameter.
         name: &'static str,
     },
+    /// A value begins with a quote and does not end with one.
+    Quotes(String),
     /// A parameter cannot have the value.
     Value {
         /// The player.
@@ -388,6 +446,9 @@ impl fmt::Display for SpecError {
                 }
             }
             SpecError::Twice { agent, name } => write!(f, "{agent} has {name} twice"),
+            SpecError::Quotes(value) => {
+                write!(f, "{value} is not a text in quotes, in which \\ goes before \" and \\")
+            }
             SpecError::Value { agent, name, value, reason } => {
                 write!(f, "{name} '{value}' of {agent}: {reason}")
             }
@@ -412,5 +473,36 @@ fn list(words: &[&str], conjunction: &str) -> String {
         [] => String::new(),
         [word] => (*word).to_owned(),
         [words @ .., last] => format!("{} {conjunction} {last}", words.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_in_quotes_may_contain_anything() {
+        for (value, text) in [
+            ("./engine", "ugi:cmd=./engine"),
+            ("./engine --fast", r#"ugi:cmd="./engine --fast""#),
+            ("sh -c 'a, b'", r#"ugi:cmd="sh -c 'a, b'""#),
+            (r#"say "hi" \o/"#, r#"ugi:cmd="say \"hi\" \\o/""#),
+        ] {
+            let spec: AgentSpec = text.parse().unwrap();
+            assert_eq!(spec.given("cmd"), Some(value));
+            assert_eq!(spec.to_string(), text);
+            let longer: AgentSpec = format!("{text},ms=50,seed=3").parse().unwrap();
+            assert_eq!(longer.to_string(), format!("{text},ms=50,seed=3"));
+        }
+    }
+
+    #[test]
+    fn quotes_that_do_not_end_are_an_error() {
+        for value in [r#""./engine"#, r#""a"b"#, r#"""#, r#""a\""#] {
+            let error = format!("ugi:cmd={value}").parse::<AgentSpec>().unwrap_err();
+            assert_eq!(error, SpecError::Quotes(value.to_owned()));
+        }
+        let error = "ugi".parse::<AgentSpec>().unwrap_err().to_string();
+        assert_eq!(error, "cmd '' of ugi: not a command in quotes");
     }
 }

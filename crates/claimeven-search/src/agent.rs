@@ -254,6 +254,11 @@ pub enum AgentError {
     },
     /// The player has no search tree to show.
     NoTree,
+    /// The player should have decided, and something went wrong with it.
+    Failed {
+        /// What went wrong.
+        reason: String,
+    },
 }
 
 impl fmt::Display for AgentError {
@@ -263,6 +268,7 @@ impl fmt::Display for AgentError {
             AgentError::Unsuited { agent, setup, reason } => {
                 write!(f, "{agent} cannot play {setup}: {reason}")
             }
+            AgentError::Failed { reason } => f.write_str(reason),
             AgentError::NoTree => f.write_str("this player has no search tree to show"),
         }
     }

@@ -59,6 +59,7 @@ fn default_value(values: &Values) -> Option<String> {
         Values::Decimal { default, .. } => Some(default.to_string()),
         Values::Word(words) => words.first().map(|&word| word.to_owned()),
         Values::Evaluation { default } => Some((*default).to_owned()),
+        Values::Text { .. } => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use claimeven_arena::{OpeningError, SpecError};
+use claimeven_arena::{OpeningError, RecordError, SpecError};
 use claimeven_game::{BoardError, CountError, MoveTextError, SetupError};
 use claimeven_search::AgentError;
 use claimeven_solver::Unsolvable;
@@ -100,7 +100,8 @@ input_errors!(
     Unsolvable,
     SpecError,
     AgentError,
-    OpeningError
+    OpeningError,
+    RecordError
 );
 
 impl From<CountError> for Failure {

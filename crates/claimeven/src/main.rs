@@ -12,16 +12,20 @@ mod count;
 mod draw;
 mod evaluate;
 mod failure;
+mod games;
 mod perft;
 mod play;
 mod plot;
 mod progress;
+mod records;
+mod replay;
 mod setup;
 mod show;
 mod solve;
 mod solver;
 mod stream;
 mod tree;
+mod ugi;
 
 use std::process::ExitCode;
 
@@ -32,9 +36,9 @@ use failure::Failure;
 #[derive(Parser)]
 #[command(version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "More commands: perft, count, book, bench, completions. Without a command: a\n\
-    game in the terminal. The --help of each has examples and the options for\n\
-    other boards."
+    after_help = "More commands: replay, games, ugi, perft, count, book, bench, completions.\n\
+    Without a command: a game in the terminal. The --help of each has examples and\n\
+    the options for other boards."
 )]
 struct Cli {
     /// When to use colour: auto, always or never
@@ -58,6 +62,12 @@ enum Command {
     Evaluate(evaluate::Args),
     Show(show::Args),
     Agents(agents::Args),
+    #[command(hide = true)]
+    Replay(replay::Args),
+    #[command(hide = true)]
+    Games(games::Args),
+    #[command(hide = true)]
+    Ugi(ugi::Args),
     #[command(hide = true)]
     Perft(perft::Args),
     #[command(hide = true)]
@@ -103,6 +113,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Arena(args)) => arena::run(&args),
         Some(Command::Evaluate(args)) => evaluate::run(&args),
         Some(Command::Agents(args)) => agents::run(&args),
+        Some(Command::Replay(args)) => replay::run(&args),
+        Some(Command::Games(args)) => games::run(&args),
+        Some(Command::Ugi(args)) => ugi::run(args),
         Some(Command::Perft(args)) => perft::run(&args),
         Some(Command::Count(args)) => count::run(&args),
         Some(Command::Book(args)) => book::run(&args),

@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 #[test]
 fn sessions_print_what_their_files_say() {
     trycmd::TestCases::new()
@@ -47,7 +49,9 @@ fn help_fits_on_one_screen() {
 fn every_shell_has_completions_for_every_command() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = claimeven(&["completions", shell]);
-        for command in ["play", "analyze", "compare", "match", "arena", "perft", "completions"] {
+        let commands =
+            ["play", "analyze", "compare", "match", "arena", "replay", "games", "ugi", "perft"];
+        for command in commands {
             assert!(script.contains(command), "{shell}: {command}");
         }
     }
@@ -86,6 +90,37 @@ fn a_tournament_that_is_killed_three_times_ends_as_if_it_had_not_been() {
     };
     assert_eq!(standings(&["--journal", &journal]), standings(&["--threads", "3"]));
     assert_eq!(lines(), 180);
+}
+
+#[test]
+fn our_engine_plays_itself_through_two_processes() {
+    let engine = |agent: &str| {
+        let program = env!("CARGO_BIN_EXE_claimeven");
+        format!("ugi:cmd=\"'{program}' ugi --agent {agent}\",ms=10000,wait=60000")
+    };
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    let board = ["--cols", "6", "--rows", "5", "--openings", "random:3"];
+    let games = |players: [&str; 2], name: &str| -> Vec<Value> {
+        let file = format!("{folder}/{name}.jsonl");
+        let rest = ["--games", "4", "--seed", "2", "--out", &file];
+        claimeven(&[&["match"], &players[..], &board[..], &rest[..]].concat());
+        claimeven(&["replay", &file, "--verify"]);
+        let text = fs::read_to_string(file).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let (first, second) = ("alphabeta:depth=3", "mtdf:depth=2");
+    let inside = games([first, second], "inside");
+    let outside = games([&engine(first), &engine(second)], "outside");
+    // These players leave nothing to chance, so the same games come of it.
+    for (inside, outside) in inside.iter().zip(&outside) {
+        assert_eq!(outside["result"], inside["result"]);
+        let columns = |game: &Value| -> Vec<Value> {
+            let moves = game["moves"].as_array().unwrap().iter();
+            moves.map(|played| played["column"].clone()).collect()
+        };
+        assert_eq!(columns(outside), columns(inside));
+    }
+    assert_eq!(outside.len(), 4);
 }
 
 fn claimeven(arguments: &[&str]) -> String {

@@ -1,3 +1,6 @@
 //! The arena as programs use it.
 
+mod external;
+mod records;
 mod tournament;
+mod ugi;

@@ -1,0 +1,173 @@
+//! Records in the forms of other programs.
+
+use std::fmt::{self, Write};
+
+use claimeven_game::{Cell, Game};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::record::{GameRecord, PlayerRecord};
+use crate::replay::RecordError;
+
+/// A game in the format of older programs, to be written as JSON.
+///
+/// Player one is the first of the record's players and has the red discs, whoever moves first.
+/// Rows and columns count from 0, row 0 at the top.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct OlderRecord {
+    moves_count: usize,
+    player_one_settings: OlderSettings,
+    player_two_settings: OlderSettings,
+    /// Seconds.
+    time_elapsed_player_one: f64,
+    time_elapsed_player_two: f64,
+    /// The last position, the top row first: `red`, `black` or nothing.
+    tab: Vec<Vec<&'static str>>,
+    /// 1 or 2.
+    first_player: usize,
+    /// 1 or 2; 0 for a draw.
+    winner: usize,
+    list_of_moves: OlderMoves,
+}
+
+#[derive(Clone, Debug, serde::Serialize)]
+struct OlderSettings {
+    #[serde(rename = "AI")]
+    ai: String,
+    options: OlderOptions,
+}
+
+/// Parameters by their names.
+#[derive(Clone, Debug)]
+struct OlderOptions(Vec<(String, String)>);
+
+/// Moves by their numbers from 1.
+#[derive(Clone, Debug)]
+struct OlderMoves(Vec<OlderMove>);
+
+#[derive(Clone, Debug, serde::Serialize)]
+struct OlderMove {
+    row: usize,
+    col: usize,
+    color: &'static str,
+}
+
+const COLOURS: [&str; 2] = ["red", "black"];
+
+impl OlderRecord {
+    /// Replays a record and writes down what the older format has of it.
+    pub fn new(record: &GameRecord) -> Result<OlderRecord, RecordError> {
+        let game = record.replay()?;
+        let position = game.position();
+        let setup = position.setup();
+        let colour = |disc: usize| COLOURS[(disc + record.first_player) % 2];
+        let cells: Vec<&str> = Cell::in_reading_order(setup)
+            .map(|cell| position.disc(cell).map_or("", |player| colour(player.index())))
+            .collect();
+        let [one, two] = &record.players;
+        Ok(OlderRecord {
+            moves_count: record.moves.len(),
+            player_one_settings: OlderSettings::new(one),
+            player_two_settings: OlderSettings::new(two),
+            time_elapsed_player_one: record.ms(0) / 1e3,
+            time_elapsed_player_two: record.ms(1) / 1e3,
+            tab: cells.chunks(setup.cols().into()).map(<[_]>::to_vec).collect(),
+            first_player: record.first_player + 1,
+            winner: record.result.winner.map_or(0, |winner| winner + 1),
+            list_of_moves: OlderMoves::new(&game, colour),
+        })
+    }
+}
+
+impl OlderSettings {
+    fn new(player: &PlayerRecord) -> OlderSettings {
+        let (ai, options) = match player.agent.parse::<crate::AgentSpec>() {
+            Ok(spec) => {
+                let option = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+                (spec.kind().name.to_owned(), spec.all_given().map(option).collect())
+            }
+            // A person, or a player that this program does not have any more.
+            Err(_) => (player.agent.clone(), Vec::new()),
+        };
+        OlderSettings { ai, options: OlderOptions(options) }
+    }
+}
+
+impl OlderMoves {
+    fn new(game: &Game, colour: impl Fn(usize) -> &'static str) -> OlderMoves {
+        let setup = game.position().setup();
+        let mut heights = vec![0; setup.cols().into()];
+        let moves = game.moves().iter().enumerate().map(|(ply, column)| {
+            let col = column.index();
+            heights[col] += 1;
+            OlderMove { row: usize::from(setup.rows()) - heights[col], col, color: colour(ply % 2) }
+        });
+        OlderMoves(moves.collect())
+    }
+}
+
+impl Serialize for OlderOptions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl Serialize for OlderMoves {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (number, played) in (1..).zip(&self.0) {
+            map.serialize_entry(&u64::to_string(&number), played)?;
+        }
+        map.end()
+    }
+}
+
+/// A game as text like the PGN of chess: headers, then the moves in pairs and the result, as the
+/// player who moved first sees it.
+pub fn pgn(record: &GameRecord) -> Result<String, RecordError> {
+    let game = record.replay()?;
+    let result = match record.result.winner {
+        None => "1/2-1/2",
+        Some(winner) if winner == record.first_player => "1-0",
+        Some(_) => "0-1",
+    };
+    let [first, second] = [0, 1].map(|place| &record.players[(place + record.first_player) % 2]);
+    let mut text = String::new();
+    let mut header = |name: &str, value: &dyn fmt::Display| {
+        let value = value.to_string().replace('\\', "\\\\").replace('"', "\\\"");
+        writeln!(text, "[{name} \"{value}\"]").expect("a text takes everything");
+    };
+    header("Event", &"Connect Four");
+    header("Round", &record.id);
+    header("Date", &record.time);
+    header("First", &first.name);
+    header("Second", &second.name);
+    header("Result", &result);
+    header("Termination", &record.result.reason);
+    if let Some(detail) = &record.result.detail {
+        header("Detail", detail);
+    }
+    header("Setup", &game.position().setup());
+    header("OpeningMoves", &record.opening_moves);
+    header("Seed", &record.seed);
+    text.push('\n');
+
+    let mut line = String::new();
+    let numbered = game.moves().chunks(2).zip(1..).map(|(pair, number)| {
+        let columns: Vec<String> = pair.iter().map(ToString::to_string).collect();
+        format!("{number}. {}", columns.join(" "))
+    });
+    for word in numbered.chain([result.to_owned()]) {
+        if !line.is_empty() && line.len() + 1 + word.len() > 79 {
+            text.push_str(&line);
+            text.push('\n');
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(&word);
+    }
+    text.push_str(&line);
+    text.push('\n');
+    Ok(text)
+}

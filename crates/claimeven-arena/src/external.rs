@@ -1,0 +1,369 @@
+//! A player that is another program and speaks the Universal Game Interface.
+//!
+//! <https://github.com/kz04px/cutegames/blob/master/ugi.md> describes the protocol. Moves are
+//! written as in move text, separated by spaces.
+
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use claimeven_game::{Cell, Column, Game, Position, Setup};
+use claimeven_search::{Agent, AgentError, Decision, Limits, Value, Work};
+
+/// Another program that plays. It is started when it has to decide for the first time, and ended
+/// with the player.
+pub(crate) struct External {
+    /// The program and its arguments, as in a shell.
+    pub(crate) command: String,
+    /// How long it is told to think about a move.
+    pub(crate) time: Duration,
+    /// How much longer than that it may take until it is given up.
+    pub(crate) patience: Duration,
+    /// What chance decides by, if the program wants to know.
+    pub(crate) seed: u64,
+    /// The program, if it runs.
+    pub(crate) engine: Option<Engine>,
+    /// The game as far as it is known.
+    pub(crate) game: Option<Game>,
+}
+
+impl Agent for External {
+    fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
+        if position.outcome().is_some() {
+            return Err(AgentError::GameOver);
+        }
+        let start = Instant::now();
+        let decision = self.ask(position, limits);
+        if decision.is_err() {
+            // Whatever it says from now on belongs to the move that it did not make in time.
+            self.engine = None;
+        }
+        match decision {
+            Ok(decision) => Ok(Decision { time: start.elapsed(), ..decision }),
+            Err(failure) => Err(AgentError::Failed { reason: failure }),
+        }
+    }
+}
+
+impl External {
+    fn ask(&mut self, position: &Position, limits: &Limits) -> Result<Decision, String> {
+        // 1. The program.
+        let engine = match &mut self.engine {
+            Some(engine) => engine,
+            none => {
+                let mut engine = Engine::start(&self.command)?;
+                engine.greet(position.setup(), self.seed, self.patience)?;
+                none.insert(engine)
+            }
+        };
+
+        // 2. The question.
+        let game = follow(self.game.take(), position)
+            .ok_or("the position cannot be reached from the empty board")?;
+        let moves: String =
+            game.moves().iter().flat_map(|column| [' ', column.to_char()]).collect();
+        let moves = if moves.is_empty() { moves } else { format!(" moves{moves}") };
+        self.game = Some(game);
+        let time = limits.time.map_or(self.time, |limit| limit.min(self.time));
+        let depth = limits.depth.map_or(String::new(), |depth| format!(" depth {depth}"));
+        let nodes = limits.nodes.map_or(String::new(), |nodes| format!(" nodes {nodes}"));
+        engine.send(&format!("position startpos{moves}"))?;
+        engine.send(&format!("go movetime {}{depth}{nodes}", time.as_millis().max(1)))?;
+
+        // 3. The answer.
+        let cancel = limits.cancel.as_deref();
+        let (best, said) = engine.best_move(time + self.patience, self.patience, cancel)?;
+        let column = parse_move(&best, position)?;
+        Ok(Decision {
+            column,
+            value: said.value,
+            columns: vec![None; position.setup().cols().into()],
+            line: vec![column],
+            work: said.work,
+            time: Duration::ZERO,
+            stopped: false,
+        })
+    }
+}
+
+fn parse_move(text: &str, position: &Position) -> Result<Column, String> {
+    let mut characters = text.chars();
+    let column = match (characters.next(), characters.next()) {
+        (Some(character), None) => Column::from_char(character),
+        _ => None,
+    };
+    let illegal = |reason: String| format!("illegal move {:?}: {reason}", shortened(text));
+    let columns = Column::names(position.setup());
+    let column = column.ok_or_else(|| illegal(format!("it is no column ({columns})")))?;
+    let mut next = *position;
+    next.play(column).map_err(|error| illegal(error.to_string()))?;
+    Ok(column)
+}
+
+/// A program that runs, and what it prints.
+pub(crate) struct Engine {
+    process: Child,
+    input: ChildStdin,
+    lines: Receiver<String>,
+}
+
+/// What a program said of its search.
+#[derive(Clone, Copy)]
+struct Said {
+    value: Value,
+    work: Work,
+}
+
+/// The longest line that is understood; the rest of a longer one is taken for another line.
+const LONGEST_LINE: u64 = 1 << 16;
+
+/// How many lines may wait to be read.
+const WAITING_LINES: usize = 1024;
+
+/// How long a program may take to end when it is asked to.
+const FAREWELL: Duration = Duration::from_millis(200);
+
+impl Engine {
+    fn start(command: &str) -> Result<Engine, String> {
+        let words = shlex::split(command).filter(|words| !words.is_empty());
+        let words = words.ok_or_else(|| format!("'{command}' is not a command"))?;
+        let process = Command::new(&words[0])
+            .args(&words[1..])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let mut process = process.map_err(|error| format!("cannot start {}: {error}", words[0]))?;
+        let input = process.stdin.take().expect("it is a pipe");
+        let output = process.stdout.take().expect("it is a pipe");
+        let (sender, lines) = sync_channel(WAITING_LINES);
+        thread::spawn(move || pass_on_lines(output, &sender));
+        Ok(Engine { process, input, lines })
+    }
+
+    /// Gets the program ready for a game.
+    fn greet(&mut self, setup: Setup, seed: u64, patience: Duration) -> Result<(), String> {
+        self.send("ugi")?;
+        let mut options = HashSet::new();
+        self.wait_for("ugiok", Instant::now() + patience, |line| {
+            let mut words = line.split_whitespace();
+            if (words.next(), words.next()) == (Some("option"), Some("name")) {
+                options.extend(words.next().map(str::to_owned));
+            }
+        })?;
+        let board = [
+            ("cols", setup.cols().to_string()),
+            ("rows", setup.rows().to_string()),
+            ("connect", setup.connect().to_string()),
+            ("ruleset", setup.ruleset().to_string()),
+        ];
+        let knows_boards = board.iter().all(|(name, _)| options.contains(*name));
+        if setup != Setup::STANDARD && !knows_boards {
+            return Err(format!("it has no options for a board of {setup}"));
+        }
+        for (name, value) in board.iter().filter(|_| knows_boards) {
+            self.send(&format!("setoption name {name} value {value}"))?;
+        }
+        if options.contains("seed") {
+            self.send(&format!("setoption name seed value {seed}"))?;
+        }
+        self.send("isready")?;
+        self.wait_for("readyok", Instant::now() + patience, |_| ())?;
+        self.send("uginewgame")
+    }
+
+    /// Waits for the move. When the search is cancelled the program is told to stop, and has the
+    /// time of its patience left.
+    fn best_move(
+        &mut self,
+        time: Duration,
+        patience: Duration,
+        cancel: Option<&AtomicBool>,
+    ) -> Result<(String, Said), String> {
+        let mut said = Said { value: Value::Points(0), work: Work::default() };
+        let mut deadline = Instant::now() + time;
+        let mut stopped = false;
+        loop {
+            if !stopped && cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                stopped = true;
+                deadline = deadline.min(Instant::now() + patience);
+                self.send("stop")?;
+            }
+            let Some(line) = self.line("bestmove", deadline)? else { continue };
+            let mut words = line.split_whitespace();
+            match words.next() {
+                Some("bestmove") => return Ok((words.next().unwrap_or("").to_owned(), said)),
+                Some("info") => said.update(&words.collect::<Vec<_>>()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads lines until one is the word that is waited for.
+    fn wait_for(
+        &mut self,
+        word: &str,
+        deadline: Instant,
+        mut other: impl FnMut(&str),
+    ) -> Result<(), String> {
+        loop {
+            match self.line(word, deadline)? {
+                Some(line) if line.trim() == word => return Ok(()),
+                Some(line) => other(&line),
+                None => {}
+            }
+        }
+    }
+
+    /// The next line, if it comes soon; an error if it can come no more or is too late.
+    fn line(&mut self, awaited: &str, deadline: Instant) -> Result<Option<String>, String> {
+        const SOON: Duration = Duration::from_millis(10);
+        if Instant::now() >= deadline {
+            return Err(format!("time-out: no {awaited} came in time"));
+        }
+        match self.lines.recv_timeout(SOON) {
+            Ok(line) => Ok(Some(line)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(self.death(awaited)),
+        }
+    }
+
+    fn send(&mut self, line: &str) -> Result<(), String> {
+        let sent = writeln!(self.input, "{line}").and_then(|()| self.input.flush());
+        sent.map_err(|_| self.death("more"))
+    }
+
+    /// What to say of a program that does not talk any more.
+    fn death(&mut self, awaited: &str) -> String {
+        match self.end_within(FAREWELL) {
+            Some(status) => format!("the program died before {awaited} came ({status})"),
+            None => format!("the program closed its output before {awaited} came"),
+        }
+    }
+
+    fn end_within(&mut self, time: Duration) -> Option<ExitStatus> {
+        let deadline = Instant::now() + time;
+        loop {
+            match self.process.try_wait() {
+                Ok(Some(status)) => return Some(status),
+                _ if Instant::now() >= deadline => return None,
+                _ => thread::sleep(Duration::from_millis(2)),
+            }
+        }
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // A program that has ended or hangs cannot be told anything, and need not be.
+        let _ = writeln!(self.input, "quit");
+        if self.end_within(FAREWELL).is_none() {
+            let _ = self.process.kill();
+            let _ = self.process.wait();
+        }
+    }
+}
+
+fn pass_on_lines(output: ChildStdout, lines: &SyncSender<String>) {
+    let mut output = BufReader::new(output);
+    let mut line = Vec::new();
+    while let Ok(1..) = output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
+        if lines.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+            return;
+        }
+        line.clear();
+    }
+}
+
+impl Said {
+    fn update(&mut self, words: &[&str]) {
+        let number = |name: &str| -> Option<u64> {
+            let place = words.iter().position(|word| *word == name)?;
+            words.get(place + 1)?.parse().ok()
+        };
+        self.work.nodes = number("nodes").unwrap_or(self.work.nodes);
+        self.work.depth = number("depth").map_or(self.work.depth, |depth| depth as u32);
+        let Some(place) = words.iter().position(|word| *word == "score") else { return };
+        let score = words.get(place + 2).and_then(|number| number.parse::<i32>().ok());
+        self.value = match (words.get(place + 1), score) {
+            (Some(&"cp"), Some(points)) => Value::Points(points),
+            (Some(&"mate"), Some(moves @ 1..)) => Value::Win(2 * moves.unsigned_abs() - 1),
+            (Some(&"mate"), Some(moves)) => Value::Loss(2 * moves.unsigned_abs()),
+            _ => return,
+        };
+    }
+}
+
+/// The start of a text that may be of any length.
+fn shortened(text: &str) -> String {
+    text.chars().take(20).collect()
+}
+
+/// A game that leads to a position: the known one with a move or two more, or else one that has
+/// the same discs.
+fn follow(known: Option<Game>, position: &Position) -> Option<Game> {
+    let extended = known.filter(|game| game.position().setup() == position.setup());
+    let extended = extended.and_then(|game| {
+        let more = position.ply().checked_sub(game.position().ply())?;
+        if more <= 2 { extend(&game, position, &mut HashSet::new()) } else { None }
+    });
+    extended.or_else(|| extend(&Game::new(position.setup()), position, &mut HashSet::new()))
+}
+
+/// Plays the discs of a position that are missing in a game, in an order that alternates.
+fn extend(game: &Game, position: &Position, tried: &mut HashSet<u128>) -> Option<Game> {
+    let now = game.position();
+    if now.ply() == position.ply() {
+        return (now == position).then(|| game.clone());
+    }
+    if !tried.insert(now.key()) {
+        return None;
+    }
+    let legal: Vec<Column> = now.legal().collect();
+    legal.into_iter().find_map(|column| {
+        let mut next = game.clone();
+        next.play(column).ok()?;
+        is_part(next.position(), position, column).then(|| extend(&next, position, tried))?
+    })
+}
+
+/// Whether the uppermost disc of a column lies in the other position too.
+fn is_part(part: &Position, whole: &Position, column: Column) -> bool {
+    let mut cells = (0..part.setup().rows()).rev().map(|row| Cell { column, row });
+    let top = cells.find(|&cell| part.disc(cell).is_some());
+    top.is_some_and(|cell| part.disc(cell) == whole.disc(cell))
+}
+
+#[cfg(test)]
+mod tests {
+    use claimeven_game::Ruleset;
+
+    use super::*;
+
+    #[test]
+    fn a_game_with_the_same_discs_is_found_for_every_position() {
+        let wide = Setup::new(9, 7, 4, Ruleset::Lines).unwrap();
+        for setup in [Setup::STANDARD, wide] {
+            for seed in 0..20 {
+                let mut random = fastrand::Rng::with_seed(seed);
+                let mut game = Game::new(setup);
+                let mut known = None;
+                loop {
+                    let legal: Vec<Column> = game.position().legal().collect();
+                    let Some(&column) = random.choice(&legal) else { break };
+                    game.play(column).unwrap();
+                    if game.position().outcome().is_none() {
+                        let found = follow(None, game.position()).unwrap();
+                        assert_eq!(found.position(), game.position());
+                        known = follow(known, game.position());
+                        assert_eq!(known.as_ref().unwrap(), &game, "{}", game.move_text());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Programs that play as they should, and all the ways in which they do not.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use claimeven_arena::{AgentSpec, GameRecord, Pairing, Reason, TimeControl, play_game};
+use claimeven_game::{Ruleset, Setup};
+
+/// A program in the language of the shell: what it does at each command.
+fn engine(at_go: &str) -> AgentSpec {
+    let script = format!(
+        "while read -r word rest; do case $word in \
+         ugi) echo id name test; echo ugiok;; isready) echo readyok;; quit) exit;; \
+         go) {at_go};; esac; done"
+    );
+    shell(&script)
+}
+
+fn shell(script: &str) -> AgentSpec {
+    let script = script.replace('\\', r"\\").replace('"', r#"\""#);
+    format!("ugi:cmd=\"sh -c '{script}'\",ms=20,wait=1500").parse().unwrap()
+}
+
+/// A game that the program begins.
+fn play(engine: &AgentSpec, setup: Setup) -> GameRecord {
+    play_against(engine, &"random:seed=1".parse().unwrap(), setup)
+}
+
+fn play_against(engine: &AgentSpec, other: &AgentSpec, setup: Setup) -> GameRecord {
+    let pairing = Pairing {
+        setup,
+        players: [engine, other],
+        first_player: 0,
+        opening: &[],
+        seed: 1,
+        time: TimeControl::default(),
+    };
+    play_game(&pairing, "1".to_owned(), &Arc::new(AtomicBool::new(false))).unwrap().unwrap()
+}
+
+/// Checks that the program forfeits, and that the record says why.
+fn forfeits(engine: &AgentSpec, moves: usize, reason: &str) {
+    let start = Instant::now();
+    let game = play(engine, Setup::STANDARD);
+    assert_eq!((game.result.winner, game.result.reason), (Some(1), Reason::Forfeit), "{reason}");
+    assert_eq!(game.moves.len(), moves, "{reason}");
+    let detail = game.result.detail.as_deref().unwrap_or_default();
+    assert!(detail.starts_with(reason), "{detail:?} is not {reason:?}");
+    game.replay().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(20), "{reason}");
+}
+
+#[test]
+fn a_program_that_plays_well_plays_to_the_end() {
+    // It stacks its discs in the first column until that is full, and so on.
+    let game = play(
+        &engine("n=$((n + 1)); echo info nodes 7 score cp 12; echo bestmove $(((n + 2) / 3))"),
+        Setup::STANDARD,
+    );
+    assert_ne!(game.result.reason, Reason::Time);
+    assert!(game.moves.len() > 2, "{:?}", game.result);
+    assert_eq!((game.moves[0].nodes, game.moves[0].value.as_deref()), (7, Some("+12")));
+    game.replay().unwrap();
+}
+
+#[test]
+fn a_program_that_is_not_there_forfeits() {
+    let nobody = "ugi:cmd=/no/such/program".parse().unwrap();
+    forfeits(&nobody, 0, "cannot start /no/such/program: No such file");
+    let unclosed = r#"ugi:cmd="sh -c 'exit""#.parse().unwrap();
+    forfeits(&unclosed, 0, "'sh -c 'exit' is not a command");
+}
+
+#[test]
+fn a_program_that_dies_forfeits() {
+    forfeits(&shell("exit 3"), 0, "the program died before");
+    forfeits(&engine("exit 3"), 0, "the program died before bestmove came (exit status: 3)");
+    let later = engine("if [ -n \"$n\" ]; then exit 4; fi; n=1; echo bestmove 4");
+    forfeits(&later, 2, "the program died before bestmove came (exit status: 4)");
+    forfeits(
+        &engine("exec 1>&-; read -r rest"),
+        0,
+        "the program closed its output before bestmove",
+    );
+}
+
+#[test]
+fn a_program_that_hangs_forfeits() {
+    forfeits(&engine("exec sleep 60"), 0, "time-out: no bestmove came in time");
+    forfeits(&shell("exec sleep 60"), 0, "time-out: no ugiok came in time");
+}
+
+#[test]
+fn a_program_that_plays_an_illegal_move_forfeits() {
+    forfeits(
+        &engine("echo bestmove 8"),
+        0,
+        "illegal move \"8\": there is no column 8, the board has 7 columns",
+    );
+    forfeits(&engine("echo bestmove 44"), 0, "illegal move \"44\": it is no column (1 to 7)");
+    forfeits(&engine("echo bestmove"), 0, "illegal move \"\": it is no column (1 to 7)");
+}
+
+#[test]
+fn a_column_that_is_full_is_an_illegal_move() {
+    let stubborn = engine("echo bestmove 4");
+    let game = play_against(&stubborn, &stubborn, Setup::STANDARD);
+    assert_eq!(game.move_text(), "444444");
+    assert_eq!((game.result.winner, game.result.reason), (Some(1), Reason::Forfeit));
+    assert_eq!(game.result.detail.as_deref(), Some("illegal move \"4\": column 4 is full"));
+}
+
+#[test]
+fn garbage_is_passed_over_but_not_for_ever() {
+    let game = play(
+        &engine("printf \"\\377\\000\\n\\ninfo nodes many score\\n%70000d\\n\" 1; echo bestmove 4"),
+        Setup::STANDARD,
+    );
+    assert_eq!(game.moves[0].column, 4);
+    assert_eq!(game.moves[0].value.as_deref(), Some("+0"));
+    forfeits(&shell("exec yes"), 0, "time-out: no ugiok came in time");
+    forfeits(&engine("exec yes bestmov"), 0, "time-out: no bestmove came in time");
+}
+
+#[test]
+fn a_program_without_options_for_boards_plays_the_standard_one_only() {
+    let wide = Setup::new(9, 7, 4, Ruleset::Standard).unwrap();
+    let game = play(&engine("echo bestmove 4"), wide);
+    let reason = "it has no options for a board of 9x7, connect 4, standard";
+    assert_eq!(game.result.detail.as_deref(), Some(reason));
+}

@@ -1,0 +1,184 @@
+//! `claimeven games`: what is in a file of games, and the same in other formats.
+
+use std::cmp::Reverse;
+use std::io::{self, Write};
+
+use claimeven_arena::{GameRecord, OlderRecord, pgn};
+use clap::ValueEnum;
+use serde_json::json;
+
+use crate::Failure;
+use crate::records::RecordsArgs;
+
+/// List the games of a file, or write them in another format
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    List(ListArgs),
+    Export(ExportArgs),
+}
+
+/// List games: who played, who began, who won, how long it took
+#[derive(clap::Args)]
+#[command(after_help = "\
+A player is named by its name or a part of it.\n\n\
+Examples:\n  \
+    claimeven games list games.jsonl\n  \
+    claimeven games list games.jsonl --player mcts --winner draw\n  \
+    claimeven games list games.jsonl --longest 5 --json")]
+struct ListArgs {
+    #[command(flatten)]
+    records: RecordsArgs,
+
+    /// Only games of this player
+    #[arg(long, value_name = "NAME")]
+    player: Option<String>,
+
+    /// Only games that this player won, or those that nobody did: draw
+    #[arg(long, value_name = "NAME")]
+    winner: Option<String>,
+
+    /// Only so many games, the longest first
+    #[arg(long, value_name = "N", conflicts_with = "shortest")]
+    longest: Option<usize>,
+
+    /// Only so many games, the shortest first
+    #[arg(long, value_name = "N")]
+    shortest: Option<usize>,
+
+    /// Print a JSON document for each game
+    #[arg(long)]
+    json: bool,
+}
+
+/// Write games in another format
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  \
+    claimeven games export games.jsonl --format pgn > games.pgn\n  \
+    claimeven games export games.jsonl --format older > older.jsonl")]
+struct ExportArgs {
+    #[command(flatten)]
+    records: RecordsArgs,
+
+    /// The format
+    #[arg(long, value_name = "FORMAT")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// A JSON document for each game, as older programs have it
+    Older,
+    /// Text with headers and moves, as chess has it
+    Pgn,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    match &args.command {
+        Command::List(args) => list(args),
+        Command::Export(args) => export(args),
+    }
+}
+
+fn list(args: &ListArgs) -> Result<(), Failure> {
+    let mut records = args.records.read()?;
+    records.retain(|record| args.wants(record));
+    if let Some(count) = args.longest {
+        records.sort_by_key(|record| Reverse(record.moves.len()));
+        records.truncate(count);
+    }
+    if let Some(count) = args.shortest {
+        records.sort_by_key(|record| record.moves.len());
+        records.truncate(count);
+    }
+    let mut out = anstream::stdout().lock();
+    if args.json {
+        for record in &records {
+            writeln!(out, "{}", summary(record))?;
+        }
+        return Ok(());
+    }
+    write_table(&mut out, &records)?;
+    Ok(())
+}
+
+impl ListArgs {
+    fn wants(&self, record: &GameRecord) -> bool {
+        let is_named = |place: usize, name: &String| record.players[place].name.contains(name);
+        let by_player =
+            self.player.as_ref().is_none_or(|name| is_named(0, name) || is_named(1, name));
+        let by_winner = self.winner.as_ref().is_none_or(|name| match winner(record) {
+            Some(winner) => is_named(winner, name),
+            None => name == DRAW,
+        });
+        by_player && by_winner
+    }
+}
+
+const DRAW: &str = "draw";
+
+/// The winner, if it is one of the players.
+fn winner(record: &GameRecord) -> Option<usize> {
+    record.result.winner.filter(|&winner| winner < 2)
+}
+
+fn write_table(out: &mut impl Write, records: &[GameRecord]) -> io::Result<()> {
+    let header = ["id", "player 1", "player 2", "began", "winner", "reason", "moves", "s 1", "s 2"];
+    let mut rows = vec![header.map(str::to_owned)];
+    for record in records {
+        let [one, two] = &record.players;
+        let seconds = |place| format!("{:.3}", record.ms(place) / 1e3);
+        rows.push([
+            record.id.clone(),
+            one.name.clone(),
+            two.name.clone(),
+            (record.first_player + 1).to_string(),
+            winner(record).map_or(DRAW.to_owned(), |winner| (winner + 1).to_string()),
+            record.result.reason.to_string(),
+            record.moves.len().to_string(),
+            seconds(0),
+            seconds(1),
+        ]);
+    }
+    let widths: [usize; 9] = std::array::from_fn(|column| {
+        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
+    });
+    for row in &rows {
+        let cells = row.iter().zip(widths).enumerate().map(|(column, (text, width))| {
+            let is_number = column >= 6;
+            if is_number { format!("{text:>width$}") } else { format!("{text:<width$}") }
+        });
+        writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+    }
+    writeln!(out, "{} games", records.len())
+}
+
+fn summary(record: &GameRecord) -> serde_json::Value {
+    json!({
+        "id": record.id, "players": [record.players[0].name, record.players[1].name],
+        "first_player": record.first_player, "winner": record.result.winner,
+        "reason": record.result.reason.name(), "moves": record.moves.len(),
+        "move_text": record.move_text(), "ms": [record.ms(0), record.ms(1)],
+    })
+}
+
+fn export(args: &ExportArgs) -> Result<(), Failure> {
+    let mut out = anstream::stdout().lock();
+    for (index, record) in args.records.read()?.iter().enumerate() {
+        match args.format {
+            Format::Older => {
+                writeln!(out, "{}", serde_json::to_string(&OlderRecord::new(record)?)?)?;
+            }
+            Format::Pgn => {
+                let between = if index == 0 { "" } else { "\n" };
+                write!(out, "{between}{}", pgn(record)?)?;
+            }
+        }
+    }
+    Ok(())
+}
