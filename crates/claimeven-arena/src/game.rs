@@ -49,7 +49,7 @@ pub struct Clock {
 impl Clock {
     /// What a player should spend on a move with so much time left: a share that lasts for the
     /// moves that a game may still have, and most of what it gets back.
-    pub(crate) fn budget(self, left: Duration) -> Duration {
+    pub fn budget(self, left: Duration) -> Duration {
         let share = left / 16 + self.increment * 3 / 4;
         share.min(left * 9 / 10)
     }
