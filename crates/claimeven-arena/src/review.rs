@@ -286,18 +286,15 @@ impl<'a> Judge<'a> {
         for column in position.legal() {
             let mut child = *position;
             child.play(column).expect("the column is a legal one");
-            let score = match after.filter(|_| column == played) {
+            let known = after.filter(|_| column == played);
+            let limits = SolverLimits {
+                time: self.options.time_per_position.map(|t| t.saturating_sub(start.elapsed())),
+                cancel: self.options.cancel.clone(),
+                nodes: None,
+            };
+            let score = match known {
                 Some(score) => -score,
-                None => {
-                    let time = self.options.time_per_position;
-                    let limits = SolverLimits {
-                        time: time.map(|time| time.saturating_sub(start.elapsed())),
-                        cancel: self.options.cancel.clone(),
-                        nodes: None,
-                    };
-                    let bounds = self.solver.bounds(&child, &limits).ok()?;
-                    -bounds.exact()?
-                }
+                None => -self.solver.bounds(&child, &limits).ok()?.exact()?,
             };
             best = best.max(Some(score));
             let (column, value) = (column.number(), score.describe(position));

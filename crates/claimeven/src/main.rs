@@ -19,6 +19,7 @@ mod plot;
 mod progress;
 mod records;
 mod replay;
+mod review;
 mod setup;
 mod show;
 mod solve;
@@ -35,11 +36,9 @@ use failure::Failure;
 /// Plays, solves, teaches and compares Connect Four on any board.
 #[derive(Parser)]
 #[command(version, max_term_width = 100, disable_help_subcommand = true)]
-#[command(
-    after_help = "More commands: replay, games, ugi, perft, count, book, bench, completions.\n\
-    Without a command: a game in the terminal. The --help of each has examples and\n\
-    the options for other boards."
-)]
+#[command(after_help = "More commands: review, replay, games, ugi, perft, count, book, bench,\n\
+    completions. Without a command: a game in the terminal. The --help of each has\n\
+    examples and the options for other boards.")]
 struct Cli {
     /// When to use colour: auto, always or never
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
@@ -64,6 +63,8 @@ enum Command {
     Agents(agents::Args),
     #[command(hide = true)]
     Replay(replay::Args),
+    #[command(hide = true)]
+    Review(review::Args),
     #[command(hide = true)]
     Games(games::Args),
     #[command(hide = true)]
@@ -114,6 +115,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Evaluate(args)) => evaluate::run(&args),
         Some(Command::Agents(args)) => agents::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),
+        Some(Command::Review(args)) => review::run(&args),
         Some(Command::Games(args)) => games::run(&args),
         Some(Command::Ugi(args)) => ugi::run(args),
         Some(Command::Perft(args)) => perft::run(&args),
