@@ -104,13 +104,18 @@ fn summary(review: &PlayerReview) -> String {
         Some(share) => format!("accuracy {:.0} %", 100.0 * share),
         None => "nothing to give away".to_owned(),
     };
-    let PlayerReview { moves, judged, blunders, mistakes, only_moves, .. } = review;
+    let PlayerReview { moves, judged, blunders, mistakes, only_moves, .. } = *review;
     let unknown = match moves - judged {
         0 => String::new(),
         unknown => format!(", {unknown} unknown"),
     };
-    format!(
-        "{accuracy}, {moves} moves, {blunders} blunders, {mistakes} mistakes, \
-        {only_moves} only moves{unknown}"
-    )
+    let counts = [(moves, "move"), (blunders, "blunder"), (mistakes, "mistake")];
+    let counts = counts.map(|(count, noun)| counted(count, noun)).join(", ");
+    format!("{accuracy}, {counts}, {}{unknown}", counted(only_moves, "only move"))
+}
+
+/// A number of things: `1 blunder`, `2 blunders`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
 }

@@ -43,6 +43,7 @@ impl Session {
             command.env_remove(name);
         }
         command.env("TERM", "xterm-256color");
+        command.env("RUST_BACKTRACE", "0");
         command.env("LANG", "C.UTF-8");
         for (name, value) in variables {
             command.env(name, value);
@@ -211,7 +212,7 @@ fn the_window_changes_its_size() {
 
 #[test]
 fn leaving_does_not_wait_for_a_program_that_thinks() {
-    let mut session = Session::start(&["play", "human", "mcts:sims=4000000000"]);
+    let mut session = Session::start(&["play", "human", "mcts:sims=10000000"]);
     session.wait_for("X to move, ply 0");
     session.send("4");
     session.wait_for("thinks");
@@ -268,7 +269,7 @@ fn control_c_leaves_at_once_and_the_terminal_sane() {
 #[test]
 fn a_signal_ends_it_as_signals_do_and_the_terminal_is_sane() {
     for signal in ["TERM", "INT", "HUP"] {
-        let session = Session::start(&["play", "human", "mcts:sims=4000000000"]);
+        let session = Session::start(&["play", "human", "mcts:sims=10000000"]);
         session.wait_for("X to move, ply 0");
         let id = session.child.process_id().unwrap().to_string();
         assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());

@@ -775,8 +775,8 @@ impl App {
 pub(crate) fn share(value: Value) -> f64 {
     match value {
         // A win that is far away is worth a little less, so that progress is seen.
-        Value::Win(plies) => 1.0 - f64::from(plies.min(100)) / 250.0,
-        Value::Loss(plies) => f64::from(plies.min(100)) / 250.0 - 1.0,
+        Value::Win(plies) => 1.0 - f64::from(plies.min(60)) / 120.0,
+        Value::Loss(plies) => f64::from(plies.min(60)) / 120.0 - 1.0,
         Value::Draw => 0.0,
         Value::Points(points) => (f64::from(points) / 40.0).tanh() * 0.6,
         Value::Chance(chance) => 2.0 * chance - 1.0,

@@ -19,6 +19,7 @@ use super::layout::Layout;
 use super::look::Look;
 use super::table::ClockText;
 use crate::draw::{highlighted_cells, top_cell};
+use crate::review::counted;
 
 /// Draws everything.
 pub(crate) fn draw(frame: &mut Frame, app: &App, look: Look) {
@@ -676,11 +677,9 @@ fn short_accuracy(review: &PlayerReview) -> String {
 /// What a player's moves come to, in a line.
 fn accuracy(review: &PlayerReview) -> String {
     let share = review.accuracy.map_or("-".to_owned(), |share| format!("{:.0} %", 100.0 * share));
-    let count = |count: usize, one: &str| match count {
-        1 => format!(", 1 {one}"),
-        _ => format!(", {count} {one}s"),
-    };
-    format!("{share}{}{}", count(review.mistakes, "mistake"), count(review.blunders, "blunder"))
+    let (mistakes, blunders) =
+        (counted(review.mistakes, "mistake"), counted(review.blunders, "blunder"));
+    format!("{share}, {mistakes}, {blunders}")
 }
 
 /// The height of a bar for a worth from -1 to 1.
