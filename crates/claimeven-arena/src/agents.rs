@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use claimeven_search::{
-    Agent, AlphaBeta, DepthParameters, Influence, Level, Mcts, MctsParameters, Minimax, Mtdf,
-    Perfect, Random, Ties, Timed,
+    Agent, AgentError, AlphaBeta, DepthParameters, Influence, Level, Mcts, MctsParameters, Minimax,
+    Mtdf, Perfect, Random, Ties, Timed,
 };
 use claimeven_solver::{Options, embedded_books};
+use claimeven_zero::{Model, TreeParameters, Zero, ZeroParameters, embedded_network};
 
 use crate::external::External;
-use crate::roster::{AgentKind, Parameter, Settings, Values};
+use crate::roster::{AgentKind, Built, Parameter, Settings, Values};
 
 /// All players there are, the simplest first.
 pub static AGENTS: &[AgentKind] = &[
@@ -18,24 +19,21 @@ pub static AGENTS: &[AgentKind] = &[
         about: "plays every legal column with the same chance",
         has_tree: false,
         parameters: &[],
-        build: |settings| Box::new(Random { seed: settings.seed() }),
-        check: |_| Ok(()),
+        build: |settings| player(Random { seed: settings.seed() }),
     },
     AgentKind {
         name: "influence",
         about: "plays by an influence map, without search",
         has_tree: false,
         parameters: &[TIES],
-        build: |settings| Box::new(Influence { ties: ties(settings), seed: settings.seed() }),
-        check: |_| Ok(()),
+        build: |settings| player(Influence { ties: ties(settings), seed: settings.seed() }),
     },
     AgentKind {
         name: "minimax",
         about: "looks at every line of play to a fixed depth",
         has_tree: true,
         parameters: &[DEPTH, EVAL, TIES],
-        build: |settings| Box::new(Minimax { parameters: depth_parameters(settings) }),
-        check: |_| Ok(()),
+        build: |settings| player(Minimax { parameters: depth_parameters(settings) }),
     },
     AgentKind {
         name: "alphabeta",
@@ -52,20 +50,18 @@ pub static AGENTS: &[AgentKind] = &[
             TIES,
         ],
         build: |settings| {
-            Box::new(AlphaBeta {
+            player(AlphaBeta {
                 parameters: depth_parameters(settings),
                 every_move: settings.word("every") == "on",
             })
         },
-        check: |_| Ok(()),
     },
     AgentKind {
         name: "mtdf",
         about: "the same value by a series of guesses, with a transposition table",
         has_tree: true,
         parameters: &[DEPTH, EVAL, TABLE, TIES],
-        build: |settings| Box::new(Mtdf::new(depth_parameters(settings), table_mb(settings))),
-        check: |_| Ok(()),
+        build: |settings| player(Mtdf::new(depth_parameters(settings), table_mb(settings))),
     },
     AgentKind {
         name: "timed",
@@ -87,7 +83,6 @@ pub static AGENTS: &[AgentKind] = &[
             TIES,
         ],
         build: timed,
-        check: |_| Ok(()),
     },
     AgentKind {
         name: "mcts",
@@ -112,7 +107,7 @@ pub static AGENTS: &[AgentKind] = &[
             TIES,
         ],
         build: |settings| {
-            Box::new(Mcts::new(MctsParameters {
+            player(Mcts::new(MctsParameters {
                 simulations: settings.whole("sims").expect("it has a default"),
                 time: None,
                 exploration: settings.decimal("c"),
@@ -121,7 +116,47 @@ pub static AGENTS: &[AgentKind] = &[
                 seed: settings.seed(),
             }))
         },
-        check: |_| Ok(()),
+    },
+    AgentKind {
+        name: "zero",
+        about: "a network that has learnt from games against itself, with a search",
+        has_tree: true,
+        parameters: &[
+            Parameter {
+                name: "sims",
+                about: "simulations for a move; 0 plays by the bare policy",
+                values: Values::Whole { least: 0, most: 10_000_000, default: Some(600) },
+            },
+            Parameter {
+                name: "model",
+                about: "another network than the one for 7x6 that is built in",
+                values: Values::Text {
+                    what: "a file of weights, the folder of a run, or FOLDER@ITERATION",
+                    needed: false,
+                },
+            },
+            Parameter {
+                name: "cpuct",
+                about: "how much to explore",
+                values: Values::Decimal { least: 0.0, most: 100.0, default: 1.4 },
+            },
+            Parameter {
+                name: "fpu",
+                about: "how much less than its position a move is worth that was never tried",
+                values: Values::Decimal { least: 0.0, most: 10.0, default: 0.3 },
+            },
+            Parameter {
+                name: "batch",
+                about: "positions judged together; more is faster and a little weaker",
+                values: Values::Whole { least: 1, most: 1024, default: Some(8) },
+            },
+            Parameter {
+                name: "temperature",
+                about: "how much is left to chance; 0 plays the best move",
+                values: Values::Decimal { least: 0.0, most: 100.0, default: 0.0 },
+            },
+        ],
+        build: zero,
     },
     AgentKind {
         name: "perfect",
@@ -146,7 +181,6 @@ pub static AGENTS: &[AgentKind] = &[
             TIES,
         ],
         build: perfect,
-        check: Perfect::check,
     },
     AgentKind {
         name: "level",
@@ -160,9 +194,8 @@ pub static AGENTS: &[AgentKind] = &[
         build: |settings| {
             let number = settings.whole("level").expect("a level has a number") as usize;
             let options = Options { books: embedded_books(), ..Options::default() };
-            Box::new(Level::new(number, options, settings.seed()).expect("there is that level"))
+            player(Level::new(number, options, settings.seed()).expect("there is that level"))
         },
-        check: |_| Ok(()),
     },
     AgentKind {
         name: "ugi",
@@ -172,7 +205,7 @@ pub static AGENTS: &[AgentKind] = &[
             Parameter {
                 name: "cmd",
                 about: "how to start it",
-                values: Values::Text { what: "a command in quotes" },
+                values: Values::Text { what: "a command in quotes", needed: true },
             },
             Parameter {
                 name: "ms",
@@ -186,7 +219,6 @@ pub static AGENTS: &[AgentKind] = &[
             },
         ],
         build: external,
-        check: |_| Ok(()),
     },
 ];
 
@@ -215,6 +247,11 @@ const TIES: Parameter = Parameter {
     values: Values::Word(&["centre", "first", "last", "random"]),
 };
 
+#[expect(clippy::unnecessary_wraps, reason = "it is what building a player gives")]
+fn player(agent: impl Agent + 'static) -> Built {
+    Ok(Box::new(agent))
+}
+
 fn ties(settings: &Settings) -> Ties {
     settings.word("ties").parse().expect("the word is a tie rule")
 }
@@ -233,24 +270,54 @@ fn depth_parameters(settings: &Settings) -> DepthParameters {
     }
 }
 
-fn timed(settings: &Settings) -> Box<dyn Agent> {
+fn timed(settings: &Settings) -> Built {
     let default = settings.whole("depth").is_none().then_some(500);
     let time = settings.whole("ms").or(default).map(Duration::from_millis);
     let parameters = DepthParameters { time, ..depth_parameters(settings) };
-    Box::new(Timed::new(parameters, table_mb(settings)))
+    player(Timed::new(parameters, table_mb(settings)))
 }
 
-fn perfect(settings: &Settings) -> Box<dyn Agent> {
+fn zero(settings: &Settings) -> Built {
+    let unsuited = |reason| AgentError::Unsuited { agent: "zero", setup: settings.setup, reason };
+    let network = match settings.text("model") {
+        None => embedded_network(settings.setup).map_err(|error| unsuited(error.to_string()))?,
+        Some(text) => {
+            let failed = |error| format!("model '{text}' of zero: {error}");
+            let network = Model::new(text).load();
+            let network = network.map_err(|error| AgentError::Failed { reason: failed(error) })?;
+            if network.setup() != settings.setup {
+                return Err(unsuited(format!("the network {text} is for {}", network.setup())));
+            }
+            network
+        }
+    };
+    let whole = |name| settings.whole(name).expect("it has a default");
+    let decimal = |name| settings.decimal(name) as f32;
+    player(Zero::new(ZeroParameters {
+        network,
+        simulations: whole("sims"),
+        seed: settings.seed(),
+        batch: whole("batch") as usize,
+        temperature: decimal("temperature"),
+        tree: TreeParameters {
+            exploration: decimal("cpuct"),
+            first_play_reduction: decimal("fpu"),
+        },
+    }))
+}
+
+fn perfect(settings: &Settings) -> Built {
+    Perfect::check(settings.setup)?;
     let whole = |name| settings.whole(name).expect("it has a default") as usize;
     let books = if settings.word("book") == "on" { embedded_books() } else { Vec::new() };
     let options = Options { table_mb: whole("table"), threads: whole("threads"), books };
-    Box::new(Perfect::new(options, ties(settings), settings.seed()))
+    player(Perfect::new(options, ties(settings), settings.seed()))
 }
 
-fn external(settings: &Settings) -> Box<dyn Agent> {
+fn external(settings: &Settings) -> Built {
     let ms = |name| Duration::from_millis(settings.whole(name).expect("it has a default"));
-    Box::new(External {
-        command: settings.text("cmd").to_owned(),
+    player(External {
+        command: settings.text("cmd").expect("a player without it is refused").to_owned(),
         time: ms("ms"),
         patience: ms("wait"),
         seed: settings.seed(),
@@ -263,13 +330,14 @@ fn external(settings: &Settings) -> Box<dyn Agent> {
 mod tests {
     use claimeven_game::{Position, Ruleset, Setup};
     use claimeven_search::{AgentError, Limits};
+    use claimeven_zero::{Architecture, Network, TreeParameters};
 
-    use super::AGENTS;
+    use super::{AGENTS, Values};
     use crate::AgentSpec;
 
     #[test]
     fn players_have_a_tree_if_their_kind_says_so() {
-        let setup = Setup::new(4, 4, 4, Ruleset::Standard).unwrap();
+        let setup = Setup::STANDARD;
         let position = Position::from_moves(setup, "11112222").unwrap();
         let limits = Limits { depth: Some(2), ..Limits::default() };
         for kind in AGENTS {
@@ -282,6 +350,55 @@ mod tests {
             let tree = agent.decide_with_tree(&position, &limits, 1);
             let expected = if kind.has_tree { None } else { Some(AgentError::NoTree) };
             assert_eq!(tree.err(), expected, "{}", kind.name);
+        }
+    }
+
+    #[test]
+    fn zero_plays_where_it_has_a_network_and_says_so_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let setup = Setup::new(4, 4, 3, Ruleset::Standard).unwrap();
+        let (small, text) = (path("small.safetensors"), path("text"));
+        let network = Network::new(Architecture::new(setup, 1, 4), 1).unwrap();
+        network.save(small.as_ref()).unwrap();
+        std::fs::write(&text, "weights").unwrap();
+        let build = |text: &str, setup| text.parse::<AgentSpec>().unwrap().build(setup, 0);
+
+        assert!(build("zero", Setup::STANDARD).is_ok());
+        assert!(build(&format!("zero:sims=0,model={small}"), setup).is_ok());
+        let error = |text: &str, setup| build(text, setup).err().unwrap().to_string();
+        assert_eq!(
+            error("zero", setup),
+            "zero cannot play 4x4, connect 3, standard: there is a network for 7x6, connect 4, \
+             standard; others are trained, and given as model=PATH"
+        );
+        assert_eq!(
+            error(&format!("zero:model={small}"), Setup::STANDARD),
+            format!(
+                "zero cannot play 7x6, connect 4, standard: the network {small} is for 4x4, \
+                 connect 3, standard"
+            )
+        );
+        for (model, reason) in [
+            (path("none"), "cannot read"),
+            (text, "not a whole network file"),
+            (path(""), "there is no training run in"),
+            (path("@7"), "there is no training run in"),
+        ] {
+            let error = error(&format!("zero:model={model}"), setup);
+            assert!(error.starts_with(&format!("model '{model}' of zero: ")), "{error}");
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_defaults_of_zero_are_those_of_its_library() {
+        let kind = AGENTS.iter().find(|kind| kind.name == "zero").unwrap();
+        let TreeParameters { exploration, first_play_reduction } = TreeParameters::default();
+        for (name, expected) in [("cpuct", exploration), ("fpu", first_play_reduction)] {
+            let parameter = kind.parameters.iter().find(|known| known.name == name).unwrap();
+            let Values::Decimal { default, .. } = parameter.values else { panic!("{name}") };
+            assert_eq!((default as f32).to_bits(), expected.to_bits(), "{name}");
         }
     }
 }

@@ -19,11 +19,12 @@ pub struct AgentKind {
     pub has_tree: bool,
     /// Its parameters, in the order in which they are written. All players have a `seed` besides.
     pub parameters: &'static [Parameter],
-    /// Makes a player of the kind.
-    pub(crate) build: fn(&Settings) -> Box<dyn Agent>,
-    /// Whether the kind can play a game at all.
-    pub(crate) check: fn(Setup) -> Result<(), AgentError>,
+    /// Makes a player of the kind, if it can play the game.
+    pub(crate) build: fn(&Settings) -> Built,
 }
+
+/// A player, or why there is none.
+pub(crate) type Built = Result<Box<dyn Agent>, AgentError>;
 
 /// Something that can be chosen about a player.
 #[derive(Debug)]
@@ -64,10 +65,12 @@ pub enum Values {
         /// What it is if it is not given.
         default: &'static str,
     },
-    /// A text that has to be given.
+    /// A text.
     Text {
         /// What it is, as in `a command`.
         what: &'static str,
+        /// Whether it has to be given.
+        needed: bool,
     },
 }
 
@@ -128,8 +131,7 @@ impl AgentSpec {
     /// Makes the player, ready for a game of a setup. The seed is for players that have none of
     /// their own.
     pub fn build(&self, setup: Setup, seed: u64) -> Result<Box<dyn Agent>, AgentError> {
-        (self.kind.check)(setup)?;
-        Ok((self.kind.build)(&Settings { spec: self, seed }))
+        (self.kind.build)(&Settings { spec: self, setup, seed })
     }
 
     fn give(&mut self, name: &str, value: &str) -> Result<(), SpecError> {
@@ -191,7 +193,8 @@ impl FromStr for AgentSpec {
             }
         }
         let needed = kind.parameters.iter().filter(|parameter| {
-            parameter.name == kind.name || matches!(parameter.values, Values::Text { .. })
+            let is_needed = matches!(parameter.values, Values::Text { needed: true, .. });
+            parameter.name == kind.name || is_needed
         });
         for parameter in needed {
             if spec.given(parameter.name).is_none() {
@@ -301,7 +304,7 @@ impl fmt::Display for Values {
             }
             Values::Decimal { least, most, .. } => write!(f, "a number from {least} to {most}"),
             Values::Word(words) => f.write_str(&list(words, "or")),
-            Values::Text { what } => f.write_str(what),
+            Values::Text { what, .. } => f.write_str(what),
             Values::Evaluation { .. } => {
                 let names: Vec<&str> = Evaluation::names().collect();
                 write!(f, "{} or a .toml file", names.join(", "))
@@ -313,6 +316,8 @@ impl fmt::Display for Values {
 /// The parameters of a player that is to be made.
 pub(crate) struct Settings<'a> {
     spec: &'a AgentSpec,
+    /// The game it is to play.
+    pub(crate) setup: Setup,
     seed: u64,
 }
 
@@ -340,8 +345,8 @@ impl Settings<'_> {
         self.spec.given(name).unwrap_or(words[0])
     }
 
-    pub(crate) fn text(&self, name: &str) -> &str {
-        self.spec.given(name).expect("a player without it is refused")
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.spec.given(name)
     }
 
     pub(crate) fn evaluation(&self, name: &str) -> Evaluation {

@@ -211,6 +211,15 @@ impl Position {
         cells.indices().map(|index| Cell::from_index(self.setup(), index)).collect()
     }
 
+    /// The empty cells on which a disc of the player would close a line, column by column from
+    /// the bottom up; those that can be played now and those whose turn is still to come.
+    pub fn threats(&self, player: Player) -> Vec<Cell> {
+        let cells: u128 = with_board!(self, board => {
+            (board.rules().threats(board.discs(player)) & !board.filled()).widen()
+        });
+        cells.indices().map(|index| Cell::from_index(self.setup(), index)).collect()
+    }
+
     /// The same position with left and right exchanged.
     pub fn mirror(&self) -> Position {
         map_board!(self, board => board.mirror())

@@ -120,6 +120,38 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
         cells
     }
 
+    /// The cells that have all other discs of a line around them: an empty one among them closes
+    /// a line with its next disc.
+    ///
+    /// ```text
+    /// discs     . X X . X . .
+    /// threats   . . . 1 . . .   two before it and one after it, in lines of four
+    /// ```
+    #[inline]
+    fn threats(self, discs: Self::Bits) -> Self::Bits {
+        let setup = self.setup();
+        let missing = u32::from(setup.connect()) - 1;
+        let mut threats = Self::Bits::ZERO;
+        if setup.connect() > setup.cols().max(setup.rows()) {
+            return threats;
+        }
+        for direction in self.directions() {
+            for before in 0..=missing {
+                let mut cells = self.cells();
+                for _ in 0..before {
+                    cells = (cells & discs) << direction;
+                }
+                // What lies after a cell is gathered from the far end towards it.
+                let mut after = self.cells();
+                for _ in before..missing {
+                    after = (after & discs).shifted_down(direction);
+                }
+                threats |= cells & after;
+            }
+        }
+        threats & self.cells()
+    }
+
     /// The same cells with left and right exchanged; also for sums whose columns stay apart.
     #[inline]
     fn mirror(self, cells: Self::Bits) -> Self::Bits {

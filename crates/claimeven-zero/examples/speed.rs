@@ -4,6 +4,8 @@
 //!
 //! Time is the processor's, so that other work on the machine does not count.
 
+use std::ops::ControlFlow;
+
 use claimeven_game::{Position, Setup};
 use claimeven_zero::{
     Architecture, Chances, Discs, Evaluator, Inference, Learner, Network, Parameters, Sample,
@@ -38,7 +40,8 @@ fn learnt(network: &Network) -> f64 {
     let parameters = Parameters::strongest(Setup::STANDARD).learning;
     let mut learner = Learner::new(network.clone());
     best_of(2, || {
-        learner.learn(&pool, 1, 1e-3, &parameters, 1, &mut Rng::with_seed(1));
+        let go_on = |_| ControlFlow::Continue(());
+        learner.learn(&pool, 1, 1e-3, &parameters, 1, &mut Rng::with_seed(1), go_on);
         parameters.batch
     })
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use claimeven_game::{Ruleset, Setup};
 use serde::{Deserialize, Serialize};
 
-use crate::planes::PLANES;
+use crate::planes::View;
 
 /// The game a network is for and the sizes of its parts.
 ///
@@ -22,6 +22,9 @@ pub struct Architecture {
     pub connect: u8,
     /// Whether the game is the one of most lines.
     pub lines: bool,
+    /// What the network is shown.
+    #[serde(default)]
+    pub view: View,
     /// Residual blocks, each of two 3x3 convolutions.
     pub blocks: usize,
     /// Channels of the tower.
@@ -64,6 +67,7 @@ impl Architecture {
             rows: setup.rows(),
             connect: setup.connect(),
             lines: setup.ruleset() == Ruleset::Lines,
+            view: View::Threats,
             blocks,
             channels,
             policy_channels: 16,
@@ -80,6 +84,7 @@ impl Architecture {
             value_channels: 3,
             value_hidden: 32,
             value: ValueHead::Tanh,
+            view: View::Discs,
             ..Architecture::new(Setup::STANDARD, 19, 128)
         }
     }
@@ -112,7 +117,7 @@ impl Architecture {
         let Architecture { channels, policy_channels, value_channels, value_hidden, .. } = *self;
         let cells = self.cells();
         let mut list = Vec::new();
-        conv(&mut list, "stem", channels, PLANES, 3);
+        conv(&mut list, "stem", channels, self.view.planes(), 3);
         for block in 0..self.blocks {
             conv(&mut list, &format!("block{block}.first"), channels, channels, 3);
             conv(&mut list, &format!("block{block}.second"), channels, channels, 3);

@@ -2,9 +2,12 @@
 //!
 //! What is learnt never depends on it.
 
+use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{io, thread};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::{self, ScopedJoinHandle};
+use std::time::Duration;
 
 use claimeven_game::{Column, Game, Position, Setup};
 use claimeven_solver::{Options, Solver, Unsolvable, embedded_books};
@@ -56,13 +59,15 @@ pub struct Marks {
 }
 
 impl Exam {
-    /// Draws positions by random play and solves them.
+    /// Draws positions by random play and solves them. `progress` is told how many are solved, once
+    /// before the first and then now and again; `None` if it breaks off.
     pub fn new(
         setup: Setup,
         parameters: &ExamParameters,
         seed: u64,
         threads: usize,
-    ) -> Result<Exam, Unsolvable> {
+        mut progress: impl FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<Option<Exam>, Unsolvable> {
         Solver::check(setup)?;
         let mut random = Rng::with_seed(seed);
         let games: Vec<Game> = (0..parameters.positions)
@@ -71,29 +76,46 @@ impl Exam {
                 random_game(setup, plies, &mut random)
             })
             .collect();
-        let next = AtomicUsize::new(0);
+        let (next, count) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let cancel = AtomicBool::new(false);
         let work = || {
             let books = embedded_books();
             let mut solver = Solver::new(Options { books, ..Options::default() });
             let mut done = Vec::new();
             while let index = next.fetch_add(1, Ordering::Relaxed)
                 && let Some(game) = games.get(index)
+                && !cancel.load(Ordering::Relaxed)
             {
                 let results = results(&mut solver, game.position())?;
                 done.push((index, Question { moves: game.move_text(), results }));
+                count.fetch_add(1, Ordering::Relaxed);
             }
             Ok(done)
         };
+        if progress(0).is_break() {
+            return Ok(None);
+        }
         let parts: Vec<_> = thread::scope(|scope| {
             let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            while !workers.iter().all(ScopedJoinHandle::is_finished) {
+                let solved = count.load(Ordering::Relaxed);
+                if solved > 0 && progress(solved).is_break() {
+                    cancel.store(true, Ordering::Relaxed);
+                }
+                thread::sleep(Duration::from_millis(20));
+            }
             workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
         });
+        if cancel.into_inner() {
+            return Ok(None);
+        }
         let mut questions = Vec::new();
         for part in parts {
             questions.extend(part?);
         }
         questions.sort_by_key(|(index, _)| *index);
-        Ok(Exam { questions: questions.into_iter().map(|(_, question)| question).collect() })
+        let questions = questions.into_iter().map(|(_, question)| question).collect();
+        Ok(Some(Exam { questions }))
     }
 
     /// Reads an exam from a file.

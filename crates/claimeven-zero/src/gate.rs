@@ -1,4 +1,7 @@
 //! The match that decides whether a new network replaces the best.
+//!
+//! The arena, which has matches of any players, is built on this crate. And here all games of a
+//! thread are played at the same time, so that one pass of a network serves all of them.
 
 use std::thread;
 
@@ -33,7 +36,7 @@ impl MatchScore {
 }
 
 /// Plays pairs of games with the same random opening and colours exchanged.
-pub fn play_match(
+pub(crate) fn play_match(
     new: &Inference,
     best: &Inference,
     parameters: &GateParameters,

@@ -8,7 +8,7 @@ use crate::architecture::{Architecture, ValueHead};
 use crate::evaluator::{Answer, Chances, Evaluator};
 use crate::lanes::{Kernel, LANES, Lanes, Windows};
 use crate::network::Network;
-use crate::planes::{Discs, PLANES, each_input};
+use crate::planes::{Discs, View};
 
 /// What is added to a variance before its root divides.
 pub(crate) const EPSILON: f32 = 1e-5;
@@ -75,7 +75,7 @@ impl Inference {
                 Layer::dense(network, "value.result"),
             ],
             buffers: Buffers {
-                input: lanes(cells * PLANES),
+                input: lanes(cells * architecture.view.planes()),
                 tower: lanes(cells * channels),
                 inner: lanes(cells * channels),
                 policy: [lanes(cells * policy_channels), lanes(cols)],
@@ -144,6 +144,7 @@ impl Evaluator for Inference {
         for (positions, answers) in positions.chunks(LANES).zip(answers.chunks_mut(LANES)) {
             fill_input(
                 positions.iter().map(Discs::of),
+                self.architecture.view,
                 positions[0].setup(),
                 &mut self.buffers.input,
             );
@@ -158,12 +159,15 @@ impl Evaluator for Inference {
 /// Writes the planes of up to sixteen positions; lanes without a position are empty.
 pub(crate) fn fill_input(
     positions: impl Iterator<Item = Discs>,
+    view: View,
     setup: claimeven_game::Setup,
     input: &mut [Lanes],
 ) {
     input.fill([0.0; LANES]);
     for (lane, discs) in positions.enumerate() {
-        each_input(setup, discs, |cell, plane, value| input[cell * PLANES + plane][lane] = value);
+        view.each(setup, discs, |cell, plane, value| {
+            input[cell * view.planes() + plane][lane] = value;
+        });
     }
 }
 

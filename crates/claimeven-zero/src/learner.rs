@@ -1,5 +1,6 @@
 //! The network that learns.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -40,7 +41,9 @@ impl Learner {
     }
 
     /// Takes steps on batches drawn from a pool, each sample as it is or mirrored. Returns the
-    /// mean losses. The result does not depend on the number of threads.
+    /// mean losses, or `None` if `progress`, which is told the steps taken, breaks off. The result
+    /// does not depend on the number of threads.
+    #[expect(clippy::too_many_arguments, reason = "each is what a step is made of")]
     pub fn learn(
         &mut self,
         pool: &[Sample],
@@ -49,11 +52,15 @@ impl Learner {
         parameters: &LearningParameters,
         threads: usize,
         random: &mut Rng,
-    ) -> Losses {
-        let setup = self.network.architecture().setup().expect("a network's setup is sound");
+        mut progress: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Option<Losses> {
+        let setup = self.network.setup();
         let mut sum = Losses::default();
         let mut scratches = vec![Scratch::default(); threads];
-        for _ in 0..steps {
+        for step in 0..steps {
+            if progress(step).is_break() {
+                return None;
+            }
             let batch: Vec<Sample> = (0..parameters.batch)
                 .map(|_| {
                     let sample = &pool[random.usize(..pool.len())];
@@ -65,7 +72,7 @@ impl Learner {
             sum.value += gradient.losses.value / steps as f32;
             self.step(&gradient, rate, parameters);
         }
-        sum
+        Some(sum)
     }
 
     /// The mean gradient of a batch, whose chunks the threads take one by one.
@@ -167,7 +174,8 @@ mod tests {
         let learnt = |threads| {
             let mut learner = Learner::new(network.clone());
             let mut random = Rng::with_seed(1);
-            learner.learn(&pool, 60, 5e-3, &parameters, threads, &mut random);
+            let go_on = |_| ControlFlow::Continue(());
+            learner.learn(&pool, 60, 5e-3, &parameters, threads, &mut random, go_on);
             learner
         };
         let learner = learnt(2);

@@ -2,6 +2,7 @@
 //!
 //! - [`Network`] is a network and its file; [`Inference`] judges positions with it, and is one
 //!   [`Evaluator`] of several.
+//! - [`embedded_network`] is a trained one that is part of the program; [`Model`] is one that is not.
 //! - [`SearchTree`] gathers positions and applies what evaluators say of them.
 //! - [`Zero`] is the player, an [`Agent`](claimeven_search::Agent).
 //! - [`Run`] is a training run in a folder: self-play, learning, gate and exam, one iteration
@@ -40,6 +41,7 @@ mod gumbel;
 mod inference;
 mod lanes;
 mod learner;
+mod model;
 mod network;
 mod parameters;
 mod planes;
@@ -56,19 +58,20 @@ pub use cache::Cache;
 pub use evaluator::{Answer, Chances, Evaluator, Ignorant};
 pub use exam::{Exam, Marks};
 pub use files::{FileError, FileErrorCause};
-pub use gate::{MatchScore, play_match};
+pub use gate::MatchScore;
 pub use gradient::{Losses, Sample};
 pub use gumbel::{GumbelParameters, Halving, improved_policy};
 pub use inference::Inference;
 pub use learner::Learner;
+pub use model::{Model, ModelError, NoNetwork, embedded_network, embedded_networks, kept_networks};
 pub use network::{Network, NetworkError};
 pub use parameters::{
     ExamParameters, GateParameters, LearningParameters, Parameters, ParametersError,
     SelfPlayParameters,
 };
-pub use planes::{Discs, PLANES};
+pub use planes::{Discs, View};
 pub use replay::{Replay, SamplesError};
-pub use run::{Event, Metrics, Observer, Run, RunError, RunState};
+pub use run::{Event, Metrics, Observer, Resources, Run, RunError, RunState};
 pub use search_tree::{Gathered, Node, Proof, SearchTree, TreeParameters};
 pub use searches::search_many;
 pub use self_play::{Harvest, Watch, play_games};

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use claimeven_game::Setup;
 use fastrand::Rng;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
@@ -50,6 +51,11 @@ impl Network {
     /// Its shape.
     pub fn architecture(&self) -> &Architecture {
         &self.architecture
+    }
+
+    /// The game it is for.
+    pub fn setup(&self) -> Setup {
+        self.architecture.setup().expect("a network's architecture is sound")
     }
 
     /// Its numbers, in the order of [`Architecture::tensors`].
@@ -192,7 +198,6 @@ pub(crate) fn normal(random: &mut Rng) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use claimeven_game::Setup;
 
     fn network() -> Network {
         let mut network = Network::new(Architecture::new(Setup::STANDARD, 1, 8), 7).unwrap();

@@ -4,6 +4,7 @@ use std::fmt;
 
 use claimeven_game::Setup;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::architecture::{Architecture, ArchitectureError};
 use crate::gumbel::GumbelParameters;
@@ -153,6 +154,11 @@ impl Parameters {
 
     /// As strong as it gets, over many hours.
     pub fn strongest(setup: Setup) -> Parameters {
+        // Openings are the same part of a game on every board.
+        let cells = setup.cells();
+        let plies = |of_standard: u32| of_standard * cells.min(42) / 42;
+        // A board that is larger than the standard one is too hard to solve before it is half full.
+        let exam_plies = if cells > 42 { (cells - 32, cells - 20) } else { (plies(4), plies(16)) };
         Parameters {
             architecture: Architecture::new(setup, 5, 64),
             seed: 1,
@@ -162,7 +168,7 @@ impl Parameters {
                 full_share: 0.3,
                 full_simulations: 80,
                 fast_simulations: 16,
-                opening_plies: 12,
+                opening_plies: plies(12),
                 temperature: 1.0,
                 temperature_half_life: 12.0,
                 search_value_share: 0.5,
@@ -188,14 +194,14 @@ impl Parameters {
                 every: 5,
                 pairs: 50,
                 simulations: 24,
-                opening_plies: 6,
+                opening_plies: plies(6),
                 threshold: 0.53,
             },
             exam: ExamParameters {
                 every: 5,
                 positions: 1000,
-                least_plies: 4,
-                most_plies: 16,
+                least_plies: exam_plies.0,
+                most_plies: exam_plies.1,
                 simulations: 64,
             },
         }
@@ -241,6 +247,45 @@ impl Parameters {
         Ok(setup)
     }
 
+    /// Changes one number by its name, such as `learning.rate`. Whether a network can be trained
+    /// with it is for [`check`](Parameters::check) to say.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParametersError> {
+        let mut all = self.document();
+        let wrong = || ParametersError::Value { name: name.to_owned(), value: value.to_owned() };
+        let mut parts = name.split('.');
+        let place = parts.try_fold(&mut all, |value, part| value.get_mut(part));
+        match place {
+            None | Some(Value::Object(_)) => {
+                return Err(ParametersError::Name(name.to_owned()));
+            }
+            Some(text @ Value::String(_)) => *text = Value::String(value.to_owned()),
+            Some(number) => *number = serde_json::from_str(value).map_err(|_| wrong())?,
+        }
+        *self = serde_json::from_value(all).map_err(|_| wrong())?;
+        Ok(())
+    }
+
+    /// Changes all numbers that a document has, which is built as the parameters are.
+    pub fn set_all(&mut self, document: &Value) -> Result<(), ParametersError> {
+        let mut list = Vec::new();
+        list_values("", document, &mut list);
+        list.iter().try_for_each(|(name, value)| self.set(name, value))
+    }
+
+    /// All numbers with their names, such as `learning.rate`.
+    pub fn list(&self) -> Vec<(String, String)> {
+        let mut list = Vec::new();
+        list_values("", &self.document(), &mut list);
+        list
+    }
+
+    /// As a document. By way of its text, in which 0.1 is 0.1 and not the nearest number that
+    /// single precision has, in double precision.
+    fn document(&self) -> Value {
+        let text = serde_json::to_string(self).expect("parameters are plain data");
+        serde_json::from_str(&text).expect("the text is a document")
+    }
+
     /// The presets by name.
     pub fn preset(name: &str, setup: Setup) -> Option<Parameters> {
         match name {
@@ -255,9 +300,31 @@ impl Parameters {
     pub const PRESETS: [&str; 3] = ["10min", "1h", "strongest"];
 }
 
+fn list_values(name: &str, value: &Value, list: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(parts) => {
+            for (part, value) in parts {
+                let dot = if name.is_empty() { "" } else { "." };
+                list_values(&format!("{name}{dot}{part}"), value, list);
+            }
+        }
+        Value::String(text) => list.push((name.to_owned(), text.clone())),
+        number => list.push((name.to_owned(), number.to_string())),
+    }
+}
+
 /// Why a network cannot be trained with some numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParametersError {
+    /// No number has the name.
+    Name(String),
+    /// A number cannot have the value.
+    Value {
+        /// Which one.
+        name: String,
+        /// What it should be.
+        value: String,
+    },
     /// There is no such network.
     Architecture(ArchitectureError),
     /// A number is out of range.
@@ -283,6 +350,12 @@ pub enum ParametersError {
 impl fmt::Display for ParametersError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            ParametersError::Name(name) => {
+                let list = Parameters::ten_minutes(Setup::STANDARD).list();
+                let names: Vec<String> = list.into_iter().map(|(name, _)| name).collect();
+                write!(f, "there is no parameter '{name}' (there are {})", names.join(", "))
+            }
+            ParametersError::Value { name, value } => write!(f, "{name} cannot be '{value}'"),
             ParametersError::Architecture(error) => error.fmt(f),
             ParametersError::Range { name, value, least, most } => {
                 write!(f, "{name} is {least} to {most}, not {value}")
@@ -299,12 +372,51 @@ impl std::error::Error for ParametersError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use claimeven_game::Ruleset;
+
+    #[test]
+    fn parameters_are_set_by_name() {
+        let mut parameters = Parameters::ten_minutes(Setup::STANDARD);
+        let list = parameters.list();
+        for (name, value) in &list {
+            parameters.set(name, value).unwrap();
+        }
+        assert_eq!(parameters, Parameters::ten_minutes(Setup::STANDARD));
+        for (name, value) in [
+            ("learning.rate", "0.25"),
+            ("self_play.gumbel.considered", "3"),
+            ("architecture.value", "tanh"),
+            ("architecture.lines", "true"),
+        ] {
+            parameters.set(name, value).unwrap();
+            assert!(parameters.list().contains(&(name.to_owned(), value.to_owned())), "{name}");
+        }
+        let document = serde_json::json!({ "seed": 7, "learning": { "rate": 0.5, "batch": 32 } });
+        parameters.set_all(&document).unwrap();
+        assert_eq!((parameters.seed, parameters.learning.batch), (7, 32));
+        let error = |name, value| {
+            let mut parameters = Parameters::ten_minutes(Setup::STANDARD);
+            parameters.set(name, value).unwrap_err().to_string()
+        };
+        assert_eq!(error("learning.batch", "-1"), "learning.batch cannot be '-1'");
+        assert_eq!(error("learning.rate", "fast"), "learning.rate cannot be 'fast'");
+        assert_eq!(error("architecture.value", "vague"), "architecture.value cannot be 'vague'");
+        for name in ["rate", "learning", "", "learning/rate"] {
+            let error = error(name, "1");
+            assert!(error.starts_with(&format!("there is no parameter '{name}' (")), "{error}");
+            assert!(error.contains("learning.rate, "), "{error}");
+        }
+    }
 
     #[test]
     fn presets_can_be_trained_and_bad_numbers_are_named() {
-        for name in Parameters::PRESETS {
-            let parameters = Parameters::preset(name, Setup::STANDARD).unwrap();
-            assert_eq!(parameters.check(), Ok(Setup::STANDARD));
+        let boards = [(7, 6, 4), (4, 4, 3), (2, 2, 2), (9, 9, 5), (35, 2, 3)];
+        for (cols, rows, connect) in boards {
+            let setup = Setup::new(cols, rows, connect, Ruleset::Standard).unwrap();
+            for name in Parameters::PRESETS {
+                let parameters = Parameters::preset(name, setup).unwrap();
+                assert_eq!(parameters.check(), Ok(setup));
+            }
         }
         let refused = |change: fn(&mut Parameters)| {
             let mut parameters = Parameters::ten_minutes(Setup::STANDARD);

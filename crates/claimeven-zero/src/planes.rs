@@ -1,6 +1,7 @@
 //! A position as the network sees it.
 
-use claimeven_game::{Bits, Player, Position, Setup, with_board};
+use claimeven_game::{AnySize, Bits, Player, Position, Rules, Setup, with_board};
+use serde::{Deserialize, Serialize};
 
 /// The discs of a position as two sets of cells, which is all that the network is shown.
 ///
@@ -43,33 +44,74 @@ impl Discs {
     }
 }
 
-/// How many planes there are: own discs, other discs, the cells on which a disc can come to rest
-/// now, and one that is 1 all over for the first player and -1 for the second.
+/// What a network is shown of a position, as planes over the cells of the board.
 ///
 /// Who moves first decides who is forced to open a column in the end, and the number of discs is
-/// hard to see for a network that looks at nine cells at a time. Being nowhere 0, the last plane
-/// also shows where the board ends.
-pub const PLANES: usize = 4;
+/// hard to see for a network that looks at nine cells at a time; so there is a plane that is 1
+/// all over for the first player and -1 for the second. Being nowhere 0, it also shows where the
+/// board ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum View {
+    /// Own discs, other discs, the cells on which a disc can come to rest now, and who moves.
+    #[default]
+    Discs,
+    /// The same, the empty cells that close a line for either side, and every second row. What a
+    /// line is need not be learnt then, and neither which threats are odd and which even.
+    Threats,
+}
 
-/// Calls `set(cell, plane, value)` for all that is not 0. Cells are numbered row by row from the
-/// bottom.
-pub(crate) fn each_input(setup: Setup, discs: Discs, mut set: impl FnMut(usize, usize, f32)) {
-    let (cols, rows, stride) =
-        (usize::from(setup.cols()), usize::from(setup.rows()), setup.stride() as usize);
-    let side = if discs.player() == Player::First { 1.0 } else { -1.0 };
-    for col in 0..cols {
-        let mut is_above_discs = true;
-        for row in 0..rows {
-            let (bit, cell) = (1 << (col * stride + row), row * cols + col);
-            if discs.own & bit != 0 {
-                set(cell, 0, 1.0);
-            } else if discs.filled & bit != 0 {
-                set(cell, 1, 1.0);
-            } else if is_above_discs {
-                set(cell, 2, 1.0);
-                is_above_discs = false;
+impl View {
+    /// How many planes there are.
+    pub const fn planes(self) -> usize {
+        match self {
+            View::Discs => 4,
+            View::Threats => 7,
+        }
+    }
+
+    /// Calls `set(cell, plane, value)` for all that is not 0. Cells are numbered row by row from
+    /// the bottom.
+    pub(crate) fn each(self, setup: Setup, discs: Discs, mut set: impl FnMut(usize, usize, f32)) {
+        let (cols, rows, stride) =
+            (usize::from(setup.cols()), usize::from(setup.rows()), setup.stride() as usize);
+        let side = if discs.player() == Player::First { 1.0 } else { -1.0 };
+        let threats = self.threats(setup, discs);
+        for col in 0..cols {
+            let mut is_above_discs = true;
+            for row in 0..rows {
+                let (bit, cell) = (1 << (col * stride + row), row * cols + col);
+                if discs.own & bit != 0 {
+                    set(cell, 0, 1.0);
+                } else if discs.filled & bit != 0 {
+                    set(cell, 1, 1.0);
+                } else if is_above_discs {
+                    set(cell, 2, 1.0);
+                    is_above_discs = false;
+                }
+                set(cell, 3, side);
+                let Some(threats) = threats else { continue };
+                for (plane, threats) in (4..).zip(threats) {
+                    if threats & bit != 0 {
+                        set(cell, plane, 1.0);
+                    }
+                }
+                if row % 2 == 1 {
+                    set(cell, 6, 1.0);
+                }
             }
-            set(cell, 3, side);
+        }
+    }
+
+    /// The threats of both sides, if they are shown: own ones first.
+    fn threats(self, setup: Setup, discs: Discs) -> Option<[u128; 2]> {
+        match self {
+            View::Discs => None,
+            View::Threats => {
+                let rules = AnySize::<u128>::new(setup).expect("every board fits in 128 bits");
+                let of = |own| rules.threats(own) & !discs.filled;
+                Some([of(discs.own), of(discs.filled ^ discs.own)])
+            }
         }
     }
 }
@@ -81,17 +123,33 @@ mod tests {
     #[test]
     fn planes_show_the_board_from_the_side_to_move() {
         let position = Position::from_moves(Setup::STANDARD, "112").unwrap();
-        let mut planes = vec![[0.0; PLANES]; 42];
-        each_input(Setup::STANDARD, Discs::of(&position), |cell, plane, value| {
+        let mut planes = vec![[0.0; View::Discs.planes()]; 42];
+        View::Discs.each(Setup::STANDARD, Discs::of(&position), |cell, plane, value| {
             planes[cell][plane] = value;
         });
         // The second player moves: its disc is the upper one of the first column.
-        let planes: Vec<[i32; PLANES]> =
-            planes.iter().map(|cell: &[f32; PLANES]| cell.map(|value| value as i32)).collect();
+        let planes: Vec<[i32; 4]> =
+            planes.iter().map(|cell: &[f32; 4]| cell.map(|value| value as i32)).collect();
         assert_eq!(planes[7], [1, 0, 0, -1]);
         assert_eq!([planes[0], planes[1]], [[0, 1, 0, -1]; 2]);
         let open: Vec<usize> = (0..42).filter(|&cell| planes[cell][2] == 1).collect();
         assert_eq!(open, [2, 3, 4, 5, 6, 8, 14]);
+    }
+
+    #[test]
+    fn threats_of_both_sides_have_planes_of_their_own() {
+        // Three in a row of the first player, who moves, and three in a column of the second.
+        let position = Position::from_moves(Setup::STANDARD, "213141").unwrap();
+        let mut planes = [Vec::new(), Vec::new(), Vec::new()];
+        View::Threats.each(Setup::STANDARD, Discs::of(&position), |cell, plane, value| {
+            if plane >= 4 {
+                assert_eq!(value.to_bits(), 1.0_f32.to_bits());
+                planes[plane - 4].push(cell);
+            }
+        });
+        assert_eq!(planes[0], [4]);
+        assert_eq!(planes[1], [21]);
+        assert_eq!(planes[2].len(), 21);
     }
 
     #[test]

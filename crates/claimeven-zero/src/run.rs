@@ -1,7 +1,7 @@
 //! A training run: its folder, and one iteration after another.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -33,14 +33,19 @@ use crate::self_play::{Harvest, Watch, play_games};
 /// networks/000012.safetensors   the network after iteration 12
 /// learner/000012-….safetensors  what the learner needs to go on from there
 /// samples/000012.safetensors    what the games of iteration 12 have taught
+/// lock                       held by the process that trains
 /// ```
 ///
 /// Killed at any time, it goes on from the last iteration that ended, as if nothing had happened.
+///
+/// A folder stops growing: samples are removed when they leave the window, a learner when the next
+/// one is saved, and of the networks stay the last 40, the best, and of the older ones every
+/// second, fourth, eighth … so that there are never more than about 80.
 pub struct Run {
     folder: PathBuf,
     parameters: Parameters,
     setup: Setup,
-    threads: usize,
+    resources: Resources,
     state: RunState,
     learner: Learner,
     /// The network that plays: the mean of what the learner has been lately.
@@ -48,6 +53,24 @@ pub struct Run {
     best: Network,
     replay: Replay,
     exam: Option<Exam>,
+    /// Nobody else trains in the folder while this is held.
+    _lock: File,
+}
+
+/// What a run may use of the machine. Nothing that is learnt depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resources {
+    /// Threads to work on.
+    pub threads: usize,
+    /// Bytes of the disk that are left to others: with less, no iteration begins.
+    pub keep_free: u64,
+}
+
+impl Resources {
+    /// So many threads, and 256 MB of the disk left to others.
+    pub fn new(threads: usize) -> Resources {
+        Resources { threads: threads.max(1), keep_free: 256_000_000 }
+    }
 }
 
 /// Where a run is.
@@ -109,7 +132,12 @@ pub struct Metrics {
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// The positions of the exam are being solved.
-    PreparingExam,
+    PreparingExam {
+        /// Those that are.
+        solved: usize,
+        /// All of them.
+        of: usize,
+    },
     /// Games are being played.
     Playing {
         /// The iteration.
@@ -123,8 +151,15 @@ pub enum Event<'a> {
     Learning {
         /// The iteration.
         iteration: u64,
-        /// Steps to be taken.
+        /// Steps taken.
         steps: u64,
+        /// Steps of the iteration.
+        of: u64,
+    },
+    /// The gate match or the exam has begun.
+    Testing {
+        /// The iteration.
+        iteration: u64,
     },
     /// An iteration has ended and is saved.
     Done(&'a Metrics),
@@ -137,36 +172,64 @@ pub type Observer<'a> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'a;
 const KEPT_NETWORKS: u64 = 40;
 
 impl Run {
-    /// Begins a run in an empty or new folder, or goes on with the one there, which must have
-    /// the same parameters. `None` goes on with whatever is there.
-    pub fn open(
+    /// Begins a run in an empty or new folder.
+    pub fn begin(
         folder: &Path,
-        parameters: Option<&Parameters>,
-        threads: usize,
+        parameters: &Parameters,
+        resources: Resources,
         observer: &mut Observer<'_>,
     ) -> Result<Run, RunError> {
+        parameters.check().map_err(RunError::Parameters)?;
+        let lock = create(folder, parameters)?;
+        Run::open(folder, parameters, lock, resources, observer)
+    }
+
+    /// Goes on with the run in a folder. If parameters are given, they must be its own.
+    pub fn resume(
+        folder: &Path,
+        parameters: Option<&Parameters>,
+        resources: Resources,
+        observer: &mut Observer<'_>,
+    ) -> Result<Run, RunError> {
+        let saved = Run::parameters_of(folder)?;
+        if let Some(asked) = parameters {
+            let both = saved.list().into_iter().zip(asked.list());
+            if let Some(((name, saved), (_, asked))) = both.into_iter().find(|(a, b)| a != b) {
+                let folder = folder.to_owned();
+                return Err(RunError::OtherParameters { folder, name, saved, asked });
+            }
+        }
+        Run::open(folder, &saved, lock(folder)?, resources, observer)
+    }
+
+    /// The parameters of the run in a folder.
+    pub fn parameters_of(folder: &Path) -> Result<Parameters, RunError> {
         let path = folder.join("parameters.json");
-        let text = match fs::read(&path) {
-            Ok(text) => Some(text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(RunError::Io(path, error)),
-        };
-        let parameters = match (text, parameters) {
-            (Some(text), asked) => {
-                let saved: Parameters = serde_json::from_slice(&text)
-                    .map_err(|error| RunError::Damaged(path.clone(), error.to_string()))?;
-                if asked.is_some_and(|asked| *asked != saved) {
-                    return Err(RunError::OtherParameters(folder.to_owned()));
-                }
-                saved
+        if !path.exists() {
+            return Err(RunError::NoRun(folder.to_owned()));
+        }
+        let parameters: Parameters = read_json(&path)?;
+        parameters.check().map_err(|error| RunError::Damaged(path, error.to_string()))?;
+        Ok(parameters)
+    }
+
+    /// What the iterations of the run in a folder did, as far as they have ended.
+    pub fn metrics_of(folder: &Path) -> Result<Vec<Metrics>, RunError> {
+        let path = folder.join("metrics.jsonl");
+        match fs::read_to_string(&path) {
+            // A line that is being written is none yet.
+            Ok(text) => {
+                Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
             }
-            (None, Some(parameters)) => {
-                create(folder, parameters)?;
-                *parameters
-            }
-            (None, None) => return Err(RunError::NoRun(folder.to_owned())),
-        };
-        Run::resume(folder, &parameters, threads.max(1), observer)
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(RunError::Io(path, error)),
+        }
+    }
+
+    /// Whether some process trains in a folder now.
+    pub fn is_active(folder: &Path) -> bool {
+        let file = File::open(folder.join("lock"));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
     /// Where it is.
@@ -189,9 +252,10 @@ impl Run {
         &self.best
     }
 
-    /// Plays, learns, measures and saves once. `None` if the observer broke off; after an error
-    /// the run must be opened again.
+    /// Plays, learns, measures and saves once. `None` if the observer broke off, which leaves the
+    /// run at the last iteration; after an error it must be opened again.
     pub fn iterate(&mut self, observer: &mut Observer<'_>) -> Result<Option<Metrics>, RunError> {
+        self.check_disk()?;
         let start = Instant::now();
         let iteration = self.state.iteration + 1;
         let mut state = RunState { iteration, ..self.state };
@@ -210,15 +274,19 @@ impl Run {
         let new_samples = harvest.samples.len();
         let learning = self.parameters.learning;
         let steps = (learning.passes * new_samples as f32 / learning.batch as f32).round() as u64;
-        if observer(Event::Learning { iteration, steps }).is_break() {
-            return Ok(None);
-        }
         self.replay.add(iteration, harvest.samples, state.samples, &learning);
         state.window_from = self.replay.oldest().unwrap_or(0);
         let pool = self.replay.pool();
         let rate = self.rate(iteration);
         let mut random = Rng::with_seed(self.seed(iteration, 2));
-        let losses = self.learner.learn(&pool, steps, rate, &learning, self.threads, &mut random);
+        let progress = |done| observer(Event::Learning { iteration, steps: done, of: steps });
+        let threads = self.resources.threads;
+        let losses =
+            self.learner.learn(&pool, steps, rate, &learning, threads, &mut random, progress);
+        let Some(losses) = losses else {
+            self.load()?;
+            return Ok(None);
+        };
         state.steps = self.learner.steps;
         let share = learning.average.max(1.0 / iteration as f32);
         self.player.approach(self.learner.network(), share);
@@ -226,6 +294,7 @@ impl Run {
         let learning_seconds = start.elapsed().as_secs_f64() - self_play_seconds;
 
         // 3. Gate and exam.
+        let _ = observer(Event::Testing { iteration });
         let inference = Inference::new(&self.player);
         let gate = self.gate(iteration, &inference);
         let has_won = gate.is_some_and(|score| score.share() >= self.parameters.gate.threshold);
@@ -236,8 +305,8 @@ impl Run {
             .exam
             .as_ref()
             .filter(|_| iteration.is_multiple_of(self.parameters.exam.every.max(1)));
-        let marks = marks
-            .map(|exam| exam.marks(&inference, self.parameters.exam.simulations, self.threads));
+        let marks =
+            marks.map(|exam| exam.marks(&inference, self.parameters.exam.simulations, threads));
 
         // 4. Everything is saved before the state says so.
         let seconds = start.elapsed().as_secs_f64();
@@ -272,10 +341,14 @@ impl Run {
         let parameters = &self.parameters.self_play;
         let numbers = (iteration - 1) * parameters.games..iteration * parameters.games;
         let network = Inference::new(&self.player);
-        let (seed, watch) = (self.seed(0, 1), Watch::default());
+        let (seed, watch, threads) = (self.seed(0, 1), Watch::default(), self.resources.threads);
+        let observing = thread::current();
         thread::scope(|scope| {
-            let games = scope
-                .spawn(|| play_games(&network, parameters, seed, numbers, self.threads, &watch));
+            let games = scope.spawn(|| {
+                let harvest = play_games(&network, parameters, seed, numbers, threads, &watch);
+                observing.unpark();
+                harvest
+            });
             while !games.is_finished() {
                 thread::park_timeout(Duration::from_millis(200));
                 let games = watch.games.load(std::sync::atomic::Ordering::Relaxed);
@@ -292,7 +365,7 @@ impl Run {
         let parameters = &self.parameters.gate;
         (iteration > 1 && iteration.is_multiple_of(parameters.every.max(1))).then(|| {
             let best = Inference::new(&self.best);
-            play_match(new, &best, parameters, self.seed(iteration, 3), self.threads)
+            play_match(new, &best, parameters, self.seed(iteration, 3), self.resources.threads)
         })
     }
 
@@ -308,6 +381,20 @@ impl Run {
     fn seed(&self, iteration: u64, purpose: u64) -> u64 {
         let mut random = Rng::with_seed(self.parameters.seed.wrapping_add(purpose << 32));
         random.u64(..) ^ iteration.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    /// Whether there is room for what an iteration writes, and for others.
+    fn check_disk(&self) -> Result<(), RunError> {
+        // Three of the learner, one of the player and two of the best, before older ones go; and
+        // samples, which are less.
+        let needed = 10 * self.player.to_bytes().len() as u64 + self.resources.keep_free;
+        match fs4::available_space(&self.folder) {
+            Ok(free) if free < needed => {
+                Err(RunError::Disk { folder: self.folder.clone(), free, needed })
+            }
+            // Where nobody can tell, writing will.
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     fn path(&self, kind: &str, iteration: u64, part: &str) -> PathBuf {
@@ -331,39 +418,49 @@ impl Run {
         save(&self.best, self.folder.join("best.safetensors"))
     }
 
-    fn resume(
+    fn open(
         folder: &Path,
         parameters: &Parameters,
-        threads: usize,
+        lock: File,
+        resources: Resources,
         observer: &mut Observer<'_>,
     ) -> Result<Run, RunError> {
         let setup = parameters.check().map_err(RunError::Parameters)?;
-        let path = folder.join("state.json");
-        let state: RunState = read_json(&path)?;
+        let state: RunState = read_json(&folder.join("state.json"))?;
         let network = Network::new(parameters.architecture, parameters.seed)
             .expect("the parameters have been checked");
         let mut run = Run {
             folder: folder.to_owned(),
             parameters: *parameters,
             setup,
-            threads,
+            resources,
             state,
             learner: Learner::new(network.clone()),
             player: network.clone(),
             best: network,
             replay: Replay::new(setup),
             exam: None,
+            _lock: lock,
         };
-        if state.iteration > 0 {
-            run.load()?;
-        }
+        run.load()?;
         run.forget_later_metrics()?;
+        run.check_disk()?;
         run.exam = run.prepare_exam(observer)?;
         Ok(run)
     }
 
+    /// Everything as it was at the end of the last iteration.
     fn load(&mut self) -> Result<(), RunError> {
         let iteration = self.state.iteration;
+        self.replay = Replay::new(self.setup);
+        if iteration == 0 {
+            let network = Network::new(self.parameters.architecture, self.parameters.seed)
+                .expect("the parameters have been checked");
+            self.learner = Learner::new(network.clone());
+            self.player = network.clone();
+            self.best = network;
+            return Ok(());
+        }
         let load = |path: PathBuf| -> Result<Network, RunError> {
             let network = Network::load(&path)
                 .map_err(|error| RunError::Damaged(path.clone(), error.to_string()))?;
@@ -413,10 +510,13 @@ impl Run {
                 Exam::load(&path).map_err(|error| RunError::Damaged(path, error.to_string()))?;
             return Ok(Some(exam));
         }
-        let _ = observer(Event::PreparingExam);
-        // A ruleset that cannot be solved has no exam.
-        let Ok(exam) = Exam::new(self.setup, parameters, self.seed(0, 4), self.threads) else {
-            return Ok(None);
+        let (seed, threads) = (self.seed(0, 4), self.resources.threads);
+        let progress = |solved| observer(Event::PreparingExam { solved, of: parameters.positions });
+        let exam = match Exam::new(self.setup, parameters, seed, threads, progress) {
+            Ok(Some(exam)) => exam,
+            Ok(None) => return Err(RunError::Stopped(self.folder.clone())),
+            // A ruleset that cannot be solved has no exam.
+            Err(_) => return Ok(None),
         };
         exam.save(&path).map_err(|error| RunError::Io(path, error))?;
         Ok(Some(exam))
@@ -450,19 +550,47 @@ impl Run {
     }
 }
 
-fn create(folder: &Path, parameters: &Parameters) -> Result<(), RunError> {
+/// The folders of a run.
+const FOLDERS: [&str; 4] = ["networks", "learner", "samples", "best"];
+
+fn create(folder: &Path, parameters: &Parameters) -> Result<File, RunError> {
     let error = |error| RunError::Io(folder.to_owned(), error);
-    parameters.check().map_err(RunError::Parameters)?;
-    fs::create_dir_all(folder).map_err(error)?;
-    if fs::read_dir(folder).map_err(error)?.next().is_some() {
-        return Err(RunError::NotEmpty(folder.to_owned()));
+    if folder.join("parameters.json").exists() {
+        return Err(RunError::Exists(folder.to_owned()));
     }
-    for kind in ["networks", "learner", "samples", "best"] {
-        fs::create_dir(folder.join(kind)).map_err(error)?;
+    fs::create_dir_all(folder).map_err(error)?;
+    for entry in fs::read_dir(folder).map_err(error)? {
+        // What a beginning that was cut off has left is in nobody's way.
+        let own = [&FOLDERS[..], &["lock", "state.json", "state.json.new", "parameters.json.new"]];
+        let name = entry.map_err(error)?.file_name();
+        if !own.concat().iter().any(|&own| name == own) {
+            return Err(RunError::NotEmpty(folder.to_owned()));
+        }
+    }
+    let lock = lock(folder)?;
+    for kind in FOLDERS {
+        fs::create_dir_all(folder.join(kind)).map_err(error)?;
     }
     write_json(&folder.join("state.json"), &RunState::default())?;
     // Last, because it makes the folder a run.
-    write_json(&folder.join("parameters.json"), parameters)
+    write_json(&folder.join("parameters.json"), parameters)?;
+    Ok(lock)
+}
+
+/// Makes the folder one that this process trains in.
+fn lock(folder: &Path) -> Result<File, RunError> {
+    let path = folder.join("lock");
+    let error = |error| RunError::Io(path.clone(), error);
+    let file = File::options().create(true).append(true).open(&path).map_err(error)?;
+    // Whoever watches holds it for an instant.
+    for _ in 0..5 {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(20)),
+            Err(TryLockError::Error(cause)) => return Err(error(cause)),
+        }
+    }
+    Err(RunError::Busy(folder.to_owned()))
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> Result<(), RunError> {
@@ -490,8 +618,32 @@ pub enum RunError {
     NoRun(PathBuf),
     /// The folder holds something else.
     NotEmpty(PathBuf),
+    /// The folder holds a run already.
+    Exists(PathBuf),
+    /// Another process trains in the folder.
+    Busy(PathBuf),
     /// The folder holds a run with other parameters.
-    OtherParameters(PathBuf),
+    OtherParameters {
+        /// The folder.
+        folder: PathBuf,
+        /// A parameter that is not the same.
+        name: String,
+        /// What it is in the run.
+        saved: String,
+        /// What was asked for.
+        asked: String,
+    },
+    /// The observer broke off before the first iteration.
+    Stopped(PathBuf),
+    /// There is too little room on the disk.
+    Disk {
+        /// The folder.
+        folder: PathBuf,
+        /// Bytes that are free.
+        free: u64,
+        /// Bytes that should be.
+        needed: u64,
+    },
     /// No network can be trained like that.
     Parameters(ParametersError),
     /// A file of the run is not what it should be.
@@ -507,9 +659,25 @@ impl fmt::Display for RunError {
             RunError::NotEmpty(path) => {
                 write!(f, "{} is not empty and holds no training run", path.display())
             }
-            RunError::OtherParameters(path) => {
-                write!(f, "the run in {} was begun with other parameters", path.display())
+            RunError::Exists(path) => {
+                write!(f, "there is a training run in {} already", path.display())
             }
+            RunError::Busy(path) => {
+                write!(f, "another process is training in {}", path.display())
+            }
+            RunError::Stopped(path) => {
+                write!(f, "the run in {} was stopped before it began", path.display())
+            }
+            RunError::OtherParameters { folder, name, saved, asked } => {
+                write!(f, "the run in {} has {name} {saved}, not {asked}", folder.display())
+            }
+            RunError::Disk { folder, free, needed } => write!(
+                f,
+                "{}: {} MB are free on the disk, of {} MB that should be",
+                folder.display(),
+                free / 1_000_000,
+                needed.div_ceil(1_000_000)
+            ),
             RunError::Parameters(error) => error.fmt(f),
             RunError::Damaged(path, reason) => write!(f, "{}: {reason}", path.display()),
             RunError::Io(path, error) => write!(f, "{}: {error}", path.display()),

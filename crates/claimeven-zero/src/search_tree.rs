@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use claimeven_game::{Column, Outcome, Position};
+use claimeven_game::{Bits, Column, Outcome, Position, Rules, Ruleset, with_board};
 use serde::{Deserialize, Serialize};
 
 use crate::evaluator::{Answer, Chances};
@@ -264,6 +264,11 @@ impl SearchTree {
             next += 1;
         }
         self.nodes = nodes;
+        // What was seen of it at once is how it ends, not by which move.
+        if self.nodes[0].proof.is_some() && self.nodes[0].child_count == 0 {
+            let position = self.position;
+            self.expand(0, &position);
+        }
     }
 
     /// The best known move by visits: a proven win before all others, the fastest first, and a
@@ -292,11 +297,7 @@ impl SearchTree {
             let mut after = *position;
             after.play(column).expect("the column is a legal one");
             let mut child = Node::new(column);
-            child.proof = after.outcome().map(|outcome| match outcome {
-                Outcome::Draw => Proof::Draw,
-                Outcome::Win(winner) if winner == after.player() => Proof::Win(0),
-                Outcome::Win(_) => Proof::Loss(0),
-            });
+            child.proof = seen_at_once(&after);
             self.nodes.push(child);
         }
         self.nodes[index].first_child = first_child as u32;
@@ -367,6 +368,22 @@ impl SearchTree {
         let bounds = moves.iter().map(bound).enumerate();
         bounds.max_by(|a, b| a.1.total_cmp(&b.1)).expect("an unproven position has moves").0
     }
+}
+
+/// What the rules say of a position at first sight: that the game is over, or that the next disc
+/// can close a line that wins it.
+fn seen_at_once(position: &Position) -> Option<Proof> {
+    match position.outcome() {
+        Some(Outcome::Draw) => return Some(Proof::Draw),
+        Some(Outcome::Win(winner)) if winner == position.player() => return Some(Proof::Win(0)),
+        Some(Outcome::Win(_)) => return Some(Proof::Loss(0)),
+        None => {}
+    }
+    let wins = position.setup().ruleset() == Ruleset::Standard
+        && with_board!(position, board => {
+            !(board.rules().threats(board.own()) & board.open()).is_empty()
+        });
+    wins.then_some(Proof::Win(1))
 }
 
 #[cfg(test)]

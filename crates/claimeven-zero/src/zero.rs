@@ -27,6 +27,9 @@ pub struct ZeroParameters {
     pub seed: u64,
     /// Positions that are judged together. More is faster and a little weaker.
     pub batch: usize,
+    /// How much is left to chance: 0 plays the best move, 1 draws one by how often the search came
+    /// through it, or by the bare policy. No proven result is given away.
+    pub temperature: f32,
     /// How simulations are divided.
     pub tree: TreeParameters,
 }
@@ -35,7 +38,7 @@ impl ZeroParameters {
     /// So many simulations with a network, and all else as usual.
     pub fn new(network: Arc<Network>, simulations: u64) -> ZeroParameters {
         let tree = TreeParameters::default();
-        ZeroParameters { network, simulations, seed: 0, batch: 8, tree }
+        ZeroParameters { network, simulations, seed: 0, batch: 8, temperature: 0.0, tree }
     }
 }
 
@@ -61,7 +64,7 @@ impl Zero {
 
     fn check(&self, position: &Position) -> Result<(), AgentError> {
         let setup = position.setup();
-        let own = self.parameters.network.architecture().setup().expect("a sound architecture");
+        let own = self.parameters.network.setup();
         if setup != own {
             let reason = format!("its network is for {own}");
             return Err(AgentError::Unsuited { agent: "zero", setup, reason });
@@ -85,8 +88,7 @@ impl Zero {
 
     fn decide_by_policy(&mut self, position: &Position, start: Instant) -> Decision {
         let answer = self.judge(position);
-        let best = answer.policy.iter().copied().fold(0.0, f32::max);
-        let column = self.one_of(position, |column| answer.policy[column.index()] >= best);
+        let column = self.draw(position, |column| answer.policy[column.index()]);
         Decision {
             column,
             value: chance(answer.value),
@@ -196,21 +198,46 @@ impl Zero {
 
     fn best_column(&self, tree: &SearchTree) -> Column {
         let best = tree.best_move().expect("the root has been visited");
-        let is_as_good = |node: &Node| {
-            (node.proof, node.visits) == (best.proof, best.visits) && node.prior >= best.prior
-        };
-        self.one_of(tree.position(), |column| {
-            tree.moves().iter().any(|node| node.column == column && is_as_good(node))
+        let is_decided = tree.root().proof.is_some() || best.proof.is_some();
+        if is_decided || self.parameters.temperature == 0.0 {
+            let is_as_good = |node: &Node| {
+                (node.proof, node.visits) == (best.proof, best.visits) && node.prior >= best.prior
+            };
+            return self.draw(tree.position(), |column| {
+                let is_one = |node: &Node| node.column == column && is_as_good(node);
+                f32::from(tree.moves().iter().any(is_one))
+            });
+        }
+        self.draw(tree.position(), |column| {
+            let node = tree.moves().iter().find(|node| node.column == column);
+            let node = node.filter(|node| !matches!(node.proof, Some(Proof::Win(_))));
+            // Before the search has come through any, the policy decides.
+            node.map_or(0.0, |node| node.visits as f32 + node.prior)
         })
     }
 
-    /// One of the legal columns with some property, by the seed.
-    fn one_of(&self, position: &Position, is_one: impl Fn(Column) -> bool) -> Column {
-        let columns: Vec<Column> = position.legal().filter(|&column| is_one(column)).collect();
+    /// One of the legal columns, by the seed. Weights count to the power of the temperature's
+    /// inverse, so that without temperature only the greatest count.
+    fn draw(&self, position: &Position, weight: impl Fn(Column) -> f32) -> Column {
+        let columns: Vec<Column> = position.legal().collect();
+        let weights: Vec<f32> = columns.iter().map(|&column| weight(column)).collect();
+        let greatest = weights.iter().copied().fold(0.0, f32::max);
+        let power = 1.0 / self.parameters.temperature;
+        let chance = |&weight: &f32| {
+            if weight >= greatest { 1.0 } else { (weight / greatest).powf(power) }
+        };
+        let chances: Vec<f32> = weights.iter().map(chance).collect();
         let key = position.key();
         let mixed = (key as u64 ^ (key >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut random = Rng::with_seed(self.parameters.seed ^ mixed);
-        *random.choice(&columns).expect("one is the best")
+        let mut rest = Rng::with_seed(self.parameters.seed ^ mixed).f32();
+        rest *= chances.iter().sum::<f32>();
+        let drawn = chances.iter().position(|chance| {
+            rest -= chance;
+            rest < 0.0
+        });
+        // Rounding can leave a little beyond the last one.
+        let drawn = drawn.or_else(|| weights.iter().position(|&weight| weight >= greatest));
+        columns[drawn.expect("one is the greatest")]
     }
 }
 
@@ -371,6 +398,30 @@ mod tests {
         let decision = zero(0).decide(&position("44"), &Limits::default()).unwrap();
         assert_eq!(decision.work.nodes, 1);
         assert!(zero(0).decide_with_tree(&position(""), &Limits::default(), 2).is_err());
+    }
+
+    #[test]
+    fn warm_players_vary_and_give_no_proven_result_away() {
+        let columns = |simulations: u64, temperature: f32, moves: &str| {
+            let mut zero = zero(simulations);
+            zero.parameters.temperature = temperature;
+            let mut columns: Vec<u8> = (0..100)
+                .map(|seed| {
+                    (zero.parameters.seed, zero.last) = (seed, None);
+                    zero.decide(&position(moves), &Limits::default()).unwrap().column.number()
+                })
+                .collect();
+            columns.sort_unstable();
+            columns.dedup();
+            columns
+        };
+        for simulations in [0, 100] {
+            assert_eq!(columns(simulations, 0.0, "43").len(), 1);
+            assert!(columns(simulations, 1.0, "43").len() > 3);
+        }
+        assert_eq!(columns(200, 5.0, "121212"), [1]);
+        // All but one lose at once, which the search has proven.
+        assert_eq!(columns(200, 5.0, "12121"), [1]);
     }
 
     #[test]

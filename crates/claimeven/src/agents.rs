@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for kind in AGENTS {
         writeln!(out, "{:<10} {}", kind.name, kind.about)?;
         for Parameter { name, about, values } in kind.parameters {
-            writeln!(out, "  {name:<9} {about}: {values}{}", default_text(values))?;
+            writeln!(out, "  {name:<11} {about}: {values}{}", default_text(values))?;
         }
     }
     writeln!(out, "human      a person\nlevels:")?;

@@ -142,7 +142,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return Ok(());
     };
     let is_proven = |known: &ColumnValue| label(known.value).is_some();
-    if decision.columns.iter().flatten().all(is_proven) {
+    let mut known = decision.columns.iter().flatten().peekable();
+    if known.peek().is_some() && known.all(is_proven) {
         for part in [0, 1] {
             for known in &decision.columns {
                 let style = known.map_or(Style::new(), |known| style(known.value));

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::Failure;
-use crate::plot::{Chart, Figure, Series};
+use crate::plot::{Chart, Figure, Scale, Series};
 use crate::progress;
 use crate::setup::{SetupArgs, SetupJson};
 
@@ -358,7 +358,8 @@ fn plot(setup: Setup, positions: &[(String, Position)], measured: &[Measured]) -
         [(moves, _)] => format!("Search after {moves}, {setup}"),
         _ => format!("Search on {} positions, {setup}", positions.len()),
     };
-    let chart = |title, y_text, series| Chart { title, x_label: "depth in plies", y_text, series };
+    let (x_label, scale) = ("depth in plies", Scale::Logarithmic);
+    let chart = |title, y_text, series| Chart { title, x_label, scale, y_text, series };
     let time = series(|row| row.time.as_secs_f64().max(1e-7));
     let nodes = series(|row| row.work.nodes.max(1) as f64);
     Figure {

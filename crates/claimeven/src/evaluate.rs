@@ -8,10 +8,11 @@ use std::thread;
 use claimeven_arena::AgentSpec;
 use claimeven_game::Setup;
 use claimeven_search::Limits;
-use claimeven_zero::{Strength, TestSet, evaluate};
+use claimeven_zero::{Rate, Run, Strength, TestSet, evaluate, kept_networks};
 use serde_json::json;
 
 use crate::Failure;
+use crate::plot::{Chart, Figure, Scale, Series};
 use crate::progress;
 use crate::setup::{SetupArgs, SetupJson};
 
@@ -19,15 +20,27 @@ use crate::setup::{SetupArgs, SetupJson};
 #[derive(clap::Args)]
 #[command(after_help = "\
 An error is a move that gives away a win or a draw; a best move keeps the exact score: the fastest\n\
-win, the slowest loss. Intervals are 95 %.\n\n\
+win, the slowest loss. Intervals are 95 %. With --run, the networks of a training run take the\n\
+place of the player's own, from the first to the last.\n\n\
 Examples:\n  \
     claimeven evaluate level:5\n  \
     claimeven evaluate alphabeta:depth=8 --sets DIR --count 200\n  \
-    claimeven evaluate mcts:sims=5000 --random 1000 --discs 8..20 --seed 2 --json")]
+    claimeven evaluate mcts:sims=5000 --random 1000 --discs 8..20 --seed 2 --json\n  \
+    claimeven evaluate zero:sims=100 --run DIR\n  \
+    claimeven evaluate zero:sims=0 --run DIR --networks 20 --svg > curve.svg")]
 pub(crate) struct Args {
     /// The player
     #[arg(value_name = "AGENT")]
     agent: AgentSpec,
+
+    /// A training run, for a player with a network
+    #[arg(long, value_name = "DIR")]
+    run: Option<PathBuf>,
+
+    /// Networks of the run at most, evenly spread
+    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    networks: u16,
 
     /// A folder of files with moves and exact score on each line
     #[arg(long, value_name = "DIR")]
@@ -60,6 +73,10 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
+    /// Print a plot over the iterations of the run as an SVG picture
+    #[arg(long, requires = "run", conflicts_with = "json")]
+    svg: bool,
+
     #[command(flatten)]
     setup: SetupArgs,
 }
@@ -72,15 +89,104 @@ fn discs(text: &str) -> Result<(u32, u32), String> {
     range.ok_or_else(|| format!("'{text}' is not a range such as 4..20"))
 }
 
+/// One player, and the iteration of the run that its network is of.
+struct Examinee {
+    agent: AgentSpec,
+    iteration: Option<u64>,
+}
+
+/// What came of it.
+struct Outcome {
+    iteration: Option<u64>,
+    results: Vec<Strength>,
+}
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let setup = setup(args)?;
+    let examinees = examinees(args)?;
+    for examinee in &examinees {
+        examinee.agent.build(setup, 0)?;
+    }
+    let cores = || thread::available_parallelism().map_or(1, Into::into);
+    let threads = args.threads.map_or_else(cores, usize::from);
+    let sets = sets(args, setup, threads)?;
+
+    let positions: u64 = sets.iter().map(|set| set.len() as u64).sum();
+    let length = positions * examinees.len() as u64;
+    let bar = progress::bar(length, "{bar:25} {pos}/{len} positions, {msg}, {eta} left");
+    let mut outcomes = Vec::new();
+    for Examinee { agent, iteration } in &examinees {
+        let mut results = Vec::new();
+        for set in &sets {
+            bar.set_message(set.name.clone());
+            let agent = || agent.build(setup, args.seed).expect("it could be built before");
+            let strength = evaluate(agent, set, &Limits::default(), threads, || bar.inc(1));
+            results.push(strength.map_err(|error| Failure::Input(error.to_string()))?);
+        }
+        outcomes.push(Outcome { iteration: *iteration, results });
+    }
+    bar.finish_and_clear();
+
+    let mut out = anstream::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", report(args, setup, &outcomes))?;
+    } else if args.svg {
+        write!(out, "{}", plot(args, &outcomes))?;
+    } else {
+        write_table(&mut out, &outcomes)?;
+    }
+    Ok(())
+}
+
+/// The board that was asked for, or else that of the run.
+fn setup(args: &Args) -> Result<Setup, Failure> {
     let setup = args.setup.setup()?;
-    args.agent.build(setup, 0)?;
+    let setup = match &args.run {
+        Some(folder) if setup == Setup::STANDARD => Run::parameters_of(folder)?.check()?,
+        _ => setup,
+    };
     if args.discs.1 >= setup.cells() {
         let message = format!("{} discs leave no move on {setup}", args.discs.1);
         return Err(Failure::Input(message));
     }
-    let cores = || thread::available_parallelism().map_or(1, Into::into);
-    let threads = args.threads.map_or_else(cores, usize::from);
+    Ok(setup)
+}
+
+/// The player, or with a run the player with each of its networks.
+fn examinees(args: &Args) -> Result<Vec<Examinee>, Failure> {
+    let Some(folder) = &args.run else {
+        return Ok(vec![Examinee { agent: args.agent.clone(), iteration: None }]);
+    };
+    if !args.agent.has_parameter("model") || args.agent.given("model").is_some() {
+        let message = format!("--run gives a network to the player, which '{}' ", args.agent);
+        let reason = if args.agent.has_parameter("model") { "has already" } else { "cannot use" };
+        return Err(Failure::Input(message + reason));
+    }
+    let kept = kept_networks(folder);
+    if kept.is_empty() {
+        return Err(Failure::Input(format!("the run in {} has no network yet", folder.display())));
+    }
+    let examinee = |iteration: u64| {
+        let model = format!("{}@{iteration}", folder.display());
+        let agent = args.agent.with("model", &model)?;
+        Ok(Examinee { agent, iteration: Some(iteration) })
+    };
+    spread(&kept, args.networks.into()).into_iter().map(examinee).collect()
+}
+
+/// So many of a list, evenly spread; the last one is among them, and the first if there are two.
+fn spread(all: &[u64], count: usize) -> Vec<u64> {
+    let last = all.len() - 1;
+    if count == 1 {
+        return vec![all[last]];
+    }
+    let mut chosen: Vec<u64> =
+        (0..count).map(|index| all[(index * last).div_ceil(count - 1)]).collect();
+    chosen.dedup();
+    chosen
+}
+
+fn sets(args: &Args, setup: Setup, threads: usize) -> Result<Vec<TestSet>, Failure> {
     let mut sets = match &args.sets {
         Some(folder) => read_sets(folder, setup, args.count as usize)?,
         None => Vec::new(),
@@ -90,30 +196,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let count = args.random as usize;
         sets.push(TestSet::random(setup, count, first..=last, args.seed, threads)?);
     }
-
-    let positions = sets.iter().map(|set| set.len() as u64).sum();
-    let bar = progress::bar(positions, "{bar:25} {pos}/{len} positions, {msg}, {eta} left");
-    let mut results = Vec::new();
-    for set in &sets {
-        bar.set_message(set.name.clone());
-        let agent = || args.agent.build(setup, args.seed).expect("it could be built before");
-        let strength = evaluate(agent, set, &Limits::default(), threads, || bar.inc(1));
-        results.push(strength.map_err(|error| Failure::Input(error.to_string()))?);
-    }
-    bar.finish_and_clear();
-
-    let mut out = anstream::stdout().lock();
-    if args.json {
-        let report = json!({
-            "setup": SetupJson::from(setup),
-            "agent": args.agent.to_string(),
-            "sets": results.iter().map(strength_json).collect::<Vec<_>>(),
-        });
-        writeln!(out, "{report}")?;
-    } else {
-        write_table(&mut out, &results)?;
-    }
-    Ok(())
+    Ok(sets)
 }
 
 /// The sets of a folder by name: every file that is not a document.
@@ -137,25 +220,53 @@ fn read_sets(folder: &Path, setup: Setup, count: usize) -> Result<Vec<TestSet>, 
     paths.into_iter().map(load).collect()
 }
 
-fn write_table(out: &mut impl Write, results: &[Strength]) -> io::Result<()> {
-    let width = results.iter().map(|strength| strength.set.len()).max().unwrap_or(0).max(3);
+fn write_table(out: &mut impl Write, outcomes: &[Outcome]) -> io::Result<()> {
+    let all = || outcomes.iter().flat_map(|outcome| &outcome.results);
+    let width = all().map(|strength| strength.set.len()).max().unwrap_or(0).max(3);
+    if outcomes.iter().any(|outcome| outcome.iteration.is_some()) {
+        write!(out, "iteration  ")?;
+    }
     writeln!(
         out,
-        "{:<width$}  {:>9}  {:>24}  {:>26}  win to draw  win to loss  draw to loss  ms a move",
+        "{:<width$}  {:>9}  {:>24}  {:>26}  win to draw  win to loss  draw to loss  \
+         simulations  ms a move",
         "set", "positions", "errors", "best moves"
     )?;
-    for strength in results {
-        let Strength { set, positions, wins_drawn, wins_lost, draws_lost, seconds, .. } = strength;
-        writeln!(
-            out,
-            "{set:<width$}  {positions:>9}  {:>24}  {:>26}  {wins_drawn:>11}  {wins_lost:>11}  \
-             {draws_lost:>12}  {:>9.3}",
-            strength.error_rate().to_string(),
-            strength.best_rate().to_string(),
-            1e3 * seconds
-        )?;
+    for Outcome { iteration, results } in outcomes {
+        for strength in results {
+            let Strength { set, positions, wins_drawn, wins_lost, draws_lost, .. } = strength;
+            if let Some(iteration) = iteration {
+                write!(out, "{iteration:>9}  ")?;
+            }
+            writeln!(
+                out,
+                "{set:<width$}  {positions:>9}  {:>24}  {:>26}  {wins_drawn:>11}  \
+                 {wins_lost:>11}  {draws_lost:>12}  {:>11.1}  {:>9.3}",
+                strength.error_rate().to_string(),
+                strength.best_rate().to_string(),
+                strength.simulations,
+                1e3 * strength.seconds
+            )?;
+        }
     }
     Ok(())
+}
+
+fn report(args: &Args, setup: Setup, outcomes: &[Outcome]) -> serde_json::Value {
+    let sets = |outcome: &Outcome| outcome.results.iter().map(strength_json).collect::<Vec<_>>();
+    let mut report = json!({
+        "setup": SetupJson::from(setup),
+        "agent": args.agent.to_string(),
+    });
+    match &args.run {
+        None => report["sets"] = json!(outcomes.iter().flat_map(sets).collect::<Vec<_>>()),
+        Some(folder) => {
+            let iteration = |outcome: &Outcome| json!({ "iteration": outcome.iteration, "sets": sets(outcome) });
+            report["run"] = json!(folder);
+            report["iterations"] = json!(outcomes.iter().map(iteration).collect::<Vec<_>>());
+        }
+    }
+    report
 }
 
 fn strength_json(strength: &Strength) -> serde_json::Value {
@@ -164,4 +275,54 @@ fn strength_json(strength: &Strength) -> serde_json::Value {
         "error_rate": strength.error_rate(),
         "best_rate": strength.best_rate(),
     })
+}
+
+/// Errors and best moves over the iterations, a line for each set.
+fn plot(args: &Args, outcomes: &[Outcome]) -> String {
+    let names = outcomes.first().map_or(&[][..], |outcome| &outcome.results[..]);
+    let series = |rate: fn(&Strength) -> Rate| {
+        let line = |(index, strength): (usize, &Strength)| Series {
+            name: strength.set.clone(),
+            points: outcomes
+                .iter()
+                .map(|outcome| {
+                    let iteration = outcome.iteration.unwrap_or_default() as f64;
+                    (iteration, rate(&outcome.results[index]).share)
+                })
+                .collect(),
+        };
+        names.iter().enumerate().map(line).collect()
+    };
+    let chart = |title, series| Chart {
+        title,
+        x_label: "iteration",
+        scale: Scale::Linear,
+        y_text: |share| format!("{:.3} %", 100.0 * share).replace(".000", ""),
+        series,
+    };
+    let title = format!("{} against exact scores", args.agent);
+    Figure {
+        title: &title,
+        charts: vec![
+            chart("moves that give away a win or a draw", series(Strength::error_rate)),
+            chart("moves that keep the exact score", series(Strength::best_rate)),
+        ],
+    }
+    .svg()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread;
+
+    #[test]
+    fn networks_are_evenly_spread_from_the_first_to_the_last() {
+        let list: Vec<u64> = (1..=9).collect();
+        assert_eq!(spread(&list, 1), [9]);
+        assert_eq!(spread(&list, 2), [1, 9]);
+        assert_eq!(spread(&list, 5), [1, 3, 5, 7, 9]);
+        assert_eq!(spread(&list, 9), list);
+        assert_eq!(spread(&list, 500), list);
+        assert_eq!(spread(&[4], 3), [4]);
+    }
 }

@@ -25,6 +25,7 @@ mod show;
 mod solve;
 mod solver;
 mod stream;
+mod train;
 mod tree;
 mod ugi;
 
@@ -33,12 +34,13 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 use failure::Failure;
 
-/// Plays, solves, teaches and compares Connect Four on any board.
+/// Plays, solves, teaches, compares and learns Connect Four on any board.
 #[derive(Parser)]
 #[command(version, max_term_width = 100, disable_help_subcommand = true)]
-#[command(after_help = "More commands: review, replay, games, ugi, perft, count, book, bench,\n\
-    completions. Without a command: a game in the terminal. The --help of each has\n\
-    examples and the options for other boards.")]
+#[command(
+    after_help = "More: review, replay, games, ugi, perft, count, book, bench, completions.\n\
+    Without a command: a game in the terminal. The --help of each has examples."
+)]
 struct Cli {
     /// When to use colour: auto, always or never
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
@@ -58,6 +60,7 @@ enum Command {
     Compare(compare::Args),
     Match(contest::Args),
     Arena(arena::Args),
+    Train(train::Args),
     Evaluate(evaluate::Args),
     Show(show::Args),
     Agents(agents::Args),
@@ -112,6 +115,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Match(args)) => contest::run(&args),
         Some(Command::Arena(args)) => arena::run(&args),
+        Some(Command::Train(args)) => train::run(&args),
         Some(Command::Evaluate(args)) => evaluate::run(&args),
         Some(Command::Agents(args)) => agents::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),

@@ -8,13 +8,23 @@ pub(crate) struct Figure<'a> {
     pub(crate) charts: Vec<Chart<'a>>,
 }
 
-/// One chart with a logarithmic vertical axis.
+/// One chart.
 pub(crate) struct Chart<'a> {
     pub(crate) title: &'a str,
     pub(crate) x_label: &'a str,
+    pub(crate) scale: Scale,
     /// How a value on the vertical axis is written.
     pub(crate) y_text: fn(f64) -> String,
     pub(crate) series: Vec<Series>,
+}
+
+/// What the vertical axis is like.
+#[derive(Clone, Copy)]
+pub(crate) enum Scale {
+    /// By whole decades.
+    Logarithmic,
+    /// From 0 on.
+    Linear,
 }
 
 /// Points that belong together, from left to right.
@@ -30,6 +40,9 @@ const RIGHT: f64 = 24.0;
 const TOP: f64 = 84.0;
 const BOTTOM: f64 = 52.0;
 const LEGEND: f64 = 40.0;
+const LEGEND_ROW: f64 = 22.0;
+/// Numbers below the horizontal axis at most.
+const MOST_TICKS: usize = 14;
 
 /// Colours that people with any kind of colour vision can tell apart, and that print well.
 const COLOURS: [&str; 8] =
@@ -39,7 +52,10 @@ impl Figure<'_> {
     /// The picture.
     pub(crate) fn svg(&self) -> String {
         let width = CHART_WIDTH * self.charts.len() as f64;
-        let height = TOP + CHART_HEIGHT + BOTTOM + LEGEND;
+        let legend = self.legend(width - RIGHT);
+        let rows = legend.last().map_or(0, |&(_, row)| row);
+        let first_row = TOP + CHART_HEIGHT + BOTTOM + LEGEND - 18.0;
+        let height = first_row + 18.0 + LEGEND_ROW * f64::from(rows);
         let mut svg = format!(
             r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">
   <title>{title}</title>
@@ -59,15 +75,34 @@ impl Figure<'_> {
         for (index, chart) in self.charts.iter().enumerate() {
             chart.draw(&mut svg, CHART_WIDTH * index as f64);
         }
-        self.draw_legend(&mut svg, height - 18.0);
+        self.draw_legend(&mut svg, &legend, first_row);
         svg.push_str("</svg>\n");
         svg
     }
 
-    fn draw_legend(&self, svg: &mut String, y: f64) {
-        let mut x = LEFT;
-        let names = self.charts.first().map_or(&[][..], |chart| &chart.series[..]);
-        for (index, Series { name, .. }) in names.iter().enumerate() {
+    /// The names of the series, which are those of the first chart.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.charts.first().into_iter().flat_map(|chart| &chart.series).map(|series| &*series.name)
+    }
+
+    /// Where the names of the series begin, and in which row.
+    fn legend(&self, width: f64) -> Vec<(f64, u32)> {
+        let (mut x, mut row) = (LEFT, 0);
+        let place = |name: &str| {
+            let room = 60.0 + 7.5 * name.chars().count() as f64;
+            if x > LEFT && x + room > width {
+                (x, row) = (LEFT, row + 1);
+            }
+            let place = (x, row);
+            x += room;
+            place
+        };
+        self.names().map(place).collect()
+    }
+
+    fn draw_legend(&self, svg: &mut String, legend: &[(f64, u32)], first_row: f64) {
+        for (index, (name, &(x, row))) in self.names().zip(legend).enumerate() {
+            let y = first_row + LEGEND_ROW * f64::from(row);
             let style = Mark::of(index);
             let _ = writeln!(
                 svg,
@@ -79,7 +114,6 @@ impl Figure<'_> {
             );
             style.draw(svg, x + 13.0, y - 4.0);
             let _ = writeln!(svg, r#"  <text x="{}" y="{y}">{}</text>"#, x + 34.0, escape(name));
-            x += 60.0 + 7.5 * name.chars().count() as f64;
         }
     }
 }
@@ -88,35 +122,28 @@ impl Chart<'_> {
     fn draw(&self, svg: &mut String, left: f64) {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let (mut x_least, mut x_most) = (f64::INFINITY, f64::NEG_INFINITY);
-        let (mut y_least, mut y_most) = (f64::INFINITY, f64::NEG_INFINITY);
-        for &(x, y) in points() {
+        for &(x, _) in points() {
             (x_least, x_most) = (x_least.min(x), x_most.max(x));
-            (y_least, y_most) = (y_least.min(y.log10()), y_most.max(y.log10()));
         }
-        if !x_least.is_finite() || !y_least.is_finite() {
-            return;
-        }
-        // Whole decades, and at least one of them.
-        let (y_least, y_most) = (y_least.floor(), y_most.ceil().max(y_least.floor() + 1.0));
+        let Some(axis) = Axis::new(self.scale, points().map(|&(_, y)| y)) else { return };
         let plot_width = CHART_WIDTH - LEFT - RIGHT;
         let x_at = |x: f64| {
             let share = if x_most > x_least { (x - x_least) / (x_most - x_least) } else { 0.5 };
             left + LEFT + share * plot_width
         };
-        let y_at = |log: f64| TOP + CHART_HEIGHT * (y_most - log) / (y_most - y_least);
+        let y_at = |y: f64| TOP + CHART_HEIGHT * (1.0 - axis.share(y));
         let (start, end, floor) = (left + LEFT, left + LEFT + plot_width, TOP + CHART_HEIGHT);
 
         let title = escape(self.title);
         let _ =
             writeln!(svg, r#"  <text class="chart" x="{start}" y="{}">{title}</text>"#, TOP - 18.0);
-        for decade in y_least as i32..=y_most as i32 {
-            let y = y_at(f64::from(decade));
-            for step in (2..10).filter(|_| f64::from(decade) < y_most) {
-                let y = y_at(f64::from(decade) + f64::from(step).log10());
-                line(svg, "minor", [start, y, end, y]);
-            }
+        for &value in &axis.minor {
+            line(svg, "minor", [start, y_at(value), end, y_at(value)]);
+        }
+        for &value in &axis.major {
+            let y = y_at(value);
             line(svg, "grid", [start, y, end, y]);
-            let text = (self.y_text)(10_f64.powi(decade));
+            let text = (self.y_text)(value);
             let _ = writeln!(
                 svg,
                 r#"  <text class="end" x="{}" y="{}">{}</text>"#,
@@ -128,7 +155,8 @@ impl Chart<'_> {
         let mut ticks: Vec<f64> = points().map(|&(x, _)| x).collect();
         ticks.sort_by(f64::total_cmp);
         ticks.dedup();
-        for tick in ticks {
+        let every = ticks.len().div_ceil(MOST_TICKS).max(1);
+        for tick in ticks.into_iter().step_by(every) {
             let x = x_at(tick);
             line(svg, "axis", [x, floor, x, floor + 5.0]);
             let y = floor + 21.0;
@@ -144,8 +172,7 @@ impl Chart<'_> {
         );
         for (index, Series { name, points }) in self.series.iter().enumerate() {
             let mark = Mark::of(index);
-            let places: Vec<(f64, f64)> =
-                points.iter().map(|&(x, y)| (x_at(x), y_at(y.log10()))).collect();
+            let places: Vec<(f64, f64)> = points.iter().map(|&(x, y)| (x_at(x), y_at(y))).collect();
             let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
             let _ = writeln!(
                 svg,
@@ -159,6 +186,67 @@ impl Chart<'_> {
                 mark.draw(svg, x, y);
                 svg.push_str("  </g>\n");
             }
+        }
+    }
+}
+
+/// A vertical axis: its ends, and the values that have a line across the chart.
+struct Axis {
+    scale: Scale,
+    least: f64,
+    most: f64,
+    major: Vec<f64>,
+    minor: Vec<f64>,
+}
+
+impl Axis {
+    /// An axis with room for all values, if there are any.
+    fn new(scale: Scale, values: impl Iterator<Item = f64>) -> Option<Axis> {
+        let (least, most) = values
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
+                (least.min(value), most.max(value))
+            });
+        if !least.is_finite() || !most.is_finite() {
+            return None;
+        }
+        Some(match scale {
+            Scale::Logarithmic => {
+                // Whole decades, and at least one of them.
+                let least = least.log10().floor() as i32;
+                let most = (most.log10().ceil() as i32).max(least + 1);
+                let decades = least..most;
+                let minor = decades.flat_map(|decade| {
+                    (2..10).map(move |step| f64::from(step) * 10_f64.powi(decade))
+                });
+                Axis {
+                    scale,
+                    least: 10_f64.powi(least),
+                    most: 10_f64.powi(most),
+                    major: (least..=most).map(|decade| 10_f64.powi(decade)).collect(),
+                    minor: minor.collect(),
+                }
+            }
+            Scale::Linear => {
+                // Steps of 1, 2 or 5 of some decade, of which there are five or so.
+                let most = if most > 0.0 { most } else { 1.0 };
+                let decade = 10_f64.powf((most / 5.0).log10().floor());
+                let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * decade);
+                let step = steps.into_iter().find(|step| 5.5 * step >= most).unwrap_or(steps[3]);
+                let lines = (1..10).find(|&count| f64::from(count) * step >= 0.999 * most);
+                let count = lines.unwrap_or(10);
+                let major = (0..=count).map(|line| f64::from(line) * step).collect();
+                let most = f64::from(count) * step;
+                Axis { scale, least: 0.0, most, major, minor: Vec::new() }
+            }
+        })
+    }
+
+    /// Where a value is, from 0 at the bottom to 1 at the top.
+    fn share(&self, value: f64) -> f64 {
+        let share = |value: f64, least: f64, most: f64| (value - least) / (most - least);
+        match self.scale {
+            Scale::Logarithmic => share(value.log10(), self.least.log10(), self.most.log10()),
+            Scale::Linear => share(value, self.least, self.most),
         }
     }
 }

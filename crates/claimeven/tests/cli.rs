@@ -1,5 +1,7 @@
 //! The command line as its users see it.
 
+mod train;
+
 use std::fs;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -123,7 +125,7 @@ fn our_engine_plays_itself_through_two_processes() {
     assert_eq!(outside.len(), 4);
 }
 
-fn claimeven(arguments: &[&str]) -> String {
+pub(crate) fn claimeven(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_claimeven")).args(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}");
     String::from_utf8(output.stdout).unwrap()

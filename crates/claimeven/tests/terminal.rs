@@ -59,8 +59,8 @@ impl Session {
             }
         });
         let keyboard = pair.master.take_writer().unwrap();
-        let (master, _slave) = (pair.master, pair.slave);
-        Session { screen, keyboard, child, master, _slave, settings }
+        let (master, slave) = (pair.master, pair.slave);
+        Session { screen, keyboard, child, master, _slave: slave, settings }
     }
 
     fn text(&self) -> String {

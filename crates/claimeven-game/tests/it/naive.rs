@@ -32,6 +32,26 @@ impl Naive {
 
     /// Every line of a player, as the list of its cells.
     pub(crate) fn lines(&self, player: Player) -> Vec<Vec<Cell>> {
+        self.runs(|column, row| self.disc(column, row) == Some(player))
+    }
+
+    /// Every empty cell that closes a line for a player.
+    pub(crate) fn threats(&self, player: Player) -> BTreeSet<Cell> {
+        let has_room = |cell: &Cell| {
+            let (column, row) = (cell.column.index().cast_signed(), cell.row.into());
+            self.disc(column, row).is_none()
+        };
+        let closes = |new: &Cell| {
+            let lines = self.runs(|column, row| {
+                self.disc(column, row) == Some(player) || is_at(new, column, row)
+            });
+            lines.iter().any(|line| line.contains(new))
+        };
+        Cell::in_reading_order(self.setup).filter(has_room).filter(closes).collect()
+    }
+
+    /// Every run of cells as long as a line, all of which are of a kind.
+    fn runs(&self, is_right: impl Fn(isize, isize) -> bool) -> Vec<Vec<Cell>> {
         let mut lines = Vec::new();
         for column in 0..isize::from(self.setup.cols()) {
             for row in 0..isize::from(self.setup.rows()) {
@@ -39,7 +59,7 @@ impl Naive {
                     let steps = 0..isize::from(self.setup.connect());
                     let line: Vec<(isize, isize)> =
                         steps.map(|step| (column + step * right, row + step * up)).collect();
-                    if line.iter().all(|&(c, r)| self.disc(c, r) == Some(player)) {
+                    if line.iter().all(|&(c, r)| is_right(c, r)) {
                         lines.push(line.into_iter().map(|(c, r)| cell(c, r)).collect());
                     }
                 }
@@ -90,6 +110,10 @@ impl Naive {
         mirror.columns.reverse();
         mirror
     }
+}
+
+fn is_at(cell: &Cell, column: isize, row: isize) -> bool {
+    (cell.column.index().cast_signed(), isize::from(cell.row)) == (column, row)
 }
 
 pub(crate) fn cell(column: isize, row: isize) -> Cell {

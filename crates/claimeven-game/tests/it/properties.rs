@@ -58,6 +58,25 @@ proptest! {
     }
 
     #[test]
+    fn threats_are_the_cells_that_close_a_line((setup, choices) in games()) {
+        let mut naive = Naive::new(setup);
+        let mut position = Position::new(setup);
+        for choice in choices {
+            let legal = naive.legal();
+            if legal.is_empty() {
+                break;
+            }
+            let column = legal[choice % legal.len()];
+            naive.play(column);
+            position.play(column).unwrap();
+        }
+        for player in Player::BOTH {
+            let threats: Vec<Cell> = naive.threats(player).into_iter().collect();
+            prop_assert_eq!(position.threats(player), threats);
+        }
+    }
+
+    #[test]
     fn every_column_is_played_or_refused_with_the_right_reason((setup, choices) in games()) {
         let game = play_out(setup, &choices);
         let legal: Vec<Column> = game.position().legal().collect();

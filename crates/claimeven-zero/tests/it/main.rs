@@ -2,6 +2,8 @@
 
 #![allow(clippy::cast_sign_loss, reason = "indices are never negative")]
 
+mod folder;
+mod model;
 mod naive;
 mod run;
 mod strength;

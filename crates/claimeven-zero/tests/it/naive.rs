@@ -1,7 +1,7 @@
 //! The network by its definition: slow, in double precision, and without any folding.
 
 use claimeven_game::{Column, Position, Ruleset, Setup};
-use claimeven_zero::{Architecture, Evaluator, Inference, Network, Role, ValueHead};
+use claimeven_zero::{Architecture, Evaluator, Inference, Network, Role, ValueHead, View};
 use fastrand::Rng;
 
 /// Channels of a board, each a number per cell, row by row from the bottom.
@@ -21,7 +21,8 @@ impl Naive<'_> {
     }
 
     fn planes(&self, position: &Position) -> Planes {
-        let mut planes = vec![vec![0.0; self.cols * self.rows]; 4];
+        let view = self.network.architecture().view;
+        let mut planes = vec![vec![0.0; self.cols * self.rows]; view.planes()];
         let player = position.player();
         for column in Column::all(position.setup()) {
             let mut is_open = true;
@@ -39,6 +40,16 @@ impl Naive<'_> {
                 }
                 let is_first = player == claimeven_game::Player::First;
                 planes[3][index] = if is_first { 1.0 } else { -1.0 };
+                if view == View::Threats {
+                    planes[6][index] = (row % 2) as f64;
+                }
+            }
+        }
+        if view == View::Threats {
+            for (plane, player) in [(4, player), (5, player.opponent())] {
+                for cell in position.threats(player) {
+                    planes[plane][usize::from(cell.row) * self.cols + cell.column.index()] = 1.0;
+                }
             }
         }
         planes

@@ -2,28 +2,12 @@
 
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use claimeven_game::{Ruleset, Setup};
-use claimeven_zero::{Architecture, Event, Metrics, Network, Parameters, Run, RunError};
+use claimeven_zero::{Architecture, Event, Metrics, Network, Parameters, Resources, Run, RunError};
 
-/// A folder that is gone at the end of its test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path =
-            std::env::temp_dir().join(format!("claimeven-zero-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use crate::folder::Folder;
 
 /// A game and a network that are learnt in seconds.
 fn parameters() -> Parameters {
@@ -56,8 +40,12 @@ fn go_on(_: Event<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-fn open(folder: &Folder, parameters: Option<&Parameters>, threads: usize) -> Result<Run, RunError> {
-    Run::open(&folder.0, parameters, threads, &mut go_on)
+fn begin(folder: &Folder, parameters: &Parameters, threads: usize) -> Result<Run, RunError> {
+    Run::begin(&folder.0, parameters, Resources::new(threads), &mut go_on)
+}
+
+fn resume(folder: &Folder, parameters: Option<&Parameters>) -> Result<Run, RunError> {
+    Run::resume(&folder.0, parameters, Resources::new(2), &mut go_on)
 }
 
 fn iterate(run: &mut Run) -> Metrics {
@@ -74,7 +62,7 @@ fn files(folder: &Path) -> Vec<String> {
 #[test]
 fn a_run_learns() {
     let folder = Folder::new("learns");
-    let mut run = open(&folder, Some(&parameters()), 2).unwrap();
+    let mut run = begin(&folder, &parameters(), 2).unwrap();
     let first = iterate(&mut run);
     let last = (0..5).map(|_| iterate(&mut run)).last().unwrap();
     let (before, after) = (first.marks.unwrap(), last.marks.unwrap());
@@ -99,12 +87,15 @@ fn a_run_learns() {
 #[test]
 fn a_run_goes_on_as_if_it_had_not_been_cut_off() {
     let (whole, broken) = (Folder::new("whole"), Folder::new("broken"));
-    let mut run = open(&whole, Some(&parameters()), 1).unwrap();
+    let mut run = begin(&whole, &parameters(), 1).unwrap();
     let expected: Vec<Metrics> = (0..4).map(|_| iterate(&mut run)).collect();
 
     let mut found = Vec::new();
     for iteration in 1..=4 {
-        let mut run = open(&broken, Some(&parameters()), 2).unwrap();
+        let mut run = match iteration {
+            1 => begin(&broken, &parameters(), 2).unwrap(),
+            _ => resume(&broken, Some(&parameters())).unwrap(),
+        };
         assert_eq!(run.state().iteration, iteration - 1);
         found.push(iterate(&mut run));
         drop(run);
@@ -129,43 +120,87 @@ fn a_run_goes_on_as_if_it_had_not_been_cut_off() {
 #[test]
 fn runs_are_not_mixed() {
     let folder = Folder::new("mixed");
-    assert!(matches!(open(&folder, None, 1), Err(RunError::NoRun(_))));
-    drop(open(&folder, Some(&parameters()), 1).unwrap());
+    assert!(matches!(resume(&folder, None), Err(RunError::NoRun(_))));
+    let run = begin(&folder, &parameters(), 1).unwrap();
+    assert!(Run::is_active(&folder.0));
+    assert!(matches!(resume(&folder, None), Err(RunError::Busy(_))));
+    drop(run);
+    assert!(!Run::is_active(&folder.0));
+    assert!(matches!(begin(&folder, &parameters(), 1), Err(RunError::Exists(_))));
     let mut other = parameters();
     other.learning.rate = 1e-3;
-    let error = open(&folder, Some(&other), 1).err().unwrap();
-    assert!(error.to_string().ends_with("was begun with other parameters"), "{error}");
-    assert!(open(&folder, None, 1).is_ok());
+    let error = resume(&folder, Some(&other)).err().unwrap();
+    assert!(error.to_string().ends_with("has learning.rate 0.005, not 0.001"), "{error}");
+    assert!(resume(&folder, None).is_ok());
 
     let foreign = Folder::new("foreign");
     fs::create_dir(&foreign.0).unwrap();
     fs::write(foreign.0.join("letter.txt"), b"dear").unwrap();
-    assert!(matches!(open(&foreign, Some(&parameters()), 1), Err(RunError::NotEmpty(_))));
+    assert!(matches!(begin(&foreign, &parameters(), 1), Err(RunError::NotEmpty(_))));
+}
+
+#[test]
+fn a_beginning_that_was_cut_off_is_in_nobodys_way() {
+    let folder = Folder::new("half");
+    fs::create_dir_all(folder.0.join("learner")).unwrap();
+    fs::write(folder.0.join("parameters.json.new"), "{").unwrap();
+    assert!(begin(&folder, &parameters(), 1).is_ok());
+}
+
+#[test]
+fn a_disk_that_is_nearly_full_is_left_alone() {
+    let folder = Folder::new("full");
+    drop(begin(&folder, &parameters(), 1).unwrap());
+    let resources = Resources { keep_free: u64::MAX / 2, ..Resources::new(1) };
+    let error = Run::resume(&folder.0, None, resources, &mut go_on).err().unwrap();
+    assert!(matches!(error, RunError::Disk { .. }), "{error}");
+    assert!(error.to_string().contains(" MB are free on the disk, of 92233720"), "{error}");
 }
 
 #[test]
 fn a_damaged_file_is_named() {
     let folder = Folder::new("damaged");
-    iterate(&mut open(&folder, Some(&parameters()), 1).unwrap());
+    iterate(&mut begin(&folder, &parameters(), 1).unwrap());
     let path = folder.0.join("learner/000001-first.safetensors");
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
-    let error = open(&folder, None, 1).err().unwrap().to_string();
+    let error = resume(&folder, None).err().unwrap().to_string();
     assert!(error.contains("000001-first.safetensors"), "{error}");
 }
 
 #[test]
 fn breaking_off_leaves_the_last_iteration() {
-    let folder = Folder::new("break");
-    let mut run = open(&folder, Some(&parameters()), 1).unwrap();
-    iterate(&mut run);
+    let (folder, whole) = (Folder::new("break"), Folder::new("unbroken"));
+    let mut run = begin(&folder, &parameters(), 1).unwrap();
     let mut stop = |event: Event<'_>| match event {
-        Event::Learning { .. } => ControlFlow::Break(()),
+        Event::Learning { steps: 3, .. } => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     };
     assert_eq!(run.iterate(&mut stop).unwrap(), None);
+    iterate(&mut run);
+    assert_eq!(run.iterate(&mut stop).unwrap(), None);
     let second = iterate(&mut run);
     assert_eq!(second.state.iteration, 2);
+    let mut run = begin(&whole, &parameters(), 1).unwrap();
+    iterate(&mut run);
+    assert_eq!(iterate(&mut run).policy_loss.to_bits(), second.policy_loss.to_bits());
+    assert_eq!(Run::metrics_of(&folder.0).unwrap().len(), 2);
+}
+
+#[test]
+fn breaking_off_before_the_first_iteration_leaves_a_run_that_can_begin() {
+    let folder = Folder::new("early");
+    let mut stop = |event: Event<'_>| match event {
+        Event::PreparingExam { solved: 1.., .. } => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    let mut parameters = parameters();
+    parameters.exam.positions = 100_000;
+    let run = Run::begin(&folder.0, &parameters, Resources::new(2), &mut stop);
+    assert!(matches!(run, Err(RunError::Stopped(_))));
+    let mut stop = |_: Event<'_>| ControlFlow::Break(());
+    let run = Run::resume(&folder.0, Some(&parameters), Resources::new(2), &mut stop);
+    assert!(matches!(run, Err(RunError::Stopped(_))));
 }
 
 #[test]
@@ -173,7 +208,7 @@ fn a_game_that_nobody_can_solve_is_learnt_without_an_exam() {
     let folder = Folder::new("lines");
     let mut parameters = parameters();
     parameters.architecture.lines = true;
-    let metrics = iterate(&mut open(&folder, Some(&parameters), 2).unwrap());
+    let metrics = iterate(&mut begin(&folder, &parameters, 2).unwrap());
     assert_eq!(metrics.marks, None);
     assert!((metrics.moves_per_game - 14.5).abs() < 1.0, "{metrics:?}");
 }

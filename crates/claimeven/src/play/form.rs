@@ -56,6 +56,7 @@ const PLAYERS: &[&str] = &[
     "mtdf:depth=10",
     "timed:ms=1000",
     "mcts:sims=10000",
+    "zero",
     "perfect",
 ];
 const SIZES: &[&str] = &["7x6", "4x5", "5x4", "6x5", "8x7", "9x7", "10x10"];

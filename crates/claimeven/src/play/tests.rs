@@ -254,7 +254,7 @@ fn the_pace_of_programs_is_kept() {
     app.decided(agent.decide(job.game.position(), &Limits::default()).map_err(|e| e.to_string()));
     app.tick(Duration::from_millis(3900));
     assert_eq!(moves(&app), "");
-    app.tick(Duration::from_millis(4000));
+    app.tick(Duration::from_secs(4));
     assert_eq!(moves(&app).len(), 1);
 }
 
@@ -350,7 +350,7 @@ fn the_start_screen_begins_the_game_that_it_describes() {
     assert_eq!(app.screen, Screen::Game);
     assert_eq!(app.table.setup(), Setup::new(9, 7, 4, Ruleset::Standard).unwrap());
     assert!(app.table.seats()[0].to_string().starts_with("level:1,seed="));
-    assert_eq!(app.table.left(Player::First, Duration::ZERO), Some(Duration::from_secs(60)));
+    assert_eq!(app.table.left(Player::First, Duration::ZERO), Some(Duration::from_mins(1)));
     let mut app = App::new(table("human", "level:4"), Screen::Start);
     key(&mut app, KeyCode::Esc);
     assert!(app.is_done);

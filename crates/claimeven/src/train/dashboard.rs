@@ -1,0 +1,286 @@
+//! A training run in the terminal, with curves.
+
+use std::io;
+use std::time::Duration;
+
+use claimeven_zero::Metrics;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Stylize};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Gauge, Paragraph, Sparkline};
+use ratatui::{DefaultTerminal, Frame};
+
+use super::log::gate;
+use super::view::{Goal, Stage, View, time};
+
+/// The terminal while a run is shown. It is as it was when this is dropped.
+pub(super) struct Dashboard {
+    terminal: DefaultTerminal,
+}
+
+impl Dashboard {
+    pub(super) fn open() -> io::Result<Dashboard> {
+        Ok(Dashboard { terminal: ratatui::try_init()? })
+    }
+
+    pub(super) fn draw(&mut self, view: &View) -> io::Result<()> {
+        self.terminal.draw(|frame| draw(frame, view))?;
+        Ok(())
+    }
+
+    /// Whether the user wants to stop, or says nothing for some time.
+    pub(super) fn is_left(patience: Duration) -> io::Result<bool> {
+        if !event::poll(patience)? {
+            return Ok(false);
+        }
+        let Event::Key(key) = event::read()? else { return Ok(false) };
+        let is_stop = match key.code {
+            KeyCode::Char('c') => key.modifiers.contains(KeyModifiers::CONTROL),
+            KeyCode::Char('q') | KeyCode::Esc => true,
+            _ => false,
+        };
+        Ok(is_stop && key.kind == KeyEventKind::Press)
+    }
+}
+
+impl Drop for Dashboard {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+/// Makes the terminal what it was.
+pub(super) fn restore() {
+    ratatui::restore();
+}
+
+/// A number of every iteration that has one, and how it is written.
+struct Curve {
+    name: &'static str,
+    colour: Color,
+    points: Vec<f64>,
+    text: fn(f64) -> String,
+}
+
+fn curves(view: &View) -> Vec<Curve> {
+    let each =
+        |value: &dyn Fn(&Metrics) -> Option<f64>| view.history.iter().filter_map(value).collect();
+    let marks = |value: fn(&claimeven_zero::Marks) -> f32| {
+        each(&|metrics| Some(f64::from(value(metrics.marks.as_ref()?))))
+    };
+    let rates = |value: fn((f64, f64)) -> f64| {
+        (0..view.history.len()).map(|index| value(view.rates(index))).collect()
+    };
+    let percent = |share| format!("{:.1} %", 100.0 * share);
+    let decimal = |number| format!("{number:.3}");
+    let curve = |name, colour, points, text| Curve { name, colour, points, text };
+    vec![
+        curve("errors, bare policy", Color::Green, marks(|marks| marks.policy_error), percent),
+        curve("errors with search", Color::Green, marks(|marks| marks.search_error), percent),
+        curve("distance of the value", Color::Green, marks(|marks| marks.value_error), decimal),
+        curve("policy loss", Color::Cyan, each(&|it| Some(it.policy_loss.into())), decimal),
+        curve("value loss", Color::Cyan, each(&|it| Some(it.value_loss.into())), decimal),
+        curve("gate", Color::Yellow, each(&|it| Some(it.gate?.share().into())), percent),
+        curve("games a second", Color::Blue, rates(|(games, _)| games), |it| format!("{it:.1}")),
+        curve("positions a second", Color::Blue, rates(|(_, all)| all), |it| format!("{it:.0}")),
+    ]
+}
+
+fn draw(frame: &mut Frame, view: &View) {
+    let curves = curves(view);
+    let height = if frame.area().height >= 9 + 2 * curves.len() as u16 { 2 } else { 1 };
+    let mut rows = vec![Constraint::Length(1); 5];
+    rows.extend(curves.iter().map(|_| Constraint::Length(height)));
+    rows.extend([Constraint::Length(1); 4]);
+    let rows = Layout::vertical(rows).horizontal_margin(1).split(frame.area());
+
+    let state = view.state();
+    let architecture = &view.parameters.architecture;
+    let title = vec![
+        Span::from("claimeven train  ").bold(),
+        Span::from(view.folder.display().to_string()).cyan(),
+        Span::from(format!("  {architecture}, connect {}", architecture.connect)),
+    ];
+    frame.render_widget(Line::from(title), rows[0]);
+    let best = if state.best == 0 { "none yet".to_owned() } else { state.best.to_string() };
+    let counts = format!(
+        "{} iterations, best {best}; {} games, {} samples; worked {}{}",
+        state.iteration,
+        state.games,
+        state.samples,
+        time(view.worked()),
+        left(view)
+    );
+    frame.render_widget(Paragraph::new(counts), rows[1]);
+    frame.render_widget(stage(view), rows[3]);
+    for (curve, row) in curves.iter().zip(&rows[5..]) {
+        draw_curve(frame, curve, *row);
+    }
+    let last_gate = view.history.iter().rev().find_map(|metrics| {
+        Some(format!("iteration {}: {}", metrics.state.iteration, gate(metrics)?))
+    });
+    let rest = &rows[5 + curves.len()..];
+    frame.render_widget(Paragraph::new(last_gate.unwrap_or_default()).yellow(), rest[1]);
+    let keys = match (view.stage, view.is_stopping) {
+        (_, true) => "stopping at the last iteration that ended; q again stops at once",
+        (Stage::Elsewhere | Stage::Idle, _) => "q ends the watching",
+        _ => "q or Ctrl-C stops; --resume goes on from the last iteration that ended",
+    };
+    frame.render_widget(Paragraph::new(keys).dim(), rest[3]);
+}
+
+fn left(view: &View) -> String {
+    let left = match view.goal {
+        Goal::None => None,
+        // Before the first iteration has ended nobody knows how long one takes.
+        Goal::Seconds(seconds) if view.history.is_empty() => Some(Duration::from_secs_f64(seconds)),
+        _ => view.left_after(view.history.len()),
+    };
+    let left = left.map(|left| left.saturating_sub(view.under_way()));
+    left.map_or(String::new(), |left| format!(", {} left", time(left)))
+}
+
+/// What the run is doing, and how far it is with it.
+fn stage(view: &View) -> Gauge<'static> {
+    let iteration = view.state().iteration + 1;
+    let (share, text) = match view.stage {
+        Stage::Preparing { solved, of } => {
+            let text = format!("solving the positions of the exam: {solved} of {of}");
+            (solved as f64 / of.max(1) as f64, text)
+        }
+        Stage::Playing { games, of } => {
+            (games as f64 / of.max(1) as f64, format!("game {games} of {of}"))
+        }
+        Stage::Learning { steps, of } => {
+            (steps as f64 / of.max(1) as f64, format!("step {steps} of {of}"))
+        }
+        Stage::Testing => (1.0, "gate and exam".to_owned()),
+        Stage::Elsewhere => (0.0, format!("under way for {}", time(view.under_way()))),
+        Stage::Idle => (0.0, "nobody is training".to_owned()),
+    };
+    let text = match view.stage {
+        Stage::Preparing { .. } | Stage::Idle => text,
+        _ => format!("iteration {iteration}: {text}"),
+    };
+    Gauge::default()
+        .ratio(share.clamp(0.0, 1.0))
+        .label(text)
+        .gauge_style(Color::Magenta)
+        .use_unicode(true)
+}
+
+fn draw_curve(frame: &mut Frame, curve: &Curve, row: Rect) {
+    let parts =
+        [Constraint::Length(22), Constraint::Length(9), Constraint::Length(1), Constraint::Fill(1)];
+    let [name, value, _, line] = Layout::horizontal(parts).areas(row);
+    frame.render_widget(Paragraph::new(curve.name), name);
+    let newest = curve.points.last().map_or("-".to_owned(), |&point| (curve.text)(point));
+    frame.render_widget(Paragraph::new(newest).right_aligned().bold(), value);
+    let bars = bars(&curve.points, line.width.into());
+    frame.render_widget(Sparkline::default().data(bars).max(BAR).style(curve.colour), line);
+}
+
+/// The height of the greatest number.
+const BAR: u64 = 64;
+
+/// Numbers as bars, means of several where there are too many for the width.
+#[expect(clippy::cast_sign_loss, reason = "no mean is less than the least")]
+fn bars(points: &[f64], width: usize) -> Vec<u64> {
+    let group = points.len().div_ceil(width.max(1)).max(1);
+    let means: Vec<f64> =
+        points.chunks(group).map(|group| group.iter().sum::<f64>() / group.len() as f64).collect();
+    let least = means.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let span = (most - least).max(1e-9 * most.abs()).max(f64::MIN_POSITIVE);
+    // The least has a bar, too: it is not nothing.
+    let bar = |mean: &f64| 8 + ((mean - least) / span * (BAR - 8) as f64).round() as u64;
+    means.iter().map(bar).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use claimeven_game::Setup;
+    use claimeven_zero::{Event, Marks, MatchScore, Parameters, RunState};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+
+    fn metrics(iteration: u64) -> Metrics {
+        let share = 1.0 / iteration as f32;
+        let gate = MatchScore { wins: 60, draws: 10, losses: 30 };
+        Metrics {
+            state: RunState {
+                iteration,
+                best: 1,
+                games: 400 * iteration,
+                samples: 3000 * iteration,
+                evaluations: 90_000 * iteration,
+                seconds: 30.0 * iteration as f64,
+                ..RunState::default()
+            },
+            self_play_seconds: 20.0,
+            learning_seconds: 8.0,
+            test_seconds: 2.0,
+            new_samples: 3000,
+            window: 3000,
+            pool: 2900,
+            results: [200, 20, 180],
+            moves_per_game: 25.0,
+            rate: 1e-3,
+            policy_loss: share,
+            value_loss: 0.5 * share,
+            gate: iteration.is_multiple_of(5).then_some(gate),
+            marks: Some(Marks { policy_error: share, search_error: 0.5 * share, value_error: 0.3 }),
+        }
+    }
+
+    fn screen(view: &View, width: u16, height: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| draw(frame, view)).unwrap();
+        terminal.backend().to_string()
+    }
+
+    #[test]
+    fn a_screen_shows_where_the_run_is_and_how_it_got_there() {
+        let parameters = Parameters::ten_minutes(Setup::STANDARD);
+        let mut view = View::new(Path::new("some/run"), &parameters, Goal::Iterations(20));
+        let empty = screen(&view, 80, 24);
+        assert!(empty.contains("solving the positions"), "{empty}");
+        for iteration in 1..=12 {
+            view.update(Event::Done(&metrics(iteration)));
+        }
+        view.update(Event::Playing { iteration: 13, games: 100, of: 400 });
+        for (width, height) in [(80, 24), (60, 15), (200, 60), (20, 5), (1, 1)] {
+            let screen = screen(&view, width, height);
+            if width < 80 {
+                continue;
+            }
+            for text in [
+                "some/run",
+                "3x32 for 7x6",
+                "12 iterations, best 1; 4800 games, 36000 samples; worked 6:00, ",
+                "iteration 13: game 100 of 400",
+                "8.3 %",
+                "0.083",
+                "iteration 10: gate 60-10-30 (65.0 %), not better",
+                "20.0",
+                "4500",
+                "q or Ctrl-C stops",
+            ] {
+                assert!(screen.contains(text), "{text}\n{screen}");
+            }
+        }
+    }
+
+    #[test]
+    fn bars_go_from_the_least_to_the_greatest() {
+        assert_eq!(bars(&[1.0, 2.0, 3.0], 10), [8, 36, 64]);
+        assert_eq!(bars(&[1.0, 3.0, 4.0, 8.0], 2), [8, 64]);
+        assert_eq!(bars(&[5.0, 5.0], 2), [8, 8]);
+        assert_eq!(bars(&[], 2), [0; 0]);
+    }
+}
