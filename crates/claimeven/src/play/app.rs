@@ -265,7 +265,9 @@ impl App {
         if self.table.is_over() || self.screen != Screen::Game || self.is_held() {
             return Duration::ZERO;
         }
-        self.now.saturating_sub(self.turn_began)
+        // Who has decided does not pay for the pace of the screen.
+        let since = self.now.saturating_sub(self.turn_began);
+        self.pending.as_ref().map_or(since, |decision| decision.time)
     }
 
     /// Whether programs that play each other wait.
@@ -329,7 +331,7 @@ impl App {
                 self.fall = None;
             }
         }
-        if self.screen == Screen::Game && self.fall.is_none() {
+        if self.screen == Screen::Game && self.fall.is_none() && !self.is_held() {
             let since = self.now.saturating_sub(self.turn_began);
             let is_time = self.table.has_human() || since >= self.pace() || self.steps > 0;
             if let Some(decision) = self.pending.take_if(|_| is_time) {

@@ -346,7 +346,7 @@ impl View<'_> {
                 short_accuracy(second)
             ));
         }
-        if app.paused && !app.table.is_over() && !app.table.has_human() {
+        if app.paused && app.table.agent_to_move().is_some() {
             return Line::from(" paused: p goes on, . one move");
         }
         let Some(thinking) = &app.thinking else {
@@ -477,7 +477,7 @@ impl View<'_> {
 
     fn thinking_lines(&self) -> Vec<Line<'static>> {
         let app = self.app;
-        if app.paused && !app.table.has_human() {
+        if app.paused && app.table.agent_to_move().is_some() {
             return vec![
                 Line::from(" paused: p goes on,"),
                 Line::from(" . plays one move"),

@@ -259,6 +259,23 @@ fn the_pace_of_programs_is_kept() {
 }
 
 #[test]
+fn a_move_that_waits_to_be_shown_costs_no_time_and_obeys_the_pause() {
+    let clock = Some("2".parse().unwrap());
+    let seats = [seat("random:seed=1"), seat("random:seed=2")];
+    let mut app = App::new(Table::new(Setup::STANDARD, seats, clock).unwrap(), Screen::Game);
+    keys(&mut app, "------");
+    let job = app.wants(Slot::Move).unwrap();
+    let mut agent = app.table.agent_to_move().unwrap().build(Setup::STANDARD, 0).unwrap();
+    app.decided(agent.decide(job.game.position(), &Limits::default()).map_err(|e| e.to_string()));
+    keys(&mut app, "p");
+    app.tick(Duration::from_secs(5));
+    assert_eq!((moves(&app).as_str(), app.table.is_over()), ("", false));
+    keys(&mut app, "p");
+    app.tick(Duration::from_secs(9));
+    assert_eq!((moves(&app).len(), app.table.is_over()), (1, false));
+}
+
+#[test]
 fn hints_come_from_the_truth_and_move_the_cursor() {
     let mut app = app_after("4455");
     keys(&mut app, "h");
