@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use claimeven_game::{Cell, Game};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::record::{GameRecord, PlayerRecord};
+use crate::record::{GameRecord, PlayerRecord, Reason};
 use crate::replay::RecordError;
 
 /// A game in the format of older programs, to be written as JSON.
@@ -126,6 +126,7 @@ impl Serialize for OlderMoves {
 pub fn pgn(record: &GameRecord) -> Result<String, RecordError> {
     let game = record.replay()?;
     let result = match record.result.winner {
+        None if record.result.reason == Reason::Unfinished => "*",
         None => "1/2-1/2",
         Some(winner) if winner == record.first_player => "1-0",
         Some(_) => "0-1",

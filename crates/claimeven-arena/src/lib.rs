@@ -8,6 +8,7 @@
 //! - [`speak_ugi`] lends the players to other programs; `ugi:cmd=…` is a player that is one.
 //! - [`Plan`] is a tournament as a file says it; [`Tournament`] plays it, and goes on with it after an
 //!   interruption; [`Report`] is what came of it.
+//! - [`Review`] judges the moves of a game by exact scores.
 //! - [`PairResults`], [`Sprt`] and [`ratings`] say what results mean.
 
 mod agents;
@@ -23,6 +24,7 @@ mod rating;
 mod record;
 mod replay;
 mod report;
+mod review;
 mod roster;
 mod statistics;
 mod tournament;
@@ -39,6 +41,7 @@ pub use rating::{PairScore, ratings};
 pub use record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord, SetupRecord};
 pub use replay::{Fault, RecordError};
 pub use report::{Length, PlayerReport, Report, Results, Tally};
+pub use review::{Choice, Judgement, MoveReview, PlayerReview, Review, ReviewOptions};
 pub use roster::{AgentKind, AgentSpec, Parameter, Seat, SpecError, Values};
 pub use statistics::{Interval, PairResults, Sprt, Verdict, elo_of_score, score_of_elo};
 pub use tournament::{Tournament, TournamentError};

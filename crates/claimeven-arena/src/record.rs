@@ -6,7 +6,7 @@ use claimeven_game::{Column, Game, Outcome, Ruleset, Setup};
 use claimeven_search::Decision;
 use serde::{Deserialize, Serialize};
 
-/// A finished game: who played, what they played, and how it ended.
+/// A game: who played, what they played, and how it ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GameRecord {
@@ -103,6 +103,8 @@ pub enum Reason {
     Agreed,
     /// A player left and did not come back; without a winner, both did.
     Abandoned,
+    /// Nobody won: the game was put away before its end.
+    Unfinished,
 }
 
 impl Reason {
@@ -116,6 +118,7 @@ impl Reason {
             Reason::Resigned => "resigned",
             Reason::Agreed => "agreed",
             Reason::Abandoned => "abandoned",
+            Reason::Unfinished => "unfinished",
         }
     }
 }
@@ -169,12 +172,12 @@ impl GameRecord {
 
 impl MoveRecord {
     /// A move that was given.
-    pub(crate) fn given(column: Column) -> MoveRecord {
+    pub fn given(column: Column) -> MoveRecord {
         MoveRecord { column: column.number(), ms: 0.0, nodes: 0, value: None }
     }
 
     /// A move that a player chose.
-    pub(crate) fn chosen(decision: &Decision) -> MoveRecord {
+    pub fn chosen(decision: &Decision) -> MoveRecord {
         MoveRecord {
             column: decision.column.number(),
             ms: (decision.time.as_secs_f64() * 1e6).round() / 1e3,
@@ -186,7 +189,7 @@ impl MoveRecord {
 
 impl ResultRecord {
     /// The result of a game that ended by the rules; `None` while it goes on.
-    pub(crate) fn of_game(game: &Game, first_player: usize) -> Option<ResultRecord> {
+    pub fn of_game(game: &Game, first_player: usize) -> Option<ResultRecord> {
         let outcome = game.position().outcome()?;
         let by_line =
             game.position().setup().ruleset() == Ruleset::Standard && outcome != Outcome::Draw;
@@ -199,9 +202,15 @@ impl ResultRecord {
     }
 
     /// The result of a game that a player lost otherwise.
-    pub(crate) fn lost(game: &Game, first_player: usize, loser: usize, reason: Reason) -> Self {
+    pub fn lost(game: &Game, first_player: usize, loser: usize, reason: Reason) -> Self {
         let winner = Some(1 - loser);
         ResultRecord { winner, reason, scores: scores(game, first_player), detail: None }
+    }
+
+    /// The result of a game that was put away before its end.
+    pub fn unfinished(game: &Game, first_player: usize) -> ResultRecord {
+        let scores = scores(game, first_player);
+        ResultRecord { winner: None, reason: Reason::Unfinished, scores, detail: None }
     }
 
     /// The same with what happened.

@@ -64,6 +64,7 @@ impl GameRecord {
             (None, Reason::Time | Reason::Forfeit) => {
                 ResultRecord::lost(game, self.first_player, self.mover(self.moves.len()), *reason)
             }
+            (None, Reason::Unfinished) => ResultRecord::unfinished(game, self.first_player),
             // Anybody may give up at any time.
             (None, Reason::Resigned) => {
                 let loser = usize::from(*winner == Some(0));

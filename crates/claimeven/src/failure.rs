@@ -9,6 +9,7 @@ use claimeven_search::AgentError;
 use claimeven_solver::Unsolvable;
 
 /// The end of a command that did not do what it was asked for.
+#[derive(Debug)]
 pub(crate) enum Failure {
     /// The command line or the input is wrong.
     Input(String),
@@ -28,6 +29,16 @@ impl Failure {
         match self {
             Failure::Input(message) => Failure::Input(format!("line {number}: {message}")),
             other => other,
+        }
+    }
+
+    /// What went wrong, in one line.
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Failure::CommandLine(error) => one_line(error),
+            Failure::Input(message) | Failure::Other(message) => message.clone(),
+            Failure::OutputClosed => "nobody reads the output".to_owned(),
+            Failure::Reported => "the input is wrong".to_owned(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-use claimeven_arena::{GameRecord, OlderRecord, pgn};
+use claimeven_arena::{GameRecord, OlderRecord, Reason, pgn};
 use clap::ValueEnum;
 use serde_json::json;
 
@@ -114,13 +114,16 @@ impl ListArgs {
             self.player.as_ref().is_none_or(|name| is_named(0, name) || is_named(1, name));
         let by_winner = self.winner.as_ref().is_none_or(|name| match winner(record) {
             Some(winner) => is_named(winner, name),
-            None => name == DRAW,
+            None => name == no_winner(record),
         });
         by_player && by_winner
     }
 }
 
-const DRAW: &str = "draw";
+/// What is said of a game without a winner.
+fn no_winner(record: &GameRecord) -> &'static str {
+    if record.result.reason == Reason::Unfinished { "none" } else { "draw" }
+}
 
 /// The winner, if it is one of the players.
 fn winner(record: &GameRecord) -> Option<usize> {
@@ -138,7 +141,7 @@ fn write_table(out: &mut impl Write, records: &[GameRecord]) -> io::Result<()> {
             one.name.clone(),
             two.name.clone(),
             (record.first_player + 1).to_string(),
-            winner(record).map_or(DRAW.to_owned(), |winner| (winner + 1).to_string()),
+            winner(record).map_or(no_winner(record).to_owned(), |winner| (winner + 1).to_string()),
             record.result.reason.to_string(),
             record.moves.len().to_string(),
             seconds(0),

@@ -19,6 +19,7 @@ mod plot;
 mod progress;
 mod records;
 mod replay;
+mod review;
 mod serve;
 mod setup;
 mod show;
@@ -71,6 +72,8 @@ enum Command {
     #[command(hide = true)]
     Replay(replay::Args),
     #[command(hide = true)]
+    Review(review::Args),
+    #[command(hide = true)]
     Games(games::Args),
     #[command(hide = true)]
     Ugi(ugi::Args),
@@ -122,6 +125,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Evaluate(args)) => evaluate::run(&args),
         Some(Command::Agents(args)) => agents::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),
+        Some(Command::Review(args)) => review::run(&args),
         Some(Command::Games(args)) => games::run(&args),
         Some(Command::Ugi(args)) => ugi::run(args),
         Some(Command::Perft(args)) => perft::run(&args),

@@ -1,42 +1,75 @@
-//! `claimeven play`: a game at the terminal or through a pipe, line by line.
+//! `claimeven play`: the terminal application, and the same line by line for pipes.
 
-use std::io::{self, BufRead, Write};
-use std::time::{Duration, Instant};
+pub(crate) mod app;
+mod crew;
+mod form;
+mod layout;
+pub(crate) mod look;
+mod plain;
+mod screen;
+pub(crate) mod table;
+pub(crate) mod terminal;
+#[cfg(test)]
+mod tests;
 
-use claimeven_arena::Seat;
-use claimeven_game::{Column, Game, Player, Setup};
-use claimeven_search::{Agent, Limits};
+use std::env;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+use claimeven_arena::{Clock, Seat};
 
 use crate::Failure;
-use crate::draw::{Drawing, disc_style};
+use crate::records::load;
 use crate::setup::SetupArgs;
-use crate::show::status;
+use app::{App, Screen};
+use look::Look;
+pub(crate) use plain::read_line;
+pub(crate) use screen::move_text;
+use table::Table;
 
 /// Play a game in the terminal
 #[derive(clap::Args)]
 #[command(
     after_help = "Players: human, level:1 to level:10, or any of `claimeven agents`. The first one has X\n\
-    and begins.\n\n\
+    and begins. Without players a start screen asks for them; ? shows the keys.\n\n\
     Examples:\n  \
     claimeven play\n  \
+    claimeven play human level:6 --clock 180+2\n  \
     claimeven play perfect human\n  \
     claimeven play alphabeta:depth=8 mcts:sims=20000\n  \
     claimeven play human human --cols 9 --rows 7\n  \
     claimeven play random:seed=7 human --ruleset lines\n  \
+    claimeven play --load games.jsonl\n  \
     printf '4\\n4\\nquit\\n' | claimeven play --plain"
 )]
 pub(crate) struct Args {
-    /// Who plays X and moves first
-    #[arg(value_name = "FIRST", default_value = "human")]
-    first: Seat,
+    /// Who plays X and moves first [default: human]
+    #[arg(value_name = "FIRST")]
+    first: Option<Seat>,
 
-    /// Who plays O
-    #[arg(value_name = "SECOND", default_value = "level:4")]
-    second: Seat,
+    /// Who plays O [default: level:4]
+    #[arg(value_name = "SECOND")]
+    second: Option<Seat>,
 
     /// Line by line in plain text, which is also how it plays in a pipe
     #[arg(long)]
     plain: bool,
+
+    /// Draw with plain ASCII, as where the locale has no UTF-8
+    #[arg(long)]
+    ascii: bool,
+
+    /// Seconds for each player's game, and what each move adds: 180 or 180+2
+    #[arg(long, value_name = "TIME")]
+    clock: Option<Clock>,
+
+    /// Go on with the last game of this file, or the one that --game names
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["first", "second", "clock"])]
+    load: Option<PathBuf>,
+
+    /// The game to load: its id, or its number in the file from 1
+    #[arg(long, value_name = "ID", requires = "load")]
+    game: Option<String>,
 
     #[command(flatten)]
     setup: SetupArgs,
@@ -44,176 +77,24 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
-    let players = [player(args.first, setup)?, player(args.second, setup)?];
-    let mut session = Session { game: Game::new(setup), players, spent: [Duration::ZERO; 2] };
-    session.play(io::stdin().lock(), anstream::stdout().lock())
-}
-
-/// Who chooses a side's moves.
-struct Seated {
-    seat: Seat,
-    /// `None` for a person.
-    agent: Option<Box<dyn Agent>>,
-}
-
-/// Takes a seat; a program that is given no seed gets one that is on show.
-fn player(seat: Seat, setup: Setup) -> Result<Seated, Failure> {
-    let Seat::Agent(spec) = seat else { return Ok(Seated { seat, agent: None }) };
-    let seed = fastrand::u32(..).into();
-    let spec = if spec.given("seed").is_some() {
-        spec
-    } else {
-        spec.with("seed", &u64::to_string(&seed))?
+    let asks = args.first.is_none() && args.load.is_none();
+    let first = args.first.unwrap_or(Seat::Human);
+    let second = args.second.map_or_else(|| DEFAULT_OPPONENT.parse(), Ok)?;
+    let table = match &args.load {
+        Some(file) => Table::of_record(&load(file, args.game.as_deref())?)?,
+        None => Table::new(setup, [first, second], args.clock)?,
     };
-    let agent = Some(spec.build(setup, seed)?);
-    Ok(Seated { seat: Seat::Agent(spec), agent })
+    if args.plain || !is_screen() {
+        return plain::run(table);
+    }
+    let screen = if asks { Screen::Start } else { Screen::Game };
+    terminal::run(App::new(table, screen), Look::of_terminal(args.ascii))
 }
 
-/// What a person can type.
-enum Entry {
-    Play(Column),
-    Undo,
-    New,
-    Help,
-    Quit,
-}
+const DEFAULT_OPPONENT: &str = "level:4";
 
-struct Session {
-    game: Game,
-    players: [Seated; 2],
-    spent: [Duration; 2],
-}
-
-impl Session {
-    fn play(&mut self, mut input: impl BufRead, mut out: impl Write) -> Result<(), Failure> {
-        let setup = self.game.position().setup();
-        let [first, second] = &self.players;
-        writeln!(out, "{setup}: X is {}, O is {}", first.seat, second.seat)?;
-        let has_human = self.players.iter().any(|player| player.agent.is_none());
-        if has_human {
-            writeln!(out, "{}", help(setup))?;
-        }
-        let mut drawn = None;
-        loop {
-            let over = self.game.position().outcome().is_some();
-            let mover = self.game.position().player();
-            let awaits_human = over || self.players[mover.index()].agent.is_none();
-            if (awaits_human || !has_human) && drawn.as_ref() != Some(&self.game) {
-                self.draw(&mut out)?;
-                drawn = Some(self.game.clone());
-            }
-            if over && !has_human {
-                return Ok(());
-            }
-            if let (false, Some(agent)) = (over, &mut self.players[mover.index()].agent) {
-                let decision = agent.decide(self.game.position(), &Limits::default())?;
-                self.spent[mover.index()] += decision.time;
-                writeln!(out, "\n{} plays {}", name(mover), decision.column)?;
-                self.game.play(decision.column).expect("players choose legal columns");
-                continue;
-            }
-
-            let prompt = if over { "game over".to_owned() } else { name(mover) };
-            write!(out, "{prompt}> ")?;
-            out.flush()?;
-            let start = Instant::now();
-            let line = read_line(&mut input)?;
-            if !over {
-                self.spent[mover.index()] += start.elapsed();
-            }
-            let Some(line) = line else {
-                writeln!(out)?;
-                return self.say_goodbye(&mut out);
-            };
-            match parse_entry(line.trim(), setup) {
-                Ok(Entry::Play(column)) => {
-                    if let Err(error) = self.game.play(column) {
-                        writeln!(out, "{error}")?;
-                    }
-                }
-                Ok(Entry::Undo) => {
-                    if !self.undo() {
-                        writeln!(out, "there is no move to take back")?;
-                    }
-                }
-                Ok(Entry::New) => {
-                    self.game = Game::new(setup);
-                    self.spent = [Duration::ZERO; 2];
-                    drawn = None;
-                }
-                Ok(Entry::Help) => writeln!(out, "{}", help(setup))?,
-                Ok(Entry::Quit) => return self.say_goodbye(&mut out),
-                Err(message) => writeln!(out, "{message}")?,
-            }
-        }
-    }
-
-    /// Takes back moves until it is a person's turn again, if a person has moved at all.
-    fn undo(&mut self) -> bool {
-        let plies = 0..self.game.moves().len();
-        let Some(last) = plies.rev().find(|ply| self.players[ply % 2].agent.is_none()) else {
-            return false;
-        };
-        while self.game.moves().len() > last {
-            self.game.undo();
-        }
-        true
-    }
-
-    fn draw(&self, out: &mut impl Write) -> io::Result<()> {
-        let position = self.game.position();
-        let last_move = self.game.moves().last().copied();
-        writeln!(out, "\n{}", Drawing { position, last_move })?;
-        writeln!(out, "{}, time: {}", status(position), self.times())
-    }
-
-    fn say_goodbye(&self, out: &mut impl Write) -> Result<(), Failure> {
-        let moves = self.game.move_text();
-        let moves = if moves.is_empty() { "none" } else { &moves };
-        writeln!(out, "moves: {moves}, time: {}", self.times())?;
-        Ok(())
-    }
-
-    fn times(&self) -> String {
-        let [first, second] = self.spent.map(|spent| spent.as_secs_f64());
-        format!("X {first:.1} s, O {second:.1} s")
-    }
-}
-
-fn name(player: Player) -> String {
-    let style = disc_style(player);
-    format!("{style}{player}{style:#}")
-}
-
-fn help(setup: Setup) -> String {
-    format!("Type a column ({}), or undo, new, help, quit.", Column::names(setup))
-}
-
-/// Understands what was typed. Commands may be shortened to a letter that names no column.
-fn parse_entry(text: &str, setup: Setup) -> Result<Entry, String> {
-    let mut characters = text.chars();
-    let column = match (characters.next(), characters.next()) {
-        (Some(character), None) => Column::from_char(character),
-        _ => None,
-    };
-    if let Some(column) = column.filter(|column| column.index() < setup.cols().into()) {
-        return Ok(Entry::Play(column));
-    }
-    match text.to_ascii_lowercase().as_str() {
-        "u" | "undo" => Ok(Entry::Undo),
-        "n" | "new" => Ok(Entry::New),
-        "h" | "?" | "help" => Ok(Entry::Help),
-        "q" | "quit" | "exit" => Ok(Entry::Quit),
-        _ => Err(format!(
-            "{text:?} is no column ({}), nor undo, new, help, quit",
-            Column::names(setup)
-        )),
-    }
-}
-
-/// One line without regard to its encoding; `None` at the end of the input.
-pub(crate) fn read_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
-    let mut bytes = Vec::new();
-    let read = input.read_until(b'\n', &mut bytes)?;
-    Ok((read > 0).then(|| String::from_utf8_lossy(&bytes).into_owned()))
+/// Whether there is a terminal that can show more than lines.
+pub(crate) fn is_screen() -> bool {
+    let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
+    io::stdin().is_terminal() && io::stdout().is_terminal() && !is_dumb
 }

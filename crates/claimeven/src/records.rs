@@ -31,6 +31,34 @@ impl RecordsArgs {
     }
 }
 
+/// One record of a file: the one with an id or a number from 1, or else the last.
+pub(crate) fn load(path: &Path, game: Option<&str>) -> Result<GameRecord, Failure> {
+    pick(RecordsArgs { file: path.to_owned() }.read()?, game)
+}
+
+/// One of several records: the one with an id or a number from 1, or else the last.
+pub(crate) fn pick(
+    mut records: Vec<GameRecord>,
+    game: Option<&str>,
+) -> Result<GameRecord, Failure> {
+    let index = match game {
+        None => records.len().checked_sub(1),
+        Some(game) => {
+            let by_id = records.iter().position(|record| record.id == game);
+            let number = game.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            by_id.or(number).filter(|&index| index < records.len())
+        }
+    };
+    match (index, game) {
+        (Some(index), _) => Ok(records.swap_remove(index)),
+        (None, Some(game)) => {
+            let count = records.len();
+            Err(Failure::Input(format!("there is no game '{game}' among the {count} of the file")))
+        }
+        (None, None) => Err(Failure::Input("there is no game in the file".to_owned())),
+    }
+}
+
 fn read_records(input: impl BufRead, path: &Path) -> Result<Vec<GameRecord>, Failure> {
     let mut records = Vec::new();
     for (number, line) in (1..).zip(input.split(b'\n')) {

@@ -2,5 +2,6 @@
 
 mod external;
 mod records;
+mod review;
 mod tournament;
 mod ugi;

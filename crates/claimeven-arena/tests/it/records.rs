@@ -189,6 +189,8 @@ fn an_unfinished_game_is_lost_by_whoever_was_to_move() {
     }
     game.result.winner = None;
     game.replay().unwrap_err();
+    game.result.reason = Reason::Unfinished;
+    game.replay().unwrap();
 }
 
 #[test]

@@ -1,0 +1,212 @@
+//! Games judged move by move.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use claimeven_arena::{Judgement, Review, ReviewOptions};
+use claimeven_game::{Game, Outcome, Position, Ruleset, Setup};
+
+const UNLIMITED: ReviewOptions = ReviewOptions { time_per_position: None, cancel: None };
+
+fn review(setup: Setup, moves: &str) -> Review {
+    Review::of(&Game::parse(setup, moves).unwrap(), &UNLIMITED)
+}
+
+fn judgements(review: &Review) -> Vec<Judgement> {
+    review.moves.iter().map(|reviewed| reviewed.judgement).collect()
+}
+
+/// Four cells in a row, and two neighbours win. Whoever begins in the middle has two cells to win
+/// on and wins with the second disc; from the edge there is one, which the other side can take.
+fn four_in_a_row() -> Setup {
+    Setup::new(4, 1, 2, Ruleset::Standard).unwrap()
+}
+
+#[test]
+fn a_win_given_away_twice_and_a_draw_kept() {
+    // After 1 and 2 the first player has to take 3, or the second one has it for a win.
+    let review = review(four_in_a_row(), "1234");
+    let expected = [Judgement::Mistake, Judgement::Only, Judgement::Only, Judgement::Best];
+    assert_eq!(judgements(&review), expected);
+    let [first, second] = &review.players;
+    assert_eq!((first.moves, first.mistakes, first.only_moves), (2, 1, 1));
+    // One half point of two: each of the two moves could have given one away.
+    assert_eq!(first.accuracy, Some(0.5));
+    assert_eq!((second.blunders, second.accuracy), (0, Some(1.0)));
+    let values: Vec<&str> = review.moves[0].choices.iter().map(|c| c.value.as_str()).collect();
+    assert_eq!(values, ["draw", "wins in 2", "wins in 2", "draw"]);
+    assert_eq!(review.moves[0].best().unwrap().column, 2);
+}
+
+#[test]
+fn a_blunder_and_its_punishment() {
+    // The second player lets 2 free. Any other move than 2 gives the win back, and the game away.
+    let review = review(four_in_a_row(), "132");
+    assert_eq!(judgements(&review), [Judgement::Mistake, Judgement::Blunder, Judgement::Only]);
+    let [first, second] = &review.players;
+    // One half point of one by the first move, none of two by the third.
+    assert!((first.accuracy.unwrap() - 2.0 / 3.0).abs() < 1e-9);
+    assert_eq!((second.blunders, second.accuracy), (1, Some(0.0)));
+}
+
+#[test]
+fn a_player_with_nothing_to_lose_has_no_accuracy() {
+    // After 2 the second player loses whatever it does.
+    let review = review(four_in_a_row(), "213");
+    assert_eq!(judgements(&review), [Judgement::Best, Judgement::Best, Judgement::Only]);
+    assert_eq!(review.players[0].accuracy, Some(1.0));
+    assert_eq!(review.players[1].accuracy, None);
+}
+
+#[test]
+fn judgements_are_those_of_plain_minimax() {
+    let mut seen = HashSet::new();
+    for connect in [3, 4] {
+        let setup = Setup::new(4, 4, connect, Ruleset::Standard).unwrap();
+        let mut known = HashMap::new();
+        for seed in 0..40 {
+            check_by_minimax(&random_game(setup, seed), &mut known, &mut seen);
+        }
+    }
+    assert_eq!(seen.len(), Judgement::ALL.len() - 1, "{seen:?}");
+}
+
+fn check_by_minimax(game: &Game, known: &mut HashMap<u128, i32>, seen: &mut HashSet<Judgement>) {
+    let review = Review::of(game, &UNLIMITED);
+    let mut position = Position::new(game.position().setup());
+    for (played, reviewed) in game.moves().iter().zip(&review.moves) {
+        let mut scores = Vec::new();
+        for column in position.legal() {
+            let mut child = position;
+            child.play(column).unwrap();
+            scores.push((column.number(), -minimax(&child, known)));
+        }
+        let reviewed_scores: Vec<(u8, i32)> =
+            reviewed.choices.iter().map(|choice| (choice.column, choice.score)).collect();
+        assert_eq!(reviewed_scores, scores);
+        assert_eq!(reviewed.judgement, plain_judgement(&scores, played.number()), "{game:?}");
+        seen.insert(reviewed.judgement);
+        position.play(*played).unwrap();
+    }
+}
+
+#[test]
+fn both_rulesets_are_judged_by_minimax_on_a_small_board() {
+    let setup = Setup::new(4, 3, 3, Ruleset::Lines).unwrap();
+    let mut known = HashMap::new();
+    for seed in 0..10 {
+        let game = random_game(setup, seed);
+        let review = Review::of(&game, &UNLIMITED);
+        let mut position = Position::new(setup);
+        for (played, reviewed) in game.moves().iter().zip(&review.moves) {
+            for choice in &reviewed.choices {
+                let mut child = position;
+                let column = position.legal().find(|c| c.number() == choice.column).unwrap();
+                child.play(column).unwrap();
+                assert_eq!(choice.score, -minimax(&child, &mut known).signum());
+            }
+            assert_eq!(reviewed.choices.len(), position.legal().count());
+            position.play(*played).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_whole_game_of_the_standard_board_takes_no_time() {
+    let game = "44444252622333356666577755";
+    let start = Instant::now();
+    let review =
+        Review::of(&Game::parse(Setup::STANDARD, game).unwrap(), &ReviewOptions::default());
+    // Two seconds are the target with a machine to itself; tests run beside each other.
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    assert!(review.moves.iter().all(|reviewed| reviewed.judgement != Judgement::Unknown));
+    // Every exact score is that of the best choice of the position before, or less.
+    for pair in review.moves.windows(2) {
+        let after = pair[1].choices.iter().map(|choice| choice.score).max();
+        assert_eq!(pair[0].played().map(|choice| -choice.score), after);
+    }
+}
+
+#[test]
+fn what_is_out_of_reach_is_unknown_and_the_end_is_not() {
+    let setup = Setup::new(10, 10, 4, Ruleset::Standard).unwrap();
+    let game = Game::parse(setup, "1213141").unwrap();
+    let options =
+        ReviewOptions { time_per_position: Some(Duration::from_millis(50)), cancel: None };
+    let start = Instant::now();
+    let review = Review::of(&game, &options);
+    assert!(start.elapsed() < Duration::from_secs(5));
+    assert_eq!(review.moves[0].judgement, Judgement::Unknown);
+    assert_eq!(review.players[0].judged, 0);
+    let cancelled = ReviewOptions { time_per_position: None, cancel: Some(Arc::new(true.into())) };
+    let review = Review::of(&game, &cancelled);
+    assert!(review.moves.iter().all(|reviewed| reviewed.judgement == Judgement::Unknown));
+}
+
+#[test]
+fn a_review_is_read_as_it_was_written() {
+    let review = review(four_in_a_row(), "132");
+    let json = serde_json::to_string(&review).unwrap();
+    assert!(json.contains(r#""judgement":"blunder""#), "{json}");
+    assert_eq!(serde_json::from_str::<Review>(&json).unwrap(), review);
+}
+
+fn random_game(setup: Setup, seed: u64) -> Game {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut game = Game::new(setup);
+    while game.position().outcome().is_none() {
+        let legal: Vec<_> = game.position().legal().collect();
+        game.play(*random.choice(&legal).unwrap()).unwrap();
+    }
+    game
+}
+
+/// The score by looking at every game.
+fn minimax(position: &Position, known: &mut HashMap<u128, i32>) -> i32 {
+    let empty = (position.setup().cells() - position.ply()) as i32;
+    match position.outcome() {
+        Some(Outcome::Draw) => return 0,
+        Some(Outcome::Win(winner)) if winner == position.player() => return empty / 2 + 1,
+        Some(Outcome::Win(_)) => return -(empty / 2 + 1),
+        None => {}
+    }
+    if let Some(&score) = known.get(&position.key()) {
+        return score;
+    }
+    let mut best = i32::MIN;
+    for column in position.legal() {
+        let mut child = *position;
+        child.play(column).unwrap();
+        best = best.max(-minimax(&child, known));
+    }
+    known.insert(position.key(), best);
+    best
+}
+
+/// What is to be said of a move, in the words of the rules and not of the code.
+fn plain_judgement(scores: &[(u8, i32)], column: u8) -> Judgement {
+    let played = scores.iter().find(|(other, _)| *other == column).unwrap().1;
+    let others: Vec<i32> = scores.iter().filter(|(c, _)| *c != column).map(|(_, s)| *s).collect();
+    let can_win = others.iter().any(|&score| score > 0);
+    let can_draw = others.contains(&0);
+    if played > 0 {
+        return match () {
+            () if !can_win && !others.is_empty() => Judgement::Only,
+            () if others.iter().any(|&score| score > played) => Judgement::SlowerWin,
+            () => Judgement::Best,
+        };
+    }
+    if played == 0 {
+        return match () {
+            () if can_win => Judgement::Mistake,
+            () if !can_draw && !others.is_empty() => Judgement::Only,
+            () => Judgement::Best,
+        };
+    }
+    match () {
+        () if can_win || can_draw => Judgement::Blunder,
+        () if others.iter().any(|&score| score > played) => Judgement::FasterLoss,
+        () => Judgement::Best,
+    }
+}

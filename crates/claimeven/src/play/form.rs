@@ -1,0 +1,184 @@
+//! A form of text fields with suggestions: the start screen and the choice of players.
+
+use std::time::Duration;
+
+use claimeven_arena::{Clock, Seat};
+use claimeven_game::{Player, Ruleset, Setup};
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+
+use super::table::Table;
+
+/// Fields, one of which is being changed.
+#[derive(Clone, Debug)]
+pub(crate) struct Form {
+    pub(crate) fields: Vec<Field>,
+    pub(crate) at: usize,
+    /// What is wrong with what the fields say.
+    pub(crate) error: Option<String>,
+}
+
+/// A text and what it could be.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    pub(crate) label: &'static str,
+    pub(crate) text: String,
+    suggestions: &'static [&'static str],
+}
+
+/// What a key did to a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Done {
+    /// It goes on.
+    Editing,
+    /// What it says is to be taken.
+    Accepted,
+    /// It is to be forgotten.
+    Left,
+}
+
+/// Players worth suggesting; all others can be typed.
+const PLAYERS: &[&str] = &[
+    "human",
+    "level:1",
+    "level:2",
+    "level:3",
+    "level:4",
+    "level:5",
+    "level:6",
+    "level:7",
+    "level:8",
+    "level:9",
+    "level:10",
+    "random",
+    "influence",
+    "minimax:depth=4",
+    "alphabeta:depth=8",
+    "mtdf:depth=10",
+    "timed:ms=1000",
+    "mcts:sims=10000",
+    "zero",
+    "perfect",
+];
+const SIZES: &[&str] = &["7x6", "4x5", "5x4", "6x5", "8x7", "9x7", "10x10"];
+const CONNECTS: &[&str] = &["3", "4", "5"];
+const RULESETS: &[&str] = &["standard", "lines"];
+const CLOCKS: &[&str] = &["none", "30", "60+1", "180+2", "300", "600+5"];
+
+impl Form {
+    /// Everything that a game begins with.
+    pub(crate) fn start(setup: Setup, seats: &[Seat; 2], clock: Option<Clock>) -> Form {
+        let [first, second] = seats;
+        let size = format!("{}x{}", setup.cols(), setup.rows());
+        Form::new(vec![
+            Field::new("First player", first.to_string(), PLAYERS),
+            Field::new("Second player", second.to_string(), PLAYERS),
+            Field::new("Size", size, SIZES),
+            Field::new("Connect", setup.connect().to_string(), CONNECTS),
+            Field::new("Ruleset", setup.ruleset().to_string(), RULESETS),
+            Field::new("Clock", clock.map_or("none".to_owned(), clock_text), CLOCKS),
+        ])
+    }
+
+    /// Who sits at a table.
+    pub(crate) fn players(table: &Table) -> Form {
+        let [first, second] = table.seats();
+        Form::new(vec![
+            Field::new("First player", without_seed(first), PLAYERS),
+            Field::new("Second player", without_seed(second), PLAYERS),
+        ])
+    }
+
+    fn new(fields: Vec<Field>) -> Form {
+        Form { fields, at: 0, error: None }
+    }
+
+    pub(crate) fn key(&mut self, key: KeyEvent) -> Done {
+        let count = self.fields.len();
+        let field = &mut self.fields[self.at];
+        match key.code {
+            KeyCode::Esc => return Done::Left,
+            KeyCode::Enter => return Done::Accepted,
+            KeyCode::Down | KeyCode::Tab => self.at = (self.at + 1) % count,
+            KeyCode::Up | KeyCode::BackTab => self.at = (self.at + count - 1) % count,
+            KeyCode::Left => field.suggest(-1),
+            KeyCode::Right => field.suggest(1),
+            KeyCode::Backspace => {
+                field.text.pop();
+            }
+            KeyCode::Delete => field.text.clear(),
+            KeyCode::Char(character) if field.text.len() < 200 => field.text.push(character),
+            _ => {}
+        }
+        self.error = None;
+        Done::Editing
+    }
+
+    /// The players that the first two fields name.
+    pub(crate) fn seats(&self) -> Result<[Seat; 2], String> {
+        let seat = |index: usize| {
+            let text = self.fields[index].text.trim();
+            text.parse::<Seat>().map_err(|error| error.to_string())
+        };
+        Ok([seat(0)?, seat(1)?])
+    }
+
+    /// A table as the start form describes it.
+    pub(crate) fn table(&self) -> Result<Table, String> {
+        let text = |index: usize| self.fields[index].text.trim();
+        let number = |text: &str| {
+            text.trim().parse::<u8>().map_err(|_| format!("'{text}' is not a number up to 255"))
+        };
+        let size = text(2);
+        let (cols, rows) = size
+            .split_once('x')
+            .ok_or_else(|| format!("size '{size}': columns and rows, such as 7x6"))?;
+        let ruleset: Ruleset = text(4).parse().map_err(|error| format!("{error}"))?;
+        let setup = Setup::new(number(cols)?, number(rows)?, number(text(3))?, ruleset)
+            .map_err(|error| error.to_string())?;
+        let clock = match text(5) {
+            "none" | "" => None,
+            text => Some(text.parse::<Clock>().map_err(|error| format!("clock: {error}"))?),
+        };
+        Table::new(setup, self.seats()?, clock).map_err(|failure| failure.message())
+    }
+}
+
+impl Field {
+    fn new(label: &'static str, text: String, suggestions: &'static [&'static str]) -> Field {
+        Field { label, text, suggestions }
+    }
+
+    /// The suggestion after the text, or before it.
+    fn suggest(&mut self, step: isize) {
+        let count = self.suggestions.len();
+        let here = self.suggestions.iter().position(|suggestion| *suggestion == self.text);
+        let next = match (here, step) {
+            (Some(here), _) => (here + count).wrapping_add_signed(step) % count,
+            (None, 1..) => 0,
+            (None, _) => count - 1,
+        };
+        self.suggestions[next].clone_into(&mut self.text);
+    }
+}
+
+/// The player as it was chosen, without the seed that it got.
+pub(crate) fn without_seed(seat: &Seat) -> String {
+    let text = seat.to_string();
+    match text.rfind("seed=") {
+        Some(start) => text[..start].trim_end_matches([',', ':']).to_owned(),
+        None => text,
+    }
+}
+
+/// A player as panels name it.
+pub(crate) fn name(table: &Table, player: Player) -> String {
+    without_seed(table.seat(player))
+}
+
+fn clock_text(clock: Clock) -> String {
+    let seconds = |time: Duration| time.as_secs_f64().to_string();
+    match clock.increment {
+        Duration::ZERO => seconds(clock.base),
+        increment => format!("{}+{}", seconds(clock.base), seconds(increment)),
+    }
+}

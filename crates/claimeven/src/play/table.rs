@@ -1,0 +1,324 @@
+//! A game on the table: who sits there, what has been played, what the clocks say.
+
+use std::fmt;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use claimeven_arena::{
+    AgentSpec, Clock, GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord, Seat,
+};
+use claimeven_game::{Column, Game, PlayError, Player, Position, Setup};
+use claimeven_search::Decision;
+
+use crate::Failure;
+use crate::show::status;
+
+/// A game under way. It knows the rules of the table (turns, undo, clocks, giving up) and
+/// nothing of screens and threads.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    seats: [Seat; 2],
+    game: Game,
+    /// What is known of each move that was played, as many as the game has.
+    played: Vec<Played>,
+    /// What was taken back and can be played again, the next move last.
+    undone: Vec<Played>,
+    clock: Option<Clock>,
+    /// How the game ended where the rules did not end it: who lost, and why.
+    ended: Option<(Player, Reason)>,
+    began: String,
+    seed: u64,
+}
+
+/// A move and what it took.
+#[derive(Clone, Debug)]
+pub(crate) struct Played {
+    pub(crate) column: Column,
+    pub(crate) time: Duration,
+    pub(crate) nodes: u64,
+    /// What the player said that the position was worth to it.
+    value: Option<String>,
+}
+
+impl Played {
+    /// A person's move.
+    pub(crate) fn by_hand(column: Column, time: Duration) -> Played {
+        Played { column, time, nodes: 0, value: None }
+    }
+
+    /// A program's move.
+    pub(crate) fn by_agent(decision: &Decision) -> Played {
+        Played {
+            column: decision.column,
+            time: decision.time,
+            nodes: decision.work.nodes,
+            value: Some(decision.value.to_string()),
+        }
+    }
+
+    fn record(&self) -> MoveRecord {
+        MoveRecord {
+            ms: (self.time.as_secs_f64() * 1e6).round() / 1e3,
+            nodes: self.nodes,
+            value: self.value.clone(),
+            ..MoveRecord::given(self.column)
+        }
+    }
+}
+
+impl Table {
+    /// A table before the first move. Programs that are given no seed get one that is on show.
+    pub(crate) fn new(
+        setup: Setup,
+        seats: [Seat; 2],
+        clock: Option<Clock>,
+    ) -> Result<Table, Failure> {
+        let [first, second] = seats;
+        Ok(Table {
+            seats: [seated(first, setup)?, seated(second, setup)?],
+            game: Game::new(setup),
+            played: Vec::new(),
+            undone: Vec::new(),
+            clock,
+            ended: None,
+            began: jiff::Timestamp::now().to_string(),
+            seed: fastrand::u32(..).into(),
+        })
+    }
+
+    /// The table at which a recorded game was played, at its end. Players that are not there any
+    /// more make room for people.
+    pub(crate) fn of_record(record: &GameRecord) -> Result<Table, Failure> {
+        let game = record.replay().map_err(|error| Failure::Input(error.to_string()))?;
+        let setup = game.position().setup();
+        let seat = |place: usize| {
+            let agent = &record.players[(place + record.first_player) % 2].agent;
+            agent.parse().ok().and_then(|seat| seated(seat, setup).ok()).unwrap_or(Seat::Human)
+        };
+        let played = game.moves().iter().zip(&record.moves).map(|(&column, record)| Played {
+            column,
+            time: Duration::try_from_secs_f64(record.ms / 1e3).unwrap_or_default(),
+            nodes: record.nodes,
+            value: record.value.clone(),
+        });
+        let ended = match record.result.reason {
+            Reason::Line | Reason::BoardFull | Reason::Unfinished => None,
+            reason => record.result.winner.map(|winner| {
+                let loser = (1 - winner + record.first_player) % 2;
+                (Player::BOTH[loser], reason)
+            }),
+        };
+        Ok(Table {
+            seats: [seat(0), seat(1)],
+            played: played.collect(),
+            undone: Vec::new(),
+            game,
+            clock: None,
+            ended,
+            began: record.time.clone(),
+            seed: record.seed,
+        })
+    }
+
+    /// The same table with a new game.
+    pub(crate) fn again(&self) -> Result<Table, Failure> {
+        Table::new(self.setup(), self.seats.clone(), self.clock)
+    }
+
+    pub(crate) fn setup(&self) -> Setup {
+        self.position().setup()
+    }
+
+    pub(crate) fn position(&self) -> &Position {
+        self.game.position()
+    }
+
+    pub(crate) fn game(&self) -> &Game {
+        &self.game
+    }
+
+    pub(crate) fn played(&self) -> &[Played] {
+        &self.played
+    }
+
+    pub(crate) fn clock(&self) -> Option<Clock> {
+        self.clock
+    }
+
+    pub(crate) fn seat(&self, player: Player) -> &Seat {
+        &self.seats[player.index()]
+    }
+
+    pub(crate) fn seats(&self) -> &[Seat; 2] {
+        &self.seats
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.ended.is_some() || self.position().outcome().is_some()
+    }
+
+    /// The program that is to move, if the game is not over and it is not a person's turn.
+    pub(crate) fn agent_to_move(&self) -> Option<&AgentSpec> {
+        match self.seat(self.position().player()) {
+            Seat::Agent(spec) if !self.is_over() => Some(spec),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn has_human(&self) -> bool {
+        self.seats.contains(&Seat::Human)
+    }
+
+    /// Plays a move, which makes an end of everything that was taken back.
+    pub(crate) fn play(&mut self, played: Played) -> Result<(), PlayError> {
+        self.game.play(played.column)?;
+        self.played.push(played);
+        self.undone.clear();
+        Ok(())
+    }
+
+    /// Takes back moves until it is a person's turn again, or one move where only programs play.
+    /// Returns whether there was anything to take back.
+    pub(crate) fn undo(&mut self) -> bool {
+        let is_human = |ply: &usize| self.seats[ply % 2] == Seat::Human;
+        let mut plies = (0..self.played.len()).rev();
+        let last = if self.has_human() { plies.find(is_human) } else { plies.next() };
+        let Some(last) = last else {
+            // A game that was given up before the first move is taken back as well.
+            return self.ended.take().is_some();
+        };
+        self.ended = None;
+        while self.played.len() > last {
+            self.game.undo();
+            self.undone.extend(self.played.pop());
+        }
+        true
+    }
+
+    /// Plays again what was taken back, until it is a person's turn. Returns whether there was
+    /// anything.
+    pub(crate) fn redo(&mut self) -> bool {
+        let mut any = false;
+        while let Some(played) = self.undone.pop() {
+            self.game.play(played.column).expect("it was played before");
+            self.played.push(played);
+            any = true;
+            if !self.has_human() || self.agent_to_move().is_none() {
+                break;
+            }
+        }
+        any
+    }
+
+    /// Ends the game: a player gives up or has no time left.
+    pub(crate) fn end(&mut self, loser: Player, reason: Reason) {
+        if !self.is_over() {
+            self.ended = Some((loser, reason));
+        }
+    }
+
+    /// Who gives up if somebody does: the person to move, or the only one.
+    pub(crate) fn resigner(&self) -> Option<Player> {
+        let mover = self.position().player();
+        let humans = [mover, mover.opponent()];
+        humans.into_iter().find(|&player| *self.seat(player) == Seat::Human)
+    }
+
+    /// Lets somebody else sit down.
+    pub(crate) fn set_seat(&mut self, player: Player, seat: Seat) -> Result<(), Failure> {
+        self.seats[player.index()] = seated(seat, self.setup())?;
+        Ok(())
+    }
+
+    /// Changes the seats: whoever had X has O now.
+    pub(crate) fn switch_sides(&mut self) {
+        self.seats.swap(0, 1);
+    }
+
+    /// How long a player has thought, without the move under way.
+    pub(crate) fn spent(&self, player: Player) -> Duration {
+        self.played.iter().skip(player.index()).step_by(2).map(|played| played.time).sum()
+    }
+
+    /// What is left on a player's clock, of which `thinking` has run since the last move.
+    pub(crate) fn left(&self, player: Player, thinking: Duration) -> Option<Duration> {
+        let clock = self.clock?;
+        let moves = self.played.iter().skip(player.index()).step_by(2).count() as u32;
+        let all = clock.base + clock.increment * moves;
+        Some(all.saturating_sub(self.spent(player) + thinking))
+    }
+
+    /// Whose turn it is or how the game ended.
+    pub(crate) fn status(&self) -> String {
+        match self.ended {
+            None => status(self.position()),
+            Some((loser, Reason::Time)) => {
+                format!("{} wins: {loser} has no time left", loser.opponent())
+            }
+            Some((loser, Reason::Resigned)) => {
+                format!("{} wins: {loser} gives up", loser.opponent())
+            }
+            Some((loser, reason)) => format!("{} wins, {loser}: {reason}", loser.opponent()),
+        }
+    }
+
+    /// The game as it is kept.
+    pub(crate) fn record(&self) -> GameRecord {
+        let result = match (ResultRecord::of_game(&self.game, 0), self.ended) {
+            (Some(result), _) => result,
+            (None, Some((loser, reason))) => {
+                ResultRecord::lost(&self.game, 0, loser.index(), reason)
+            }
+            (None, None) => ResultRecord::unfinished(&self.game, 0),
+        };
+        let player = |seat: &Seat| PlayerRecord { agent: seat.to_string(), name: seat.to_string() };
+        GameRecord {
+            version: GameRecord::VERSION,
+            id: self.began.clone(),
+            time: self.began.clone(),
+            setup: self.setup().into(),
+            players: [player(&self.seats[0]), player(&self.seats[1])],
+            first_player: 0,
+            seed: self.seed,
+            opening_moves: 0,
+            moves: self.played.iter().map(Played::record).collect(),
+            result,
+        }
+    }
+
+    /// Adds the game to a file of records.
+    pub(crate) fn save(&self, path: &Path) -> io::Result<()> {
+        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+        // One write, so that nobody ever reads half a line.
+        file.write_all(format!("{}\n", serde_json::to_string(&self.record())?).as_bytes())
+    }
+}
+
+/// Takes a seat, if the player can play the game.
+fn seated(seat: Seat, setup: Setup) -> Result<Seat, Failure> {
+    let Seat::Agent(spec) = seat else { return Ok(seat) };
+    let seed: u64 = fastrand::u32(..).into();
+    let spec = match spec.given("seed") {
+        Some(_) => spec,
+        None => spec.with("seed", &seed.to_string())?,
+    };
+    spec.build(setup, seed)?;
+    Ok(Seat::Agent(spec))
+}
+
+/// A duration as clocks show it: `1:05`, or `9.4` when it matters.
+pub(crate) struct ClockText(pub(crate) Duration);
+
+impl fmt::Display for ClockText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.as_secs();
+        let text = match seconds {
+            0..10 => format!("{:.1}", self.0.as_secs_f64()),
+            10..3600 => format!("{}:{:02}", seconds / 60, seconds % 60),
+            _ => format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60),
+        };
+        f.pad(&text)
+    }
+}

@@ -1,0 +1,545 @@
+//! What keys do, and what the screen looks like after them.
+
+use std::time::Duration;
+
+use claimeven_arena::{Review, ReviewOptions, Seat};
+use claimeven_game::{Game, Player, Ruleset, Setup};
+use claimeven_search::{Limits, Thought, Value};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::Rect;
+
+use super::app::{App, Effect, Popup, Screen, Slot, Source, Task};
+use super::layout::Layout;
+use super::look::Look;
+use super::screen::draw;
+use super::table::Table;
+
+const FULL: Look = Look { unicode: true, colour: true };
+const ASCII: Look = Look { unicode: false, colour: false };
+
+fn seat(text: &str) -> Seat {
+    text.parse().unwrap()
+}
+
+fn table(first: &str, second: &str) -> Table {
+    Table::new(Setup::STANDARD, [seat(first), seat(second)], None).unwrap()
+}
+
+fn app(first: &str, second: &str) -> App {
+    App::new(table(first, second), Screen::Game)
+}
+
+/// An application whose game has come so far by hand.
+fn app_after(moves: &str) -> App {
+    let mut app = app("human", "human");
+    keys(&mut app, moves);
+    settle(&mut app);
+    app
+}
+
+fn key(app: &mut App, code: KeyCode) -> Option<Effect> {
+    app.key(KeyEvent::new(code, KeyModifiers::NONE))
+}
+
+fn keys(app: &mut App, text: &str) {
+    for character in text.chars() {
+        key(app, KeyCode::Char(character));
+    }
+}
+
+/// Lets discs fall to their places.
+fn settle(app: &mut App) {
+    app.tick(app.now + Duration::from_secs(2));
+    app.turn_began = app.now;
+}
+
+/// Decides as the threads would, and waits until the move is on the board.
+fn decide(app: &mut App) {
+    let job = app.wants(Slot::Move).expect("a program is to move");
+    let Task::Move(spec) = &job.task else { panic!("{job:?}") };
+    let mut agent = spec.build(app.table.setup(), 0).unwrap();
+    let decision = agent.decide(job.game.position(), &Limits::default()).unwrap();
+    app.decided(Ok(claimeven_search::Decision { time: Duration::from_millis(1200), ..decision }));
+    settle(app);
+    settle(app);
+}
+
+fn moves(app: &App) -> String {
+    app.table.game().move_text()
+}
+
+fn screen_of(app: &mut App, look: Look, width: u16, height: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    app.size = Rect::new(0, 0, width, height);
+    terminal.draw(|frame| draw(frame, app, look)).unwrap();
+    let buffer = terminal.backend().buffer();
+    let row = |y| -> String {
+        let cells = (0..width).map(|x| buffer[(x, y)].symbol());
+        cells.collect::<String>().trim_end().to_owned()
+    };
+    (0..height).map(|y| row(y) + "\n").collect()
+}
+
+// What keys do.
+
+#[test]
+fn digits_arrows_and_the_mouse_drop_discs() {
+    let mut app = app("human", "human");
+    keys(&mut app, "4");
+    key(&mut app, KeyCode::Left);
+    key(&mut app, KeyCode::Enter);
+    for _ in 0..5 {
+        key(&mut app, KeyCode::Right);
+    }
+    key(&mut app, KeyCode::Down);
+    let layout = Layout::of(app.size, Setup::STANDARD);
+    app.mouse(layout.column_x(1) + 1, layout.hover.y, false);
+    assert_eq!(app.cursor, 1);
+    app.mouse(layout.column_x(6), layout.board.y + 3, true);
+    assert_eq!(moves(&app), "4317");
+    // Beside the board there is nothing to hit.
+    app.mouse(79, 5, true);
+    app.mouse(0, 0, true);
+    assert_eq!(moves(&app), "4317");
+}
+
+#[test]
+fn full_and_missing_columns_are_refused_with_a_message() {
+    let mut app = app_after("111111");
+    keys(&mut app, "1");
+    assert_eq!(app.message.as_deref(), Some("column 1 is full"));
+    keys(&mut app, "8");
+    assert!(app.message.as_deref().unwrap().contains('8'), "{:?}", app.message);
+    assert_eq!(moves(&app), "111111");
+    keys(&mut app, "2");
+    assert_eq!((moves(&app).as_str(), app.message), ("1111112", None));
+}
+
+#[test]
+fn undo_goes_back_to_the_persons_turn_and_redo_forth() {
+    let mut app = app("human", "level:3,seed=1");
+    keys(&mut app, "4");
+    settle(&mut app);
+    decide(&mut app);
+    keys(&mut app, "3");
+    settle(&mut app);
+    let before = moves(&app);
+    assert_eq!(before.len(), 3);
+    // The program is thinking: its move is not waited for.
+    assert!(app.wants(Slot::Move).is_some());
+    keys(&mut app, "u");
+    assert_eq!(moves(&app).len(), 2);
+    assert!(app.wants(Slot::Move).is_none());
+    keys(&mut app, "u");
+    assert_eq!(moves(&app), "");
+    keys(&mut app, "u");
+    assert_eq!(app.message.as_deref(), Some("there is no move to take back"));
+    keys(&mut app, "r");
+    assert_eq!(moves(&app), before[..2]);
+    keys(&mut app, "r");
+    assert_eq!(moves(&app), before);
+    keys(&mut app, "r");
+    assert_eq!(app.message.as_deref(), Some("there is no move to play again"));
+    // A new move makes an end of what was taken back.
+    keys(&mut app, "uu5");
+    settle(&mut app);
+    keys(&mut app, "r");
+    assert_eq!(moves(&app), "5");
+}
+
+#[test]
+fn an_answer_to_an_old_question_is_not_wanted() {
+    let mut app = app("human", "level:3,seed=1");
+    keys(&mut app, "4");
+    let asked = app.wants(Slot::Move);
+    keys(&mut app, "u");
+    keys(&mut app, "5");
+    assert_ne!(app.wants(Slot::Move), asked);
+}
+
+#[test]
+fn a_person_cannot_move_for_a_program() {
+    let mut app = app("level:3", "human");
+    keys(&mut app, "4");
+    assert_eq!((moves(&app).as_str(), app.message.as_deref()), ("", Some("it is not your turn")));
+}
+
+#[test]
+fn quitting_is_confirmed_and_control_c_is_not() {
+    let mut app = app_after("4");
+    keys(&mut app, "qn");
+    assert!(!app.is_done && app.popup.is_none());
+    keys(&mut app, "qy");
+    assert!(app.is_done);
+    let mut app = app_after("4");
+    app.key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL));
+    assert!(app.is_done);
+}
+
+#[test]
+fn giving_up_ends_the_game_and_can_be_taken_back() {
+    let mut app = app("human", "level:3");
+    keys(&mut app, "gy");
+    assert_eq!(app.table.status(), "O wins: X gives up");
+    assert!(app.wants(Slot::Move).is_none());
+    keys(&mut app, "u");
+    assert!(!app.table.is_over());
+}
+
+#[test]
+fn the_clock_ends_the_game() {
+    let clock = Some("10+1".parse().unwrap());
+    let table = Table::new(Setup::STANDARD, [Seat::Human, Seat::Human], clock).unwrap();
+    let mut app = App::new(table, Screen::Game);
+    app.tick(Duration::from_secs(4));
+    keys(&mut app, "4");
+    let left = |app: &App, player| app.table.left(player, Duration::ZERO).unwrap();
+    assert_eq!(left(&app, Player::First), Duration::from_secs(7));
+    app.tick(Duration::from_secs(13));
+    assert!(!app.table.is_over());
+    app.tick(Duration::from_secs(15));
+    assert_eq!(app.table.status(), "X wins: O has no time left");
+    // Taking the move back gives its time back.
+    keys(&mut app, "u");
+    assert_eq!(left(&app, Player::First), Duration::from_secs(10));
+}
+
+#[test]
+fn players_and_sides_change_in_the_middle() {
+    let mut app = app("human", "level:3,seed=5");
+    keys(&mut app, "4x");
+    assert_eq!(app.table.seats()[0], seat("level:3,seed=5"));
+    keys(&mut app, "x");
+    keys(&mut app, "o");
+    key(&mut app, KeyCode::Down);
+    key(&mut app, KeyCode::Delete);
+    keys(&mut app, "levle:9");
+    key(&mut app, KeyCode::Enter);
+    let Some(Popup::Players(form)) = &app.popup else { panic!("{:?}", app.popup) };
+    let error = form.error.as_deref().unwrap();
+    assert!(error.starts_with("there is no player 'levle'; did you mean level?"), "{error}");
+    key(&mut app, KeyCode::Delete);
+    keys(&mut app, "human");
+    key(&mut app, KeyCode::Enter);
+    assert_eq!(app.table.seats(), &[Seat::Human, Seat::Human]);
+    keys(&mut app, "4");
+    assert_eq!(moves(&app), "44");
+}
+
+#[test]
+fn programs_pause_and_go_step_by_step() {
+    let mut app = app("random:seed=1", "random:seed=2");
+    keys(&mut app, "p");
+    assert!(app.wants(Slot::Move).is_none());
+    keys(&mut app, ".");
+    decide(&mut app);
+    assert_eq!(moves(&app).len(), 1);
+    assert!(app.wants(Slot::Move).is_none());
+    keys(&mut app, "p");
+    decide(&mut app);
+    assert_eq!(moves(&app).len(), 2);
+    keys(&mut app, "u");
+    assert!(app.paused && moves(&app).len() == 1);
+}
+
+#[test]
+fn the_pace_of_programs_is_kept() {
+    let mut app = app("random:seed=1", "random:seed=2");
+    let slowest = |app: &mut App| keys(app, "------");
+    slowest(&mut app);
+    let job = app.wants(Slot::Move).unwrap();
+    let mut agent = app.table.agent_to_move().unwrap().build(Setup::STANDARD, 0).unwrap();
+    app.decided(agent.decide(job.game.position(), &Limits::default()).map_err(|e| e.to_string()));
+    app.tick(Duration::from_millis(3900));
+    assert_eq!(moves(&app), "");
+    app.tick(Duration::from_secs(4));
+    assert_eq!(moves(&app).len(), 1);
+}
+
+#[test]
+fn a_move_that_waits_to_be_shown_costs_no_time_and_obeys_the_pause() {
+    let clock = Some("2".parse().unwrap());
+    let seats = [seat("random:seed=1"), seat("random:seed=2")];
+    let mut app = App::new(Table::new(Setup::STANDARD, seats, clock).unwrap(), Screen::Game);
+    keys(&mut app, "------");
+    let job = app.wants(Slot::Move).unwrap();
+    let mut agent = app.table.agent_to_move().unwrap().build(Setup::STANDARD, 0).unwrap();
+    app.decided(agent.decide(job.game.position(), &Limits::default()).map_err(|e| e.to_string()));
+    keys(&mut app, "p");
+    app.tick(Duration::from_secs(5));
+    assert_eq!((moves(&app).as_str(), app.table.is_over()), ("", false));
+    keys(&mut app, "p");
+    app.tick(Duration::from_secs(9));
+    assert_eq!((moves(&app).len(), app.table.is_over()), (1, false));
+}
+
+#[test]
+fn hints_come_from_the_truth_and_move_the_cursor() {
+    let mut app = app_after("4455");
+    keys(&mut app, "h");
+    let job = app.wants(Slot::Opinion).unwrap();
+    let Task::Opinion(spec) = job.task else { panic!("{job:?}") };
+    assert_eq!(spec.to_string(), "perfect");
+    let mut agent = spec.build(Setup::STANDARD, 0).unwrap();
+    let decision = agent.decide(job.game.position(), &Limits::default()).unwrap();
+    app.advised(spec, Ok(decision));
+    assert_eq!(app.message.as_deref(), Some("hint: column 3, wins in 2"));
+    assert_eq!(app.cursor, 2);
+    assert!(app.wants(Slot::Opinion).is_none());
+}
+
+#[test]
+fn the_truth_out_of_reach_is_an_error_and_no_end() {
+    let setup = Setup::new(7, 6, 4, Ruleset::Lines).unwrap();
+    let table = Table::new(setup, [Seat::Human, Seat::Human], None).unwrap();
+    let mut app = App::new(table, Screen::Game);
+    keys(&mut app, "a");
+    assert_eq!(app.opinion, Source::Truth);
+    let Some(Task::Opinion(spec)) = app.wants(Slot::Opinion).map(|job| job.task) else {
+        panic!("an opinion is wanted")
+    };
+    app.advised(spec, Err("perfect cannot play this".to_owned()));
+    assert!(app.wants(Slot::Opinion).is_none());
+    assert_eq!(app.message.as_deref(), Some("perfect cannot play this"));
+}
+
+#[test]
+fn files_are_named_in_a_box() {
+    let mut app = app_after("44");
+    keys(&mut app, "s");
+    for _ in 0.."games.jsonl".len() {
+        key(&mut app, KeyCode::Backspace);
+    }
+    keys(&mut app, "mine");
+    assert_eq!(key(&mut app, KeyCode::Enter), Some(Effect::Save("mine".into())));
+    app.saved("mine".as_ref(), Err("no room".to_owned()));
+    assert_eq!(app.message.as_deref(), Some("mine: no room"));
+    keys(&mut app, "l");
+    assert_eq!(key(&mut app, KeyCode::Enter), Some(Effect::Load("games.jsonl".to_owned())));
+    app.loaded(Err("no such file".to_owned()));
+    assert_eq!((moves(&app).as_str(), app.message.as_deref()), ("44", Some("no such file")));
+}
+
+#[test]
+fn a_saved_game_is_the_game_that_is_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("games.jsonl");
+    let mut app = app("human", "level:3,seed=1");
+    keys(&mut app, "4");
+    settle(&mut app);
+    decide(&mut app);
+    app.table.save(&path).unwrap();
+    keys(&mut app, "gy");
+    app.table.save(&path).unwrap();
+    let load = |game| Table::of_record(&crate::records::load(&path, game).ok().unwrap()).ok();
+    let unfinished = load(Some("1")).unwrap();
+    assert!(!unfinished.is_over());
+    assert_eq!(unfinished.game(), app.table.game());
+    assert_eq!(unfinished.seats(), app.table.seats());
+    let given_up = load(None).unwrap();
+    assert_eq!(given_up.status(), app.table.status());
+    assert_eq!(given_up.spent(Player::Second), Duration::from_millis(1200));
+    assert!(crate::records::load(&path, Some("3")).is_err());
+}
+
+#[test]
+fn the_start_screen_begins_the_game_that_it_describes() {
+    let mut app = App::new(table("human", "level:4"), Screen::Start);
+    key(&mut app, KeyCode::Right);
+    let down = |app: &mut App| key(app, KeyCode::Down);
+    down(&mut app);
+    down(&mut app);
+    key(&mut app, KeyCode::Delete);
+    keys(&mut app, "9y7");
+    key(&mut app, KeyCode::Enter);
+    let Some(Popup::Players(form)) = &app.popup else { panic!("{:?}", app.popup) };
+    assert_eq!(form.error.as_deref(), Some("size '9y7': columns and rows, such as 7x6"));
+    key(&mut app, KeyCode::Delete);
+    keys(&mut app, "9x7");
+    for _ in 0..3 {
+        down(&mut app);
+    }
+    key(&mut app, KeyCode::Right);
+    key(&mut app, KeyCode::Right);
+    key(&mut app, KeyCode::Enter);
+    assert_eq!(app.screen, Screen::Game);
+    assert_eq!(app.table.setup(), Setup::new(9, 7, 4, Ruleset::Standard).unwrap());
+    assert!(app.table.seats()[0].to_string().starts_with("level:1,seed="));
+    assert_eq!(app.table.left(Player::First, Duration::ZERO), Some(Duration::from_mins(1)));
+    let mut app = App::new(table("human", "level:4"), Screen::Start);
+    key(&mut app, KeyCode::Esc);
+    assert!(app.is_done);
+}
+
+#[test]
+fn a_review_steps_from_error_to_error() {
+    let mut app = app_after("1213141");
+    assert!(app.table.is_over());
+    let job = app.wants(Slot::Review).unwrap();
+    let review = Review::of(&job.game, &ReviewOptions::default());
+    let errors: Vec<usize> =
+        (1..=7).filter(|ply| review.moves[ply - 1].judgement.is_error()).collect();
+    app.reviewed(review);
+    assert!(app.wants(Slot::Review).is_none());
+    keys(&mut app, "v");
+    key(&mut app, KeyCode::Home);
+    let mut seen = Vec::new();
+    for _ in &errors {
+        keys(&mut app, "e");
+        let Screen::Review(ply) = app.screen else { panic!() };
+        seen.push(ply);
+    }
+    assert_eq!(seen, errors);
+    assert!(errors.len() >= 2, "{errors:?}");
+    keys(&mut app, "v");
+    assert_eq!(app.screen, Screen::Game);
+}
+
+// What the screen looks like.
+
+#[test]
+fn every_size_of_screen_is_drawn_without_panic() {
+    let sizes = [(80, 24), (40, 16), (20, 8), (5, 3), (1, 1), (200, 60), (76, 16), (40, 40)];
+    let setups = [Setup::STANDARD, Setup::new(35, 2, 4, Ruleset::Standard).unwrap()];
+    for setup in setups.into_iter().chain(Setup::new(10, 10, 4, Ruleset::Lines)) {
+        for (width, height) in sizes {
+            for popup in ["", "?", "q", "o", "s", "v"] {
+                let table = Table::new(setup, [Seat::Human, Seat::Human], None).unwrap();
+                let mut app = App::new(table, Screen::Game);
+                keys(&mut app, "12");
+                keys(&mut app, popup);
+                screen_of(&mut app, FULL, width, height);
+            }
+            let table = Table::new(setup, [Seat::Human, Seat::Human], None).unwrap();
+            screen_of(&mut App::new(table, Screen::Start), ASCII, width, height);
+        }
+    }
+}
+
+#[test]
+fn the_board_and_the_status_are_there_at_forty_by_sixteen() {
+    let mut app = app_after("4453");
+    let screen = screen_of(&mut app, ASCII, 40, 16);
+    for text in ["X to move, ply 4", "(O)", "q quit", "human"] {
+        assert!(screen.contains(text), "{text} is not in\n{screen}");
+    }
+    assert!(screen.lines().all(|line| line.chars().count() <= 40));
+}
+
+#[test]
+fn screens_without_unicode_have_none() {
+    let mut app = app_after("4453");
+    for popup in ["", "?", "q", "o", "s", "v"] {
+        keys(&mut app, popup);
+        assert!(screen_of(&mut app, ASCII, 80, 24).is_ascii(), "{popup}");
+        key(&mut app, KeyCode::Esc);
+    }
+}
+
+#[test]
+fn without_colour_no_cell_has_any() {
+    let app = app_after("4453");
+    let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+    let look = Look { unicode: true, colour: false };
+    terminal.draw(|frame| draw(frame, &app, look)).unwrap();
+    let is_plain = |cell: &ratatui::buffer::Cell| {
+        use ratatui::style::Color;
+        (cell.fg, cell.bg) == (Color::Reset, Color::Reset)
+    };
+    assert!(terminal.backend().buffer().content.iter().all(is_plain));
+    terminal.draw(|frame| draw(frame, &app, FULL)).unwrap();
+    assert!(!terminal.backend().buffer().content.iter().all(is_plain));
+}
+
+#[test]
+fn a_disc_falls_from_the_top_to_its_place() {
+    let mut app = app("human", "human");
+    keys(&mut app, "4");
+    let layout = Layout::of(Rect::new(0, 0, 80, 24), Setup::STANDARD);
+    let mut heights = Vec::new();
+    for step in 0..12 {
+        app.tick(Duration::from_millis(45 * step));
+        let screen = screen_of(&mut app, FULL, 80, 24);
+        let rows = screen.lines().skip(layout.board.y.into()).take(12);
+        let row = rows.into_iter().position(|line| line.contains('▟'));
+        heights.push(row.expect("the disc is on the board") / 2);
+    }
+    assert_eq!(heights, [0, 1, 2, 3, 4, 5, 5, 5, 5, 5, 5, 5]);
+    assert!(app.fall.is_none());
+}
+
+#[test]
+fn snapshot_of_the_start_screen() {
+    let mut app = App::new(table("human", "level:4,seed=1"), Screen::Start);
+    insta::assert_snapshot!("start-80x24", screen_of(&mut app, FULL, 80, 24));
+    key(&mut app, KeyCode::Right);
+    insta::assert_snapshot!("start-40x16-ascii", screen_of(&mut app, ASCII, 40, 16));
+}
+
+/// A game against a program that is thinking, with an opinion on the columns.
+fn busy_app() -> App {
+    let mut app = app("human", "alphabeta:depth=6,seed=1");
+    keys(&mut app, "4");
+    settle(&mut app);
+    decide(&mut app);
+    keys(&mut app, "5");
+    settle(&mut app);
+    decide(&mut app);
+    keys(&mut app, "a");
+    let job = app.wants(Slot::Opinion).unwrap();
+    let Task::Opinion(spec) = job.task else { panic!("{job:?}") };
+    let mut agent = spec.build(Setup::STANDARD, 0).unwrap();
+    let decision = agent.decide(job.game.position(), &Limits::default()).unwrap();
+    app.advised(spec, Ok(decision));
+    app
+}
+
+#[test]
+fn snapshots_of_a_game() {
+    let mut app = busy_app();
+    insta::assert_snapshot!("game-80x24", screen_of(&mut app, FULL, 80, 24));
+    insta::assert_snapshot!("game-80x24-ascii", screen_of(&mut app, ASCII, 80, 24));
+    insta::assert_snapshot!("game-40x16", screen_of(&mut app, FULL, 40, 16));
+    keys(&mut app, "?");
+    insta::assert_snapshot!("help-40x16", screen_of(&mut app, FULL, 40, 16));
+    key(&mut app, KeyCode::Esc);
+    keys(&mut app, "q");
+    insta::assert_snapshot!("quit-80x24", screen_of(&mut app, FULL, 80, 24));
+}
+
+#[test]
+fn snapshot_of_a_program_thinking() {
+    let mut app = app("human", "timed:ms=5000,seed=1");
+    keys(&mut app, "4");
+    settle(&mut app);
+    let line = app.table.position().legal().take(3).collect();
+    let thought = Thought { nodes: 1_234_567, depth: 11, value: Some(Value::Points(14)), line };
+    app.thought(thought, Duration::from_millis(2300));
+    insta::assert_snapshot!("thinking-80x24", screen_of(&mut app, FULL, 80, 24));
+    insta::assert_snapshot!("thinking-40x16", screen_of(&mut app, FULL, 40, 16));
+}
+
+#[test]
+fn snapshots_of_a_finished_game_and_its_review() {
+    let mut app = app_after("1213141");
+    let game = Game::parse(Setup::STANDARD, "1213141").unwrap();
+    app.reviewed(Review::of(&game, &ReviewOptions::default()));
+    insta::assert_snapshot!("over-80x24", screen_of(&mut app, FULL, 80, 24));
+    insta::assert_snapshot!("over-40x16", screen_of(&mut app, FULL, 40, 16));
+    keys(&mut app, "v");
+    key(&mut app, KeyCode::Left);
+    insta::assert_snapshot!("review-80x24", screen_of(&mut app, FULL, 80, 24));
+    insta::assert_snapshot!("review-40x16", screen_of(&mut app, FULL, 40, 16));
+}
+
+#[test]
+fn snapshot_of_a_large_board_with_lines() {
+    let setup = Setup::new(10, 10, 4, Ruleset::Lines).unwrap();
+    let table = Table::new(setup, [Seat::Human, Seat::Human], None).unwrap();
+    let mut app = App::new(table, Screen::Game);
+    keys(&mut app, "12121213");
+    settle(&mut app);
+    insta::assert_snapshot!("lines-80x24", screen_of(&mut app, FULL, 80, 24));
+}

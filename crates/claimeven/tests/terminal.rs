@@ -1,0 +1,352 @@
+//! The terminal application in a real pseudo-terminal.
+#![cfg(unix)]
+
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use portable_pty::{
+    Child, CommandBuilder, ExitStatus, MasterPty, PtySize, SlavePty, native_pty_system,
+};
+use vt100::{Color, MouseProtocolMode, Parser};
+
+/// The program in a terminal of its own.
+struct Session {
+    screen: Arc<Mutex<Parser>>,
+    keyboard: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    master: Box<dyn MasterPty + Send>,
+    /// It stays open, so that the terminal can be looked at when the program has gone.
+    _slave: Box<dyn SlavePty + Send>,
+    /// What the terminal was set to before.
+    settings: String,
+}
+
+/// Machines can be busy; nothing here takes a second on one that is not.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+impl Session {
+    fn start(arguments: &[&str]) -> Session {
+        Session::start_in(arguments, 80, 24, &[])
+    }
+
+    fn start_in(arguments: &[&str], cols: u16, rows: u16, variables: &[(&str, &str)]) -> Session {
+        let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let settings = settings(&*pair.master);
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_claimeven"));
+        command.args(arguments);
+        for name in ["NO_COLOR", "LC_ALL", "LC_CTYPE", "CLICOLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        command.env("TERM", "xterm-256color");
+        command.env("RUST_BACKTRACE", "0");
+        command.env("LANG", "C.UTF-8");
+        for (name, value) in variables {
+            command.env(name, value);
+        }
+        let child = pair.slave.spawn_command(command).unwrap();
+        let screen = Arc::new(Mutex::new(Parser::new(nonzero(rows), nonzero(cols), 0)));
+        let mut output = pair.master.try_clone_reader().unwrap();
+        let reader = Arc::clone(&screen);
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = output.read(&mut bytes) {
+                reader.lock().unwrap().process(&bytes[..count]);
+            }
+        });
+        let keyboard = pair.master.take_writer().unwrap();
+        let (master, slave) = (pair.master, pair.slave);
+        Session { screen, keyboard, child, master, _slave: slave, settings }
+    }
+
+    fn text(&self) -> String {
+        self.screen.lock().unwrap().screen().contents()
+    }
+
+    fn wait_until(&self, what: &str, is_so: impl Fn(&str) -> bool) {
+        let start = Instant::now();
+        while !is_so(&self.text()) {
+            assert!(start.elapsed() < PATIENCE, "{what}:\n{}", self.text());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn wait_for(&self, text: &str) {
+        self.wait_until(text, |screen| screen.contains(text));
+    }
+
+    fn send(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+        self.keyboard.flush().unwrap();
+    }
+
+    fn resize(&mut self, cols: u16, rows: u16) {
+        self.screen.lock().unwrap().screen_mut().set_size(nonzero(rows), nonzero(cols));
+        self.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).unwrap();
+    }
+
+    /// Waits for the end, and sees that the terminal is as it was.
+    fn end(mut self) -> (ExitStatus, String) {
+        let start = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(start.elapsed() < PATIENCE, "it goes on:\n{}", self.text());
+            thread::sleep(Duration::from_millis(10));
+        };
+        // What was written last may still be on its way.
+        self.wait_until("alternate screen", |_| {
+            !self.screen.lock().unwrap().screen().alternate_screen()
+        });
+        assert_eq!(settings(&*self.master), self.settings, "the terminal is not as it was");
+        let parser = self.screen.lock().unwrap();
+        assert!(!parser.screen().hide_cursor(), "the cursor is hidden");
+        assert_eq!(parser.screen().mouse_protocol_mode(), MouseProtocolMode::None);
+        (status, parser.screen().contents())
+    }
+}
+
+fn nonzero(number: u16) -> NonZero<u16> {
+    NonZero::new(number).unwrap()
+}
+
+/// The line discipline: echo, line by line or raw, and so on.
+fn settings(master: &dyn MasterPty) -> String {
+    format!("{:?}", master.get_termios().unwrap())
+}
+
+#[test]
+fn two_people_play_a_whole_game_and_review_it() {
+    let mut session = Session::start(&["play", "human", "human"]);
+    session.wait_for("X to move, ply 0");
+    for (ply, key) in (1..).zip("121314".chars()) {
+        session.send(&key.to_string());
+        session.wait_for(&format!("to move, ply {ply}"));
+    }
+    session.send("1");
+    session.wait_for("X wins on ply 7");
+    // The exact scores come by themselves.
+    session.wait_for("blunder");
+    session.send("v");
+    session.wait_for("7. X 1: ");
+    session.send("\x1b[D");
+    session.wait_for("6. O 4: ");
+    session.send("vqy");
+    assert!(session.end().0.success());
+}
+
+#[test]
+fn a_game_against_a_program_comes_to_its_end() {
+    let mut session =
+        Session::start(&["play", "human", "level:2,seed=3", "--cols", "5", "--rows", "4"]);
+    for turn in 0..10 {
+        session.wait_until("a turn", |screen| {
+            screen.contains(&format!("X to move, ply {}", 2 * turn)) || is_over(screen)
+        });
+        if is_over(&session.text()) {
+            break;
+        }
+        // Some of these columns may be full; those that are not take a disc, one after another.
+        for key in ["3", "2", "4", "1", "5"] {
+            session.send(key);
+            let is_next = |screen: &str| !screen.contains(&format!("X to move, ply {}", 2 * turn));
+            session.wait_until("a move or a full column", is_next);
+            if !session.text().contains("is full") {
+                break;
+            }
+        }
+    }
+    session.wait_until("the end", is_over);
+    session.send("qy");
+    assert!(session.end().0.success());
+}
+
+fn is_over(screen: &str) -> bool {
+    screen.contains(" wins on ply ") || screen.contains("draw on ply ")
+}
+
+#[test]
+fn programs_play_each_other_to_the_end() {
+    let mut session = Session::start(&["play", "random:seed=1", "random:seed=2"]);
+    session.send("++++");
+    session.wait_until("the end", is_over);
+    session.send("qy");
+    assert!(session.end().0.success());
+}
+
+#[test]
+fn a_move_is_taken_back_and_played_again() {
+    let mut session = Session::start(&["play", "human", "level:3,seed=1"]);
+    session.wait_for("X to move, ply 0");
+    session.send("4");
+    session.wait_for("X to move, ply 2");
+    session.send("u");
+    session.wait_for("X to move, ply 0");
+    session.send("r");
+    session.wait_for("X to move, ply 2");
+    session.send("qy");
+    assert!(session.end().0.success());
+}
+
+#[test]
+fn the_window_changes_its_size() {
+    let mut session = Session::start(&["play", "human", "human"]);
+    session.wait_for("Players");
+    session.send("4");
+    session.wait_for("O to move, ply 1");
+    session.resize(40, 16);
+    session.wait_until("a small board", |screen| screen.contains("(●)") && !screen.contains('▟'));
+    session.wait_for("O to move, ply 1");
+    session.resize(12, 5);
+    thread::sleep(Duration::from_millis(300));
+    session.resize(120, 40);
+    session.wait_until("a large board", |screen| screen.contains("▟████▙"));
+    session.send("qy");
+    assert!(session.end().0.success());
+}
+
+#[test]
+fn leaving_does_not_wait_for_a_program_that_thinks() {
+    let mut session = Session::start(&["play", "human", "mcts:sims=10000000"]);
+    session.wait_for("X to move, ply 0");
+    session.send("4");
+    session.wait_for("thinks");
+    session.wait_until("its thoughts", |screen| screen.contains(" nodes") && screen.contains('%'));
+    session.send("q");
+    session.wait_for("Leave the game?");
+    session.send("y");
+    assert!(session.end().0.success());
+}
+
+#[test]
+fn without_colour_shapes_tell_the_players_apart() {
+    let mut session = Session::start_in(&["play", "human", "human"], 80, 24, &[("NO_COLOR", "1")]);
+    session.wait_for("X to move, ply 0");
+    session.send("4");
+    session.wait_for("ply 1");
+    session.send("5");
+    session
+        .wait_until("both discs", |screen| screen.contains("ply 2") && screen.contains("(╭──╮)"));
+    assert!(session.text().contains("▟██▙"));
+    {
+        let parser = session.screen.lock().unwrap();
+        let cells = (0..24).flat_map(|row| (0..80).map(move |col| (row, col)));
+        for (row, col) in cells {
+            let cell = parser.screen().cell(row, col).unwrap();
+            assert_eq!((cell.fgcolor(), cell.bgcolor()), (Color::Default, Color::Default));
+        }
+    }
+    session.send("qy");
+    assert!(session.end().0.success());
+}
+
+#[test]
+fn another_locale_is_answered_in_ascii() {
+    let mut session = Session::start_in(&["play", "human", "human"], 80, 24, &[("LANG", "C")]);
+    session.wait_for("X to move, ply 0");
+    session.send("4");
+    session.wait_for("ply 1");
+    session.send("?");
+    session.wait_for("switch sides");
+    assert!(session.text().is_ascii());
+    session.send("xqy");
+    assert!(session.end().0.success());
+}
+
+#[test]
+fn control_c_leaves_at_once_and_the_terminal_sane() {
+    let mut session = Session::start(&["play"]);
+    session.wait_for("First player");
+    session.send("\x03");
+    assert!(session.end().0.success());
+}
+
+#[test]
+fn a_signal_ends_it_as_signals_do_and_the_terminal_is_sane() {
+    for signal in ["TERM", "INT", "HUP"] {
+        let session = Session::start(&["play", "human", "mcts:sims=10000000"]);
+        session.wait_for("X to move, ply 0");
+        let id = session.child.process_id().unwrap().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        let (status, _) = session.end();
+        assert!(status.signal().is_some(), "{signal}: {status:?}");
+    }
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn a_panic_is_reported_on_a_sane_terminal() {
+    let mut session =
+        Session::start_in(&["play", "human", "human"], 80, 24, &[("CLAIMEVEN_TEST_PANIC", "1")]);
+    session.wait_for("X to move, ply 0");
+    session.send("\x1b[24~");
+    let (status, screen) = session.end();
+    assert_eq!(status.exit_code(), 101);
+    assert!(screen.contains("a test has asked for this"), "{screen}");
+}
+
+#[test]
+fn the_start_screen_leads_to_a_game_and_mistakes_are_named() {
+    let mut session = Session::start(&["play"]);
+    session.wait_for("First player");
+    session.send("\x1b[B\x7f\x7f\x7f\x7f\x7f\x7f\x7fnobody\r");
+    session.wait_for("there is no player 'nobody'");
+    session.send("\x1b[3~human\r");
+    session.wait_for("X to move, ply 0");
+    // A click on the last column, and one beside the board.
+    session.send("\x1b[<0;42;10M\x1b[<0;42;10m\x1b[<0;79;10M\x1b[<0;79;10m");
+    session.wait_for("O to move, ply 1");
+    session.send("qy");
+    assert!(session.end().0.success());
+}
+
+#[test]
+fn a_game_is_saved_loaded_and_reviewed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("games.jsonl");
+    let file = file.to_str().unwrap();
+    let erase = "\x7f".repeat("games.jsonl".len());
+    let mut session = Session::start(&["play", "human", "human"]);
+    session.wait_for("X to move, ply 0");
+    session.send("121314");
+    session.wait_for("X to move, ply 6");
+    session.send(&format!("s{erase}{file}\r"));
+    session.wait_for("saved to");
+    session.send("u");
+    session.wait_for("O to move, ply 5");
+    session.send(&format!("l{erase}{file}#1\r"));
+    session.wait_for("6 moves loaded");
+    session.send("1");
+    session.wait_for("X wins on ply 7");
+    session.send(&format!("s{erase}{file}\r"));
+    session.wait_for("saved to");
+    session.send("qy");
+    assert!(session.end().0.success());
+
+    let mut session = Session::start(&["review", file]);
+    session.wait_for("review: 7 moves");
+    session.send("\x1b[F");
+    session.wait_for("7. X 1: ");
+    session.send("q");
+    assert!(session.end().0.success());
+
+    let mut session = Session::start(&["play", "--load", file, "--game", "1"]);
+    session.wait_for("X to move, ply 6");
+    session.send("qy");
+    assert!(session.end().0.success());
+}
+
+#[test]
+fn a_line_by_line_game_is_played_in_a_terminal_as_well() {
+    let mut session = Session::start(&["play", "human", "human", "--plain"]);
+    session.wait_for("X> ");
+    session.send("4\r");
+    session.wait_for("O> ");
+    session.send("quit\r");
+    assert!(session.end().0.success());
+}
