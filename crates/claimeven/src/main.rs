@@ -11,6 +11,7 @@ mod contest;
 mod count;
 mod draw;
 mod evaluate;
+mod experiments;
 mod failure;
 mod games;
 mod perft;
@@ -36,7 +37,7 @@ use failure::Failure;
 #[derive(Parser)]
 #[command(version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "More commands: replay, games, ugi, perft, count, book, bench, completions.\n\
+    after_help = "More: experiments, replay, games, ugi, perft, count, book, bench, completions.\n\
     Without a command: a game in the terminal. The --help of each has examples and\n\
     the options for other boards."
 )]
@@ -62,6 +63,8 @@ enum Command {
     Evaluate(evaluate::Args),
     Show(show::Args),
     Agents(agents::Args),
+    #[command(hide = true)]
+    Experiments(experiments::Args),
     #[command(hide = true)]
     Replay(replay::Args),
     #[command(hide = true)]
@@ -113,6 +116,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Arena(args)) => arena::run(&args),
         Some(Command::Evaluate(args)) => evaluate::run(&args),
         Some(Command::Agents(args)) => agents::run(&args),
+        Some(Command::Experiments(args)) => experiments::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Games(args)) => games::run(&args),
         Some(Command::Ugi(args)) => ugi::run(args),
