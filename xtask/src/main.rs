@@ -16,6 +16,7 @@ usage: cargo xtask test                  format, lints, all tests, doctests and 
                                          so many live games at once against a server (500 for 60 s)
        cargo xtask bench [FILTER]        the benchmarks, or those whose name contains FILTER
        cargo xtask bench search          the players' searches
+       cargo xtask bench arena           what matches cost besides the players
        cargo xtask bench solver DIR [--empty] [--json FILE]
                                          the solver and a peer on the public test sets in DIR
        cargo xtask bench ablation DIR    the solver with each technique left out";
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         ["bench"] => vec![bench_step(&[])],
         ["bench", "solver", sets, ref options @ ..] => return bench_solver(sets, options),
         ["bench", "search"] => vec![search_step()],
+        ["bench", "arena"] => vec![arena_step()],
         ["bench", "ablation", sets] => vec![ablation_step(sets)],
         ["bench", filter] => vec![bench_step(&["--", filter])],
         ["help" | "--help" | "-h"] => {
@@ -67,6 +69,11 @@ fn bench_step(filter: &[&str]) -> Step {
 
 fn search_step() -> Step {
     Step::new("search", &["bench", "--package", "claimeven-search", "--bench", "search"])
+}
+
+fn arena_step() -> Step {
+    let example = ["run", "--release", "--package", "claimeven-arena", "--example", "harness"];
+    Step::new("arena", &example)
 }
 
 fn ablation_step(sets: &str) -> Step {

@@ -10,9 +10,11 @@
 //!   interruption; [`Report`] is what came of it.
 //! - [`Review`] judges the moves of a game by exact scores.
 //! - [`PairResults`], [`Sprt`] and [`ratings`] say what results mean.
+//! - [`EXPERIMENTS`] are claims about players, each of which is put to the test in a [`Lab`].
 
 mod agents;
 mod contest;
+mod experiments;
 mod export;
 mod external;
 mod game;
@@ -32,6 +34,10 @@ mod ugi;
 
 pub use agents::AGENTS;
 pub use contest::{Contest, Effort, Standing};
+pub use experiments::{
+    Cell, EXPERIMENTS, Experiment, Figure, Finding, HeatPanel, Lab, Line, LinePanel, Origin, Plot,
+    Progress, RangePanel, RangeRow, Ruling, Table, Unit, UnknownExperiment,
+};
 pub use export::{OlderRecord, pgn};
 pub use game::{Clock, Pairing, TimeControl, play_game};
 pub use journal::{Journal, JournalError};

@@ -128,6 +128,33 @@ impl AgentSpec {
         Ok(spec)
     }
 
+    /// Reads players that are separated by commas, which also separate a player's parameters:
+    /// `depth=3` belongs to the player before, `minimax:depth=3` begins one.
+    ///
+    /// ```
+    /// use claimeven_arena::AgentSpec;
+    ///
+    /// let text = r#"minimax:depth=3,eval=bits,ugi:cmd="engine --level=a,b",ms=50,random"#;
+    /// let players = AgentSpec::parse_list(text).unwrap();
+    /// assert_eq!(players.len(), 3);
+    /// assert_eq!(players[1].given("cmd"), Some("engine --level=a,b"));
+    /// ```
+    pub fn parse_list(text: &str) -> Result<Vec<AgentSpec>, SpecError> {
+        let mut texts: Vec<String> = Vec::new();
+        for part in split_outside_quotes(text) {
+            let first_mark = part.find([':', '=']).map(|place| part.as_bytes()[place]);
+            match texts.last_mut() {
+                Some(last) if first_mark == Some(b'=') => {
+                    // The first parameter of a player comes after a colon.
+                    last.push(if last.contains(':') { ',' } else { ':' });
+                    last.push_str(part);
+                }
+                _ => texts.push(part.trim().to_owned()),
+            }
+        }
+        texts.iter().map(|text| text.parse()).collect()
+    }
+
     /// Makes the player, ready for a game of a setup. The seed is for players that have none of
     /// their own.
     pub fn build(&self, setup: Setup, seed: u64) -> Result<Box<dyn Agent>, AgentError> {
@@ -207,15 +234,18 @@ impl FromStr for AgentSpec {
 
 /// Parameters between commas, except for commas in quotes.
 fn split_parameters(text: &str) -> impl Iterator<Item = &str> {
+    split_outside_quotes(text).filter(|part| !part.is_empty())
+}
+
+fn split_outside_quotes(text: &str) -> impl Iterator<Item = &str> {
     let (mut quoted, mut escaped) = (false, false);
-    let parts = text.split(move |character| {
+    text.split(move |character| {
         if character == '"' && !escaped {
             quoted = !quoted;
         }
         escaped = quoted && character == '\\' && !escaped;
         character == ',' && !quoted
-    });
-    parts.filter(|part| !part.is_empty())
+    })
 }
 
 /// A value without its quotes, in which a backslash takes its meaning from what follows it.
@@ -464,7 +494,7 @@ impl fmt::Display for SpecError {
 impl std::error::Error for SpecError {}
 
 /// Names what was probably meant, if anything was.
-fn write_guess(f: &mut fmt::Formatter<'_>, name: &str, known: &[&str]) -> fmt::Result {
+pub(crate) fn write_guess(f: &mut fmt::Formatter<'_>, name: &str, known: &[&str]) -> fmt::Result {
     let likeness = |known: &str| strsim::jaro_winkler(name, known);
     let guess = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     match guess {

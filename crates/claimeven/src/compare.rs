@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::Failure;
-use crate::plot::{Chart, Figure, Scale, Series};
+use crate::plot::{Chart, Figure, Scale, Series, count_text, short_time_text, time_text};
 use crate::progress;
 use crate::setup::{SetupArgs, SetupJson};
 
@@ -62,7 +62,7 @@ pub(crate) struct Args {
     setup: SetupArgs,
 }
 
-/// Players separated by commas, which also separate a player's parameters.
+/// Players separated by commas.
 #[derive(Clone)]
 struct AgentList(Vec<AgentSpec>);
 
@@ -70,18 +70,7 @@ impl FromStr for AgentList {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<AgentList, SpecError> {
-        let mut texts: Vec<String> = Vec::new();
-        for part in text.split(',') {
-            match texts.last_mut() {
-                // `depth=3` goes on with the player before; `minimax:depth=3` begins one.
-                Some(last) if part.contains('=') && !part.contains(':') => {
-                    last.push(',');
-                    last.push_str(part);
-                }
-                _ => texts.push(part.to_owned()),
-            }
-        }
-        texts.iter().map(|text| text.parse()).collect::<Result<_, _>>().map(AgentList)
+        AgentSpec::parse_list(text).map(AgentList)
     }
 }
 
@@ -349,7 +338,7 @@ fn plot(setup: Setup, positions: &[(String, Position)], measured: &[Measured]) -
         let of_agent = |name: &&str| {
             let rows = measured.iter().filter(|row| row.agent == *name);
             let points = rows.filter_map(|row| Some((f64::from(row.depth?), number(row))));
-            Series { name: (*name).to_owned(), points: points.collect() }
+            Series { name: (*name).to_owned(), points: points.collect(), ranges: Vec::new() }
         };
         names.iter().map(of_agent).collect()
     };
@@ -358,8 +347,14 @@ fn plot(setup: Setup, positions: &[(String, Position)], measured: &[Measured]) -
         [(moves, _)] => format!("Search after {moves}, {setup}"),
         _ => format!("Search on {} positions, {setup}", positions.len()),
     };
-    let (x_label, scale) = ("depth in plies", Scale::Logarithmic);
-    let chart = |title, y_text, series| Chart { title, x_label, scale, y_text, series };
+    let chart = |title, y_text, series| Chart {
+        title,
+        x_label: "depth in plies",
+        x_ticks: Vec::new(),
+        y_text,
+        scale: Scale::Logarithmic,
+        series,
+    };
     let time = series(|row| row.time.as_secs_f64().max(1e-7));
     let nodes = series(|row| row.work.nodes.max(1) as f64);
     Figure {
@@ -367,37 +362,4 @@ fn plot(setup: Setup, positions: &[(String, Position)], measured: &[Measured]) -
         charts: vec![chart("time", short_time_text, time), chart("nodes", count_text, nodes)],
     }
     .svg()
-}
-
-/// Seconds in the unit one would say them in.
-fn time_text(seconds: f64) -> String {
-    let three_digits = |number: f64| match number {
-        ..9.995 => format!("{number:.2}"),
-        ..99.95 => format!("{number:.1}"),
-        _ => format!("{number:.0}"),
-    };
-    match seconds {
-        ..0.999_5e-3 => format!("{} us", three_digits(seconds * 1e6)),
-        ..0.999_5 => format!("{} ms", three_digits(seconds * 1e3)),
-        _ => format!("{} s", three_digits(seconds)),
-    }
-}
-
-/// The same without zeros after the point.
-fn short_time_text(seconds: f64) -> String {
-    let text = time_text(seconds);
-    let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
-    let number = if number.contains('.') { number.trim_end_matches('0') } else { number };
-    format!("{} {unit}", number.trim_end_matches('.'))
-}
-
-/// A count in thousands, millions and so on, as the axis of a plot has it.
-fn count_text(count: f64) -> String {
-    let (unit, name) = match count {
-        ..1e3 => (1.0, ""),
-        ..1e6 => (1e3, " k"),
-        ..1e9 => (1e6, " M"),
-        _ => (1e9, " G"),
-    };
-    format!("{}{name}", (10.0 * count / unit).round() / 10.0)
 }

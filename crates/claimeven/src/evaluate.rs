@@ -281,21 +281,29 @@ fn strength_json(strength: &Strength) -> serde_json::Value {
 fn plot(args: &Args, outcomes: &[Outcome]) -> String {
     let names = outcomes.first().map_or(&[][..], |outcome| &outcome.results[..]);
     let series = |rate: fn(&Strength) -> Rate| {
-        let line = |(index, strength): (usize, &Strength)| Series {
-            name: strength.set.clone(),
-            points: outcomes
+        let line = |(index, strength): (usize, &Strength)| {
+            let rates: Vec<(f64, Rate)> = outcomes
                 .iter()
                 .map(|outcome| {
                     let iteration = outcome.iteration.unwrap_or_default() as f64;
-                    (iteration, rate(&outcome.results[index]).share)
+                    (iteration, rate(&outcome.results[index]))
                 })
-                .collect(),
+                .collect();
+            Series {
+                name: strength.set.clone(),
+                points: rates.iter().map(|(iteration, rate)| (*iteration, rate.share)).collect(),
+                ranges: rates
+                    .iter()
+                    .map(|(iteration, rate)| (*iteration, [rate.low, rate.high]))
+                    .collect(),
+            }
         };
         names.iter().enumerate().map(line).collect()
     };
     let chart = |title, series| Chart {
         title,
         x_label: "iteration",
+        x_ticks: Vec::new(),
         scale: Scale::Linear,
         y_text: |share| format!("{:.3} %", 100.0 * share).replace(".000", ""),
         series,

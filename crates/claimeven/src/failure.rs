@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use claimeven_arena::{OpeningError, RecordError, SpecError};
+use claimeven_arena::{OpeningError, RecordError, SpecError, UnknownExperiment};
 use claimeven_game::{BoardError, CountError, MoveTextError, SetupError};
 use claimeven_search::AgentError;
 use claimeven_solver::Unsolvable;
@@ -112,7 +112,8 @@ input_errors!(
     SpecError,
     AgentError,
     OpeningError,
-    RecordError
+    RecordError,
+    UnknownExperiment
 );
 
 impl From<CountError> for Failure {

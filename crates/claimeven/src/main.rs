@@ -11,6 +11,7 @@ mod contest;
 mod count;
 mod draw;
 mod evaluate;
+mod experiments;
 mod failure;
 mod games;
 mod perft;
@@ -70,6 +71,8 @@ enum Command {
     Show(show::Args),
     Agents(agents::Args),
     #[command(hide = true)]
+    Experiments(experiments::Args),
+    #[command(hide = true)]
     Replay(replay::Args),
     #[command(hide = true)]
     Review(review::Args),
@@ -124,6 +127,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Train(args)) => train::run(&args),
         Some(Command::Evaluate(args)) => evaluate::run(&args),
         Some(Command::Agents(args)) => agents::run(&args),
+        Some(Command::Experiments(args)) => experiments::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Review(args)) => review::run(&args),
         Some(Command::Games(args)) => games::run(&args),

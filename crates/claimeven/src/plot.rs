@@ -1,6 +1,12 @@
-//! Line charts as self-contained SVG pictures.
+//! Charts as self-contained SVG pictures, for light and dark pages.
+
+mod heat;
+mod ranges;
 
 use std::fmt::Write;
+
+pub(crate) use heat::heat_map;
+pub(crate) use ranges::ranges;
 
 /// Charts side by side under one title, with one legend.
 pub(crate) struct Figure<'a> {
@@ -8,22 +14,24 @@ pub(crate) struct Figure<'a> {
     pub(crate) charts: Vec<Chart<'a>>,
 }
 
-/// One chart.
+/// One chart with lines.
 pub(crate) struct Chart<'a> {
     pub(crate) title: &'a str,
     pub(crate) x_label: &'a str,
-    pub(crate) scale: Scale,
+    /// What stands under the horizontal axis, and where; the numbers of the points if nothing is given.
+    pub(crate) x_ticks: Vec<(f64, String)>,
     /// How a value on the vertical axis is written.
     pub(crate) y_text: fn(f64) -> String,
+    pub(crate) scale: Scale,
     pub(crate) series: Vec<Series>,
 }
 
-/// What the vertical axis is like.
-#[derive(Clone, Copy)]
+/// How the vertical axis is divided.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// By whole decades.
+    /// Equal steps are equal factors.
     Logarithmic,
-    /// From 0 on.
+    /// Equal steps are equal amounts, from 0.
     Linear,
 }
 
@@ -31,136 +39,166 @@ pub(crate) enum Scale {
 pub(crate) struct Series {
     pub(crate) name: String,
     pub(crate) points: Vec<(f64, f64)>,
+    /// Where values may lie, as bars.
+    pub(crate) ranges: Vec<(f64, [f64; 2])>,
 }
 
-const CHART_WIDTH: f64 = 520.0;
 const CHART_HEIGHT: f64 = 340.0;
 const LEFT: f64 = 72.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 84.0;
 const BOTTOM: f64 = 52.0;
-const LEGEND: f64 = 40.0;
-const LEGEND_ROW: f64 = 22.0;
-/// Numbers below the horizontal axis at most.
+const LEGEND_ROW: f64 = 24.0;
+/// Names below the horizontal axis at most.
 const MOST_TICKS: usize = 14;
 
 /// Colours that people with any kind of colour vision can tell apart, and that print well.
 const COLOURS: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b4fa0", "#444444"];
 
+/// The same for dark pages.
+const DARK_COLOURS: [&str; 8] =
+    ["#3b9ddd", "#f0812f", "#1fbf92", "#e09cc4", "#f0b840", "#8cd0f5", "#a58be0", "#c0c4cc"];
+
 impl Figure<'_> {
     /// The picture.
     pub(crate) fn svg(&self) -> String {
-        let width = CHART_WIDTH * self.charts.len() as f64;
-        let legend = self.legend(width - RIGHT);
-        let rows = legend.last().map_or(0, |&(_, row)| row);
-        let first_row = TOP + CHART_HEIGHT + BOTTOM + LEGEND - 18.0;
-        let height = first_row + 18.0 + LEGEND_ROW * f64::from(rows);
-        let mut svg = format!(
-            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">
+        // One chart alone may be wide.
+        let chart_width = if self.charts.len() == 1 { 820.0 } else { 520.0 };
+        let width = chart_width * self.charts.len() as f64;
+        let names: Vec<&str> = self.charts.first().map_or(Vec::new(), |chart| {
+            chart.series.iter().map(|series| series.name.as_str()).collect()
+        });
+        let places = legend_places(&names, width);
+        let rows = places.last().map_or(0, |(row, _)| row + 1);
+        let legend_top = TOP + CHART_HEIGHT + BOTTOM + 22.0;
+        let height = legend_top + LEGEND_ROW * rows as f64 - 4.0;
+        let mut svg = open(self.title, width, height);
+        for (index, chart) in self.charts.iter().enumerate() {
+            chart.draw(&mut svg, chart_width * index as f64, chart_width);
+        }
+        for (index, (name, (row, x))) in names.iter().zip(places).enumerate() {
+            let y = legend_top + LEGEND_ROW * row as f64;
+            let mark = Mark::of(index);
+            let _ = writeln!(
+                svg,
+                r#"  <line class="c{}" x1="{x}" x2="{}" y1="{2}" y2="{2}" stroke="{3}" stroke-width="2.5"/>"#,
+                mark.index,
+                x + 26.0,
+                y - 4.0,
+                mark.colour
+            );
+            mark.draw(&mut svg, x + 13.0, y - 4.0);
+            let _ = writeln!(svg, r#"  <text x="{}" y="{y}">{}</text>"#, x + 34.0, escape(name));
+        }
+        svg.push_str("</svg>\n");
+        svg
+    }
+}
+
+/// The row and the left end of each name in a legend.
+fn legend_places(names: &[&str], width: f64) -> Vec<(usize, f64)> {
+    let (mut row, mut x) = (0, LEFT);
+    let place = |name: &&str| {
+        let length = 60.0 + 7.5 * name.chars().count() as f64;
+        if x > LEFT && x + length > width {
+            (row, x) = (row + 1, LEFT);
+        }
+        let place = (row, x);
+        x += length;
+        place
+    };
+    names.iter().map(place).collect()
+}
+
+/// The beginning of a picture: its size, its styles, its page and its title.
+fn open(title: &str, width: f64, height: f64) -> String {
+    let mut dark = String::new();
+    for (index, colour) in DARK_COLOURS.iter().enumerate() {
+        let _ = write!(
+            dark,
+            "\n      polyline.c{index}, line.c{index} {{ stroke: {colour}; }} \
+             circle.c{index}, polygon.c{index} {{ fill: {colour}; stroke: #0d1117; }}"
+        );
+    }
+    format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">
   <title>{title}</title>
   <style>
     text {{ font: 13px system-ui, sans-serif; fill: #374151; }}
     .title {{ font-size: 19px; font-weight: 600; fill: #111827; }}
     .chart {{ font-size: 15px; font-weight: 600; }}
+    .page {{ fill: #fff; }}
     .grid {{ stroke: #e5e7eb; }} .minor {{ stroke: #f3f4f6; }} .axis {{ stroke: #9ca3af; }}
     .middle {{ text-anchor: middle; }} .end {{ text-anchor: end; }}
+    .on-colour {{ fill: #111827; }}
     polyline {{ fill: none; stroke-width: 2.5; stroke-linejoin: round; }}
+    @media (prefers-color-scheme: dark) {{
+      text {{ fill: #c3cad4; }} .title {{ fill: #f0f3f6; }} .page {{ fill: #0d1117; }}
+      .grid {{ stroke: #2b323c; }} .minor {{ stroke: #1a2028; }} .axis {{ stroke: #7b8696; }}
+      .on-colour {{ fill: #111827; }}{dark}
+    }}
   </style>
-  <rect width="{width}" height="{height}" fill="#fff"/>
-  <text class="title" x="{LEFT}" y="34">{title}</text>
-"##,
-            title = escape(self.title),
-        );
-        for (index, chart) in self.charts.iter().enumerate() {
-            chart.draw(&mut svg, CHART_WIDTH * index as f64);
-        }
-        self.draw_legend(&mut svg, &legend, first_row);
-        svg.push_str("</svg>\n");
-        svg
-    }
-
-    /// The names of the series, which are those of the first chart.
-    fn names(&self) -> impl Iterator<Item = &str> {
-        self.charts.first().into_iter().flat_map(|chart| &chart.series).map(|series| &*series.name)
-    }
-
-    /// Where the names of the series begin, and in which row.
-    fn legend(&self, width: f64) -> Vec<(f64, u32)> {
-        let (mut x, mut row) = (LEFT, 0);
-        let place = |name: &str| {
-            let room = 60.0 + 7.5 * name.chars().count() as f64;
-            if x > LEFT && x + room > width {
-                (x, row) = (LEFT, row + 1);
-            }
-            let place = (x, row);
-            x += room;
-            place
-        };
-        self.names().map(place).collect()
-    }
-
-    fn draw_legend(&self, svg: &mut String, legend: &[(f64, u32)], first_row: f64) {
-        for (index, (name, &(x, row))) in self.names().zip(legend).enumerate() {
-            let y = first_row + LEGEND_ROW * f64::from(row);
-            let style = Mark::of(index);
-            let _ = writeln!(
-                svg,
-                r#"  <line x1="{x}" x2="{}" y1="{}" y2="{}" stroke="{}" stroke-width="2.5"/>"#,
-                x + 26.0,
-                y - 4.0,
-                y - 4.0,
-                style.colour
-            );
-            style.draw(svg, x + 13.0, y - 4.0);
-            let _ = writeln!(svg, r#"  <text x="{}" y="{y}">{}</text>"#, x + 34.0, escape(name));
-        }
-    }
+  <rect class="page" width="{width}" height="{height}"/>
+  <text class="title" x="{MARGIN}" y="34">{title}</text>
+"#,
+        title = escape(title),
+    )
 }
 
+/// Where titles begin.
+const MARGIN: f64 = 24.0;
+
 impl Chart<'_> {
-    fn draw(&self, svg: &mut String, left: f64) {
-        let points = || self.series.iter().flat_map(|series| &series.points);
-        let (mut x_least, mut x_most) = (f64::INFINITY, f64::NEG_INFINITY);
-        for &(x, _) in points() {
-            (x_least, x_most) = (x_least.min(x), x_most.max(x));
+    fn all_x_ticks(&self) -> Vec<(f64, String)> {
+        if !self.x_ticks.is_empty() {
+            return self.x_ticks.clone();
         }
-        let Some(axis) = Axis::new(self.scale, points().map(|&(_, y)| y)) else { return };
-        let plot_width = CHART_WIDTH - LEFT - RIGHT;
+        let points = self.series.iter().flat_map(|series| &series.points);
+        let mut numbers: Vec<f64> = points.map(|&(x, _)| x).collect();
+        numbers.sort_by(f64::total_cmp);
+        numbers.dedup();
+        numbers.into_iter().map(|x| (x, x.to_string())).collect()
+    }
+
+    fn draw(&self, svg: &mut String, left: f64, width: f64) {
+        let Some(axis) = Axis::of(self) else { return };
+        let x_ticks = self.all_x_ticks();
+        let xs = || x_ticks.iter().map(|(x, _)| *x);
+        let (x_least, x_most) =
+            (xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max));
+        let (start, end, floor) = (left + LEFT, left + width - RIGHT, TOP + CHART_HEIGHT);
+        // A little room beside the first and the last point.
+        let (first, last) = (start + 14.0, end - 14.0);
         let x_at = |x: f64| {
             let share = if x_most > x_least { (x - x_least) / (x_most - x_least) } else { 0.5 };
-            left + LEFT + share * plot_width
+            first + share * (last - first)
         };
-        let y_at = |y: f64| TOP + CHART_HEIGHT * (1.0 - axis.share(y));
-        let (start, end, floor) = (left + LEFT, left + LEFT + plot_width, TOP + CHART_HEIGHT);
+        let y_at = |value: f64| TOP + CHART_HEIGHT * (1.0 - axis.share(value));
 
         let title = escape(self.title);
         let _ =
             writeln!(svg, r#"  <text class="chart" x="{start}" y="{}">{title}</text>"#, TOP - 18.0);
-        for &value in &axis.minor {
+        for value in axis.minor_ticks() {
             line(svg, "minor", [start, y_at(value), end, y_at(value)]);
         }
-        for &value in &axis.major {
+        for value in axis.ticks() {
             let y = y_at(value);
             line(svg, "grid", [start, y, end, y]);
-            let text = (self.y_text)(value);
             let _ = writeln!(
                 svg,
-                r#"  <text class="end" x="{}" y="{}">{}</text>"#,
+                r#"  <text class="end" x="{}" y="{:.1}">{}</text>"#,
                 start - 8.0,
                 y + 4.5,
-                escape(&text)
+                escape(&(self.y_text)(value))
             );
         }
-        let mut ticks: Vec<f64> = points().map(|&(x, _)| x).collect();
-        ticks.sort_by(f64::total_cmp);
-        ticks.dedup();
-        let every = ticks.len().div_ceil(MOST_TICKS).max(1);
-        for tick in ticks.into_iter().step_by(every) {
-            let x = x_at(tick);
+        for (tick, name) in x_ticks.iter().step_by(x_ticks.len().div_ceil(MOST_TICKS).max(1)) {
+            let x = x_at(*tick);
             line(svg, "axis", [x, floor, x, floor + 5.0]);
             let y = floor + 21.0;
-            let _ = writeln!(svg, r#"  <text class="middle" x="{x}" y="{y}">{tick}</text>"#);
+            let name = escape(name);
+            let _ = writeln!(svg, r#"  <text class="middle" x="{x:.1}" y="{y}">{name}</text>"#);
         }
         line(svg, "axis", [start, floor, end, floor]);
         let _ = writeln!(
@@ -170,18 +208,29 @@ impl Chart<'_> {
             floor + 43.0,
             escape(self.x_label)
         );
-        for (index, Series { name, points }) in self.series.iter().enumerate() {
+        for (index, Series { name, points, ranges }) in self.series.iter().enumerate() {
             let mark = Mark::of(index);
+            for &(x, [low, high]) in ranges.iter().filter(|(_, [low, high])| low < high) {
+                let (x, y1, y2) = (x_at(x), y_at(low), y_at(high));
+                let _ = writeln!(
+                    svg,
+                    r#"  <line class="c{}" x1="{x:.1}" x2="{x:.1}" y1="{y1:.1}" y2="{y2:.1}" stroke="{}" stroke-width="1.5" opacity="0.45"/>"#,
+                    mark.index, mark.colour
+                );
+            }
             let places: Vec<(f64, f64)> = points.iter().map(|&(x, y)| (x_at(x), y_at(y))).collect();
             let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
             let _ = writeln!(
                 svg,
-                r#"  <polyline points="{}" stroke="{}"/>"#,
+                r#"  <polyline class="c{}" points="{}" stroke="{}"/>"#,
+                mark.index,
                 path.join(" "),
                 mark.colour
             );
             for (&(x, y), &(x_value, y_value)) in places.iter().zip(points) {
-                let text = escape(&format!("{name}, {x_value}: {}", (self.y_text)(y_value)));
+                let at = x_ticks.iter().find(|(tick, _)| tick.total_cmp(&x_value).is_eq());
+                let at = at.map_or_else(|| x_value.to_string(), |(_, name)| name.clone());
+                let text = escape(&format!("{name}, {at}: {}", (self.y_text)(y_value)));
                 let _ = writeln!(svg, "  <g><title>{text}</title>");
                 mark.draw(svg, x, y);
                 svg.push_str("  </g>\n");
@@ -190,88 +239,105 @@ impl Chart<'_> {
     }
 }
 
-/// A vertical axis: its ends, and the values that have a line across the chart.
+/// The vertical axis of a chart.
 struct Axis {
     scale: Scale,
-    least: f64,
-    most: f64,
-    major: Vec<f64>,
-    minor: Vec<f64>,
+    /// The ends; of their logarithms on a logarithmic axis.
+    ends: [f64; 2],
+    step: f64,
 }
 
 impl Axis {
-    /// An axis with room for all values, if there are any.
-    fn new(scale: Scale, values: impl Iterator<Item = f64>) -> Option<Axis> {
-        let (least, most) = values
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
-                (least.min(value), most.max(value))
-            });
-        if !least.is_finite() || !most.is_finite() {
-            return None;
-        }
-        Some(match scale {
+    /// An axis that has room for all values; `None` if there are none.
+    fn of(chart: &Chart) -> Option<Axis> {
+        let points = chart.series.iter().flat_map(|series| &series.points).map(|&(_, y)| y);
+        let ends =
+            chart.series.iter().flat_map(|series| &series.ranges).flat_map(|&(_, ends)| ends);
+        let values: Vec<f64> = points.chain(ends).filter(|value| value.is_finite()).collect();
+        let most = values.iter().copied().reduce(f64::max)?;
+        let least = values.iter().copied().reduce(f64::min)?;
+        Some(match chart.scale {
+            // Whole decades, and at least one of them.
             Scale::Logarithmic => {
-                // Whole decades, and at least one of them.
-                let least = least.log10().floor() as i32;
-                let most = (most.log10().ceil() as i32).max(least + 1);
-                let decades = least..most;
-                let minor = decades.flat_map(|decade| {
-                    (2..10).map(move |step| f64::from(step) * 10_f64.powi(decade))
-                });
-                Axis {
-                    scale,
-                    least: 10_f64.powi(least),
-                    most: 10_f64.powi(most),
-                    major: (least..=most).map(|decade| 10_f64.powi(decade)).collect(),
-                    minor: minor.collect(),
-                }
+                let least = least.log10().floor();
+                let ends = [least, most.log10().ceil().max(least + 1.0)];
+                Axis { scale: Scale::Logarithmic, ends, step: 1.0 }
             }
             Scale::Linear => {
-                // Steps of 1, 2 or 5 of some decade, of which there are five or so.
-                let most = if most > 0.0 { most } else { 1.0 };
-                let decade = 10_f64.powf((most / 5.0).log10().floor());
-                let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * decade);
-                let step = steps.into_iter().find(|step| 5.5 * step >= most).unwrap_or(steps[3]);
-                let lines = (1..10).find(|&count| f64::from(count) * step >= 0.999 * most);
-                let count = lines.unwrap_or(10);
-                let major = (0..=count).map(|line| f64::from(line) * step).collect();
-                let most = f64::from(count) * step;
-                Axis { scale, least: 0.0, most, major, minor: Vec::new() }
+                let step = round_step(most / 5.0);
+                Axis { scale: Scale::Linear, ends: [0.0, (most / step).ceil() * step], step }
             }
         })
     }
 
-    /// Where a value is, from 0 at the bottom to 1 at the top.
+    /// How far up a value is, 0 to 1.
     fn share(&self, value: f64) -> f64 {
-        let share = |value: f64, least: f64, most: f64| (value - least) / (most - least);
+        let [least, most] = self.ends;
+        let value = match self.scale {
+            Scale::Logarithmic => value.log10(),
+            Scale::Linear => value,
+        };
+        (value - least) / (most - least)
+    }
+
+    fn ticks(&self) -> Vec<f64> {
+        let [least, most] = self.ends;
+        let ticks = ticks(least, most, self.step);
         match self.scale {
-            Scale::Logarithmic => share(value.log10(), self.least.log10(), self.most.log10()),
-            Scale::Linear => share(value, self.least, self.most),
+            Scale::Logarithmic => ticks.map(|decade| 10_f64.powf(decade)).collect(),
+            Scale::Linear => ticks.collect(),
         }
     }
+
+    fn minor_ticks(&self) -> Vec<f64> {
+        if self.scale == Scale::Linear {
+            return Vec::new();
+        }
+        let [_, most] = self.ends;
+        let decades = self.ticks().into_iter().filter(|decade| decade.log10() < most - 0.5);
+        decades.flat_map(|decade| (2..10).map(move |step| decade * f64::from(step))).collect()
+    }
+}
+
+/// The least of 1, 2, 5, 10, 20, … and of 0.1, 0.2, 0.5, … that is not smaller.
+pub(crate) fn round_step(least: f64) -> f64 {
+    let decade = 10_f64.powf(least.max(1e-9).log10().floor());
+    let steps = [1.0, 2.0, 5.0].map(|step| step * decade);
+    steps.into_iter().find(|&step| step >= least).unwrap_or(10.0 * decade)
+}
+
+/// The numbers from one to another, so far apart.
+pub(crate) fn ticks(least: f64, most: f64, step: f64) -> impl Iterator<Item = f64> {
+    let numbers = (0..=100).map(move |tick| least + f64::from(tick) * step);
+    numbers.take_while(move |&number| number <= most + 1e-6 * step)
 }
 
 /// How the points of a series look: a colour and a shape of their own.
 struct Mark {
+    index: usize,
     colour: &'static str,
     shape: usize,
 }
 
 impl Mark {
     fn of(index: usize) -> Mark {
-        Mark { colour: COLOURS[index % COLOURS.len()], shape: index % 4 }
+        let index = index % COLOURS.len();
+        Mark { index, colour: COLOURS[index], shape: index % 4 }
     }
 
     fn draw(&self, svg: &mut String, x: f64, y: f64) {
-        let colour = self.colour;
+        let Mark { index, colour, shape } = *self;
         let polygon = |corners: &[(f64, f64)]| {
             let corners: Vec<String> =
                 corners.iter().map(|(dx, dy)| format!("{:.1},{:.1}", x + dx, y + dy)).collect();
-            format!(r##"<polygon points="{}" fill="{colour}" stroke="#fff"/>"##, corners.join(" "))
+            format!(
+                r##"<polygon class="c{index}" points="{}" fill="{colour}" stroke="#fff"/>"##,
+                corners.join(" ")
+            )
         };
-        let shape = match self.shape {
+        let shape = match shape {
             0 => format!(
-                r##"<circle cx="{x:.1}" cy="{y:.1}" r="4.5" fill="{colour}" stroke="#fff"/>"##
+                r##"<circle class="c{index}" cx="{x:.1}" cy="{y:.1}" r="4.5" fill="{colour}" stroke="#fff"/>"##
             ),
             1 => polygon(&[(-4.5, -4.5), (4.5, -4.5), (4.5, 4.5), (-4.5, 4.5)]),
             2 => polygon(&[(0.0, -6.0), (5.5, 4.5), (-5.5, 4.5)]),
@@ -286,6 +352,39 @@ fn line(svg: &mut String, class: &str, [x1, y1, x2, y2]: [f64; 4]) {
         svg,
         r#"  <line class="{class}" x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}"/>"#
     );
+}
+
+/// Seconds in the unit one would say them in, without zeros after the point.
+pub(crate) fn short_time_text(seconds: f64) -> String {
+    let text = time_text(seconds);
+    let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
+    let number = if number.contains('.') { number.trim_end_matches('0') } else { number };
+    format!("{} {unit}", number.trim_end_matches('.'))
+}
+
+/// Seconds in the unit one would say them in.
+pub(crate) fn time_text(seconds: f64) -> String {
+    let three_digits = |number: f64| match number {
+        ..9.995 => format!("{number:.2}"),
+        ..99.95 => format!("{number:.1}"),
+        _ => format!("{number:.0}"),
+    };
+    match seconds {
+        ..0.999_5e-3 => format!("{} us", three_digits(seconds * 1e6)),
+        ..0.999_5 => format!("{} ms", three_digits(seconds * 1e3)),
+        _ => format!("{} s", three_digits(seconds)),
+    }
+}
+
+/// A count in thousands, millions and so on, as the axis of a plot has it.
+pub(crate) fn count_text(count: f64) -> String {
+    let (unit, name) = match count {
+        ..1e3 => (1.0, ""),
+        ..1e6 => (1e3, " k"),
+        ..1e9 => (1e6, " M"),
+        _ => (1e9, " G"),
+    };
+    format!("{}{name}", (10.0 * count / unit).round() / 10.0)
 }
 
 /// A text as it stands in an SVG file.

@@ -125,6 +125,97 @@ fn our_engine_plays_itself_through_two_processes() {
     assert_eq!(outside.len(), 4);
 }
 
+#[test]
+fn every_experiment_runs_quickly_and_is_written_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let json = claimeven(&["experiments", "--quick", "--json", "--out", out]);
+    let run: Value = serde_json::from_str(&json).unwrap();
+    let document = fs::read_to_string(folder.path().join("experiments.md")).unwrap();
+    let names = |list: &Value| -> Vec<String> {
+        let names = list.as_array().unwrap().iter();
+        names.map(|experiment| experiment["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let all = claimeven(&["experiments", "--list", "--json"]);
+    assert_eq!(names(&run["experiments"]), names(&serde_json::from_str(&all).unwrap()));
+    for experiment in run["experiments"].as_array().unwrap() {
+        let finding = &experiment["finding"];
+        let ruling = finding["ruling"].as_str().unwrap();
+        let rulings = ["holds", "holds-in-part", "does-not-hold", "skipped"];
+        assert!(rulings.contains(&ruling), "{ruling}");
+        let heading = format!("\n### {}\n", experiment["title"].as_str().unwrap());
+        assert!(document.contains(&heading), "{heading}");
+        for figure in finding["figures"].as_array().unwrap() {
+            let file = format!("experiments/{}.svg", figure["name"].as_str().unwrap());
+            assert!(document.contains(&file), "{file}");
+            let picture = fs::read_to_string(folder.path().join(&file)).unwrap();
+            assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{file}");
+            assert!(!picture.contains("NaN") && !picture.contains("inf\""), "{file}");
+        }
+    }
+    assert!(document.contains("A quick run"));
+
+    // Another seed writes one part anew and leaves the others as they are.
+    claimeven(&["experiments", "repeats", "--quick", "--seed", "2", "--out", out]);
+    let later = fs::read_to_string(folder.path().join("experiments.md")).unwrap();
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        document.lines().zip(later.lines()).filter(|(before, after)| before != after).unzip();
+    assert_eq!(document.lines().count(), later.lines().count());
+    assert!(after.contains(&"    claimeven experiments repeats --seed 2 --quick"), "{after:?}");
+    assert!(before.iter().all(|line| !line.contains("experiments deeper-wins")), "{before:?}");
+}
+
+#[test]
+fn experiments_find_the_same_whatever_the_threads() {
+    let findings = |threads: &str| {
+        let chosen = ["experiments", "deeper-wins", "repeats", "errors", "--quick", "--json"];
+        let json = claimeven(&[&chosen[..], &["--seed", "7", "--threads", threads]].concat());
+        let run: Value = serde_json::from_str(&json).unwrap();
+        run["experiments"].clone()
+    };
+    assert_eq!(findings("1"), findings("3"));
+}
+
+#[test]
+fn a_number_of_an_experiment_is_that_of_the_command_under_it() {
+    let json = claimeven(&["experiments", "difficulties", "--quick", "--seed", "3", "--json"]);
+    let run: Value = serde_json::from_str(&json).unwrap();
+    let finding = &run["experiments"][0]["finding"];
+    let command = finding["commands"][0].as_str().unwrap();
+    let mut arguments: Vec<&str> = command.split(' ').skip(1).collect();
+    arguments.push("--json");
+    let played: Value = serde_json::from_str(&claimeven(&arguments)).unwrap();
+    // The third row is medium against easy of the depths that have these names.
+    let row = finding["tables"][0]["rows"][2].as_array().unwrap();
+    assert_eq!(row[1], "4 against 2");
+    let results = ["won", "drawn", "lost", "score"].map(|key| played[key].clone());
+    assert_eq!(row[2..], results);
+}
+
+#[test]
+fn the_committed_experiments_are_all_there() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+    let document = fs::read_to_string(format!("{docs}/experiments.md")).unwrap();
+    let list: Value =
+        serde_json::from_str(&claimeven(&["experiments", "--list", "--json"])).unwrap();
+    for experiment in list.as_array().unwrap() {
+        let [name, title, claim] =
+            ["name", "title", "claim"].map(|key| experiment[key].as_str().unwrap());
+        let start = document.find(&format!("\n### {title}\n")).expect(title);
+        let section = &document[start + 1..];
+        let section = &section[..section.find("\n#").unwrap_or(section.len())];
+        assert!(section.contains(claim), "{title}");
+        assert!(section.contains(&format!("    claimeven experiments {name} --seed ")), "{title}");
+        assert!(section.contains("*Verdict.* The claim **"), "{title}");
+    }
+    let pictures = document.split("](experiments/").skip(1);
+    for picture in pictures.filter_map(|rest| rest.split_once(')')) {
+        let file = format!("{docs}/experiments/{}", picture.0);
+        assert!(fs::exists(&file).unwrap(), "{file}");
+    }
+    assert!(!document.contains("--quick"));
+}
+
 pub(crate) fn claimeven(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_claimeven")).args(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}");

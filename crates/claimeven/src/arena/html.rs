@@ -5,7 +5,7 @@ use std::fmt::Write;
 use claimeven_arena::{Interval, Length, PlayerReport, Report, Results};
 
 use super::text::{percent, range};
-use crate::plot::escape;
+use crate::plot::{escape, round_step, ticks};
 
 /// The page.
 pub(super) fn page(report: &Report) -> String {
@@ -87,6 +87,7 @@ svg text { font: 13px system-ui, sans-serif; fill: var(--ink); font-variant-nume
 svg .quiet { fill: var(--quiet); } .end { text-anchor: end; } .middle { text-anchor: middle; }
 .grid { stroke: var(--line); } .range { stroke: var(--blue); stroke-width: 5; stroke-linecap: round; opacity: .35; }
 .dot { fill: var(--blue); } .anchor { fill: none; stroke: var(--blue); stroke-width: 2; } .bar { fill: var(--blue); }
+@media (min-width: 800px) { .who { transform: translateY(17px); } }
 .cell { fill: var(--cell); } .win { fill: var(--win); } .loss { fill: var(--loss); }
 ";
 
@@ -129,17 +130,18 @@ fn facts(report: &Report) -> String {
     html + "</dl>"
 }
 
-/// A row for each player: a dot at its rating on a line as long as its interval, under its name.
+/// A row for each player: a dot at its rating on a line as long as its interval, beside its name, or
+/// under it where there is no room.
 fn ladder(report: &Report) -> String {
     const ROW: f64 = 40.0;
     let players = &report.players;
     let bottom = ROW * players.len() as f64;
     let least = players.iter().map(|player| player.elo.low).fold(f64::INFINITY, f64::min);
     let most = players.iter().map(|player| player.elo.high).fold(f64::NEG_INFINITY, f64::max);
-    let step = round_step((most - least) / 6.0);
+    let step = round_step(((most - least) / 6.0).max(1.0));
     let (least, most) = ((least / step).floor() * step, (most / step).ceil() * step);
     // Percent of the picture's width, so that it fits every screen.
-    let x_at = |elo: f64| 4.0 + 92.0 * (elo - least) / (most - least).max(1.0);
+    let x_at = |elo: f64| 22.0 + 70.0 * (elo - least) / (most - least).max(1.0);
 
     let mut svg = open_plot(bottom + 28.0, "Ratings with their intervals");
     for elo in ticks(least, most, step) {
@@ -158,8 +160,8 @@ fn ladder(report: &Report) -> String {
         let _ = write!(
             svg,
             r#"<g><title>{name}: {middle:.0} ({range})</title>
-<text x="0" y="{text:.1}">{name}</text>
-<text class="end" x="100%" y="{text:.1}">{middle:.0}</text>
+<text class="who" x="0" y="{text:.1}">{name}</text>
+<text class="who end" x="100%" y="{text:.1}">{middle:.0}</text>
 <line class="range" x1="{from:.2}%" x2="{to:.2}%" y1="{y:.1}" y2="{y:.1}"/>
 <circle class="{class}" cx="{x:.2}%" cy="{y:.1}" r="5"/></g>"#,
             name = escape(&player.name),
@@ -291,7 +293,7 @@ fn lengths(lengths: &[Length]) -> String {
         return String::new();
     };
     let most = lengths.iter().map(|length| length.games).max().unwrap_or(1) as f64;
-    let step = round_step(most / 4.0);
+    let step = round_step((most / 4.0).max(1.0));
     let ceiling = (most / step).ceil() * step;
     let y_at = |games: f64| FLOOR - HEIGHT * games / ceiling;
     let slots = longest.moves - shortest.moves + 1;
@@ -358,18 +360,6 @@ fn shortened(name: &str) -> String {
         return name.to_owned();
     }
     name.chars().take(LONGEST_LABEL - 1).chain(['…']).collect()
-}
-
-/// The least of 1, 2, 5, 10, 20, … that is not smaller.
-fn round_step(least: f64) -> f64 {
-    let decade = 10_f64.powf(least.max(1.0).log10().floor());
-    let steps = [1.0, 2.0, 5.0].map(|step| step * decade);
-    steps.into_iter().find(|&step| step >= least).unwrap_or(10.0 * decade)
-}
-
-/// The numbers from one to another, so far apart.
-fn ticks(least: f64, most: f64, step: f64) -> impl Iterator<Item = f64> {
-    (0..=100).map(move |tick| least + f64::from(tick) * step).take_while(move |&n| n <= most + 1e-6)
 }
 
 /// A count with its thousands apart, as in `12 345`.

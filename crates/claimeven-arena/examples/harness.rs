@@ -1,0 +1,89 @@
+//! What matches cost besides the players' own thinking: `cargo xtask bench arena`.
+//!
+//! The overhead is the time of a match on one thread less the sum of what its players say they
+//! took, which leaves the making of players, the rules, the records and the counting. Times are
+//! those of a clock on the wall, so another load on the machine shows in both.
+
+use std::error::Error;
+use std::time::Instant;
+
+use claimeven_arena::{AgentSpec, Contest, Openings, Plan, TimeControl, Tournament};
+use claimeven_game::Setup;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let cores = std::thread::available_parallelism().map_or(1, Into::into);
+    println!("random against random, whole games from the empty board");
+    for threads in [1, cores] {
+        let (games, seconds, _) = play(["random", "random"], &Openings::None, 20_000, threads)?;
+        println!("  {threads} threads: {:.0} games a second", games as f64 / seconds);
+    }
+
+    println!("\ntime outside of the players, one thread, games from balanced openings");
+    for (players, games) in [
+        (["alphabeta:depth=4", "alphabeta:depth=3"], 2000),
+        (["alphabeta:depth=6", "alphabeta:depth=5"], 1000),
+        (["alphabeta:depth=8", "alphabeta:depth=7"], 200),
+        (["mcts:sims=1000", "mcts:sims=500"], 200),
+    ] {
+        let (games, seconds, thinking) = play(players, &Openings::Balanced(6), games, 1)?;
+        print_overhead(&players.join(" against "), games, seconds, thinking);
+    }
+
+    // The same with everything that a tournament adds: numbers, tally, a journal on the disk.
+    let plan = Plan::from_toml(
+        "players = ['alphabeta:depth=6', 'alphabeta:depth=5']\ngames = 1000\nopenings = 'balanced:6'",
+    )?;
+    let tournament = Tournament::new(&plan)?;
+    let folder = tempfile::tempdir()?;
+    let start = Instant::now();
+    let tally = tournament.run(Some(&folder.path().join("games.jsonl")), 1, |_| {})?;
+    let seconds = start.elapsed().as_secs_f64();
+    let report = tally.report(&plan);
+    assert_eq!(report.games, 1000);
+    let thinking =
+        report.players.iter().map(|player| player.ms_per_move * player.moves as f64 / 1e3).sum();
+    print_overhead(
+        "a tournament with a journal of depths 6 and 5",
+        report.games,
+        seconds,
+        thinking,
+    );
+    Ok(())
+}
+
+/// Plays a match: how many games, in how many seconds, and for how many of them players thought.
+fn play(
+    players: [&str; 2],
+    openings: &Openings,
+    games: u64,
+    threads: usize,
+) -> Result<(u64, f64, f64), Box<dyn Error>> {
+    let [first, second]: [AgentSpec; 2] = [players[0].parse()?, players[1].parse()?];
+    // Whoever plays many matches chooses the openings once.
+    let openings = openings.choose(Setup::STANDARD, games as usize / 2, 1)?;
+    let contest = Contest {
+        setup: Setup::STANDARD,
+        players: [&first, &second],
+        openings: &openings,
+        pairs: games / 2,
+        seed: 1,
+        time: TimeControl::default(),
+        sprt: None,
+        threads,
+    };
+    let start = Instant::now();
+    let standing = contest.run(|_, _| {})?;
+    let seconds = start.elapsed().as_secs_f64();
+    assert_eq!(standing.games(), games);
+    let thinking = standing.effort.iter().map(|effort| effort.ms / 1e3).sum();
+    Ok((games, seconds, thinking))
+}
+
+fn print_overhead(what: &str, games: u64, seconds: f64, thinking: f64) {
+    let outside = seconds - thinking;
+    println!(
+        "  {what}: {games} games, {seconds:.2} s, {:.2} % or {:.0} us a game outside",
+        100.0 * outside / seconds,
+        1e6 * outside / games as f64
+    );
+}

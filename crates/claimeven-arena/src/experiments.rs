@@ -1,0 +1,199 @@
+//! What the older projects found, played and measured again, and what they could not see.
+
+mod alphazero;
+mod exact;
+mod finding;
+mod lab;
+mod matches;
+mod searches;
+mod tournaments;
+
+use std::fmt;
+
+use claimeven_search::AgentError;
+
+pub use finding::{
+    Cell, Figure, Finding, HeatPanel, Line, LinePanel, Plot, RangePanel, RangeRow, Ruling, Table,
+    Unit,
+};
+pub use lab::{Lab, Progress};
+
+use crate::roster::write_guess;
+
+/// A claim, and how it is put to the test.
+#[derive(Debug)]
+pub struct Experiment {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// A few words.
+    pub title: &'static str,
+    /// What is claimed.
+    pub claim: &'static str,
+    /// Whose claim it is.
+    pub origin: Origin,
+    run: fn(&Lab) -> Result<Finding, AgentError>,
+}
+
+/// Whose claim it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A finding or a statement of one of the older projects.
+    Older,
+    /// Ours: a question that takes exact scores or ten levels to be asked.
+    Ours,
+}
+
+impl Experiment {
+    /// Puts the claim to the test.
+    pub fn run(&self, lab: &Lab) -> Result<Finding, AgentError> {
+        (self.run)(lab)
+    }
+
+    /// The experiment with a name.
+    pub fn named(name: &str) -> Result<&'static Experiment, UnknownExperiment> {
+        let found = EXPERIMENTS.iter().find(|experiment| experiment.name == name);
+        found.ok_or_else(|| UnknownExperiment(name.to_owned()))
+    }
+}
+
+/// A name that no experiment has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownExperiment(pub String);
+
+impl fmt::Display for UnknownExperiment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let UnknownExperiment(name) = self;
+        let names: Vec<&str> = EXPERIMENTS.iter().map(|experiment| experiment.name).collect();
+        write!(f, "there is no experiment '{name}'")?;
+        write_guess(f, name, &names)?;
+        write!(f, " (there are {})", names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownExperiment {}
+
+/// All experiments, in the order in which one would tell of them.
+pub static EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        name: "beats-random",
+        title: "Any depth beats random",
+        claim: "A search of any depth, with any evaluation, beats a player who moves at random.",
+        origin: Origin::Older,
+        run: matches::beats_random,
+    },
+    Experiment {
+        name: "deeper-wins",
+        title: "A higher depth beats a lower one",
+        claim: "Of two searches with the same evaluation, the deeper one wins the match.",
+        origin: Origin::Older,
+        run: matches::deeper_wins,
+    },
+    Experiment {
+        name: "first-mover",
+        title: "The first mover wins between equals",
+        claim: "When a player meets itself on the empty board, whoever begins wins more often.",
+        origin: Origin::Older,
+        run: matches::first_mover,
+    },
+    Experiment {
+        name: "repeats",
+        title: "Games of minimax repeat",
+        claim: "Minimax players play the same games again and again, so that only different games \
+                are worth a list.",
+        origin: Origin::Older,
+        run: matches::repeats,
+    },
+    Experiment {
+        name: "difficulties",
+        title: "Easy, medium and hard",
+        claim: "Depths 1, 3 and 5, or 2, 4 and 6, make three difficulties, each of which beats the \
+                one below.",
+        origin: Origin::Older,
+        run: matches::difficulties,
+    },
+    Experiment {
+        name: "same-value",
+        title: "Alpha-beta is minimax",
+        claim: "Alpha-beta finds the value and the move of minimax at the same depth; so does \
+                MTD(f).",
+        origin: Origin::Older,
+        run: searches::same_value,
+    },
+    Experiment {
+        name: "pruning",
+        title: "What pruning saves",
+        claim: "Alpha-beta visits fewer nodes and takes less time than minimax, and saves more the \
+                deeper it looks.",
+        origin: Origin::Older,
+        run: searches::pruning,
+    },
+    Experiment {
+        name: "patience",
+        title: "How deep is reasonable",
+        claim: "More than 4 plies without pruning, or 6 with it, take unreasonably long.",
+        origin: Origin::Older,
+        run: searches::patience,
+    },
+    Experiment {
+        name: "mtdf",
+        title: "MTD(f) against alpha-beta",
+        claim: "MTD(f) is the best classical choice: it takes less time and fewer leaves than \
+                alpha-beta.",
+        origin: Origin::Older,
+        run: searches::mtdf,
+    },
+    Experiment {
+        name: "evaluations",
+        title: "The evaluations against each other",
+        claim: "At equal depth every evaluation of unfinished games is better than none \
+                (`terminal`).",
+        origin: Origin::Older,
+        run: tournaments::evaluations,
+    },
+    Experiment {
+        name: "alphazero",
+        title: "AlphaZero against minimax",
+        claim: "A network that learnt from games against itself loses to minimax of depth 4.",
+        origin: Origin::Older,
+        run: alphazero::against_minimax,
+    },
+    Experiment {
+        name: "errors",
+        title: "Who gives away what, and when",
+        claim: "The more a player searches, the fewer wins and draws it gives away.",
+        origin: Origin::Ours,
+        run: exact::errors,
+    },
+    Experiment {
+        name: "ladder",
+        title: "The ladder of levels",
+        claim: "Each of the ten levels beats the one below, and gives away less.",
+        origin: Origin::Ours,
+        run: tournaments::ladder,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_different_and_plain() {
+        for (index, experiment) in EXPERIMENTS.iter().enumerate() {
+            let name = experiment.name;
+            assert!(
+                name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '-'),
+                "{name}"
+            );
+            assert!(EXPERIMENTS[..index].iter().all(|other| other.name != name), "{name}");
+            assert!(std::ptr::eq(Experiment::named(name).unwrap(), experiment));
+        }
+        let error = Experiment::named("deeper").unwrap_err().to_string();
+        assert!(
+            error.starts_with(
+                "there is no experiment 'deeper'; did you mean deeper-wins? (there are"
+            ),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,434 @@
+//! What came of an experiment.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::statistics::Interval;
+
+/// What came of an experiment, in words, tables and figures. All of it follows from the numbers.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// What was run.
+    pub run: String,
+    /// Commands that give single numbers of it.
+    pub commands: Vec<String>,
+    /// What was measured, with 95 % intervals.
+    pub measured: String,
+    /// Whether the claim holds.
+    pub ruling: Ruling,
+    /// Why that is the ruling.
+    pub because: String,
+    /// The numbers.
+    pub tables: Vec<Table>,
+    /// The numbers, to be drawn.
+    pub figures: Vec<Figure>,
+}
+
+/// Whether a claim holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ruling {
+    /// In all that was measured.
+    Holds,
+    /// In some of it.
+    HoldsInPart,
+    /// In less than half of it, or in none.
+    DoesNotHold,
+    /// It could not be put to the test.
+    Skipped,
+}
+
+impl fmt::Display for Ruling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Ruling::Holds => "holds",
+            Ruling::HoldsInPart => "holds in part",
+            Ruling::DoesNotHold => "does not hold",
+            Ruling::Skipped => "not tested",
+        })
+    }
+}
+
+/// How many of several comparisons bear a claim out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Count {
+    /// The interval lies on the claim's side.
+    pub(crate) borne_out: usize,
+    /// It lies on both sides.
+    pub(crate) open: usize,
+    /// It lies on the other side.
+    pub(crate) refuted: usize,
+}
+
+impl Count {
+    /// Counts the intervals that lie above a number.
+    pub(crate) fn above(threshold: f64, intervals: impl IntoIterator<Item = Interval>) -> Count {
+        let mut count = Count::default();
+        for Interval { low, high, .. } in intervals {
+            if low > threshold {
+                count.borne_out += 1;
+            } else if high < threshold {
+                count.refuted += 1;
+            } else {
+                count.open += 1;
+            }
+        }
+        count
+    }
+
+    pub(crate) fn total(self) -> usize {
+        self.borne_out + self.open + self.refuted
+    }
+
+    /// A claim holds if all comparisons bear it out, and in part if at least half of them do.
+    pub(crate) fn ruling(self) -> Ruling {
+        match self.borne_out {
+            0 => Ruling::DoesNotHold,
+            all if all == self.total() => Ruling::Holds,
+            some if 2 * some >= self.total() => Ruling::HoldsInPart,
+            _ => Ruling::DoesNotHold,
+        }
+    }
+
+    /// The numbers in words, as in `26 of 28 matches bear it out (1 open, 1 against)`.
+    pub(crate) fn words(self, what: &str) -> String {
+        let Count { borne_out, open, refuted } = self;
+        let total = self.total();
+        if borne_out == total {
+            return format!("all {total} {what} bear it out");
+        }
+        format!("{borne_out} of {total} {what} bear it out ({open} open, {refuted} against)")
+    }
+}
+
+/// Numbers in rows and columns.
+#[derive(Clone, Debug, Serialize)]
+pub struct Table {
+    /// What the numbers are.
+    pub caption: String,
+    /// The names of the columns.
+    pub head: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    pub(crate) fn new(caption: impl Into<String>, head: &[&str], rows: Vec<Vec<Cell>>) -> Table {
+        Table {
+            caption: caption.into(),
+            head: head.iter().map(|&name| name.to_owned()).collect(),
+            rows,
+        }
+    }
+}
+
+/// A number or a text in a table: written for people, and a plain number for programs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Cell {
+    /// A text.
+    Text(String),
+    /// How many.
+    Count(u64),
+    /// A part of the whole, 0 to 1.
+    Share(f64),
+    /// The same with its interval.
+    ShareWithin(Interval),
+    /// How many times as much.
+    Factor(f64),
+    /// The same with its interval.
+    FactorWithin(Interval),
+    /// A rating with its interval.
+    Elo(Interval),
+    /// A time in seconds.
+    Seconds(f64),
+    /// Nothing to say.
+    Nothing,
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Cell {
+        Cell::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Cell {
+        Cell::Text(text)
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Cell::Text(text) => text.clone(),
+            Cell::Count(count) => thousands(*count),
+            Cell::Share(share) => format!("{:.0} %", 100.0 * share),
+            Cell::ShareWithin(share) => percent(*share),
+            Cell::Factor(factor) => times(*factor),
+            Cell::FactorWithin(Interval { low, middle, high }) => {
+                format!("{} ({} to {})", times(*middle), times(*low), times(*high))
+            }
+            Cell::Elo(elo) => self::elo(*elo),
+            Cell::Seconds(seconds) => time(*seconds),
+            Cell::Nothing => String::new(),
+        };
+        f.pad(&text)
+    }
+}
+
+/// A share with its interval, as in `71.4 % (67.2 to 75.2)`.
+pub(crate) fn percent(share: Interval) -> String {
+    let Interval { low, middle, high } = share.map(|share| 100.0 * share);
+    format!("{middle:.1} % ({low:.1} to {high:.1})")
+}
+
+/// A rating with its interval, as in `+35 (12 to 60)`.
+pub(crate) fn elo(Interval { low, middle, high }: Interval) -> String {
+    if low < high { format!("{middle:.0} ({low:.0} to {high:.0})") } else { format!("{middle:.0}") }
+}
+
+/// A factor with three digits.
+pub(crate) fn times(factor: f64) -> String {
+    match factor {
+        ..9.995 => format!("{factor:.2}"),
+        ..99.95 => format!("{factor:.1}"),
+        _ => thousands_apart(&format!("{factor:.0}")),
+    }
+}
+
+/// A time in the unit one would say it in.
+pub(crate) fn time(seconds: f64) -> String {
+    match seconds {
+        ..0.999_5e-3 => format!("{} µs", times(seconds * 1e6)),
+        ..0.999_5 => format!("{} ms", times(seconds * 1e3)),
+        _ => format!("{} s", times(seconds)),
+    }
+}
+
+/// A count with its thousands apart, as in `12 345`.
+pub(crate) fn thousands(count: u64) -> String {
+    thousands_apart(&count.to_string())
+}
+
+fn thousands_apart(digits: &str) -> String {
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Something to be drawn.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figure {
+    /// A name for its file.
+    pub name: String,
+    /// What it shows, above it.
+    pub title: String,
+    /// How it is to be read, below it.
+    pub caption: String,
+    /// What is drawn.
+    pub plot: Plot,
+}
+
+/// What is drawn.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Plot {
+    /// Shares by row and column, in colours.
+    Heat(Vec<HeatPanel>),
+    /// Numbers over numbers.
+    Lines(Vec<LinePanel>),
+    /// A dot with its interval in each row.
+    Ranges(Vec<RangePanel>),
+}
+
+/// Shares, 0 to 1, by row and column.
+#[derive(Clone, Debug, Serialize)]
+pub struct HeatPanel {
+    /// What it shows.
+    pub title: String,
+    /// What the rows are.
+    pub row_label: String,
+    /// The rows, from the top.
+    pub rows: Vec<String>,
+    /// What the columns are.
+    pub column_label: String,
+    /// The columns, from the left.
+    pub columns: Vec<String>,
+    /// The shares by row and column, where there are any.
+    pub cells: Vec<Vec<Option<f64>>>,
+}
+
+/// Numbers over numbers.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinePanel {
+    /// What it shows.
+    pub title: String,
+    /// What the horizontal axis is.
+    pub x_label: String,
+    /// What stands under it, and where.
+    pub ticks: Vec<(f64, String)>,
+    /// What the numbers are.
+    pub unit: Unit,
+    /// Whether equal steps up are equal factors.
+    pub logarithmic: bool,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+/// Points that belong together, from left to right.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line {
+    /// What the legend says.
+    pub name: String,
+    /// The points.
+    pub points: Vec<(f64, Interval)>,
+}
+
+/// A dot with its interval in each row.
+#[derive(Clone, Debug, Serialize)]
+pub struct RangePanel {
+    /// What it shows.
+    pub title: String,
+    /// What the numbers are.
+    pub unit: Unit,
+    /// A number that is worth a line.
+    pub mark: Option<f64>,
+    /// The rows, from the top.
+    pub rows: Vec<RangeRow>,
+}
+
+/// A row of a panel.
+#[derive(Clone, Debug, Serialize)]
+pub struct RangeRow {
+    /// Whose number it is.
+    pub name: String,
+    /// The number.
+    pub value: Interval,
+}
+
+/// What numbers are, and so how they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Shares, written in percent.
+    Share,
+    /// Ratings.
+    Elo,
+    /// Counts.
+    Count,
+    /// Times.
+    Seconds,
+    /// Ratios.
+    Factor,
+}
+
+impl Interval {
+    /// A number that is known exactly.
+    pub(crate) fn exactly(number: f64) -> Interval {
+        Interval { low: number, middle: number, high: number }
+    }
+
+    /// So many of so many, by Wilson.
+    pub(crate) fn of_share(count: u64, of: u64) -> Interval {
+        const Z: f64 = 1.96;
+        if of == 0 {
+            return Interval { low: 0.0, middle: 0.0, high: 1.0 };
+        }
+        let n = of as f64;
+        let middle = count as f64 / n;
+        let centre = middle + Z * Z / (2.0 * n);
+        let margin = Z * (middle * (1.0 - middle) / n + Z * Z / (4.0 * n * n)).sqrt();
+        let scale = 1.0 + Z * Z / n;
+        let (low, high) = ((centre - margin) / scale, (centre + margin) / scale);
+        // Rounding must not push an end past the share itself.
+        Interval { low: low.clamp(0.0, middle), middle, high: high.clamp(middle, 1.0) }
+    }
+
+    /// The mean of numbers, with the normal approximation.
+    pub(crate) fn of_mean(numbers: &[f64]) -> Interval {
+        let n = numbers.len().max(1) as f64;
+        let middle = numbers.iter().sum::<f64>() / n;
+        let squares: f64 = numbers.iter().map(|number| (number - middle).powi(2)).sum();
+        let margin = if n > 1.0 { 1.96 * (squares / (n - 1.0) / n).sqrt() } else { f64::INFINITY };
+        Interval { low: middle - margin, middle, high: middle + margin }
+    }
+
+    /// The geometric mean of factors.
+    pub(crate) fn of_factors(factors: &[f64]) -> Interval {
+        let logarithms: Vec<f64> = factors.iter().map(|factor| factor.ln()).collect();
+        Interval::of_mean(&logarithms).map(f64::exp)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn within(low: f64, high: f64) -> Interval {
+        Interval { low, middle: f64::midpoint(low, high), high }
+    }
+
+    #[test]
+    fn a_claim_holds_if_everything_bears_it_out() {
+        let ruling = |intervals: &[Interval]| Count::above(0.5, intervals.iter().copied()).ruling();
+        let (yes, open, no) = (within(0.6, 0.8), within(0.4, 0.6), within(0.1, 0.3));
+        assert_eq!(ruling(&[yes, yes]), Ruling::Holds);
+        assert_eq!(ruling(&[yes, open]), Ruling::HoldsInPart);
+        assert_eq!(ruling(&[yes, no]), Ruling::HoldsInPart);
+        assert_eq!(ruling(&[yes, open, no]), Ruling::DoesNotHold);
+        assert_eq!(ruling(&[open, open]), Ruling::DoesNotHold);
+        assert_eq!(ruling(&[no]), Ruling::DoesNotHold);
+        // An interval that ends at the number has not left it.
+        assert_eq!(ruling(&[within(0.5, 0.8)]), Ruling::DoesNotHold);
+    }
+
+    #[test]
+    fn counts_are_told_in_words() {
+        let count = Count { borne_out: 3, open: 1, refuted: 2 };
+        assert_eq!(count.words("matches"), "3 of 6 matches bear it out (1 open, 2 against)");
+        let all = Count { borne_out: 2, ..Count::default() };
+        assert_eq!(all.words("matches"), "all 2 matches bear it out");
+    }
+
+    #[test]
+    fn numbers_are_written_with_three_digits() {
+        assert_eq!(times(0.456), "0.46");
+        assert_eq!(times(12.34), "12.3");
+        assert_eq!(times(1234.6), "1 235");
+        assert_eq!(time(0.000_012_3), "12.3 µs");
+        assert_eq!(time(0.004), "4.00 ms");
+        assert_eq!(time(46.6), "46.6 s");
+        assert_eq!(Cell::Count(1_234_567).to_string(), "1 234 567");
+        assert_eq!(Cell::ShareWithin(within(0.4, 0.6)).to_string(), "50.0 % (40.0 to 60.0)");
+    }
+
+    #[test]
+    fn cells_are_numbers_for_programs() {
+        let json = |cell: Cell| serde_json::to_string(&cell).unwrap();
+        assert_eq!(json(Cell::Count(12_345)), "12345");
+        assert_eq!(json(Cell::Share(0.25)), "0.25");
+        assert_eq!(json(Cell::Nothing), "null");
+        assert_eq!(json(Cell::Elo(within(0.0, 2.0))), r#"{"low":0.0,"middle":1.0,"high":2.0}"#);
+    }
+
+    #[test]
+    fn intervals_are_the_known_ones() {
+        // Wilson's interval of 8 in 10 is 0.490 to 0.943.
+        let share = Interval::of_share(8, 10);
+        assert!((share.low - 0.490).abs() < 1e-3 && (share.high - 0.943).abs() < 1e-3, "{share:?}");
+        assert!(Interval::of_share(0, 10).low.abs() < 1e-12);
+        // Mean 2, standard deviation 1, of four.
+        let mean = Interval::of_mean(&[1.0, 1.0, 3.0, 3.0]);
+        assert!((mean.high - (2.0 + 1.96 * (4.0_f64 / 3.0 / 4.0).sqrt())).abs() < 1e-9, "{mean:?}");
+        let factor = Interval::of_factors(&[2.0, 8.0]);
+        assert!((factor.middle - 4.0).abs() < 1e-9 && factor.low < 2.0, "{factor:?}");
+        assert!(Interval::of_mean(&[1.0]).low.is_infinite());
+    }
+}

@@ -1,0 +1,176 @@
+//! Where experiments are run: how many threads, which seed, how much of everything.
+
+use std::collections::{BTreeMap, HashSet};
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+use std::sync::OnceLock;
+
+use claimeven_game::{Column, Game, Position, Setup};
+use claimeven_search::AgentError;
+
+use super::exact::Sample;
+use crate::contest::{Contest, Standing};
+use crate::game::TimeControl;
+use crate::openings::Openings;
+use crate::pool::run_jobs;
+use crate::roster::AgentSpec;
+use crate::statistics::{Interval, PairResults};
+
+/// Where experiments are run.
+///
+/// What is found depends on the seed and on whether it is to be quick, and not on the threads;
+/// times excepted.
+pub struct Lab<'a> {
+    /// What chance decides by.
+    pub seed: u64,
+    /// How many games or searches to run at the same time.
+    pub threads: usize,
+    /// Whether to do so little of everything that it takes seconds and says next to nothing.
+    pub quick: bool,
+    progress: &'a (dyn Fn(Progress) + Sync),
+    sample: OnceLock<Sample>,
+}
+
+/// How far an experiment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// It has so many steps more.
+    More(u64),
+    /// So many steps are done.
+    Done(u64),
+}
+
+/// The games of two players, and what they show.
+pub(super) struct Match {
+    pub(super) standing: Standing,
+    /// The score of whoever began, over the same pairs of games.
+    pub(super) first_mover: PairResults,
+    /// Games that differ in who began or in their moves.
+    pub(super) distinct: u64,
+}
+
+impl Match {
+    /// The score of the first player.
+    pub(super) fn score(&self) -> Interval {
+        self.standing.pairs.score()
+    }
+}
+
+impl<'a> Lab<'a> {
+    /// A lab that tells how far it is.
+    pub fn new(
+        seed: u64,
+        threads: usize,
+        quick: bool,
+        progress: &'a (dyn Fn(Progress) + Sync),
+    ) -> Lab<'a> {
+        Lab { seed, threads, quick, progress, sample: OnceLock::new() }
+    }
+
+    /// As much as is to be done of something: in earnest, or quickly.
+    pub(super) fn either<T>(&self, in_earnest: T, quickly: T) -> T {
+        if self.quick { quickly } else { in_earnest }
+    }
+
+    pub(super) fn more(&self, steps: u64) {
+        (self.progress)(Progress::More(steps));
+    }
+
+    pub(super) fn done(&self, steps: u64) {
+        (self.progress)(Progress::Done(steps));
+    }
+
+    /// Different openings, the same as `claimeven match` takes for as many games and the seed.
+    pub(super) fn openings(&self, how: &Openings, games: u64) -> Vec<Vec<Column>> {
+        let count = games.div_ceil(2) as usize;
+        how.choose(Setup::STANDARD, count, self.seed).expect("the board has such openings")
+    }
+
+    /// Lets two players play, and counts each game as a step.
+    pub(super) fn play(
+        &self,
+        players: [&AgentSpec; 2],
+        openings: &[Vec<Column>],
+        games: u64,
+    ) -> Result<Match, AgentError> {
+        let contest = Contest {
+            setup: Setup::STANDARD,
+            players,
+            openings,
+            pairs: games.div_ceil(2),
+            seed: self.seed,
+            time: TimeControl::default(),
+            sprt: None,
+            threads: self.threads,
+        };
+        let mut seen = HashSet::new();
+        let mut first_mover = PairResults::default();
+        let standing = contest.run(|games, _| {
+            first_mover.add(games.iter().map(|game| game.half_points(game.first_player)).sum());
+            // When a player meets itself, it does not matter which of the two began.
+            let side = |first_player| if players[0] == players[1] { 0 } else { first_player };
+            seen.extend(games.iter().map(|game| (side(game.first_player), game.move_text())));
+            self.done(2);
+        })?;
+        Ok(Match { standing, first_mover, distinct: seen.len() as u64 })
+    }
+
+    /// Does something with every item on all threads, keeps the order, and counts each as a step.
+    pub(super) fn for_each<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        work: impl Fn(usize, &T) -> R + Sync,
+    ) -> Vec<R> {
+        let mut results = BTreeMap::new();
+        let done: Result<(), Infallible> = run_jobs(
+            0..items.len(),
+            self.threads,
+            |&index, _| Ok(Some(work(index, &items[index]))),
+            |index, result| {
+                results.insert(index, result);
+                self.done(1);
+                Ok(ControlFlow::Continue(()))
+            },
+        );
+        done.expect("nothing can fail");
+        results.into_values().collect()
+    }
+
+    /// Positions of random games that are not over, with any number of discs in a range.
+    pub(super) fn positions(
+        &self,
+        count: usize,
+        discs: std::ops::RangeInclusive<u32>,
+    ) -> Vec<Position> {
+        let mut random = fastrand::Rng::with_seed(self.seed);
+        (0..count).map(|_| random_position(random.u32(discs.clone()), &mut random)).collect()
+    }
+
+    /// Positions in which one can err; they are drawn once.
+    pub(super) fn sample(&self) -> &Sample {
+        self.sample.get_or_init(|| Sample::draw(self))
+    }
+}
+
+/// Openings that neither side has lost yet.
+pub(super) const BALANCED: Openings = Openings::Balanced(6);
+
+/// A player of the roster.
+pub(super) fn agent(text: &str) -> AgentSpec {
+    text.parse().expect("the player is in the roster")
+}
+
+/// The position after so many random moves, in a game that goes on.
+fn random_position(discs: u32, random: &mut fastrand::Rng) -> Position {
+    loop {
+        let mut game = Game::new(Setup::STANDARD);
+        while game.moves().len() < discs as usize {
+            let legal: Vec<Column> = game.position().legal().collect();
+            let Some(&column) = random.choice(&legal) else { break };
+            game.play(column).expect("the column is a legal one");
+        }
+        if game.moves().len() == discs as usize && game.position().outcome().is_none() {
+            return *game.position();
+        }
+    }
+}

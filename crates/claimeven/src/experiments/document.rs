@@ -1,0 +1,160 @@
+//! All findings as one document.
+
+use std::fmt::Write;
+
+use claimeven_arena::{Cell, EXPERIMENTS, Experiment, Origin, Ruling, Table};
+
+use super::{Done, Run};
+
+/// The document, whose pictures are in the folder `experiments` beside it. What it says of
+/// experiments that were not run this time is kept from the older one.
+pub(super) fn markdown(run: &Run, older: &str) -> String {
+    let mut text = introduction(run);
+    text.push_str("\n## Summary\n\n| claim | verdict | measured |\n|---|---|---|\n");
+    for experiment in EXPERIMENTS {
+        match run.find(experiment) {
+            Some(done) => summary_row(&mut text, done),
+            None => text.extend(older_row(older, experiment)),
+        }
+    }
+    text.push_str(METHOD);
+    for (origin, heading) in [
+        (Origin::Older, "What the older projects found"),
+        (Origin::Ours, "What they could not see"),
+    ] {
+        let _ = write!(text, "\n## {heading}\n");
+        for experiment in EXPERIMENTS.iter().filter(|experiment| experiment.origin == origin) {
+            match run.find(experiment) {
+                Some(done) => section(&mut text, done),
+                None => text.extend(older_section(older, experiment)),
+            }
+        }
+    }
+    text
+}
+
+fn older_row(older: &str, experiment: &Experiment) -> Option<String> {
+    let link = format!("(#{}) |", anchor(experiment.title));
+    let row = older.lines().find(|line| line.starts_with("| [") && line.contains(&link))?;
+    Some(format!("{row}\n"))
+}
+
+fn older_section<'a>(older: &'a str, experiment: &Experiment) -> Option<&'a str> {
+    let heading = format!("\n### {}\n", experiment.title);
+    let section = &older[older.find(&heading)?..];
+    let end = section[heading.len()..].find("\n##").map(|end| end + heading.len());
+    Some(&section[..end.unwrap_or(section.len())])
+}
+
+fn introduction(run: &Run) -> String {
+    let quick = if run.quick { " --quick" } else { "" };
+    let warning = if run.quick {
+        "\n**A quick run: so few games and positions that the verdicts mean nothing.**\n"
+    } else {
+        ""
+    };
+    format!(
+        "# Experiments
+
+Five older programs for Connect Four came with findings about their players: that any depth beats random play, that a deeper search beats a
+shallower one, that whoever begins wins between equals, and so on. Few games and no exact scores stood behind them. Here each of these claims is put
+to the test again with our players, and some questions are added that it takes a perfect solver to ask.
+
+This document is the output of
+
+    claimeven experiments --seed {}{quick} --out docs
+
+which takes some 20 minutes of two cores. The words around the numbers are fixed; numbers and verdicts are the program's. The same command gives the
+same numbers again, except for times. With the name of an experiment, only its part is written anew.
+{warning}",
+        run.seed,
+    )
+}
+
+fn summary_row(text: &mut String, Done { experiment, finding, .. }: &Done) {
+    let _ = writeln!(
+        text,
+        "| [{}](#{}) | {} | {} |",
+        cell(experiment.claim),
+        anchor(experiment.title),
+        mark(finding.ruling),
+        cell(&finding.measured)
+    );
+}
+
+const METHOD: &str = "
+## Method
+
+**Games.** All games are on the standard board, 7 columns and 6 rows. Two players who leave nothing to chance would play one game again and again, so matches
+between them are played in pairs of games from different openings, each of the players beginning once. Unless it says otherwise, openings are drawn
+positions after six moves: the exact solver has checked that neither side is lost. Searches are played by alpha-beta, which makes the moves of minimax (see [below](#alpha-beta-is-minimax)).
+
+**Numbers.** A score counts a draw as half a win. Brackets hold 95 % intervals. Those of scores are taken over pairs of games and not over games, because the
+two games of a pair are not independent; those of shares are Wilson's, those of factors are taken over the logarithms. Ratings are of
+maximum likelihood in the model of Bradley and Terry.
+
+**Verdicts.** A claim is split into comparisons: this depth against that one, with this evaluation. A comparison bears the claim out if its whole interval does,
+says the opposite if its whole interval does, and else leaves it open. The claim *holds* if all comparisons bear it out, *holds in part* if at least half of them do, and *does not
+hold* otherwise. Of many comparisons, one in forty will look decided the wrong way by chance alone.
+
+**Times.** Each is the median of some searches with one thread. They depend on the machine, which may have had other things to do; nodes and leaves do not.
+";
+
+fn section(text: &mut String, done: &Done) {
+    let Done { experiment, finding, command } = done;
+    let _ = write!(
+        text,
+        "\n### {}\n\n*Claim.* {}\n\n*Run.* {}\n\n    {command}\n",
+        experiment.title, experiment.claim, finding.run
+    );
+    if !finding.commands.is_empty() && finding.ruling != Ruling::Skipped {
+        text.push_str("\nA part of it alone:\n\n");
+        for command in &finding.commands {
+            let _ = writeln!(text, "    {command}");
+        }
+    }
+    let (ruling, because) = (finding.ruling, &finding.because);
+    let _ = write!(
+        text,
+        "\n*Measured.* {}\n\n*Verdict.* The claim **{ruling}**: {because}.\n",
+        finding.measured
+    );
+    for figure in &finding.figures {
+        let (name, title, caption) = (&figure.name, &figure.title, &figure.caption);
+        let _ = write!(text, "\n![{title}](experiments/{name}.svg)\n\n{caption}\n");
+    }
+    for table in &finding.tables {
+        write_table(text, table);
+    }
+}
+
+fn write_table(text: &mut String, table: &Table) {
+    let _ = write!(text, "\n{}:\n\n| {} |\n|", table.caption, table.head.join(" | "));
+    for column in 0..table.head.len() {
+        text.push_str(if column == 0 { "---|" } else { "--:|" });
+    }
+    text.push('\n');
+    for row in &table.rows {
+        let cells: Vec<String> = row.iter().map(Cell::to_string).map(|text| cell(&text)).collect();
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+}
+
+/// A text as it stands in a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn mark(ruling: Ruling) -> String {
+    match ruling {
+        Ruling::Skipped => ruling.to_string(),
+        _ => format!("**{ruling}**"),
+    }
+}
+
+/// What links call a heading: letters, digits and hyphens.
+fn anchor(title: &str) -> String {
+    let lower = title.to_lowercase();
+    let kept = lower.chars().filter(|letter| letter.is_alphanumeric() || " -".contains(*letter));
+    kept.map(|letter| if letter == ' ' { '-' } else { letter }).collect()
+}

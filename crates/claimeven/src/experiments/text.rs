@@ -1,0 +1,106 @@
+//! Findings for the terminal.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use claimeven_arena::{Cell, Experiment, HeatPanel, Plot, Ruling};
+
+use super::{Done, Run};
+
+pub(super) fn write_list(out: &mut impl Write, experiments: &[&Experiment]) -> io::Result<()> {
+    let names = experiments.iter().map(|experiment| experiment.name.len());
+    let width = names.max().unwrap_or(0);
+    for experiment in experiments {
+        writeln!(out, "{:<width$}  {}", experiment.name, plain(experiment.claim))?;
+    }
+    Ok(())
+}
+
+pub(super) fn write(out: &mut impl Write, done: &Done) -> io::Result<()> {
+    let Done { experiment, finding, command } = done;
+    writeln!(out, "{}", experiment.title)?;
+    writeln!(out, "  claim     {}", plain(experiment.claim))?;
+    writeln!(out, "  run       {}", plain(&finding.run))?;
+    writeln!(out, "  command   {command}")?;
+    if finding.ruling != Ruling::Skipped {
+        for command in &finding.commands {
+            writeln!(out, "  one of it {command}")?;
+        }
+        writeln!(out, "  measured  {}", plain(&finding.measured))?;
+    }
+    writeln!(out, "  verdict   {}: {}", finding.ruling, plain(&finding.because))?;
+    for figure in &finding.figures {
+        if let Plot::Heat(panels) = &figure.plot {
+            for panel in panels {
+                write_panel(out, panel, &figure.caption)?;
+            }
+        }
+    }
+    for table in &finding.tables {
+        let rows = table.rows.iter().map(|row| row.iter().map(Cell::to_string).collect());
+        write_table(out, &table.caption, &table.head, rows.collect())?;
+    }
+    writeln!(out)?;
+    out.flush()
+}
+
+pub(super) fn write_summary(out: &mut impl Write, run: &Run, time: Duration) -> io::Result<()> {
+    let width = run.done.iter().map(|done| done.experiment.name.len()).max().unwrap_or(0);
+    for Done { experiment, finding, .. } in &run.done {
+        let ruling = finding.ruling;
+        writeln!(out, "{:<width$}  {ruling:<13}  {}", experiment.name, plain(experiment.claim))?;
+    }
+    let quick = if run.quick { "; quick, so the verdicts mean nothing" } else { "" };
+    let seconds = time.as_secs_f64();
+    writeln!(out, "seed {}, {} threads, {seconds:.0} s{quick}", run.seed, run.threads)
+}
+
+fn write_panel(out: &mut impl Write, panel: &HeatPanel, caption: &str) -> io::Result<()> {
+    let caption = match panel.title.as_str() {
+        "" => caption.to_owned(),
+        title => format!("{title}: {caption}"),
+    };
+    let HeatPanel { row_label, column_label, .. } = panel;
+    let mut head = vec![format!("{row_label} \\ {column_label}")];
+    head.extend(panel.columns.iter().cloned());
+    let row = |(name, cells): (&String, &Vec<Option<f64>>)| {
+        let cells = cells.iter().map(|cell| cell.map_or(String::new(), percent));
+        std::iter::once(name.clone()).chain(cells).collect()
+    };
+    let rows = panel.rows.iter().zip(&panel.cells).map(row).collect();
+    write_table(out, &caption, &head, rows)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}", 100.0 * share)
+}
+
+/// A table whose first column is at the left and whose others are at the right.
+fn write_table(
+    out: &mut impl Write,
+    caption: &str,
+    head: &[String],
+    rows: Vec<Vec<String>>,
+) -> io::Result<()> {
+    let lines: Vec<Vec<String>> = std::iter::once(head.to_vec())
+        .chain(rows)
+        .map(|row| row.iter().map(|cell| plain(cell)).collect())
+        .collect();
+    let width = |column: usize| {
+        lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max()
+    };
+    writeln!(out, "\n  {}", plain(caption))?;
+    for line in &lines {
+        let cells = line.iter().enumerate().map(|(column, cell)| {
+            let width = width(column).unwrap_or(0);
+            if column == 0 { format!("    {cell:<width$}") } else { format!("  {cell:>width$}") }
+        });
+        writeln!(out, "{}", cells.collect::<String>().trim_end())?;
+    }
+    Ok(())
+}
+
+/// A text without the marks that documents have.
+fn plain(text: &str) -> String {
+    text.replace('`', "")
+}
