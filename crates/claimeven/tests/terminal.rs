@@ -279,6 +279,30 @@ fn a_signal_ends_it_as_signals_do_and_the_terminal_is_sane() {
 }
 
 #[test]
+fn it_ends_when_its_terminal_has_gone() {
+    let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+    let pair = native_pty_system().openpty(size).unwrap();
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_claimeven"));
+    command.args(["play", "human", "human"]);
+    command.env("TERM", "xterm-256color");
+    let mut child = pair.slave.spawn_command(command).unwrap();
+    let mut output = pair.master.try_clone_reader().unwrap();
+    let mut parser = Parser::new(nonzero(24), nonzero(80), 0);
+    let mut bytes = [0; 4096];
+    while !parser.screen().contents().contains("X to move, ply 0") {
+        let count = output.read(&mut bytes).unwrap();
+        parser.process(&bytes[..count]);
+    }
+    // Nobody has the other end open any more, as when a window is closed.
+    drop((output, pair));
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < PATIENCE, "it goes on without a terminal");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
 #[cfg(debug_assertions)]
 fn a_panic_is_reported_on_a_sane_terminal() {
     let mut session =

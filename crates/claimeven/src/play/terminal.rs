@@ -2,9 +2,8 @@
 
 use std::io::{self, Stdout, Write};
 use std::panic;
-use std::sync::Arc;
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,7 +28,8 @@ use crate::records::load;
 
 /// Runs the application until its user leaves it.
 pub(crate) fn run(mut app: App, look: Look) -> Result<(), Failure> {
-    let signals = Signals::listen()?;
+    #[cfg(unix)]
+    end_on_signals()?;
     let mut screen = OpenScreen::open()?;
     let mut crew = Crew::default();
     let start = Instant::now();
@@ -47,12 +47,6 @@ pub(crate) fn run(mut app: App, look: Look) -> Result<(), Failure> {
         while is_waiting {
             happen(&mut app, &event::read()?);
             is_waiting = event::poll(Duration::ZERO)?;
-        }
-        if let Some(signal) = signals.received() {
-            drop(screen);
-            // Whoever sent it is to see that it did what it does.
-            signal_hook::low_level::emulate_default_handler(signal)?;
-            return Ok(());
         }
     }
     Ok(())
@@ -150,24 +144,18 @@ fn restore_on_panic() {
     });
 }
 
-/// Signals that end the program. The interrupt is a key here, but others may send it too.
-struct Signals(Arc<AtomicUsize>);
-
-impl Signals {
-    fn listen() -> io::Result<Signals> {
-        use signal_hook::consts::{SIGINT, SIGTERM};
-        let received = Arc::new(AtomicUsize::new(0));
-        let mut signals = vec![SIGINT, SIGTERM];
-        #[cfg(unix)]
-        signals.push(signal_hook::consts::SIGHUP);
-        for signal in signals {
-            let number = usize::try_from(signal).map_err(io::Error::other)?;
-            signal_hook::flag::register_usize(signal, Arc::clone(&received), number)?;
+/// Lets signals end the program as they do, with the terminal given back. It takes a thread of its
+/// own: when the terminal has gone, the loop may wait for its next event for ever.
+#[cfg(unix)]
+fn end_on_signals() -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    thread::spawn(move || {
+        for signal in signals.forever() {
+            restore();
+            // Whoever sent it is to see that it did what it does.
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
-        Ok(Signals(received))
-    }
-
-    fn received(&self) -> Option<i32> {
-        i32::try_from(self.0.load(Ordering::Relaxed)).ok().filter(|&signal| signal != 0)
-    }
+    });
+    Ok(())
 }
