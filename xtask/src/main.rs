@@ -1,9 +1,11 @@
 //! The project's chores. `cargo xtask test` checks everything, `cargo xtask bench` measures.
 
+mod page;
 mod postgres;
 mod solver_bench;
 
 use std::env;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
@@ -11,7 +13,7 @@ use postgres::Postgres;
 use solver_bench::SolverBench;
 
 const USAGE: &str = "\
-usage: cargo xtask test                  format, lints, all tests, doctests and docs
+usage: cargo xtask test                  format, lints, all tests, doctests, docs, the page in a browser
        cargo xtask load [GAMES] [SECONDS]
                                          so many live games at once against a server (500 for 60 s)
        cargo xtask bench [FILTER]        the benchmarks, or those whose name contains FILTER
@@ -47,18 +49,22 @@ fn main() -> ExitCode {
     run(&steps)
 }
 
-/// One cargo command of a chore.
+/// One command of a chore.
 struct Step {
     name: &'static str,
+    program: &'static str,
     arguments: Vec<String>,
     /// Environment variables to run it with.
     variables: Vec<(&'static str, String)>,
+    /// Where it is run, if not here.
+    folder: Option<PathBuf>,
 }
 
 impl Step {
+    /// A command of cargo.
     fn new(name: &'static str, arguments: &[&str]) -> Step {
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        Step { name, arguments, variables: Vec::new() }
+        Step { name, program: "cargo", arguments, variables: Vec::new(), folder: None }
     }
 }
 
@@ -103,10 +109,13 @@ fn bench_solver(sets: &str, options: &[&str]) -> ExitCode {
     }
 }
 
-/// Runs the tests, those of the server also on PostgreSQL where it is installed.
+/// Runs all checks: those of the server also on PostgreSQL where it is installed, those of the page
+/// where Node is.
 fn test() -> ExitCode {
     let postgres = Postgres::start();
-    run(&test_steps(postgres.as_ref().map(Postgres::url)))
+    let mut steps = test_steps(postgres.as_ref().map(Postgres::url));
+    steps.extend(page::steps());
+    run(&steps)
 }
 
 fn load_steps(games: &str, seconds: &str) -> Vec<Step> {
@@ -154,17 +163,20 @@ fn test_steps(postgres: Option<String>) -> Vec<Step> {
 fn run(steps: &[Step]) -> ExitCode {
     let mut times: Vec<(&str, Duration)> = Vec::new();
     for (number, step) in (1..).zip(steps) {
-        let Step { name, arguments, variables } = step;
-        println!("\n[{number}/{}] {name}: cargo {}", steps.len(), arguments.join(" "));
+        let Step { name, program, arguments, variables, folder } = step;
+        println!("\n[{number}/{}] {name}: {program} {}", steps.len(), arguments.join(" "));
         let start = Instant::now();
-        let mut command = Command::new("cargo");
+        let mut command = Command::new(program);
         command.args(arguments).envs(variables.iter().map(|(name, value)| (name, value)));
+        if let Some(folder) = folder {
+            command.current_dir(folder);
+        }
         let status = command.status();
         times.push((name, start.elapsed()));
         let failure = match status {
             Ok(status) if status.success() => continue,
             Ok(status) => status.to_string(),
-            Err(error) => format!("cargo cannot be run: {error}"),
+            Err(error) => format!("{program} cannot be run: {error}"),
         };
         print_times(&times);
         eprintln!("xtask: {name} failed ({failure})");

@@ -42,7 +42,9 @@ pub(crate) fn parse(text: &str, setup: Setup, config: &Config) -> Result<AgentSp
 /// Whether visitors may play against a kind: not if it cannot be without a text that only it
 /// understands, such as a command.
 fn is_offered(kind: &AgentKind) -> bool {
-    !kind.all_parameters().any(|parameter| matches!(parameter.values, Values::Text { needed: true, .. }))
+    !kind
+        .all_parameters()
+        .any(|parameter| matches!(parameter.values, Values::Text { needed: true, .. }))
 }
 
 /// What a visitor may ask of a parameter, besides what the player itself can do.
