@@ -220,10 +220,13 @@ export const en = {
       agreed: "by agreement",
       abandoned: "as the other one left",
     } satisfies Record<Reason, string> as Record<string, string>,
-    reason: (result: Result, ruleset: Setup["ruleset"]): string => {
+    /** How a game ended, after "You won", "You lost", "Red won" or "Draw". */
+    reason: (result: Result, ruleset: Setup["ruleset"], lost = false): string => {
       if (result.winner === null && result.reason === "board-full") return "the board is full";
       if (result.winner === null && result.reason === "abandoned") return "everyone left";
-      if (ruleset === "lines" && ["line", "board-full"].includes(result.reason)) return result.winner === null ? "with equal lines" : "with more lines";
+      if (ruleset === "lines" && ["line", "board-full"].includes(result.reason)) return result.winner === null ? "with equal lines" : "on lines";
+      if (lost && result.reason === "line") return "to a line";
+      if (lost && result.reason === "abandoned") return "by leaving";
       return en.game.reasons[result.reason] ?? result.reason;
     },
     lines: (n: number) => plural(n, "line"),

@@ -45,6 +45,9 @@ describe("a result", () => {
   it("is told from the person's side", () => {
     expect(end(0, "line")).toBe("You won with a line");
     expect(end(1, "time")).toBe("You lost on time");
+    expect(end(1, "line")).toBe("You lost to a line");
+    expect(end(1, "abandoned")).toBe("You lost by leaving");
+    expect(end(0, "abandoned")).toBe("You won as the other one left");
     expect(end(null, "agreed")).toBe("Draw by agreement");
     expect(end(null, "board-full")).toBe("Draw, the board is full");
   });

@@ -2,7 +2,7 @@
 
 import type { Colours, Texts } from "../i18n/en";
 import type { GameView, Player } from "../types";
-import { atOneScreen, isYou, yourSeat } from "./view";
+import { atOneScreen, isYou, other, yourSeat } from "./view";
 
 export function announce(before: GameView | null, now: GameView, colours: Colours, t: Texts): string {
   if (!before || before.id !== now.id) return "";
@@ -27,8 +27,16 @@ export function announce(before: GameView | null, now: GameView, colours: Colour
 
 /** "You won with a line", "Level 3 won on time", "Draw by agreement". */
 export function resultText(view: GameView, colours: Colours, t: Texts): string {
+  if (!view.result) return "";
+  const comma = view.result.winner === null && view.result.reason === "board-full" ? "," : "";
+  return `${resultHeadline(view, colours, t)}${comma} ${resultReason(view, t)}`;
+}
+
+/** "with a line", "on time". */
+export function resultReason(view: GameView, t: Texts): string {
   const { result } = view;
-  return result ? `${resultHeadline(view, colours, t)} ${t.game.reason(result, view.setup.ruleset)}`.replace(/^(\S+) the /, "$1, the ") : "";
+  const seat = yourSeat(view);
+  return result ? t.game.reason(result, view.setup.ruleset, seat !== null && result.winner === other(seat)) : "";
 }
 
 /** "You won", "Draw". */

@@ -16,11 +16,12 @@ export function outcomeText(summary: GameSummary, colours: Colours, t: Texts): s
   if (summary.status === "waiting") return t.history.waiting;
   if (!summary.result) return t.history.playing;
   const { winner } = summary.result;
-  const reason = t.game.reason(summary.result, summary.setup.ruleset);
-  if (winner === null) return `${t.game.draw}, ${reason}`;
   const { players } = summary;
   const yours = ([0, 1] as const).filter((player) => players[player].you);
-  if (yours.length === 1) return `${yours[0] === winner ? t.game.youWon : t.game.youLost} ${reason}`;
+  const lost = winner !== null && yours.length === 1 && yours[0] !== winner;
+  const reason = t.game.reason(summary.result, summary.setup.ruleset, lost);
+  if (winner === null) return `${t.game.draw}, ${reason}`;
+  if (yours.length === 1) return `${lost ? t.game.youLost : t.game.youWon} ${reason}`;
   return `${t.game.won(colours[winner])} ${reason}`;
 }
 
