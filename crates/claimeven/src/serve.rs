@@ -91,16 +91,18 @@ async fn stop_signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = interrupt => {}
-                _ = terminate.recv() => {}
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminate) => {
+                tokio::select! {
+                    _ = interrupt => {}
+                    _ = terminate.recv() => {}
+                }
             }
-            return;
+            Err(_) => drop(interrupt.await),
         }
     }
     #[cfg(not(unix))]
-    let _ = interrupt.await;
+    drop(interrupt.await);
 }
 
 /// What the file, the environment and the options say, the last of them loudest.
