@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use claimeven_server::{Config, Server, ServerError, Settings};
 use clap::ValueEnum;
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 use crate::Failure;
 
@@ -160,8 +160,8 @@ fn default_database(make: bool) -> Result<String, Failure> {
 
 fn start_log(args: &Args) -> Result<(), Failure> {
     let bad = |_| Failure::Input(format!("--log '{}' is no level of logging", args.log));
-    let filter = EnvFilter::try_new(&args.log).map_err(bad)?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let level: LevelFilter = args.log.parse().map_err(bad)?;
+    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
     match args.log_format {
         LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).init(),
         LogFormat::Json => log.json().init(),
