@@ -27,8 +27,9 @@ fn main() {
     let page = Path::new(&out).join("page");
     fs::create_dir_all(&page).expect("cargo's folder can be written");
     let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web");
-    for source in SOURCES {
-        println!("cargo::rerun-if-changed={}", web.join(source).display());
+    // A file that is not there would count as changed each time.
+    for source in SOURCES.map(|source| web.join(source)).iter().filter(|source| source.exists()) {
+        println!("cargo::rerun-if-changed={}", source.display());
     }
     if let Err(reason) = build(&web, &page) {
         println!("cargo::error={reason}");

@@ -160,11 +160,11 @@ async fn play(
 
 fn report(name: &str, times: &mut [Duration]) {
     times.sort_unstable();
-    let at = |share: f64| match times.len() {
+    let at = |percent: usize| match times.len() {
         0 => 0.0,
-        count => times[((count - 1) as f64 * share) as usize].as_secs_f64() * 1e3,
+        count => times[(count - 1) * percent / 100].as_secs_f64() * 1e3,
     };
-    println!("{name}: p50 {:.1} ms, p99 {:.1} ms, worst {:.1} ms", at(0.5), at(0.99), at(1.0));
+    println!("{name}: p50 {:.1} ms, p99 {:.1} ms, worst {:.1} ms", at(50), at(99), at(100));
 }
 
 /// The most memory that a process has used, where the system tells.

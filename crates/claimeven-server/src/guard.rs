@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
@@ -159,7 +159,10 @@ impl Guard {
         };
         let used = used.entry(address).or_insert_with(fresh);
         bucket(used).take(cost, rate, most.max(cost)).map_err(|wait| {
-            Error::TooMany("too many requests, slow down".to_owned(), wait.ceil() as u64)
+            Error::TooMany(
+                "too many requests, slow down".to_owned(),
+                Duration::from_secs_f64(wait).as_secs() + 1,
+            )
         })
     }
 }

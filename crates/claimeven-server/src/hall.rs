@@ -340,16 +340,13 @@ impl Hall {
     /// Takes over what another process has made of the game.
     async fn reload(self: &Arc<Self>, live: &Arc<Live>) -> Result<(), Error> {
         let id = live.round().id.clone();
-        match self.store.load(&id).await? {
-            Some(round) => {
-                *lock(&live.round) = Arc::new(round);
-                self.attend(live);
-                live.tell(News::Changed);
-            }
-            None => {
-                lock(&self.games).remove(&id);
-                live.tell(News::Gone("deleted"));
-            }
+        if let Some(round) = self.store.load(&id).await? {
+            *lock(&live.round) = Arc::new(round);
+            self.attend(live);
+            live.tell(News::Changed);
+        } else {
+            lock(&self.games).remove(&id);
+            live.tell(News::Gone("deleted"));
         }
         Ok(())
     }
@@ -367,14 +364,12 @@ impl Hall {
         live: &Arc<Live>,
         who: &Visitor,
     ) -> Result<Option<String>, Error> {
-        let asked = Round::clone(&live.round()).ask_rematch(who).map_err(Error::from);
-        match asked {
+        match Round::clone(&live.round()).ask_rematch(who).map_err(Error::from) {
             Ok(Rematch::Begun(id)) => return Ok(Some(id)),
             Ok(Rematch::Offered) => {
-                let asker = who.clone();
-                let asked =
-                    self.change(live, who, move |round, _| round.ask_rematch(&asker)).await?;
-                if asked == Rematch::Offered {
+                let who_asks = who.clone();
+                let change = self.change(live, who, move |round, _| round.ask_rematch(&who_asks));
+                if change.await? == Rematch::Offered {
                     return Ok(None);
                 }
             }
@@ -388,13 +383,8 @@ impl Hall {
         let next = live.round().next(id.clone(), now_ms(), fastrand::u64(..), Instant::now());
         // The game before names the next one first, so that two clicks lead to one game.
         let name = id.clone();
-        let named = self.change(live, who, move |round, _| match &round.rematch {
-            Some(id) => Ok(id.clone()),
-            None => {
-                round.rematch = Some(name.clone());
-                Ok(name)
-            }
-        });
+        let named =
+            self.change(live, who, move |round, _| Ok(round.rematch.get_or_insert(name).clone()));
         let named = named.await?;
         if named == id
             && let Err(error) = self.create(next).await
@@ -483,9 +473,8 @@ impl Hall {
 
     async fn drop_flag(self: &Arc<Self>, live: &Arc<Live>) {
         let change = |_: &mut Round, _| Err::<(), _>(Refusal::Conflict("no flag fell".to_owned()));
-        match self.apply(live, change).await {
-            Err(Error::Internal(cause)) => tracing::error!(cause, "a flag could not fall"),
-            _ => {}
+        if let Err(Error::Internal(cause)) = self.apply(live, change).await {
+            tracing::error!(cause, "a flag could not fall");
         }
     }
 
@@ -536,7 +525,7 @@ impl Hall {
         let mut seeds = fastrand::Rng::with_seed(round.seed);
         let seeds = [seeds.u64(..), seeds.u64(..)];
         let thoughts = Arc::new(Thoughts::default());
-        let report = self.report(&live, player, &thoughts);
+        let report = report(&live, player, &thoughts);
         let mut wait = Duration::from_millis(100);
         let decided = loop {
             let question = Question {
@@ -594,27 +583,6 @@ impl Hall {
         if let Err(Error::Internal(cause)) = kept {
             tracing::error!(cause, "an agent's move could not be stored");
         }
-    }
-
-    /// Tells a game's watchers what an agent thinks, until the task is dropped.
-    fn report(
-        &self,
-        live: &Arc<Live>,
-        player: usize,
-        thoughts: &Arc<Thoughts>,
-    ) -> AbortOnDropHandle<()> {
-        const PERIOD: Duration = Duration::from_millis(250);
-        let (live, thoughts) = (Arc::clone(live), Arc::clone(thoughts));
-        AbortOnDropHandle::new(tokio::spawn(async move {
-            let began = Instant::now();
-            loop {
-                tokio::time::sleep(PERIOD).await;
-                let thought = thoughts.now();
-                if thought.nodes > 0 {
-                    live.tell(News::Thought(thinking_message(player, &thought, began.elapsed())));
-                }
-            }
-        }))
     }
 
     /// Looks after everything that nobody asks for, once in a while.
@@ -694,6 +662,22 @@ impl Hall {
         let task = self.tasks.spawn(work);
         task.await.unwrap_or_else(|error| Err(Error::Internal(error.to_string())))
     }
+}
+
+/// Tells a game's watchers what an agent thinks, until the task is dropped.
+fn report(live: &Arc<Live>, player: usize, thoughts: &Arc<Thoughts>) -> AbortOnDropHandle<()> {
+    const PERIOD: Duration = Duration::from_millis(250);
+    let (live, thoughts) = (Arc::clone(live), Arc::clone(thoughts));
+    AbortOnDropHandle::new(tokio::spawn(async move {
+        let began = Instant::now();
+        loop {
+            tokio::time::sleep(PERIOD).await;
+            let thought = thoughts.now();
+            if thought.nodes > 0 {
+                live.tell(News::Thought(thinking_message(player, &thought, began.elapsed())));
+            }
+        }
+    }))
 }
 
 fn thinking_message(player: usize, thought: &Thought, time: Duration) -> Arc<str> {

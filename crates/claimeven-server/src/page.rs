@@ -1,11 +1,15 @@
 //! The web page: files that are part of the program.
 
+#![allow(clippy::unused_async, reason = "handlers are async, whether they wait or not")]
+
 #[cfg(feature = "page")]
 use axum::http::HeaderMap;
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::error::Error;
+#[cfg(feature = "page")]
+use crate::visitor::hex;
 
 /// What `web/` was built into.
 #[cfg(feature = "page")]
@@ -33,8 +37,7 @@ pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Respo
         None => ("index.html", StatusCode::NOT_FOUND),
     };
     let Some(file) = Files::get(name) else { return without_page() };
-    let hash: String =
-        file.metadata.sha256_hash()[..12].iter().map(|b| format!("{b:02x}")).collect();
+    let hash = hex(&file.metadata.sha256_hash()[..12]);
     let etag = format!("\"{hash}\"");
     // The names of assets have their hash in them; all else is asked for again.
     let cache = if name.starts_with("assets/") {

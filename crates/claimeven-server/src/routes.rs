@@ -1,5 +1,7 @@
 //! The API over HTTP. Each handler reads its input, asks the hall, and shows the game.
 
+#![allow(clippy::unused_async, reason = "handlers are async, whether they wait or not")]
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -214,7 +216,7 @@ impl NewGame {
             made: game.moves().iter().map(made).collect(),
             game,
             undone: Vec::new(),
-            clock: self.clock.map(clock).transpose()?,
+            clock: self.clock.as_ref().map(clock).transpose()?,
             ending: None,
             offers: Offers::default(),
             rematch: None,
@@ -238,9 +240,9 @@ fn seat(input: SeatInput, player: usize, setup: Setup, app: &App, who: &Visitor)
     }
 }
 
-fn clock(input: ClockInput) -> Answer<Clock> {
+fn clock(input: &ClockInput) -> Answer<Clock> {
     const DAY: u64 = 86_400_000;
-    let ClockInput { initial_ms, increment_ms } = input;
+    let ClockInput { initial_ms, increment_ms } = *input;
     if !(1_000..=DAY).contains(&initial_ms) {
         return Err(Error::Bad(format!("initial_ms is 1000 to {DAY}, not {initial_ms}")));
     }
@@ -262,6 +264,7 @@ fn name(given: Option<String>) -> Answer<Option<String>> {
     Ok(Some(name).filter(|name| !name.is_empty()))
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
 fn bad(error: impl ToString) -> Error {
     Error::Bad(error.to_string())
 }
@@ -401,7 +404,7 @@ async fn redo(
     Id(id): Id,
     Body(Nothing {}): Body<Nothing>,
 ) -> Answer<Json<GameView>> {
-    change(&app, &who, &id, |round, who, now| round.redo(who, now)).await
+    change(&app, &who, &id, Round::redo).await
 }
 
 /// Gives the game up.
@@ -415,7 +418,7 @@ async fn resign(
     Id(id): Id,
     Body(Nothing {}): Body<Nothing>,
 ) -> Answer<Json<GameView>> {
-    change(&app, &who, &id, |round, who, now| round.resign(who, now)).await
+    change(&app, &who, &id, Round::resign).await
 }
 
 /// Offers a draw, or answers an offer.
@@ -653,7 +656,7 @@ fn filter(asked: &ListInput, who: &Visitor, limit: u32) -> Answer<Filter> {
     if let Some(agent) = &asked.agent {
         let start = agent.replace(['\\', '%', '_'], "");
         // `level:1` is not to find `level:10`.
-        let exact = agents_exactly(&start);
+        let exact = names_one_agent(&start);
         if exact {
             filter.text("(agent0 = ? OR agent1 = ?)", &start);
         } else {
@@ -705,7 +708,7 @@ fn filter(asked: &ListInput, who: &Visitor, limit: u32) -> Answer<Filter> {
 }
 
 /// Whether a text names an agent with its parameters, and not only a kind.
-fn agents_exactly(text: &str) -> bool {
+fn names_one_agent(text: &str) -> bool {
     text.starts_with("level:")
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Extension;
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
@@ -128,7 +129,7 @@ impl Talk {
                     if heard.elapsed() > SILENCE {
                         return;
                     }
-                    send(&mut socket, Message::Ping(Default::default())).await
+                    send(&mut socket, Message::Ping(Bytes::new())).await
                 }
             };
         }

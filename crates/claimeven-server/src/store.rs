@@ -21,8 +21,11 @@ use crate::visitor::{Visitor, random_hex};
 #[derive(Clone)]
 pub(crate) struct Store {
     pool: AnyPool,
-    changes: mpsc::Sender<(Change, oneshot::Sender<Result<bool, StoreError>>)>,
+    changes: mpsc::Sender<Order>,
 }
+
+/// A change, and where to say whether it was made.
+type Order = (Change, oneshot::Sender<Result<bool, StoreError>>);
 
 /// Something to write.
 enum Change {
@@ -48,6 +51,7 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
 fn broken(message: impl ToString) -> StoreError {
     StoreError::Broken(message.to_string())
 }
@@ -132,10 +136,7 @@ impl Store {
         let (answer, answered) = oneshot::channel();
         let gone = |_| broken("the database is closed");
         self.changes.send((change, answer)).await.map_err(|_| broken("the database is closed"))?;
-        match answered.await.map_err(gone)?? {
-            true => Ok(()),
-            false => Err(StoreError::Stale),
-        }
+        if answered.await.map_err(gone)?? { Ok(()) } else { Err(StoreError::Stale) }
     }
 
     /// A game with all its moves.
@@ -250,7 +251,8 @@ impl Filter {
         for (index, part) in condition.split('?').enumerate() {
             if index > 0 {
                 bind(self);
-                text.push_str(&format!("${}", self.values.len()));
+                text.push('$');
+                text.push_str(&self.values.len().to_string());
             }
             text.push_str(part);
         }
@@ -259,10 +261,7 @@ impl Filter {
 }
 
 /// Makes changes as they come, as many at once as have come.
-async fn write(
-    pool: AnyPool,
-    mut inbox: mpsc::Receiver<(Change, oneshot::Sender<Result<bool, StoreError>>)>,
-) {
+async fn write(pool: AnyPool, mut inbox: mpsc::Receiver<Order>) {
     const MOST_AT_ONCE: usize = 256;
     let mut batch = Vec::new();
     while inbox.recv_many(&mut batch, MOST_AT_ONCE).await > 0 {
@@ -488,20 +487,20 @@ fn round_of(row: &AnyRow, made: Vec<Made>) -> Result<Round, StoreError> {
     let reason = some_text("reason")?.map(|reason| {
         serde_json::from_value::<Reason>(serde_json::Value::String(reason)).map_err(broken)
     });
-    let winner = optional("winner")?.map(|winner| winner as usize % 2);
+    let winner = optional("winner")?.map(|winner| usize::from(winner == 1));
     let pending: Pending = serde_json::from_str(&text("pending")?).map_err(broken)?;
     Ok(Round {
         id: text("id")?,
-        version: number("version")? as u64,
+        version: number("version")?.cast_unsigned(),
         created: number("created")?,
         owner: some_text("owner")?.map(Visitor::stored),
         seats: [
             seat("kind0", "holder0", "name0", "agent0")?,
             seat("kind1", "holder1", "name1", "agent1")?,
         ],
-        first: number("first_player")? as usize % 2,
+        first: usize::from(number("first_player")? == 1),
         seed: number("seed")?.cast_unsigned(),
-        opening: number("opening")? as usize,
+        opening: usize::try_from(number("opening")?).unwrap_or(0),
         game,
         made,
         undone: pending.undone,

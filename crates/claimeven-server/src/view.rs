@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use claimeven_arena::{Reason, SetupRecord};
-use claimeven_game::{Player, Position};
+use claimeven_game::{Column, Player, Position};
 use claimeven_search::{ColumnValue, Decision, Value};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -138,7 +138,7 @@ impl GameView {
             if round.first == 0 { [first, second] } else { [second, first] }
         };
         let playing = round.status() == Status::Playing;
-        let legal = if playing { position.legal().map(|c| c.number()).collect() } else { vec![] };
+        let legal = if playing { position.legal().map(Column::number).collect() } else { vec![] };
         let player = |player: usize| PlayerView {
             you: round.holds(who, player),
             connected: presence.connected[player],

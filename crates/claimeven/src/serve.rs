@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use claimeven_server::{Config, Server, ServerError, Settings};
 use clap::ValueEnum;
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 use crate::Failure;
 
@@ -91,16 +91,18 @@ async fn stop_signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = interrupt => {}
-                _ = terminate.recv() => {}
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminate) => {
+                tokio::select! {
+                    _ = interrupt => {}
+                    _ = terminate.recv() => {}
+                }
             }
-            return;
+            Err(_) => drop(interrupt.await),
         }
     }
     #[cfg(not(unix))]
-    let _ = interrupt.await;
+    drop(interrupt.await);
 }
 
 /// What the file, the environment and the options say, the last of them loudest.
@@ -158,8 +160,8 @@ fn default_database(make: bool) -> Result<String, Failure> {
 
 fn start_log(args: &Args) -> Result<(), Failure> {
     let bad = |_| Failure::Input(format!("--log '{}' is no level of logging", args.log));
-    let filter = EnvFilter::try_new(&args.log).map_err(bad)?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let level: LevelFilter = args.log.parse().map_err(bad)?;
+    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
     match args.log_format {
         LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).init(),
         LogFormat::Json => log.json().init(),

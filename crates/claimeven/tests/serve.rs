@@ -84,7 +84,7 @@ impl Player {
         let new = json!({
             "seats": [{ "kind": "human" }, { "kind": "human" }], "first": 0,
             // Nobody can win, so that the game is as long as it can be.
-            "setup": { "cols": 9, "rows": 9, "connect": 9 },
+            "setup": { "cols": 9, "rows": 9, "connect": 10 },
         });
         let (status, cookie, game) =
             request(addr, "", "POST", "/api/games", &new.to_string()).unwrap();

@@ -108,7 +108,7 @@ fn almost_a_game() -> impl Strategy<Value = Value> {
 fn for_all<T: std::fmt::Debug>(
     cases: u32,
     strategy: impl Strategy<Value = T>,
-    check: impl AsyncFn(&Visitor, &str, T) -> Result<(), TestCaseError>,
+    check: &impl AsyncFn(&Visitor, &str, T) -> Result<(), TestCaseError>,
 ) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let config = Config {
@@ -157,7 +157,7 @@ fn any_body_is_answered() {
     for_all(
         300,
         (prop::sample::select(ACTIONS.to_vec()), body),
-        async |visitor, id, (action, body)| {
+        &async |visitor, id, (action, body)| {
             let json = [("content-type", "application/json")];
             let path = match action {
                 "../../hint" => "/api/hint".to_owned(),
@@ -170,7 +170,7 @@ fn any_body_is_answered() {
 
 #[test]
 fn any_game_is_made_or_refused() {
-    for_all(300, almost_a_game(), async |visitor, _, game| {
+    for_all(300, almost_a_game(), &async |visitor, _, game| {
         is_sound(&visitor.post("/api/games", game).await)
     });
 }
@@ -186,7 +186,7 @@ fn any_address_and_cookie_is_answered() {
         text().prop_map(|path| format!("/api/games/{path}")),
         text().prop_map(|path| format!("/{path}")),
     ];
-    for_all(300, (query, text()), async |visitor, _, (path, cookie)| {
+    for_all(300, (query, text()), &async |visitor, _, (path, cookie)| {
         let cookie = format!("claimeven={cookie}");
         let reply = visitor.send(Method::GET, &path, &[("cookie", &cookie)], None).await;
         prop_assert!(reply.status.as_u16() < 500, "{path}: {reply:?}");
@@ -200,7 +200,7 @@ fn any_message_on_a_socket_is_answered_or_ends_it() {
         3 => any_json().prop_map(|json| json.to_string()),
         1 => ".{0,64}".prop_map(String::from),
     ];
-    for_all(100, vec(text, 1..4), async |visitor, id, messages| {
+    for_all(100, vec(text, 1..4), &async |visitor, id, messages| {
         let mut socket = visitor.follow(id).await;
         for message in messages {
             socket.say_text(message).await;

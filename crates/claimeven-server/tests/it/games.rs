@@ -281,7 +281,7 @@ on_both_databases! {
         assert_eq!(list("winner=me").await, [""; 0]);
         assert_eq!(list("ruleset=lines&cols=5&rows=4").await, [ids[4].clone()]);
         assert_eq!(list("player=aDa&limit=100").await.len(), 5);
-        assert_eq!(list("status=waiting").await, [waiting.clone()]);
+        assert_eq!(list("status=waiting").await, std::slice::from_ref(&waiting));
         let others = eve.get("/api/games?limit=100").await.expect(200);
         assert_eq!(names(others).len(), 5, "an invitation is nobody else's business");
 

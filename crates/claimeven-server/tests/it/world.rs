@@ -47,7 +47,8 @@ pub(crate) struct World {
     pub(crate) addr: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     running: Option<JoinHandle<()>>,
-    _folder: Option<tempfile::TempDir>,
+    /// Where the database is, for as long as it is needed.
+    folder: Option<tempfile::TempDir>,
 }
 
 impl World {
@@ -83,7 +84,7 @@ impl World {
             let stopped = async move { drop(stopped.await) };
             server.run(stopped).await.unwrap();
         });
-        World { config, addr, stop: Some(stop), running: Some(running), _folder: folder }
+        World { config, addr, stop: Some(stop), running: Some(running), folder }
     }
 
     /// Stops the server in order, and starts another on the same database.
@@ -96,7 +97,7 @@ impl World {
         self.stop.take();
         self.running.take().unwrap().await.unwrap();
         tokio::time::sleep(down).await;
-        World::start(self.config.clone(), self._folder.take()).await
+        World::start(self.config.clone(), self.folder.take()).await
     }
 
     /// Somebody new.
@@ -234,7 +235,7 @@ impl Visitor {
                 if is_right(&game) {
                     return game;
                 }
-                assert!(began.elapsed() < Duration::from_secs(60), "{caller}: still {game:#}");
+                assert!(began.elapsed() < Duration::from_mins(1), "{caller}: still {game:#}");
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
@@ -288,7 +289,7 @@ impl Socket {
     /// The next message; `None` once the server has closed the socket.
     pub(crate) async fn hear(&mut self) -> Option<Value> {
         loop {
-            let message = tokio::time::timeout(Duration::from_secs(60), self.stream.next()).await;
+            let message = tokio::time::timeout(Duration::from_mins(1), self.stream.next()).await;
             match message.expect("the server says something")? {
                 Ok(Message::Text(text)) => return Some(serde_json::from_str(&text).unwrap()),
                 Ok(Message::Close(_)) | Err(_) => return None,
