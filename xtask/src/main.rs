@@ -2,8 +2,10 @@
 
 mod postgres;
 mod solver_bench;
+mod web;
 
 use std::env;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
@@ -11,7 +13,7 @@ use postgres::Postgres;
 use solver_bench::SolverBench;
 
 const USAGE: &str = "\
-usage: cargo xtask test                  format, lints, all tests, doctests and docs
+usage: cargo xtask test                  format, lints, all tests, doctests, docs and the page
        cargo xtask load [GAMES] [SECONDS]
                                          so many live games at once against a server (500 for 60 s)
        cargo xtask bench [FILTER]        the benchmarks, or those whose name contains FILTER
@@ -45,18 +47,22 @@ fn main() -> ExitCode {
     run(&steps)
 }
 
-/// One cargo command of a chore.
+/// One command of a chore.
 struct Step {
     name: &'static str,
+    program: &'static str,
     arguments: Vec<String>,
+    /// Where it runs, if not here.
+    folder: Option<PathBuf>,
     /// Environment variables to run it with.
     variables: Vec<(&'static str, String)>,
 }
 
 impl Step {
+    /// A cargo command.
     fn new(name: &'static str, arguments: &[&str]) -> Step {
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        Step { name, arguments, variables: Vec::new() }
+        Step { name, program: "cargo", arguments, folder: None, variables: Vec::new() }
     }
 }
 
@@ -128,7 +134,7 @@ fn test_steps(postgres: Option<String>) -> Vec<Step> {
     let clippy =
         ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
     let docs = ["doc", "--workspace", "--all-features", "--no-deps", "--document-private-items"];
-    vec![
+    let mut steps = vec![
         Step::new("format", &["fmt", "--all", "--check"]),
         Step::new("lints", &clippy),
         Step {
@@ -140,24 +146,29 @@ fn test_steps(postgres: Option<String>) -> Vec<Step> {
             variables: vec![("RUSTDOCFLAGS", "-D warnings".to_owned())],
             ..Step::new("docs", &docs)
         },
-    ]
+    ];
+    steps.extend(web::steps());
+    steps
 }
 
 /// Runs the steps in order up to the first that fails, and says how long each took.
 fn run(steps: &[Step]) -> ExitCode {
     let mut times: Vec<(&str, Duration)> = Vec::new();
     for (number, step) in (1..).zip(steps) {
-        let Step { name, arguments, variables } = step;
-        println!("\n[{number}/{}] {name}: cargo {}", steps.len(), arguments.join(" "));
+        let Step { name, program, arguments, folder, variables } = step;
+        println!("\n[{number}/{}] {name}: {program} {}", steps.len(), arguments.join(" "));
         let start = Instant::now();
-        let mut command = Command::new("cargo");
+        let mut command = Command::new(program);
         command.args(arguments).envs(variables.iter().map(|(name, value)| (name, value)));
+        if let Some(folder) = folder {
+            command.current_dir(folder);
+        }
         let status = command.status();
         times.push((name, start.elapsed()));
         let failure = match status {
             Ok(status) if status.success() => continue,
             Ok(status) => status.to_string(),
-            Err(error) => format!("cargo cannot be run: {error}"),
+            Err(error) => format!("{program} cannot be run: {error}"),
         };
         print_times(&times);
         eprintln!("xtask: {name} failed ({failure})");
