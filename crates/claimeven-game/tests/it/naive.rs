@@ -43,7 +43,7 @@ impl Naive {
         };
         let closes = |new: &Cell| {
             let lines = self.runs(|column, row| {
-                self.disc(column, row) == Some(player) || is_at(new, column, row)
+                self.disc(column, row) == Some(player) || is_at(*new, column, row)
             });
             lines.iter().any(|line| line.contains(new))
         };
@@ -112,7 +112,7 @@ impl Naive {
     }
 }
 
-fn is_at(cell: &Cell, column: isize, row: isize) -> bool {
+fn is_at(cell: Cell, column: isize, row: isize) -> bool {
     (cell.column.index().cast_signed(), isize::from(cell.row)) == (column, row)
 }
 
