@@ -40,9 +40,9 @@ use failure::Failure;
 #[derive(Parser)]
 #[command(version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "More: show, review, evaluate, experiments, replay, games, ugi, perft, count, book,\n\
-    bench, completions. Without a command: the web application. The --help of\n\
-    each has examples."
+    after_help = "More: show, review, evaluate, experiments, replay, games, ugi, perft, count,\n\
+    book, bench, completions. Without a command: the web application. The --help\n\
+    of each has examples."
 )]
 struct Cli {
     /// When to use colour: auto, always or never
