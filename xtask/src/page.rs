@@ -23,7 +23,9 @@ pub(crate) fn steps() -> Vec<Step> {
         Some(chromium) => {
             let text = |path: PathBuf| path.to_string_lossy().into_owned();
             let variables = vec![("CLAIMEVEN_BIN", text(binary())), ("CHROMIUM", text(chromium))];
-            steps.push(Step::new("program", &["build", "--package", "claimeven"]));
+            // The tests have built it so; with other features it would be built once more.
+            let program = ["build", "--workspace", "--all-features", "--bins"];
+            steps.push(Step::new("program", &program));
             steps.push(Step { variables, ..npm("browser", &["run", "e2e"]) });
         }
         None => println!("Chromium is not installed: the page is not tried in a browser"),
