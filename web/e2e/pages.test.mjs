@@ -132,14 +132,13 @@ test("discs fall, unless the person wants no movement", async () => {
   const id = await playedGame(page, []);
   await page.goto(`${server.base}/game/${id}`);
   await column(page, 4).click();
-  const falling = await page.evaluate(() => document.getAnimations().filter((animation) => animation.effect?.target?.closest?.(".frame")).length);
-  assert.ok(falling > 0, "a disc is falling");
+  const falling = () => page.evaluate(() => document.getAnimations().filter((animation) => animation.effect?.target?.closest?.(".frame")).length);
+  assert.ok((await falling()) > 0, "a disc is falling");
   await page.emulateMedia({ reducedMotion: "reduce" });
   await eventually("the page has heard", async () => (await page.evaluate(() => document.documentElement.dataset.motion)) === "reduced");
-  await eventually("the disc is in", async () => (await moves(page)) === 1);
+  await eventually("the disc is in", async () => (await moves(page)) === 1 && (await falling()) === 0);
   await column(page, 3).click();
-  const still = await page.evaluate(() => document.getAnimations().filter((animation) => animation.effect?.target?.closest?.(".frame")).length);
-  assert.equal(still, 0, "nothing moves");
+  assert.equal(await falling(), 0, "nothing moves");
   await close();
 });
 

@@ -85,14 +85,26 @@ test("every key", async () => {
   const counts = async (number, what) => eventually(what, async () => (await moves(page)) === number || (await moves(page)));
   await page.keyboard.press("4");
   await counts(1, "a digit drops");
+  // Until the server has taken a move there is nothing to aim with, and arrows step through the game.
+  const taken = () => page.locator("[data-column].open").first().waitFor();
+  const aimed = (column) =>
+    eventually(`column ${column} is aimed at`, async () => {
+      const focused = await page.evaluate(() => document.activeElement?.getAttribute("data-column"));
+      return focused === column || focused;
+    });
+  await taken();
   await page.keyboard.press("ArrowRight");
+  await aimed("4");
   await page.keyboard.press("ArrowRight");
-  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-column")), "5", "arrows aim");
+  await aimed("5");
   await page.keyboard.press("Enter");
   await counts(2, "Enter drops");
+  await taken();
   await page.keyboard.press("ArrowLeft");
+  await aimed("4");
   await page.keyboard.press("Space");
   await counts(3, "Space drops");
+  await taken();
   await page.keyboard.press("ArrowDown");
   await counts(4, "the arrow down drops");
   assert.deepEqual((await gameOf(page)).moves.map((move) => move.column), [4, 5, 4, 4]);
