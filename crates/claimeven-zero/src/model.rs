@@ -105,8 +105,21 @@ pub fn kept_networks(folder: &Path) -> Vec<u64> {
 /// A file's network, and how the file was when it was read.
 struct Loaded {
     file: PathBuf,
-    version: Option<(u64, SystemTime)>,
+    version: Option<Version>,
     network: Arc<Network>,
+}
+
+/// What another file in the same place would have different: its size, its time, or, if it came
+/// within the same tick of the clock, its number in the file system.
+type Version = (u64, SystemTime, u64);
+
+fn version(file: &Path) -> Option<Version> {
+    let data = fs::metadata(file).ok()?;
+    #[cfg(unix)]
+    let number = std::os::unix::fs::MetadataExt::ino(&data);
+    #[cfg(not(unix))]
+    let number = 0;
+    Some((data.len(), data.modified().ok()?, number))
 }
 
 /// The networks that were asked for last. A tournament makes its players anew for every game.
@@ -116,8 +129,7 @@ static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 const REMEMBERED: usize = 16;
 
 fn load_shared(file: PathBuf) -> Result<Arc<Network>, FileError<NetworkError>> {
-    let metadata = fs::metadata(&file).ok();
-    let version = metadata.and_then(|data| Some((data.len(), data.modified().ok()?)));
+    let version = version(&file);
     // Nothing is done under the lock that could leave the list half changed.
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let known = loaded.iter().position(|known| known.file == file);
