@@ -26,7 +26,9 @@ fn main() {
     let out = env::var("OUT_DIR").expect("cargo sets it");
     let page = Path::new(&out).join("page");
     fs::create_dir_all(&page).expect("cargo's folder can be written");
-    let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web");
+    // Asked for when it runs: checkouts that share a target folder share this program too.
+    let here = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    let web = Path::new(&here).join("../../web");
     // A file that is not there would count as changed each time.
     for source in SOURCES.map(|source| web.join(source)).iter().filter(|source| source.exists()) {
         println!("cargo::rerun-if-changed={}", source.display());

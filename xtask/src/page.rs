@@ -1,7 +1,7 @@
 //! The page's checks: its types, its logic, and whole games in a real browser against the real server.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::Step;
@@ -33,8 +33,10 @@ pub(crate) fn steps() -> Vec<Step> {
     steps
 }
 
+/// Where the page's sources are. Cargo tells it when this runs: checkouts that share a target folder
+/// share this program too.
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../web")
+    env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from).join("../web")
 }
 
 /// Where cargo puts the program.
