@@ -98,7 +98,11 @@ test("two people play through a dropped connection, with a third watching", asyn
   const first = ada.page.url();
   await ada.page.getByRole("button", { name: "Rematch" }).click();
   await ben.page.getByText(/would like a rematch/).waitFor();
-  await ben.page.getByRole("button", { name: "Rematch" }).click();
+  await ben.page.getByRole("button", { name: "Decline" }).click();
+  await ada.page.getByText("Rematch offered.").waitFor({ state: "hidden" });
+  await ada.page.getByRole("button", { name: "Rematch" }).click();
+  await ben.page.getByText(/would like a rematch/).waitFor();
+  await ben.page.getByRole("button", { name: "Accept" }).click();
   await ben.page.waitForURL((url) => !first.endsWith(url.pathname));
   await ada.page.waitForURL((url) => !first.endsWith(url.pathname));
   assert.equal(new URL(ada.page.url()).pathname, new URL(ben.page.url()).pathname);

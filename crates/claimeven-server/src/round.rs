@@ -431,6 +431,15 @@ impl Round {
         }
     }
 
+    /// Turns a rematch down, or takes one's own offer back.
+    pub(crate) fn decline_rematch(&mut self, who: &Visitor) -> Result<(), Refusal> {
+        self.require_seat(who)?;
+        match self.offers.rematch.take() {
+            Some(_) => Ok(()),
+            None => conflict("nobody has offered a rematch"),
+        }
+    }
+
     /// The next game of the same players, whose other one begins.
     pub(crate) fn next(&self, id: String, created: i64, seed: u64, now: Instant) -> Round {
         let clock = self.clock.map(|clock| Clock { left: [clock.initial; 2], ..clock });

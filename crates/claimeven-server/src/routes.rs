@@ -442,8 +442,9 @@ struct RematchView {
     id: Option<String>,
 }
 
-/// Begins another game of the same players, the other of whom begins; between people, asks for it.
-#[utoipa::path(post, path = "/api/games/{id}/rematch", params(("id" = String, Path)), request_body = Nothing, responses(
+/// Begins another game of the same players, the other of whom begins; between people, asks for it or
+/// answers who has asked.
+#[utoipa::path(post, path = "/api/games/{id}/rematch", params(("id" = String, Path)), request_body = Answering, responses(
     (status = 200, body = RematchView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
@@ -452,8 +453,13 @@ async fn rematch(
     Extension(who): Extension<Visitor>,
     Extension(address): Extension<Address>,
     Id(id): Id,
-    Body(Nothing {}): Body<Nothing>,
+    Body(Answering { accept }): Body<Answering>,
 ) -> Answer<Json<RematchView>> {
+    if accept == Some(false) {
+        let decline = |round: &mut Round, who: &Visitor, _| round.decline_rematch(who);
+        let Json(_) = change(&app, &who, &id, decline).await?;
+        return Ok(Json(RematchView { id: None }));
+    }
     let live = app.hall.live(&id).await?;
     app.guard.new_game(address)?;
     Ok(Json(RematchView { id: app.hall.rematch(&live, &who).await? }))

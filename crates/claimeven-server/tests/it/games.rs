@@ -212,6 +212,14 @@ on_both_databases! {
 
         assert_eq!(ada.act(&id, "rematch", json!({})).await.expect(200), json!({ "id": null }));
         assert_eq!(bob.game(&id).await["offers"]["rematch"], 0);
+        let no = json!({ "accept": false });
+        assert_eq!(bob.act(&id, "rematch", no.clone()).await.expect(200), json!({ "id": null }));
+        assert_eq!(bob.game(&id).await["offers"]["rematch"], Value::Null);
+        assert_eq!(
+            bob.act(&id, "rematch", no.clone()).await.error(409),
+            "nobody has offered a rematch"
+        );
+        assert_eq!(ada.act(&id, "rematch", json!({})).await.expect(200), json!({ "id": null }));
         let next = bob.act(&id, "rematch", json!({})).await.expect(200)["id"].clone();
         let next = next.as_str().unwrap();
         assert_eq!(ada.act(&id, "rematch", json!({})).await.expect(200)["id"], next);

@@ -127,12 +127,12 @@ class GameState {
     if (view) void this.ask(() => server.seat(view.id, player, agent));
   }
 
-  async rematch(): Promise<void> {
+  async rematch(accept?: boolean): Promise<void> {
     const { view } = this;
     if (!view) return;
     if (view.rematch) return router.go(`/game/${view.rematch}`);
     try {
-      const { id } = await server.rematch(view.id);
+      const { id } = await server.rematch(view.id, accept);
       if (id) router.go(`/game/${id}`);
     } catch (error) {
       this.failed(error);
