@@ -268,16 +268,26 @@ async fn write(pool: AnyPool, mut inbox: mpsc::Receiver<Order>) {
         let (changes, answers): (Vec<Change>, Vec<_>) = batch.drain(..).unzip();
         let results = match write_batch(&pool, &changes).await {
             Ok(results) => results.into_iter().map(Ok).collect(),
-            Err(error) => {
-                tracing::error!(?error, changes = changes.len(), "the database refused to write");
-                vec![Err(error); changes.len()]
-            }
+            Err(_) => write_singly(&pool, &changes).await,
         };
         for (answer, result) in answers.into_iter().zip(results) {
             // Whoever has gone meanwhile needs no answer.
             let _ = answer.send(result);
         }
     }
+}
+
+/// Makes changes one by one, so that one which cannot be made does not take others with it.
+async fn write_singly(pool: &AnyPool, changes: &[Change]) -> Vec<Result<bool, StoreError>> {
+    let mut results = Vec::with_capacity(changes.len());
+    for change in changes {
+        let written = write_batch(pool, std::slice::from_ref(change)).await;
+        if let Err(error) = &written {
+            tracing::error!(?error, "the database refused to write");
+        }
+        results.push(written.map(|results| results == [true]));
+    }
+    results
 }
 
 async fn write_batch(pool: &AnyPool, changes: &[Change]) -> Result<Vec<bool>, StoreError> {
@@ -551,4 +561,57 @@ fn micros(duration: Duration) -> i64 {
 
 fn duration(micros: i64) -> Duration {
     Duration::from_micros(u64::try_from(micros).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use claimeven_game::Game;
+
+    fn round(id: &str) -> Round {
+        Round {
+            id: id.to_owned(),
+            version: 0,
+            created: now_ms(),
+            owner: None,
+            seats: [Seat::Open, Seat::Open],
+            first: 0,
+            seed: 1,
+            opening: 0,
+            game: Game::new(Setup::STANDARD),
+            made: Vec::new(),
+            undone: Vec::new(),
+            clock: None,
+            ending: None,
+            offers: Offers::default(),
+            rematch: None,
+            turn_began: Instant::now(),
+        }
+    }
+
+    /// All are written in one transaction, as they come at the same time.
+    #[tokio::test]
+    async fn a_change_that_is_refused_takes_no_other_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("games.sqlite");
+        let store = Store::open(&format!("sqlite:{}", file.display()), 2).await.unwrap();
+        sqlx::raw_sql(
+            "CREATE TRIGGER refuse BEFORE INSERT ON games WHEN NEW.id = 'bad' \
+             BEGIN SELECT RAISE(ABORT, 'no'); END",
+        )
+        .execute(&store.pool)
+        .await
+        .unwrap();
+
+        let (one, bad, two) = tokio::join!(
+            store.create(round("one")),
+            store.create(round("bad")),
+            store.create(round("two")),
+        );
+        assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
+        assert!(matches!(bad, Err(StoreError::Broken(_))), "{bad:?}");
+        for (id, is_there) in [("one", true), ("bad", false), ("two", true)] {
+            assert_eq!(store.load(id).await.unwrap().is_some(), is_there, "{id}");
+        }
+    }
 }
