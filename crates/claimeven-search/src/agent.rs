@@ -9,7 +9,7 @@ use std::time::Duration;
 use claimeven_game::{Column, Outcome, Position, Setup};
 use claimeven_solver::Score;
 
-use crate::thoughts::Thoughts;
+use crate::thoughts::{Thought, Thoughts};
 use crate::tree::Tree;
 
 /// A player that is a program.
@@ -65,6 +65,18 @@ pub struct Decision {
     pub time: Duration,
     /// Whether a limit ended the search before it had done what the player's parameters ask for.
     pub stopped: bool,
+}
+
+impl Decision {
+    /// The last thought of the search: how far it got, and the best play that it saw.
+    pub fn thought(&self) -> Thought {
+        Thought {
+            nodes: self.work.nodes,
+            depth: self.work.depth,
+            value: Some(self.value),
+            line: self.line.clone(),
+        }
+    }
 }
 
 /// What is known of one column.

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
 use claimeven_arena::AgentSpec;
-use claimeven_game::{Column, Game};
+use claimeven_game::{Column, Game, Position};
 use claimeven_search::{Bound, ColumnValue, Decision, Limits, Value};
 use serde::Serialize;
 
@@ -137,10 +137,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
     let last_move = game.moves().last().copied();
     writeln!(out, "{}", Drawing { position, last_move })?;
-    let Some(decision) = decision else {
-        writeln!(out, "{}", status(position))?;
-        return Ok(());
-    };
+    match decision {
+        Some(decision) => write_opinion(&mut out, position, &decision),
+        None => Ok(writeln!(out, "{}", status(position))?),
+    }
+}
+
+/// Writes what a player thinks of a position, as it stands below a drawing of the board.
+pub(crate) fn write_opinion(
+    out: &mut impl Write,
+    position: &Position,
+    decision: &Decision,
+) -> Result<(), Failure> {
     let is_proven = |known: &ColumnValue| label(known.value).is_some();
     let mut known = decision.columns.iter().flatten().peekable();
     if known.peek().is_some() && known.all(is_proven) {
@@ -156,7 +164,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     writeln!(out, "{}, {}", status(position), decision.value)?;
     let best_value = decision.columns[decision.column.index()].map(|known| known.value);
-    for (column, known) in Column::all(setup).zip(&decision.columns) {
+    for (column, known) in Column::all(position.setup()).zip(&decision.columns) {
         let Some(ColumnValue { value, bound }) = *known else { continue };
         let style = style(value);
         let is_best = bound == Bound::Exact && Some(value) == best_value;
@@ -168,7 +176,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         };
         writeln!(out, "  {column}  {style}{sign}{value}{style:#}{best}")?;
     }
-    writeln!(out, "best play: {}", line_text(&decision))?;
+    writeln!(out, "best play: {}", line_text(decision))?;
     let millis = decision.time.as_secs_f64() * 1e3;
     let early = if decision.stopped { ", stopped by a limit" } else { "" };
     writeln!(out, "{} nodes, {millis:.1} ms{early}", decision.work.nodes)?;

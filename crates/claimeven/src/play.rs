@@ -15,6 +15,7 @@ mod tests;
 use std::env;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use claimeven_arena::{Clock, Seat};
 
@@ -36,7 +37,8 @@ use table::Table;
     claimeven play\n  \
     claimeven play human level:6 --clock 180+2\n  \
     claimeven play perfect human\n  \
-    claimeven play alphabeta:depth=8 mcts:sims=20000\n  \
+    claimeven play alphabeta:depth=8 mcts:sims=20000 --pace 1\n  \
+    claimeven play level:3 level:7 --step\n  \
     claimeven play human human --cols 9 --rows 7\n  \
     claimeven play random:seed=7 human --ruleset lines\n  \
     claimeven play --load games.jsonl\n  \
@@ -63,6 +65,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME")]
     clock: Option<Clock>,
 
+    /// Seconds between two moves of programs that play each other [default: 0.5, --plain: 0]
+    #[arg(long, value_name = "SECONDS", value_parser = pace)]
+    pace: Option<Duration>,
+
+    /// Let programs that play each other wait for a key before each move (--plain: Enter)
+    #[arg(long)]
+    step: bool,
+
     /// Go on with the last game of this file, or the one that --game names
     #[arg(long, value_name = "FILE", conflicts_with_all = ["first", "second", "clock"])]
     load: Option<PathBuf>,
@@ -85,10 +95,23 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         None => Table::new(setup, [first, second], args.clock)?,
     };
     if args.plain || !is_screen() {
-        return plain::run(table);
+        return plain::run(table, args.pace.unwrap_or_default(), args.step);
     }
     let screen = if asks { Screen::Start } else { Screen::Game };
-    terminal::run(App::new(table, screen), Look::of_terminal(args.ascii))
+    let mut app = App::new(table, screen);
+    app.pace = args.pace.unwrap_or(app.pace);
+    // The start screen may still put a person at the table, who is not to wait.
+    app.paused = args.step && (asks || !app.table.has_human());
+    terminal::run(app, Look::of_terminal(args.ascii))
+}
+
+/// Reads a pace in seconds.
+fn pace(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "it is a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|pace| *pace <= Duration::from_hours(1))
+        .ok_or_else(|| "a pace is between 0 and 3600 seconds".to_owned())
 }
 
 const DEFAULT_OPPONENT: &str = "level:4";

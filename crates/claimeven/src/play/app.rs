@@ -37,7 +37,8 @@ pub(crate) struct App {
     pub(crate) paused: bool,
     /// Moves that programs may make though they are paused.
     steps: u32,
-    speed: usize,
+    /// The time between two moves of programs that play each other.
+    pub(crate) pace: Duration,
     pub(crate) message: Option<String>,
     /// Time since the application began.
     pub(crate) now: Duration,
@@ -169,7 +170,7 @@ impl Slot {
 /// How long a disc takes for a row.
 const ROW_TIME: Duration = Duration::from_millis(45);
 
-/// The time between two moves of programs that play each other, from fast to slow.
+/// The times between two moves of programs that keys choose from, from fast to slow.
 const PACES: [Duration; 6] = [
     Duration::ZERO,
     Duration::from_millis(200),
@@ -178,6 +179,9 @@ const PACES: [Duration; 6] = [
     Duration::from_secs(2),
     Duration::from_secs(4),
 ];
+
+/// The time between two moves of programs when nobody has chosen another.
+pub(crate) const DEFAULT_PACE: Duration = PACES[2];
 
 /// How long the exact truth is looked for where it may be out of reach.
 pub(crate) const TRUTH_TIME: Duration = Duration::from_secs(10);
@@ -198,7 +202,7 @@ impl App {
             review: None,
             paused: false,
             steps: 0,
-            speed: 2,
+            pace: DEFAULT_PACE,
             message: None,
             now: Duration::ZERO,
             turn_began: Duration::ZERO,
@@ -254,10 +258,6 @@ impl App {
     /// Whether something moves on the screen.
     pub(crate) fn is_lively(&self) -> bool {
         self.fall.is_some() || self.pending.is_some()
-    }
-
-    pub(crate) fn pace(&self) -> Duration {
-        PACES[self.speed]
     }
 
     /// How long the player to move has thought.
@@ -333,7 +333,7 @@ impl App {
         }
         if self.screen == Screen::Game && self.fall.is_none() && !self.is_held() {
             let since = self.now.saturating_sub(self.turn_began);
-            let is_time = self.table.has_human() || since >= self.pace() || self.steps > 0;
+            let is_time = self.table.has_human() || since >= self.pace || self.steps > 0;
             if let Some(decision) = self.pending.take_if(|_| is_time) {
                 self.steps = self.steps.saturating_sub(1);
                 self.play(Played::by_agent(&decision));
@@ -359,12 +359,7 @@ impl App {
                 self.note(decision.value);
                 self.thinking = Some(Thinking {
                     player: self.table.position().player(),
-                    thought: Thought {
-                        nodes: decision.work.nodes,
-                        depth: decision.work.depth,
-                        value: Some(decision.value),
-                        line: decision.line.clone(),
-                    },
+                    thought: decision.thought(),
                     time: decision.time,
                     is_over: true,
                 });
@@ -438,7 +433,9 @@ impl App {
     fn sit_down(&mut self, table: Table) {
         let (size, now) = (self.size, self.now);
         let opinion = self.opinion.clone();
-        *self = App { size, now, opinion, speed: self.speed, ..App::new(table, Screen::Game) };
+        let paused = self.paused && !table.has_human();
+        *self =
+            App { size, now, opinion, paused, pace: self.pace, ..App::new(table, Screen::Game) };
         self.turn_began = now;
     }
 
@@ -515,12 +512,14 @@ impl App {
             KeyCode::Home => self.cursor = 0,
             KeyCode::End => self.cursor = cols - 1,
             KeyCode::Enter | KeyCode::Down | KeyCode::Char(' ') => self.drop_disc(self.cursor),
-            KeyCode::Char(digit @ '1'..='9') => {
-                let column = digit as usize - '1' as usize;
-                if column < cols {
-                    self.cursor = column;
+            // Small letters are commands, so the columns beyond the ninth are capital ones.
+            KeyCode::Char(name @ ('1'..='9' | 'A'..='Z')) => {
+                if let Some(column) = Column::from_char(name.to_ascii_lowercase()) {
+                    if column.index() < cols {
+                        self.cursor = column.index();
+                    }
+                    self.drop_disc(column.index());
                 }
-                self.drop_disc(column);
             }
             KeyCode::Char('u') => self.undo(),
             KeyCode::Char('r') => self.redo(),
@@ -551,7 +550,7 @@ impl App {
                 self.popup = Some(Popup::Players(Form::players(&self.table)));
             }
             KeyCode::Char('a') => self.next_opinion(),
-            KeyCode::Char('A') => {
+            KeyCode::Char('i') => {
                 self.popup = Some(Popup::Input(Purpose::Opinion, Input::default()));
             }
             KeyCode::Char('s') => {
@@ -571,8 +570,12 @@ impl App {
                 self.steps = 1;
                 self.turn_began = self.now;
             }
-            KeyCode::Char('+' | '=') => self.set_speed(self.speed.saturating_sub(1)),
-            KeyCode::Char('-') => self.set_speed((self.speed + 1).min(PACES.len() - 1)),
+            KeyCode::Char('+' | '=') => {
+                self.set_pace(PACES.into_iter().rev().find(|&pace| pace < self.pace));
+            }
+            KeyCode::Char('-') => {
+                self.set_pace(PACES.into_iter().find(|&pace| pace > self.pace));
+            }
             KeyCode::Char('v') => match self.table.played().len() {
                 0 => self.message = Some("there is no move to review".to_owned()),
                 moves => self.screen = Screen::Review(moves),
@@ -753,9 +756,10 @@ impl App {
         }
     }
 
-    fn set_speed(&mut self, speed: usize) {
-        self.speed = speed;
-        let seconds = self.pace().as_secs_f64();
+    /// Takes another pace, if there is one that is faster or slower.
+    fn set_pace(&mut self, pace: Option<Duration>) {
+        self.pace = pace.unwrap_or(self.pace);
+        let seconds = self.pace.as_secs_f64();
         self.message = Some(format!("programs play a move every {seconds} s"));
     }
 

@@ -2,31 +2,47 @@
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
-use std::time::Instant;
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use claimeven_arena::{Reason, Review, ReviewOptions, Seat};
+use claimeven_arena::{AgentSpec, Reason, Review, ReviewOptions, Seat};
 use claimeven_game::{Column, Player, Setup};
-use claimeven_search::{Agent, Limits};
+use claimeven_search::{Agent, Decision, Limits, Thoughts};
 
 use super::app::{TRUTH_TIME, hinter};
+use super::screen::thought_texts;
 use super::table::{Played, Table};
 use crate::Failure;
+use crate::analyze::write_opinion;
 use crate::draw::{Drawing, disc_style};
 use crate::records::load;
 use crate::review::write_review;
 
-pub(crate) fn run(table: Table) -> Result<(), Failure> {
-    let mut session = Session { table, agents: [None, None] };
+/// Plays at a table. Programs that play each other wait for so long before each move, or for an
+/// empty line if they go step by step.
+pub(crate) fn run(table: Table, pace: Duration, is_stepping: bool) -> Result<(), Failure> {
+    let mut session = Session { table, agents: [None, None], pace, is_stepping };
     session.play(io::stdin().lock(), anstream::stdout().lock())
 }
+
+/// How often a player that thinks is asked how far it is.
+const THOUGHT_TIME: Duration = Duration::from_secs(1);
 
 /// What a person can type.
 #[derive(Clone, Copy)]
 enum Entry<'a> {
     Play(Column),
+    /// The next move of programs that go step by step.
+    Step,
+    /// Programs go on without being asked.
+    Go,
     Undo,
     Redo,
     Hint,
+    /// What a player thinks of each column, or the truth.
+    Opinion(&'a str),
     New,
     Resign,
     Switch,
@@ -43,6 +59,8 @@ struct Session {
     table: Table,
     /// The programs at the table, made when they are to move first.
     agents: [Option<Box<dyn Agent>>; 2],
+    pace: Duration,
+    is_stepping: bool,
 }
 
 impl Session {
@@ -61,13 +79,21 @@ impl Session {
             if self.table.is_over() && !self.table.has_human() {
                 return Ok(());
             }
-            if !awaits_human {
+            let awaits_step = self.is_stepping && !self.table.has_human();
+            if !awaits_human && !awaits_step {
+                if !self.table.has_human() {
+                    thread::sleep(self.pace);
+                }
                 self.let_agent_move(mover, &mut out)?;
                 continue;
             }
 
             let is_over = self.table.is_over();
-            let prompt = if is_over { "game over".to_owned() } else { name(mover) };
+            let prompt = match (is_over, awaits_step) {
+                (true, _) => "game over".to_owned(),
+                (_, true) => "Enter".to_owned(),
+                _ => name(mover),
+            };
             write!(out, "{prompt}> ")?;
             out.flush()?;
             let start = Instant::now();
@@ -76,14 +102,23 @@ impl Session {
                 return self.say_goodbye(&mut out);
             };
             let time = start.elapsed();
-            let is_late =
-                !is_over && self.table.left(mover, time).is_some_and(|left| left.is_zero());
+            let is_late = awaits_human
+                && !is_over
+                && self.table.left(mover, time).is_some_and(|left| left.is_zero());
             if is_late {
                 self.table.end(mover, Reason::Time);
                 continue;
             }
             let entry = match parse_entry(line.trim(), self.table.setup()) {
                 Ok(Entry::Quit) => return self.say_goodbye(&mut out),
+                Ok(Entry::Step) if awaits_step => {
+                    self.let_agent_move(mover, &mut out)?;
+                    continue;
+                }
+                Ok(Entry::Play(_)) if awaits_step => {
+                    writeln!(out, "programs play here: Enter for a move, go for all, help")?;
+                    continue;
+                }
                 Ok(Entry::Play(column)) => {
                     if let Err(error) = self.table.play(Played::by_hand(column, time)) {
                         writeln!(out, "{error}")?;
@@ -106,6 +141,8 @@ impl Session {
     fn obey(&mut self, entry: Entry, out: &mut impl Write) -> Result<bool, Failure> {
         match entry {
             Entry::Play(_) | Entry::Quit => {}
+            Entry::Step => writeln!(out, "{}", short_help(self.table.setup()))?,
+            Entry::Go => self.is_stepping = false,
             Entry::Undo => {
                 if !self.table.undo() {
                     writeln!(out, "there is no move to take back")?;
@@ -117,6 +154,11 @@ impl Session {
                 }
             }
             Entry::Hint => self.hint(out)?,
+            Entry::Opinion(by) => {
+                if let Err(failure) = self.tell_opinion(by, out) {
+                    writeln!(out, "{}", failure.message())?;
+                }
+            }
             Entry::New => {
                 self.sit_down(self.table.again()?);
                 return Ok(true);
@@ -174,7 +216,8 @@ impl Session {
     }
 
     fn sit_down(&mut self, table: Table) {
-        *self = Session { table, agents: [None, None] };
+        self.table = table;
+        self.agents = [None, None];
     }
 
     fn let_agent_move(&mut self, mover: Player, out: &mut impl Write) -> Result<(), Failure> {
@@ -186,27 +229,72 @@ impl Session {
         };
         let left = self.table.left(mover, std::time::Duration::ZERO);
         let time = self.table.clock().zip(left).map(|(clock, left)| clock.budget(left));
-        let limits = Limits { time, ..Limits::default() };
-        let decision = agent.decide(self.table.position(), &limits)?;
+        let thoughts = Arc::new(Thoughts::default());
+        let limits = Limits { time, thoughts: Some(Arc::clone(&thoughts)), ..Limits::default() };
+        let position = self.table.position();
+        let decision = thread::scope(|scope| -> Result<Decision, Failure> {
+            let (sender, answer) = mpsc::channel();
+            scope.spawn(move || {
+                // Nobody listens when the output has failed.
+                let _ = sender.send(agent.decide(position, &limits));
+            });
+            loop {
+                match answer.recv_timeout(THOUGHT_TIME) {
+                    Ok(decision) => return Ok(decision?),
+                    Err(RecvTimeoutError::Timeout) => {
+                        let [effort, line] = thought_texts(&thoughts.now());
+                        writeln!(out, "{} thinks: {effort}, {line}", name(mover))?;
+                    }
+                    Err(RecvTimeoutError::Disconnected) => {
+                        return Err(Failure::Input("the player has failed".to_owned()));
+                    }
+                }
+            }
+        })?;
         if self.table.left(mover, decision.time).is_some_and(|left| left.is_zero()) {
             self.table.end(mover, Reason::Time);
             return Ok(());
         }
-        writeln!(out, "\n{} plays {}", name(mover), decision.column)?;
+        write!(out, "\n{} plays {}", name(mover), decision.column)?;
+        if decision.work.nodes > 1 {
+            let [effort, line] = thought_texts(&decision.thought());
+            write!(out, ": {effort}, {line}")?;
+        }
+        writeln!(out)?;
         self.table.play(Played::by_agent(&decision)).expect("players choose legal columns");
         Ok(())
     }
 
     fn hint(&self, out: &mut impl Write) -> Result<(), Failure> {
-        if self.table.is_over() {
-            writeln!(out, "the game is over")?;
-            return Ok(());
+        match self.ask(hinter(self.table.setup()))? {
+            Some(decision) => {
+                writeln!(out, "hint: column {}, {}", decision.column, decision.value)?;
+            }
+            None => writeln!(out, "the game is over")?,
         }
-        let spec: claimeven_arena::AgentSpec = hinter(self.table.setup()).parse()?;
-        let limits = Limits { time: Some(TRUTH_TIME), ..Limits::default() };
-        let decision = spec.build(self.table.setup(), 0)?.decide(self.table.position(), &limits)?;
-        writeln!(out, "hint: column {}, {}", decision.column, decision.value)?;
         Ok(())
+    }
+
+    /// Writes what somebody thinks of each column.
+    fn tell_opinion(&self, by: &str, out: &mut impl Write) -> Result<(), Failure> {
+        match self.ask(by)? {
+            Some(decision) => {
+                writeln!(out, "\n{}", self.drawing())?;
+                write_opinion(out, self.table.position(), &decision)
+            }
+            None => Ok(writeln!(out, "the game is over")?),
+        }
+    }
+
+    /// What a player would do in the position on the table, unless the game is over.
+    fn ask(&self, agent: &str) -> Result<Option<Decision>, Failure> {
+        if self.table.is_over() {
+            return Ok(None);
+        }
+        let spec: AgentSpec = agent.parse()?;
+        let limits = Limits { time: Some(TRUTH_TIME), ..Limits::default() };
+        let mut agent = spec.build(self.table.setup(), 0)?;
+        Ok(Some(agent.decide(self.table.position(), &limits)?))
     }
 
     fn write_head(&self, out: &mut impl Write) -> Result<(), Failure> {
@@ -220,10 +308,13 @@ impl Session {
     }
 
     fn draw(&self, out: &mut impl Write) -> io::Result<()> {
-        let position = self.table.position();
-        let last_move = self.table.game().moves().last().copied();
-        writeln!(out, "\n{}", Drawing { position, last_move })?;
+        writeln!(out, "\n{}", self.drawing())?;
         writeln!(out, "{}, time: {}", self.table.status(), self.times())
+    }
+
+    fn drawing(&self) -> Drawing<'_> {
+        let last_move = self.table.game().moves().last().copied();
+        Drawing { position: self.table.position(), last_move }
     }
 
     fn say_goodbye(&self, out: &mut impl Write) -> Result<(), Failure> {
@@ -253,6 +344,8 @@ fn help(setup: Setup) -> String {
         "Type a column ({}), or one of these:\n  \
         undo, redo         take back to your last move, play it again\n  \
         hint               the best column\n  \
+        opinion            what each column is worth, exactly where that can be known\n  \
+        opinion PLAYER     what another player thinks of each column\n  \
         resign             give the game up\n  \
         switch             change sides\n  \
         first PLAYER       let another player have X: human, level:6, perfect ...\n  \
@@ -260,6 +353,7 @@ fn help(setup: Setup) -> String {
         save FILE          add the game to a file of records\n  \
         load FILE          go on with the last game of a file, or its third: FILE#3\n  \
         review             judge the moves by exact scores\n  \
+        go                 let programs that go step by step play on\n  \
         new, help, quit",
         Column::names(setup)
     )
@@ -280,7 +374,11 @@ fn parse_entry(text: &str, setup: Setup) -> Result<Entry<'_>, String> {
     match (command.to_ascii_lowercase().as_str(), rest) {
         ("u" | "undo", "") => Ok(Entry::Undo),
         ("r" | "redo", "") => Ok(Entry::Redo),
+        ("", "") => Ok(Entry::Step),
+        ("go", "") => Ok(Entry::Go),
         ("hint", "") => Ok(Entry::Hint),
+        ("opinion", "") => Ok(Entry::Opinion("perfect")),
+        ("opinion", by) => Ok(Entry::Opinion(by)),
         ("n" | "new", "") => Ok(Entry::New),
         ("resign", "") => Ok(Entry::Resign),
         ("switch", "") => Ok(Entry::Switch),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use claimeven_arena::{AgentSpec, Judgement, MoveReview, PlayerReview, Seat};
 use claimeven_game::{Cell, Column, Game, Player, Position, Ruleset};
-use claimeven_search::{Bound, ColumnValue, LEVELS, Value};
+use claimeven_search::{Bound, ColumnValue, LEVELS, Thought, Value};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Alignment, Rect};
@@ -490,16 +490,11 @@ impl View<'_> {
         let thought = &thinking.thought;
         let name = name(&app.table, thinking.player);
         let verb = if thinking.is_over { "took" } else { "thinks" };
-        let depth = match thought.depth {
-            0 => String::new(),
-            depth => format!("depth {depth}, "),
-        };
-        let value = thought.value.map_or(String::new(), |value| format!("{value}: "));
-        let line: Vec<String> = thought.line.iter().take(10).map(ToString::to_string).collect();
+        let [effort, line] = thought_texts(thought);
         vec![
             Line::from(format!(" {name} {verb} {:.1} s", thinking.time.as_secs_f64())),
-            Line::from(format!(" {depth}{} nodes", number(thought.nodes))),
-            Line::from(format!(" {value}{}", line.join(" "))),
+            Line::from(format!(" {effort}")),
+            Line::from(format!(" {line}")),
         ]
     }
 
@@ -775,15 +770,27 @@ fn draw_input(purpose: Purpose, input: &Input, area: Rect, buffer: &mut Buffer, 
     draw_box(title, lines, area, buffer, look);
 }
 
+/// How far a search has got, and the best play that it sees.
+pub(crate) fn thought_texts(thought: &Thought) -> [String; 2] {
+    let depth = match thought.depth {
+        0 => String::new(),
+        depth => format!("depth {depth}, "),
+    };
+    let value = thought.value.map_or(String::new(), |value| format!("{value}: "));
+    let line: Vec<String> = thought.line.iter().take(10).map(ToString::to_string).collect();
+    [format!("{depth}{} nodes", number(thought.nodes)), format!("{value}{}", line.join(" "))]
+}
+
 fn help(look: Look) -> Vec<Line<'static>> {
     let arrows = look.sign("← → Enter", "arrows, Enter");
     [
         format!("1-9, {arrows}, mouse: drop a disc"),
+        "A-Z  drop a disc beyond column 9".to_owned(),
         "u r  undo, redo     h  hint".to_owned(),
         "n    new game       g  give up".to_owned(),
         "x    switch sides   o  other players".to_owned(),
         "a    opinion: truth, opponent, none".to_owned(),
-        "A    opinion of any player".to_owned(),
+        "i    opinion of any player".to_owned(),
         "v    review the game".to_owned(),
         "e E  next error, last error (review)".to_owned(),
         "s l  save, load".to_owned(),

@@ -106,6 +106,17 @@ fn digits_arrows_and_the_mouse_drop_discs() {
 }
 
 #[test]
+fn capital_letters_drop_discs_beyond_column_nine() {
+    let setup = Setup::new(12, 6, 4, Ruleset::Standard).unwrap();
+    let table = Table::new(setup, [seat("human"), seat("human")], None).unwrap();
+    let mut app = App::new(table, Screen::Game);
+    keys(&mut app, "9AC");
+    assert_eq!((moves(&app).as_str(), app.cursor), ("9ac", 11));
+    keys(&mut app, "D");
+    assert_eq!(app.message.as_deref(), Some("there is no column d, the board has 12 columns"));
+}
+
+#[test]
 fn full_and_missing_columns_are_refused_with_a_message() {
     let mut app = app_after("111111");
     keys(&mut app, "1");
