@@ -144,8 +144,9 @@ impl Rate {
         let centre = share + Z * Z / (2.0 * n);
         let margin = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
         let scale = 1.0 + Z * Z / n;
-        let low = ((centre - margin) / scale).max(0.0);
-        Rate { share, low, high: ((centre + margin) / scale).min(1.0) }
+        let (low, high) = ((centre - margin) / scale, (centre + margin) / scale);
+        // Rounding must not push an end past the share itself.
+        Rate { share, low: low.clamp(0.0, share), high: high.clamp(share, 1.0) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use claimeven_zero::Rate;
 use serde::Serialize;
 
 use crate::statistics::Interval;
@@ -335,20 +336,10 @@ impl Interval {
         Interval { low: number, middle: number, high: number }
     }
 
-    /// So many of so many, by Wilson.
+    /// So many of so many.
     pub(crate) fn of_share(count: u64, of: u64) -> Interval {
-        const Z: f64 = 1.96;
-        if of == 0 {
-            return Interval { low: 0.0, middle: 0.0, high: 1.0 };
-        }
-        let n = of as f64;
-        let middle = count as f64 / n;
-        let centre = middle + Z * Z / (2.0 * n);
-        let margin = Z * (middle * (1.0 - middle) / n + Z * Z / (4.0 * n * n)).sqrt();
-        let scale = 1.0 + Z * Z / n;
-        let (low, high) = ((centre - margin) / scale, (centre + margin) / scale);
-        // Rounding must not push an end past the share itself.
-        Interval { low: low.clamp(0.0, middle), middle, high: high.clamp(middle, 1.0) }
+        let Rate { share, low, high } = Rate::new(count, of);
+        Interval { low, middle: share, high }
     }
 
     /// The mean of numbers, with the normal approximation.
