@@ -225,7 +225,7 @@ mod tests {
     fn every_column_is_what_the_solver_says() {
         let mut analyst = Analyst::default();
         let mut solver = Solver::new(Options { books: embedded_books(), ..Options::default() });
-        for moves in ["", "4455", "44444432222", "3537121", "1223344556675"] {
+        for moves in ["", "4455", "44444432222", "3537121", "7422341735647741166133573473242566"] {
             let position = position(7, 6, Ruleset::Standard, moves);
             let analysis = analyst.analyse(&position, &AnalysisLimits::default());
             let scores = solver.scores(&position).unwrap();
