@@ -81,7 +81,7 @@ impl Puzzle {
     pub fn generate(seed: u64, count: usize, mut progress: impl FnMut(usize)) -> Vec<Puzzle> {
         let mut random = Rng::with_seed(seed);
         let mut analyst = Analyst::default();
-        let mut seen = HashSet::new();
+        let mut known = HashSet::new();
         let mut found: Vec<Puzzle> = Vec::new();
         let per_grade = count.div_ceil(Puzzle::GRADES.into());
         while found.len() < count {
@@ -96,13 +96,13 @@ impl Puzzle {
             let puzzle = plies.into_iter().take(TRIES).find_map(|ply| {
                 let moves: String = game.moves()[..ply].iter().map(|c| c.to_char()).collect();
                 let position = Position::from_moves(Setup::STANDARD, &moves).ok()?;
-                let is_new = !seen.contains(&position.canonical_key());
+                let is_new = !known.contains(&position.canonical_key());
                 let puzzle =
                     is_new.then(|| puzzle_at(&mut analyst, &moves, &position)).flatten()?;
                 is_wanted(&puzzle).then_some((puzzle, position.canonical_key()))
             });
             if let Some((puzzle, key)) = puzzle {
-                seen.insert(key);
+                known.insert(key);
                 found.push(puzzle);
                 progress(found.len());
             }

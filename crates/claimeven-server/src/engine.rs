@@ -52,9 +52,11 @@ pub(crate) enum EngineError {
     Failed(String),
 }
 
+type Work = Box<dyn FnOnce(&Shared, &Arc<AtomicBool>) + Send>;
+
 /// Something to do on a thread that thinks, with the flag that ends it.
 struct Job {
-    work: Box<dyn FnOnce(&Shared, &Arc<AtomicBool>) + Send>,
+    work: Work,
     cancel: Arc<AtomicBool>,
 }
 

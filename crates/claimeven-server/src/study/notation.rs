@@ -146,7 +146,7 @@ mod tests {
         let wanted = Position::from_moves(setup, "4453").unwrap();
         let picture = wanted.to_string();
         let kaggle = format!("{:?}", wanted.to_kaggle());
-        let framed: String = picture.lines().map(|line| format!("| {line} |\n")).collect();
+        let framed = format!("| {} |\n", picture.replace('\n', " |\n| "));
         for text in [
             "4453",
             " 4 4 5 3\n",

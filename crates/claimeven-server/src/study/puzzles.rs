@@ -62,7 +62,7 @@ fn of_the_day(day: i64, puzzles: usize) -> usize {
         a
     };
     let golden = (count * 618 / 1000).max(1);
-    let step = (golden..).find(|&step| gcd(step, count) == 1).unwrap_or(1);
+    let step = (golden..=golden + count).find(|&step| gcd(step, count) == 1).unwrap_or(1);
     (day.rem_euclid(count) * step).rem_euclid(count) as usize
 }
 

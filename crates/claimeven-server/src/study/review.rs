@@ -20,7 +20,7 @@ use crate::store::StoredReview;
 use crate::view::SetupView;
 
 /// How long to look at the moves of one position. All of the standard board's take less.
-const TIME_PER_POSITION: Duration = Duration::from_millis(1000);
+const TIME_PER_POSITION: Duration = Duration::from_secs(1);
 
 /// A finished game, judged.
 #[derive(Debug, Serialize, ToSchema)]

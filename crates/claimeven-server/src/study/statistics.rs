@@ -219,8 +219,8 @@ impl StatisticsView {
         let opening = |game: &Played| game.line.chars().take(OPENING).collect::<String>();
         let is_standard = |s: &Seen<'_>| s.game.setup == Setup::STANDARD;
         let openings = group("opening", seen().filter(is_standard).map(|s| (opening(s.game), s)));
-        let size = |setup: Setup| format!("{}x{}", setup.cols(), setup.rows());
-        let sizes = group("size", seen().map(|s| (size(s.game.setup), s)));
+        let board = |setup: Setup| format!("{}x{}", setup.cols(), setup.rows());
+        let boards = group("size", seen().map(|s| (board(s.game.setup), s)));
         let ruleset = |setup: Setup| setup.ruleset().name().to_owned();
         let rulesets = group("ruleset", seen().map(|s| (ruleset(s.game.setup), s)));
         let mut lengths: BTreeMap<usize, u32> = BTreeMap::new();
@@ -239,7 +239,7 @@ impl StatisticsView {
             games: games.len(),
             most: MOST_GAMES,
             whole: whole.finish("all".to_owned()),
-            groups: vec![players, colours, openings, sizes, rulesets],
+            groups: vec![players, colours, openings, boards, rulesets],
             lengths: lengths
                 .into_iter()
                 .map(|(moves, games)| LengthView { moves, games })
