@@ -82,6 +82,7 @@ impl External {
             column,
             value: said.value,
             columns: vec![None; position.setup().cols().into()],
+            shares: Vec::new(),
             line: vec![column],
             work: said.work,
             time: Duration::ZERO,

@@ -8,11 +8,14 @@
 //! - [`speak_ugi`] lends the players to other programs; `ugi:cmd=…` is a player that is one.
 //! - [`Plan`] is a tournament as a file says it; [`Tournament`] plays it, and goes on with it after an
 //!   interruption; [`Report`] is what came of it.
+//! - [`Analyst`] says what every move of a position is worth.
 //! - [`Review`] judges the moves of a game by exact scores.
+//! - [`Puzzle`] is a position with one way.
 //! - [`PairResults`], [`Sprt`] and [`ratings`] say what results mean.
 //! - [`EXPERIMENTS`] are claims about players, each of which is put to the test in a [`Lab`].
 
 mod agents;
+mod analysis;
 mod contest;
 mod experiments;
 mod export;
@@ -22,6 +25,7 @@ mod journal;
 mod openings;
 mod plan;
 mod pool;
+mod puzzles;
 mod rating;
 mod record;
 mod replay;
@@ -33,6 +37,7 @@ mod tournament;
 mod ugi;
 
 pub use agents::AGENTS;
+pub use analysis::{Analysis, AnalysisLimits, Analyst, ColumnAnalysis};
 pub use contest::{Contest, Effort, Standing};
 pub use experiments::{
     Cell, EXPERIMENTS, Experiment, Figure, Finding, HeatPanel, Lab, Line, LinePanel, Origin, Plot,
@@ -43,6 +48,7 @@ pub use game::{Clock, Pairing, TimeControl, play_game};
 pub use journal::{Journal, JournalError};
 pub use openings::{OpeningError, Openings};
 pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
+pub use puzzles::{Goal, Puzzle};
 pub use rating::{PairScore, ratings};
 pub use record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord, SetupRecord};
 pub use replay::{Fault, RecordError};

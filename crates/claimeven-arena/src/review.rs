@@ -170,8 +170,21 @@ impl Review {
             moves.push(MoveReview { column: played.number(), judgement, choices });
         }
         moves.reverse();
-        let players = [0, 1].map(|player| PlayerReview::of(moves.iter().skip(player).step_by(2)));
+        let players = Review::players_of(&moves, 0);
         Review { moves, players }
+    }
+
+    /// What comes of the moves for both players if the first `opening` of them were given and not
+    /// chosen.
+    pub fn players_after(&self, opening: usize) -> [PlayerReview; 2] {
+        Review::players_of(&self.moves, opening)
+    }
+
+    fn players_of(moves: &[MoveReview], opening: usize) -> [PlayerReview; 2] {
+        [0, 1].map(|player| {
+            let own = moves.iter().enumerate().skip(opening).filter(|(ply, _)| ply % 2 == player);
+            PlayerReview::of(own.map(|(_, reviewed)| reviewed))
+        })
     }
 }
 

@@ -57,6 +57,10 @@ pub struct Decision {
     pub value: Value,
     /// What each column is worth, from the left; `None` where nothing is known or nobody can play.
     pub columns: Vec<Option<ColumnValue>>,
+    /// How the player divided its attention among the columns, from the left, adding up to 1: the
+    /// simulations through each of them, or the policy of a network. Empty for players that do
+    /// not divide it.
+    pub shares: Vec<f64>,
     /// How the player expects the game to go on, from its own move.
     pub line: Vec<Column>,
     /// What it took.

@@ -209,6 +209,7 @@ impl Root {
             column,
             value: scale.value(points),
             columns: self.columns.into_iter().map(|column| column.map(known)).collect(),
+            shares: Vec::new(),
             line,
             work: *work,
             time: stop.elapsed(),

@@ -67,6 +67,7 @@ impl Agent for Influence {
             column,
             value: Value::Points(points(column)),
             columns,
+            shares: Vec::new(),
             line: vec![column],
             work: Work { nodes: 1, leaves: order.len() as u64, ..Work::default() },
             time: stop.elapsed(),

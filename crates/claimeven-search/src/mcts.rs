@@ -364,6 +364,11 @@ impl GameTree {
             let known = ColumnValue { value: child.value(1), bound: Bound::Exact };
             columns[child.column.index()] = Some(known);
         }
+        let visits: u32 = self.children(0).iter().map(|child| child.visits).sum();
+        let mut shares = vec![0.0; columns.len()];
+        for child in self.children(0) {
+            shares[child.column.index()] = f64::from(child.visits) / f64::from(visits.max(1));
+        }
         let place = |child: &Node| order.iter().position(|&column| column == child.column);
         let moves = self.nodes[0].children.clone().map(|child| child as usize);
         let rank = |&child: &usize| (self.nodes[child].rank(), Reverse(place(&self.nodes[child])));
@@ -372,6 +377,7 @@ impl GameTree {
             column: self.nodes[best].column,
             value: self.nodes[best].value(1),
             columns,
+            shares,
             line: self.line_from(best),
             work: Work::default(),
             time: Duration::ZERO,

@@ -139,6 +139,7 @@ impl Agent for Perfect {
             line.extend(self.line(&child, limits));
         }
         let work = Work { nodes, ..Work::default() };
-        Ok(Decision { column, value, columns, line, work, time: stop.elapsed(), stopped })
+        let time = stop.elapsed();
+        Ok(Decision { column, value, columns, shares: Vec::new(), line, work, time, stopped })
     }
 }

@@ -22,6 +22,7 @@ impl Agent for Random {
             column: *column,
             value: Value::Chance(0.5),
             columns: vec![None; position.setup().cols().into()],
+            shares: Vec::new(),
             line: vec![*column],
             work: Work { nodes: 1, leaves: 1, ..Work::default() },
             time: stop.elapsed(),

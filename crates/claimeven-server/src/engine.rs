@@ -1,4 +1,4 @@
-//! The one door to thinking: a few threads, two queues, and a refusal when those are full.
+//! The one door to thinking: a few threads, a queue for each urgency, and a refusal when it is full.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 /// Threads that think, and what waits for them.
 pub(crate) struct Engine {
     shared: Arc<Shared>,
+    threads: usize,
 }
 
 /// Whose thought comes first.
@@ -21,7 +22,10 @@ pub(crate) struct Engine {
 pub(crate) enum Urgency {
     /// A person waits for the move.
     Person,
-    /// Games without a person, and hints.
+    /// What is done in a moment: it comes after people's moves and may use their thread, so that
+    /// it is never stuck behind long thoughts.
+    Brief,
+    /// Games without a person, hints, and all that takes long.
     Other,
 }
 
@@ -48,10 +52,12 @@ pub(crate) enum EngineError {
     Failed(String),
 }
 
+type Work = Box<dyn FnOnce(&Shared, &Arc<AtomicBool>) + Send>;
+
+/// Something to do on a thread that thinks, with the flag that ends it.
 struct Job {
-    question: Question,
+    work: Work,
     cancel: Arc<AtomicBool>,
-    answer: oneshot::Sender<Result<Decision, EngineError>>,
 }
 
 struct Shared {
@@ -63,6 +69,7 @@ struct Shared {
 #[derive(Default)]
 struct Queues {
     people: VecDeque<Job>,
+    brief: VecDeque<Job>,
     others: VecDeque<Job>,
     most_people: usize,
     most_others: usize,
@@ -86,7 +93,7 @@ impl Engine {
             let spawned = builder.spawn(move || shared.work(people_only));
             spawned.expect("the system has a thread left");
         }
-        Engine { shared }
+        Engine { shared, threads }
     }
 
     /// Asks for a move. Whoever stops waiting for it ends the search.
@@ -96,7 +103,44 @@ impl Engine {
         mut question: Question,
     ) -> Result<Decision, EngineError> {
         let cancel = question.limits.cancel.get_or_insert_default().clone();
+        let name = format!("{} on {:?}", question.spec, question.position);
+        let decide = move |shared: &Shared, _: &Arc<AtomicBool>| shared.decide(&question);
+        self.queue(urgency, cancel, name, decide).await?
+    }
+
+    /// Does other work on a thinking thread. It must end soon after its flag is set, which
+    /// whoever stops waiting for it does.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        urgency: Urgency,
+        name: String,
+        work: impl FnOnce(&Arc<AtomicBool>) -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let cancel = Arc::default();
+        self.queue(urgency, cancel, name, move |_, cancel| work(cancel)).await
+    }
+
+    async fn queue<T: Send + 'static>(
+        &self,
+        urgency: Urgency,
+        cancel: Arc<AtomicBool>,
+        name: String,
+        work: impl FnOnce(&Shared, &Arc<AtomicBool>) -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
         let (answer, answered) = oneshot::channel();
+        let work = move |shared: &Shared, cancel: &Arc<AtomicBool>| {
+            if cancel.load(Ordering::Relaxed) || answer.is_closed() {
+                return;
+            }
+            let result = match catch_unwind(AssertUnwindSafe(|| work(shared, cancel))) {
+                // What was found in a hurry is not what was asked for.
+                Ok(_) if cancel.load(Ordering::Relaxed) => Err(EngineError::Cancelled),
+                Ok(result) => Ok(result),
+                Err(_) => Err(EngineError::Failed(format!("{name} broke"))),
+            };
+            // Whoever has gone meanwhile needs no answer.
+            let _ = answer.send(result);
+        };
         {
             let mut queues = self.shared.lock();
             if queues.closed {
@@ -105,9 +149,10 @@ impl Engine {
             if !queues.has_room(urgency) {
                 return Err(EngineError::Busy);
             }
-            let job = Job { question, cancel: cancel.clone(), answer };
+            let job = Job { work: Box::new(work), cancel: cancel.clone() };
             match urgency {
                 Urgency::Person => queues.people.push_back(job),
+                Urgency::Brief => queues.brief.push_back(job),
                 Urgency::Other => queues.others.push_back(job),
             }
         }
@@ -115,6 +160,11 @@ impl Engine {
         self.shared.work.notify_all();
         let _gone = CancelOnDrop(cancel);
         answered.await.unwrap_or(Err(EngineError::Cancelled))
+    }
+
+    /// How many threads think.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
     }
 
     /// Whether a thought could wait.
@@ -125,7 +175,7 @@ impl Engine {
     /// Thoughts that wait, those of people first, and those under way.
     pub(crate) fn load(&self) -> (usize, usize, usize) {
         let queues = self.shared.lock();
-        (queues.people.len(), queues.others.len(), queues.thinking)
+        (queues.people.len(), queues.brief.len() + queues.others.len(), queues.thinking)
     }
 
     /// Forgets the agents of a game that is over.
@@ -138,6 +188,7 @@ impl Engine {
         let mut queues = self.shared.lock();
         queues.closed = true;
         queues.people.clear();
+        queues.brief.clear();
         queues.others.clear();
         drop(queues);
         self.shared.work.notify_all();
@@ -162,6 +213,7 @@ impl Queues {
     fn has_room(&self, urgency: Urgency) -> bool {
         match urgency {
             Urgency::Person => self.people.len() < self.most_people,
+            Urgency::Brief => self.brief.len() < self.most_others,
             Urgency::Other => self.others.len() < self.most_others,
         }
     }
@@ -176,7 +228,7 @@ impl Shared {
     fn work(&self, people_only: bool) {
         let mut queues = self.lock();
         while !queues.closed {
-            let job = queues.people.pop_front();
+            let job = queues.people.pop_front().or_else(|| queues.brief.pop_front());
             let job = job.or_else(|| if people_only { None } else { queues.others.pop_front() });
             let Some(job) = job else {
                 queues = self.work.wait(queues).unwrap_or_else(PoisonError::into_inner);
@@ -184,29 +236,10 @@ impl Shared {
             };
             queues.thinking += 1;
             drop(queues);
-            self.answer(job);
+            (job.work)(self, &job.cancel);
             queues = self.lock();
             queues.thinking -= 1;
         }
-    }
-
-    fn answer(&self, job: Job) {
-        let Job { question, cancel, answer } = job;
-        if cancel.load(Ordering::Relaxed) || answer.is_closed() {
-            return;
-        }
-        let result = catch_unwind(AssertUnwindSafe(|| self.decide(&question)));
-        let result = match result {
-            // A move that was found in a hurry is not the agent's own.
-            Ok(_) if cancel.load(Ordering::Relaxed) => Err(EngineError::Cancelled),
-            Ok(result) => result,
-            Err(_) => {
-                let Question { spec, position, .. } = &question;
-                Err(EngineError::Failed(format!("{spec} broke on {position:?}")))
-            }
-        };
-        // Whoever has gone meanwhile needs no answer.
-        let _ = answer.send(result);
     }
 
     fn decide(&self, question: &Question) -> Result<Decision, EngineError> {

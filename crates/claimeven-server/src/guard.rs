@@ -122,6 +122,11 @@ impl Guard {
         self.request(address, HINT_COST)
     }
 
+    /// Counts an analysis that takes a while for an address.
+    pub(crate) fn analysis(&self, address: Address) -> Result<(), Error> {
+        self.request(address, HINT_COST)
+    }
+
     /// Lets an address open a socket.
     pub(crate) fn socket(&self, address: Address) -> Result<SocketPermit, Error> {
         let Config { sockets: most, sockets_per_address: most_each, .. } = self.config;

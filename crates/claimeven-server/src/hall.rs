@@ -515,7 +515,7 @@ impl Hall {
         let people = urgency(&round);
         let most = match people {
             Urgency::Person => self.config.think_ms,
-            Urgency::Other => self.config.think_others_ms,
+            Urgency::Brief | Urgency::Other => self.config.think_others_ms,
         };
         let budget = round.clock.map(|clock| {
             let arena = ArenaClock { base: clock.initial, increment: clock.increment };

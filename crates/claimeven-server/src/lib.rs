@@ -16,6 +16,7 @@ mod routes;
 mod server;
 mod socket;
 mod store;
+mod study;
 mod view;
 mod visitor;
 

@@ -27,9 +27,11 @@ pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Respo
     if path.starts_with("api/") {
         return Error::NotFound(format!("there is nothing at /{path}")).into_response();
     }
+    let game = path.strip_prefix("game/").map(|game| game.strip_suffix("/review").unwrap_or(game));
     let is_page = path.is_empty()
         || matches!(path, "new" | "games" | "settings" | "about")
-        || path.strip_prefix("game/").is_some_and(|id| !id.contains('/'));
+        || matches!(path, "analysis" | "puzzles" | "statistics" | "lab" | "arena" | "training")
+        || game.is_some_and(|id| !id.contains('/'));
     let (name, status) = match Files::get(path) {
         Some(_) => (path, StatusCode::OK),
         None if is_page => ("index.html", StatusCode::OK),

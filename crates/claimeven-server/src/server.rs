@@ -19,6 +19,7 @@ use crate::guard::{self, Guard};
 use crate::hall::Hall;
 use crate::metrics::Metrics;
 use crate::store::{Store, StoreError};
+use crate::study::{Study, review_idly};
 use crate::visitor::Signer;
 use crate::{page, routes};
 
@@ -27,6 +28,7 @@ pub(crate) struct App {
     pub(crate) hall: Arc<Hall>,
     pub(crate) guard: Guard,
     pub(crate) signer: Signer,
+    pub(crate) study: Study,
 }
 
 /// A server that has its database and its address.
@@ -101,7 +103,7 @@ impl Server {
         if games > 0 {
             tracing::info!(games, "going on with games");
         }
-        Ok(Server { listener, app: Arc::new(App { hall, guard, signer }) })
+        Ok(Server { listener, app: Arc::new(App { hall, guard, signer, study: Study::default() }) })
     }
 
     /// Where it listens.
@@ -118,6 +120,7 @@ impl Server {
         let Server { listener, app } = self;
         let hall = Arc::clone(&app.hall);
         let sweeper = tokio::spawn(sweep(Arc::clone(&hall)));
+        let reviewer = tokio::spawn(review(Arc::clone(&hall)));
         let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
         let closing = Arc::clone(&hall);
         let stopped = async move {
@@ -129,6 +132,7 @@ impl Server {
         let served = axum::serve(listener, service).with_graceful_shutdown(stopped);
         let result = served.await.map_err(|error| ServerError::Other(error.to_string()));
         sweeper.abort();
+        reviewer.abort();
         hall.close().await;
         result
     }
@@ -143,6 +147,14 @@ async fn sweep(hall: Arc<Hall>) {
         if round.is_multiple_of(ROUNDS_TO_OLD_GAMES) {
             hall.abandon_old().await;
         }
+    }
+}
+
+/// Judges finished games, one after the other, whenever nobody is thinking.
+async fn review(hall: Arc<Hall>) {
+    loop {
+        let pause = if review_idly(&hall).await { 100 } else { 3000 };
+        tokio::time::sleep(Duration::from_millis(pause)).await;
     }
 }
 

@@ -195,7 +195,7 @@ impl PlayerView {
 }
 
 impl SetupView {
-    fn of(position: &Position) -> SetupView {
+    pub(crate) fn of(position: &Position) -> SetupView {
         let SetupRecord { cols, rows, connect, ruleset } = position.setup().into();
         SetupView { cols, rows, connect, ruleset }
     }
@@ -219,7 +219,7 @@ fn moves(round: &Round) -> Vec<MoveView> {
         .collect()
 }
 
-fn lines(position: &Position) -> Vec<Vec<[u8; 2]>> {
+pub(crate) fn lines(position: &Position) -> Vec<Vec<[u8; 2]>> {
     let lines = Player::BOTH.into_iter().flat_map(|player| position.lines(player));
     lines
         .map(|line| line.iter().map(|cell| [cell.column.number(), cell.row + 1]).collect())

@@ -93,6 +93,7 @@ impl Zero {
             column,
             value: chance(answer.value),
             columns: vec![None; answer.policy.len()],
+            shares: answer.policy.iter().copied().map(f64::from).collect(),
             line: vec![column],
             work: Work { nodes: 1, leaves: 1, ..Work::default() },
             time: start.elapsed(),
@@ -161,6 +162,7 @@ impl Zero {
             column,
             value: value_of(tree.root(), |chances| chances),
             columns: columns(&tree),
+            shares: shares(&tree),
             line: line(&tree, column),
             work: Work {
                 nodes: tree.len() as u64,
@@ -303,6 +305,16 @@ fn columns(tree: &SearchTree) -> Vec<Option<ColumnValue>> {
             Some(ColumnValue { value: move_value(node), bound: Bound::Exact });
     }
     columns
+}
+
+/// The part of the simulations that went through each column.
+fn shares(tree: &SearchTree) -> Vec<f64> {
+    let visits: u32 = tree.moves().iter().map(|node| node.visits).sum();
+    let mut shares = vec![0.0; tree.position().setup().cols().into()];
+    for node in tree.moves() {
+        shares[node.column.index()] = f64::from(node.visits) / f64::from(visits.max(1));
+    }
+    shares
 }
 
 /// The moves that were looked at most, from the one that is played.

@@ -18,6 +18,7 @@ mod perft;
 mod play;
 mod plot;
 mod progress;
+mod puzzles;
 mod records;
 mod replay;
 mod review;
@@ -89,6 +90,8 @@ enum Command {
     #[command(hide = true)]
     Bench(bench::Args),
     #[command(hide = true)]
+    Puzzles(puzzles::Args),
+    #[command(hide = true)]
     Completions(completions::Args),
 }
 
@@ -136,6 +139,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Count(args)) => count::run(&args),
         Some(Command::Book(args)) => book::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Puzzles(args)) => puzzles::run(&args),
         Some(Command::Completions(args)) => completions::run(&args),
     }
 }

@@ -32,7 +32,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 fn known_name() -> impl Strategy<Value = String> {
-    const NAMES: [&str; 21] = [
+    const NAMES: [&str; 25] = [
         "setup",
         "cols",
         "rows",
@@ -54,6 +54,10 @@ fn known_name() -> impl Strategy<Value = String> {
         "type",
         "game",
         "id",
+        "position",
+        "board",
+        "patient",
+        "text",
     ];
     prop_oneof![
         9 => prop::sample::select(NAMES.to_vec()).prop_map(str::to_owned),
@@ -148,8 +152,20 @@ fn is_sound(reply: &crate::world::Reply) -> Result<(), TestCaseError> {
 
 #[test]
 fn any_body_is_answered() {
-    const ACTIONS: [&str; 9] =
-        ["join", "moves", "undo", "redo", "resign", "draw", "rematch", "seat", "../../hint"];
+    const ACTIONS: [&str; 12] = [
+        "join",
+        "moves",
+        "undo",
+        "redo",
+        "resign",
+        "draw",
+        "rematch",
+        "seat",
+        "/api/hint",
+        "/api/analysis",
+        "/api/analysis/opinion",
+        "/api/positions",
+    ];
     let body = prop_oneof![
         3 => any_json().prop_map(|json| json.to_string().into_bytes()),
         1 => vec(any::<u8>(), 0..64),
@@ -160,7 +176,7 @@ fn any_body_is_answered() {
         &async |visitor, id, (action, body)| {
             let json = [("content-type", "application/json")];
             let path = match action {
-                "../../hint" => "/api/hint".to_owned(),
+                whole if whole.starts_with('/') => whole.to_owned(),
                 action => format!("/api/games/{id}/{action}"),
             };
             is_sound(&visitor.send(Method::POST, &path, &json, Some(body)).await)
@@ -183,6 +199,8 @@ fn any_address_and_cookie_is_answered() {
     let query = prop_oneof![
         ("(mine|player|agent|winner|ruleset|status|cols|rows|before|limit)", text())
             .prop_map(|(name, value)| format!("/api/games?{name}={value}")),
+        ("(mine|moves|cols|rows|connect|ruleset)", text())
+            .prop_map(|(name, value)| format!("/api/explorer?{name}={value}")),
         text().prop_map(|path| format!("/api/games/{path}")),
         text().prop_map(|path| format!("/{path}")),
     ];

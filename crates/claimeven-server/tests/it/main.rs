@@ -5,4 +5,5 @@ mod games;
 mod limits;
 mod live;
 mod openapi;
+mod study;
 mod world;

@@ -77,5 +77,22 @@ async fn answers_are_as_described() {
         "200",
         &ada.post("/api/hint", json!({ "moves": "44" })).await.expect(200),
     );
+    check(
+        "get",
+        "/api/games/{id}/review",
+        "200",
+        &ada.get(&format!("/api/games/{id}/review")).await.expect(200),
+    );
+    let position = json!({ "moves": "4453" });
+    let asked = json!({ "position": position });
+    check("post", "/api/analysis", "200", &ada.post("/api/analysis", asked).await.expect(200));
+    let asked = json!({ "position": position, "agent": "mcts:sims=100" });
+    let opinion = ada.post("/api/analysis/opinion", asked).await.expect(200);
+    check("post", "/api/analysis/opinion", "200", &opinion);
+    let read = ada.post("/api/positions", json!({ "text": "4453" })).await.expect(200);
+    check("post", "/api/positions", "200", &read);
+    for path in ["/api/puzzles", "/api/statistics", "/api/explorer"] {
+        check("get", path, "200", &ada.get(path).await.expect(200));
+    }
     check("get", "/api/games/{id}", "404", &ada.get("/api/games/nothing").await.expect(404));
 }

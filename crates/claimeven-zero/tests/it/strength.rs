@@ -18,6 +18,7 @@ impl Agent for Exact {
             column: line[0],
             value: Value::Draw,
             columns: vec![None; 7],
+            shares: Vec::new(),
             line,
             work: Work::default(),
             time: std::time::Duration::from_millis(1),

@@ -2,14 +2,15 @@
 
 export type Route =
   | { page: "home" | "new" | "history" | "settings" | "about" | "missing" }
-  | { page: "game"; id: string };
+  | { page: "analysis" | "puzzles" | "statistics" }
+  | { page: "game" | "review"; id: string };
 
-const PAGES = { "/": "home", "/new": "new", "/games": "history", "/settings": "settings", "/about": "about" } as const;
+const PAGES = { "/": "home", "/new": "new", "/games": "history", "/settings": "settings", "/about": "about", "/analysis": "analysis", "/puzzles": "puzzles", "/statistics": "statistics" } as const;
 
 export function parseRoute(path: string): Route {
   const trimmed = path.length > 1 ? path.replace(/\/+$/, "") || "/" : path;
   const page = PAGES[trimmed as keyof typeof PAGES];
   if (page) return { page };
-  const game = /^\/game\/([A-Za-z0-9_-]{1,64})$/.exec(trimmed);
-  return game?.[1] ? { page: "game", id: game[1] } : { page: "missing" };
+  const game = /^\/game\/([A-Za-z0-9_-]{1,64})(\/review)?$/.exec(trimmed);
+  return game?.[1] ? { page: game[2] ? "review" : "game", id: game[1] } : { page: "missing" };
 }

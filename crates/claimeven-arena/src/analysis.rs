@@ -1,0 +1,272 @@
+//! What a position is worth, move by move: exactly where that can be found in time, else between
+//! which results it lies.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use claimeven_game::{Column, Position, Ruleset};
+use claimeven_search::{Agent, Bound, Limits, Perfect, Ties, Value};
+use claimeven_solver::{Book, Limits as SolverLimits, Options, Score, Solver, embedded_books};
+
+/// Analyses positions, and remembers what it has found of the last ones.
+///
+/// ```
+/// use claimeven_arena::{Analyst, AnalysisLimits};
+/// use claimeven_game::{Position, Setup};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "4455").unwrap();
+/// let analysis = Analyst::default().analyse(&position, &AnalysisLimits::default());
+/// assert_eq!(analysis.value.unwrap().to_string(), "wins in 2");
+/// assert_eq!(analysis.best().map(|column| column.number()).collect::<Vec<_>>(), [3, 6]);
+/// ```
+pub struct Analyst {
+    solver: Solver,
+    /// For the ruleset that the solver does not know.
+    perfect: Perfect,
+    books: Vec<Arc<Book>>,
+}
+
+/// When to be content with what is known.
+#[derive(Clone, Debug, Default)]
+pub struct AnalysisLimits {
+    /// After so much time.
+    pub time: Option<Duration>,
+    /// As soon as this is set.
+    pub cancel: Option<Arc<AtomicBool>>,
+}
+
+/// What is known of a position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// What it is worth to the side to move, if that is known exactly.
+    pub value: Option<Value>,
+    /// What each column is worth to the side to move, from the left; `None` where it cannot play.
+    pub columns: Vec<Option<ColumnAnalysis>>,
+    /// Best play to the end; empty if it is not known.
+    pub line: Vec<Column>,
+    /// Whether the opening book has it.
+    pub in_book: bool,
+    /// Positions searched.
+    pub nodes: u64,
+}
+
+/// What is known of a move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ColumnAnalysis {
+    /// What it is worth, if that is known exactly.
+    pub value: Option<Value>,
+    /// The least that can come of it: 1 for a win, 0 for a draw, -1 for a loss.
+    pub at_least: i32,
+    /// The most that can come of it.
+    pub at_most: i32,
+}
+
+impl ColumnAnalysis {
+    fn exactly(value: Value) -> ColumnAnalysis {
+        let sign = sign(value);
+        ColumnAnalysis { value: Some(value), at_least: sign, at_most: sign }
+    }
+
+    const UNKNOWN: ColumnAnalysis = ColumnAnalysis { value: None, at_least: -1, at_most: 1 };
+}
+
+impl Analysis {
+    /// Whether every move is known exactly.
+    pub fn is_exact(&self) -> bool {
+        self.columns.iter().flatten().all(|column| column.value.is_some())
+    }
+
+    /// The best moves, from the left, if they are known.
+    pub fn best(&self) -> impl Iterator<Item = Column> {
+        let best = self.value;
+        let is_best = move |column: &Option<ColumnAnalysis>| {
+            best.is_some() && column.is_some_and(|column| column.value == best)
+        };
+        let columns = self.columns.iter().enumerate();
+        columns
+            .filter(move |(_, column)| is_best(column))
+            .filter_map(|(index, _)| Column::from_index(index))
+    }
+}
+
+impl Default for Analyst {
+    fn default() -> Analyst {
+        const TABLE_MB: usize = 8;
+        let books = embedded_books();
+        let options = Options { books: books.clone(), table_mb: TABLE_MB, ..Options::default() };
+        let perfect = Perfect::new(Options::default(), Ties::default(), 0);
+        Analyst { solver: Solver::new(options), perfect, books }
+    }
+}
+
+impl Analyst {
+    /// Whether it can say anything of positions like this one.
+    pub fn can_analyse(position: &Position) -> bool {
+        Perfect::check(position.setup()).is_ok()
+    }
+
+    /// What is known of a position when a limit is reached, if not all. Of a finished game, and of
+    /// one that it cannot analyse, there is nothing to say.
+    pub fn analyse(&mut self, position: &Position, limits: &AnalysisLimits) -> Analysis {
+        let in_book =
+            |book: &Arc<Book>| book.setup() == position.setup() && book.ply() >= position.ply();
+        let nothing = Analysis {
+            value: None,
+            columns: vec![None; position.setup().cols().into()],
+            line: Vec::new(),
+            in_book: position.outcome().is_none() && self.books.iter().any(in_book),
+            nodes: 0,
+        };
+        if position.outcome().is_some() || !Analyst::can_analyse(position) {
+            return nothing;
+        }
+        match position.setup().ruleset() {
+            Ruleset::Standard => self.solved(position, limits, nothing),
+            Ruleset::Lines => self.searched(position, limits, nothing),
+        }
+    }
+
+    fn solved(
+        &mut self,
+        position: &Position,
+        limits: &AnalysisLimits,
+        mut analysis: Analysis,
+    ) -> Analysis {
+        let start = Instant::now();
+        let nodes = self.solver.nodes();
+        let mut left = position.legal().count() as u32;
+        let mut best: Option<(Score, Column)> = None;
+        let mut most: Option<Score> = None;
+        for column in centre_first(position) {
+            let mut child = *position;
+            child.play(column).expect("the column is a legal one");
+            // Each move gets its part of the time, so that a hard one leaves something to others.
+            let time = limits.time.map(|time| time.saturating_sub(start.elapsed()) / left);
+            let limits = SolverLimits { time, cancel: limits.cancel.clone(), nodes: None };
+            left -= 1;
+            let Ok(bounds) = self.solver.bounds(&child, &limits) else { continue };
+            let (low, high) = (-bounds.high, -bounds.low);
+            analysis.columns[column.index()] = Some(ColumnAnalysis {
+                value: bounds.exact().map(|score| Value::of_score(score, &child).before()),
+                at_least: low.sign(),
+                at_most: high.sign(),
+            });
+            most = most.max(Some(high));
+            if best.is_none_or(|(least, _)| low > least) {
+                best = Some((low, column));
+            }
+        }
+        // The best move is known when no other can be better.
+        if let Some((_, column)) = best.filter(|(least, _)| Some(*least) == most) {
+            analysis.value = analysis.columns[column.index()].and_then(|known| known.value);
+            if analysis.is_exact() {
+                let mut child = *position;
+                child.play(column).expect("the column is a legal one");
+                analysis.line.push(column);
+                analysis.line.extend(self.solver.best_line(&child).unwrap_or_default());
+            }
+        }
+        analysis.nodes = self.solver.nodes() - nodes;
+        analysis
+    }
+
+    fn searched(
+        &mut self,
+        position: &Position,
+        limits: &AnalysisLimits,
+        mut analysis: Analysis,
+    ) -> Analysis {
+        let limits =
+            Limits { time: limits.time, cancel: limits.cancel.clone(), ..Limits::default() };
+        let Ok(decision) = self.perfect.decide(position, &limits) else { return analysis };
+        for column in position.legal() {
+            let known = decision.columns[column.index()].filter(|k| k.bound == Bound::Exact);
+            analysis.columns[column.index()] = Some(match known {
+                Some(known) => ColumnAnalysis::exactly(known.value),
+                None => ColumnAnalysis::UNKNOWN,
+            });
+        }
+        if !decision.stopped {
+            analysis.value = Some(decision.value);
+            analysis.line = decision.line;
+        }
+        analysis.nodes = decision.work.nodes;
+        analysis
+    }
+}
+
+fn sign(value: Value) -> i32 {
+    match value {
+        Value::Win(_) => 1,
+        Value::Loss(_) => -1,
+        _ => 0,
+    }
+}
+
+fn centre_first(position: &Position) -> Vec<Column> {
+    let last = i32::from(position.setup().cols()) - 1;
+    let mut columns: Vec<Column> = position.legal().collect();
+    columns.sort_by_key(|column| (2 * column.index() as i32 - last).abs());
+    columns
+}
+
+#[cfg(test)]
+mod tests {
+    use claimeven_game::Setup;
+
+    use super::*;
+
+    fn position(cols: u8, rows: u8, ruleset: Ruleset, moves: &str) -> Position {
+        Position::from_moves(Setup::new(cols, rows, 4, ruleset).unwrap(), moves).unwrap()
+    }
+
+    #[test]
+    fn every_column_is_what_the_solver_says() {
+        let mut analyst = Analyst::default();
+        let mut solver = Solver::new(Options { books: embedded_books(), ..Options::default() });
+        for moves in ["", "4455", "44444432222", "3537121", "7422341735647741166133573473242566"] {
+            let position = position(7, 6, Ruleset::Standard, moves);
+            let analysis = analyst.analyse(&position, &AnalysisLimits::default());
+            let scores = solver.scores(&position).unwrap();
+            for (known, score) in analysis.columns.iter().zip(scores) {
+                let signs = known.map(|known| (known.at_least, known.at_most));
+                assert_eq!(signs, score.map(|score| (score.sign(), score.sign())), "{moves}");
+                let value = known.and_then(|known| known.value).map(|value| value.to_string());
+                assert_eq!(value, score.map(|score| score.describe(&position)), "{moves}");
+            }
+            let mut game = position;
+            for &column in &analysis.line {
+                game.play(column).unwrap();
+            }
+            assert!(game.outcome().is_some(), "best play goes to the end");
+            assert_eq!(analysis.in_book, moves.len() <= 8);
+        }
+    }
+
+    #[test]
+    fn without_time_it_says_between_what_a_move_lies() {
+        let limits = AnalysisLimits { time: Some(Duration::from_millis(60)), cancel: None };
+        let position = position(10, 8, Ruleset::Standard, "");
+        let analysis = Analyst::default().analyse(&position, &limits);
+        assert!(!analysis.is_exact() && analysis.value.is_none() && analysis.line.is_empty());
+        for known in analysis.columns.iter().flatten() {
+            assert!(known.at_least <= known.at_most);
+        }
+        // A win that is there to be taken is seen all the same.
+        let position = self::position(10, 8, Ruleset::Standard, "1212121".split_at(6).0);
+        let analysis = Analyst::default().analyse(&position, &limits);
+        assert_eq!(analysis.value, Some(Value::Win(1)));
+        assert_eq!(analysis.best().map(Column::number).collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn where_each_line_is_a_point_small_boards_are_exact_and_large_ones_unknown() {
+        let limits = AnalysisLimits::default();
+        let small = position(4, 4, Ruleset::Lines, "1234123");
+        let analysis = Analyst::default().analyse(&small, &limits);
+        assert!(analysis.is_exact() && analysis.value.is_some());
+        let large = position(7, 6, Ruleset::Lines, "");
+        assert_eq!(Analyst::default().analyse(&large, &limits).columns, [None; 7]);
+    }
+}

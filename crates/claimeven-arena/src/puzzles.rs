@@ -1,0 +1,292 @@
+//! Puzzles: positions with exactly one move that wins, or that holds a draw.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use claimeven_game::{Column, Game, Position, Setup};
+use claimeven_search::{Limits, Value};
+use fastrand::Rng;
+
+use crate::analysis::{Analysis, AnalysisLimits, Analyst};
+use crate::roster::AgentSpec;
+
+/// A position of the standard board with exactly one move that wins, or that holds a draw.
+///
+/// As text it is a line: the moves that lead to it, what is to be achieved, with how many discs, the
+/// move, and how hard it is.
+///
+/// ```
+/// use claimeven_arena::{Goal, Puzzle};
+///
+/// let puzzle: Puzzle = "44455554221 win 2 4 1".parse().unwrap();
+/// assert_eq!((puzzle.goal, puzzle.column, puzzle.grade), (Goal::Win, 4, 1));
+/// assert_eq!(puzzle.to_string(), "44455554221 win 2 4 1");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Puzzle {
+    /// The moves that lead to the position, as text.
+    pub moves: String,
+    /// What the side to move can achieve.
+    pub goal: Goal,
+    /// The discs that it plays until it wins, the last one included; 0 for a draw.
+    pub discs: u32,
+    /// The one move that does it, counted from 1.
+    pub column: u8,
+    /// How hard it is, from 1 to [`Puzzle::GRADES`].
+    pub grade: u8,
+}
+
+/// What the side to move can achieve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Goal {
+    /// A win.
+    Win,
+    /// A draw, where all other moves lose.
+    Draw,
+}
+
+impl Goal {
+    /// The name, as a word for files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Goal::Win => "win",
+            Goal::Draw => "draw",
+        }
+    }
+}
+
+impl Puzzle {
+    /// How many grades of difficulty there are.
+    pub const GRADES: u8 = 5;
+
+    /// The puzzles that are part of the program, the easy ones first.
+    pub fn embedded() -> &'static [Puzzle] {
+        static ALL: LazyLock<Vec<Puzzle>> = LazyLock::new(|| {
+            let lines = include_str!("../puzzles/7x6.txt").lines();
+            let puzzles: Result<Vec<Puzzle>, _> = lines.map(str::parse).collect();
+            puzzles.expect("the file was whole when the program was built")
+        });
+        &ALL
+    }
+
+    /// The position to be solved.
+    pub fn position(&self) -> Result<Position, String> {
+        Position::from_moves(Setup::STANDARD, &self.moves).map_err(|error| error.to_string())
+    }
+
+    /// Finds puzzles in games between players who err, the same ones for the same seed, as many of
+    /// each grade; `progress` is told how many there are so far.
+    pub fn generate(seed: u64, count: usize, mut progress: impl FnMut(usize)) -> Vec<Puzzle> {
+        let mut random = Rng::with_seed(seed);
+        let mut analyst = Analyst::default();
+        let mut known = HashSet::new();
+        let mut found: Vec<Puzzle> = Vec::new();
+        let per_grade = count.div_ceil(Puzzle::GRADES.into());
+        while found.len() < count {
+            let game = erring_game(&mut random);
+            // One of a game, so that they differ.
+            let mut plies: Vec<usize> = (FIRST_PLY..game.moves().len()).collect();
+            random.shuffle(&mut plies);
+            let is_wanted = |puzzle: &Puzzle| {
+                let of_grade = found.iter().filter(|other| other.grade == puzzle.grade).count();
+                of_grade < per_grade
+            };
+            let puzzle = plies.into_iter().take(TRIES).find_map(|ply| {
+                let moves: String = game.moves()[..ply].iter().map(|c| c.to_char()).collect();
+                let position = Position::from_moves(Setup::STANDARD, &moves).ok()?;
+                let is_new = !known.contains(&position.canonical_key());
+                let puzzle =
+                    is_new.then(|| puzzle_at(&mut analyst, &moves, &position)).flatten()?;
+                is_wanted(&puzzle).then_some((puzzle, position.canonical_key()))
+            });
+            if let Some((puzzle, key)) = puzzle {
+                known.insert(key);
+                found.push(puzzle);
+                progress(found.len());
+            }
+        }
+        found.sort_by(|a, b| (a.grade, a.discs, &a.moves).cmp(&(b.grade, b.discs, &b.moves)));
+        found
+    }
+}
+
+/// Before this ply there is too much on the board that is not there yet.
+const FIRST_PLY: usize = 9;
+
+/// Positions of a game that are looked at.
+const TRIES: usize = 6;
+
+/// A game between players of different strength, who begin with a few moves at random.
+fn erring_game(random: &mut Rng) -> Game {
+    let mut game = Game::new(Setup::STANDARD);
+    let levels = [random.u8(2..=6), random.u8(2..=6)];
+    let seed = random.u64(..);
+    let mut players = levels.map(|level| {
+        let spec: AgentSpec = format!("level:{level}").parse().expect("the roster has it");
+        spec.build(Setup::STANDARD, seed).expect("levels play every game")
+    });
+    while game.position().outcome().is_none() {
+        let ply = game.moves().len();
+        let column = if ply < 4 {
+            let legal: Vec<Column> = game.position().legal().collect();
+            *random.choice(&legal).expect("the game is not over")
+        } else {
+            let decision = players[ply % 2].decide(game.position(), &Limits::default());
+            decision.expect("the game is not over").column
+        };
+        game.play(column).expect("the column is a legal one");
+    }
+    game
+}
+
+/// The puzzle of a position, if it is one: not won or lost with the next disc, and with one way.
+fn puzzle_at(analyst: &mut Analyst, moves: &str, position: &Position) -> Option<Puzzle> {
+    let wins_at_once = |position: &Position| {
+        position.threats(position.player()).into_iter().any(|cell| {
+            let below = claimeven_game::Cell { row: cell.row.saturating_sub(1), ..cell };
+            cell.row == 0 || position.disc(below).is_some()
+        })
+    };
+    if wins_at_once(position) || position.legal().count() < 3 {
+        return None;
+    }
+    let analysis = analyst.analyse(position, &AnalysisLimits::default());
+    let (goal, discs) = match analysis.value? {
+        Value::Win(plies) => (Goal::Win, plies.div_ceil(2)),
+        Value::Draw => (Goal::Draw, 0),
+        _ => return None,
+    };
+    let keeps = |(index, known): (usize, &Option<crate::ColumnAnalysis>)| {
+        known.filter(|known| known.at_least == sign(goal)).and(Column::from_index(index))
+    };
+    let mut keepers = analysis.columns.iter().enumerate().filter_map(keeps);
+    let (column, None) = (keepers.next()?, keepers.next()) else { return None };
+    // A block that everyone sees is no puzzle.
+    let plausible = plausible_errors(&analysis);
+    if plausible == 0 {
+        return None;
+    }
+    let grade = grade(position, column, discs, plausible);
+    Some(Puzzle { moves: moves.to_owned(), goal, discs, column: column.number(), grade })
+}
+
+/// The moves that are wrong but do not lose with the next disc of the other side.
+fn plausible_errors(analysis: &Analysis) -> usize {
+    let known = analysis.columns.iter().flatten();
+    let best = analysis.value;
+    known.filter(|known| known.value != best && known.value != Some(Value::Loss(2))).count()
+}
+
+/// How hard it is: by how far a player has to look ahead to find the move, by how long the way is,
+/// and by how many other moves one could think of.
+fn grade(position: &Position, column: Column, discs: u32, plausible: usize) -> u8 {
+    let finds = |depth: u32| {
+        let spec: AgentSpec =
+            format!("alphabeta:depth={depth}").parse().expect("the roster has it");
+        let mut player = spec.build(position.setup(), 0).expect("it plays every game");
+        player.decide(position, &Limits::default()).is_ok_and(|found| found.column == column)
+    };
+    // Who finds it must find it looking further as well; else it was luck.
+    let sight = [2, 4, 6, 8];
+    let misses = sight.iter().rposition(|&depth| !finds(depth)).map_or(0, |place| place as u8 + 1);
+    let length = match discs {
+        1..=3 => 1,
+        4..=5 => 2,
+        6..=8 => 3,
+        0 | 9..=12 => 4,
+        _ => 5,
+    };
+    let grade = (1 + misses + length).div_ceil(2);
+    if plausible <= 2 { grade.saturating_sub(1).max(1) } else { grade }
+}
+
+const fn sign(goal: Goal) -> i32 {
+    match goal {
+        Goal::Win => 1,
+        Goal::Draw => 0,
+    }
+}
+
+impl fmt::Display for Puzzle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Puzzle { moves, goal, discs, column, grade } = self;
+        write!(f, "{moves} {} {discs} {column} {grade}", goal.name())
+    }
+}
+
+impl FromStr for Puzzle {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Puzzle, String> {
+        let wrong = || format!("'{text}' is not a puzzle: MOVES win|draw DISCS COLUMN GRADE");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let [moves, goal, discs, column, grade] = words[..] else { return Err(wrong()) };
+        let goal = match goal {
+            "win" => Goal::Win,
+            "draw" => Goal::Draw,
+            _ => return Err(wrong()),
+        };
+        let number = |word: &str| word.parse::<u8>().map_err(|_| wrong());
+        let puzzle = Puzzle {
+            moves: moves.to_owned(),
+            goal,
+            discs: number(discs)?.into(),
+            column: number(column)?,
+            grade: number(grade)?,
+        };
+        puzzle.position()?;
+        Ok(puzzle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use claimeven_solver::{Options, Solver, embedded_books};
+
+    use super::*;
+
+    #[test]
+    fn every_puzzle_has_one_way_and_the_solver_agrees() {
+        let mut solver = Solver::new(Options { books: embedded_books(), ..Options::default() });
+        let puzzles = Puzzle::embedded();
+        assert!(puzzles.len() >= 200, "{}", puzzles.len());
+        for puzzle in puzzles {
+            let position = puzzle.position().unwrap();
+            for column in position.legal() {
+                let mut child = position;
+                child.play(column).unwrap();
+                let sign = -solver.sign(&child).unwrap();
+                let keeps = sign == self::sign(puzzle.goal);
+                assert_eq!(keeps, column.number() == puzzle.column, "{puzzle}: column {column}");
+                assert!(keeps || sign < self::sign(puzzle.goal), "{puzzle}: column {column}");
+            }
+            let discs = solver.score(&position).unwrap().moves_to_win(&position).unwrap_or(0);
+            assert_eq!(discs, puzzle.discs, "{puzzle}");
+        }
+        for grade in 1..=Puzzle::GRADES {
+            assert!(puzzles.iter().filter(|puzzle| puzzle.grade == grade).count() >= 20);
+        }
+        let positions = puzzles.iter().map(|puzzle| puzzle.position().unwrap().canonical_key());
+        assert_eq!(positions.collect::<HashSet<_>>().len(), puzzles.len(), "no puzzle twice");
+    }
+
+    #[test]
+    fn the_same_seed_finds_the_same_puzzles() {
+        let find = || Puzzle::generate(7, 3, |_| {});
+        let puzzles = find();
+        assert_eq!(puzzles, find());
+        for puzzle in puzzles {
+            assert_eq!(puzzle.to_string().parse::<Puzzle>().unwrap(), puzzle);
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_no_puzzle_is_named() {
+        for text in ["", "44 win 2 4", "44 loss 2 4 1", "44 win x 4 1", "48 win 2 4 1"] {
+            let error = text.parse::<Puzzle>().unwrap_err();
+            assert!(error.contains(text) || error.contains("'8'"), "{error}");
+        }
+    }
+}

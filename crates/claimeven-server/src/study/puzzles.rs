@@ -1,0 +1,84 @@
+//! Puzzles, and the one of the day.
+
+use axum::Json;
+use claimeven_arena::Puzzle;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// All puzzles.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PuzzlesView {
+    /// The day in UTC, as `2030-12-31`.
+    date: String,
+    /// The puzzle of the day, by its place in the list from 0.
+    daily: usize,
+    /// The easy ones first.
+    puzzles: Vec<PuzzleView>,
+}
+
+/// A position of the standard board with exactly one move that wins, or that holds a draw.
+#[derive(Serialize, ToSchema)]
+struct PuzzleView {
+    /// The moves that lead to it, as text.
+    moves: &'static str,
+    /// `win` or `draw`.
+    goal: &'static str,
+    /// The discs of the side to move until it wins; 0 for a draw.
+    discs: u32,
+    /// The one move.
+    column: u8,
+    /// From 1, easy, to 5.
+    grade: u8,
+}
+
+/// All puzzles, and which of them is the one of the day.
+#[utoipa::path(get, path = "/api/puzzles", responses((status = 200, body = PuzzlesView)))]
+#[allow(clippy::unused_async, reason = "handlers are async, whether they wait or not")]
+pub(crate) async fn list() -> Json<PuzzlesView> {
+    let now = jiff::Timestamp::now();
+    let puzzles = Puzzle::embedded();
+    let view = |puzzle: &'static Puzzle| PuzzleView {
+        moves: &puzzle.moves,
+        goal: puzzle.goal.name(),
+        discs: puzzle.discs,
+        column: puzzle.column,
+        grade: puzzle.grade,
+    };
+    Json(PuzzlesView {
+        date: now.to_string().chars().take(10).collect(),
+        daily: of_the_day(now.as_second().div_euclid(86_400), puzzles.len()),
+        puzzles: puzzles.iter().map(view).collect(),
+    })
+}
+
+/// The puzzle of a day: neighbouring days are far from each other in the list, and every puzzle has
+/// its day before the first one comes again.
+fn of_the_day(day: i64, puzzles: usize) -> usize {
+    let count = puzzles.max(1) as i64;
+    let gcd = |mut a: i64, mut b: i64| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let golden = (count * 618 / 1000).max(1);
+    let step = (golden..=golden + count).find(|&step| gcd(step, count) == 1).unwrap_or(1);
+    (day.rem_euclid(count) * step).rem_euclid(count) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_puzzle_has_its_day() {
+        for count in [1, 2, 7, 300, 301] {
+            let days: HashSet<usize> =
+                (20_000..20_000 + count as i64).map(|day| of_the_day(day, count)).collect();
+            assert_eq!(days.len(), count);
+        }
+        assert_eq!(of_the_day(5, 0), 0);
+    }
+}

@@ -1,0 +1,244 @@
+//! The study room: analysis, opinions, reviews, puzzles, statistics.
+
+use std::time::Duration;
+
+use claimeven_server::Config;
+use serde_json::{Value, json};
+
+use crate::world::{Visitor, World, on_both_databases};
+
+fn one_screen() -> Value {
+    json!([{ "kind": "human" }, { "kind": "human" }])
+}
+
+/// Plays a game against nobody's will: all moves at one screen.
+async fn played(visitor: &Visitor, seats: Value, first: u64, moves: &[u64]) -> String {
+    let id = visitor.create_with(json!({ "seats": seats, "first": first })).await;
+    for (ply, column) in (0..).zip(moves) {
+        visitor.play(&id, *column, ply).await.expect(200);
+    }
+    id
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_analysis_is_exact_from_moves_and_from_discs_that_were_set_up() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let analysis =
+        ada.post("/api/analysis", json!({ "position": { "moves": "4455" } })).await.expect(200);
+    assert_eq!(analysis["value"]["text"], "wins in 2");
+    assert_eq!((&analysis["best"], &analysis["exact"]), (&json!([3, 6]), &json!(true)));
+    assert_eq!((&analysis["to_move"], &analysis["book"]), (&json!(0), &json!(true)));
+    assert_eq!(analysis["line"].as_array().unwrap().len(), 3);
+    assert_eq!(analysis["columns"][0]["at_most"], analysis["columns"][0]["at_least"]);
+
+    let board = analysis["board"].as_str().unwrap().replace('\n', "/");
+    let position = json!({ "board": board, "moves": "3" });
+    let after = ada.post("/api/analysis", json!({ "position": position })).await.expect(200);
+    assert_eq!((&after["to_move"], &after["value"]["text"]), (&json!(1), &json!("loses in 1")));
+    let threats = json!([{ "cell": [2, 1], "open": true, "odd": true }, { "cell": [6, 1], "open": true, "odd": true }]);
+    assert_eq!(after["threats"], json!([threats, []]));
+
+    let over = json!({ "position": { "moves": "4455336" } });
+    let over = ada.post("/api/analysis", over).await.expect(200);
+    assert_eq!(over["over"], json!({ "winner": 0 }));
+    assert_eq!((&over["legal"], &over["exact"]), (&json!([]), &json!(true)));
+    assert_eq!(over["lines"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_board_that_is_too_large_is_answered_in_time_with_what_is_certain() {
+    let world = World::sqlite(Config { hint_ms: 400, ..Config::default() }).await;
+    let ada = world.visitor();
+    let setup = json!({ "cols": 11, "rows": 9 });
+    for patient in [false, true] {
+        let began = std::time::Instant::now();
+        let asked = json!({ "position": { "setup": setup, "moves": "" }, "patient": patient });
+        let analysis = ada.post("/api/analysis", asked).await.expect(200);
+        assert!(began.elapsed() < Duration::from_secs(3));
+        assert_eq!((&analysis["exact"], &analysis["value"]), (&json!(false), &Value::Null));
+        assert_eq!(analysis["columns"][5]["at_most"], 1);
+    }
+    let lines = json!({ "setup": { "ruleset": "lines" } });
+    let analysis = ada.post("/api/analysis", json!({ "position": lines })).await.expect(200);
+    assert_eq!((&analysis["solvable"], &analysis["exact"]), (&json!(false), &json!(false)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_have_opinions_with_values_or_shares() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let ask = async |agent: &str, moves: &str| {
+        let body = json!({ "position": { "moves": moves }, "agent": agent });
+        ada.post("/api/analysis/opinion", body).await
+    };
+    let depth = ask("alphabeta:depth=6,every=on", "4455").await.expect(200);
+    assert_eq!(depth["value"]["text"], "wins in 2");
+    assert_eq!(depth["shares"], json!([]));
+    for agent in ["mcts:sims=500", "zero:sims=0", "zero:sims=20"] {
+        let opinion = ask(agent, "44").await.expect(200);
+        let shares = opinion["shares"].as_array().unwrap();
+        let sum: f64 = shares.iter().map(|share| share.as_f64().unwrap()).sum();
+        assert!(shares.len() == 7 && (sum - 1.0).abs() < 1e-3, "{agent}: {opinion}");
+    }
+    assert!(ask("ugi:cmd=ls", "").await.error(400).contains("ugi"));
+    assert!(ask("mcts:sims=9000000", "").await.error(400).contains("9000000"));
+    assert!(ask("random", "1212121").await.error(400).contains("over"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_positions_are_refused_in_a_line_that_names_them() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let empty = [".......", ".......", ".......", ".......", "......."].join("/");
+    for (position, part) in [
+        (json!({ "moves": "448" }), "'8'"),
+        (json!({ "setup": { "cols": 99 } }), "99"),
+        (json!({ "board": "X" }), "1 cells"),
+        (json!({ "board": format!("{empty}/XX.....") }), "2 X and 0 O"),
+        (json!({ "board": format!("{empty}/X......"), "moves": "19" }), "move 2, '9'"),
+        (json!({ "moves": "4", "colour": "red" }), "colour"),
+    ] {
+        let reply = ada.post("/api/analysis", json!({ "position": position })).await;
+        let error = reply.error(400);
+        assert!(error.contains(part) && error.lines().count() == 1, "{position}: {error}");
+    }
+    let read = ada.post("/api/positions", json!({ "text": "4, 4, 5, 3" })).await.expect(200);
+    assert_eq!((&read["kind"], &read["moves"]), (&json!("moves"), &json!("4453")));
+    let picture = format!("{empty}/.XO....");
+    let read = ada.post("/api/positions", json!({ "text": picture })).await.expect(200);
+    assert_eq!((&read["kind"], &read["moves"]), (&json!("picture"), &Value::Null));
+    assert!(ada.post("/api/positions", json!({ "text": "4x" })).await.error(400).contains("'x'"));
+}
+
+on_both_databases! {
+    async fn a_finished_game_is_reviewed_and_the_review_kept(world: World) {
+        let ada = world.visitor();
+        // The second player, who is player 0, overlooks a row of three.
+        let id = played(&ada, one_screen(), 1, &[4, 5, 4, 5, 4, 5]).await;
+        let path = format!("/api/games/{id}/review");
+        assert_eq!(ada.get(&path).await.error(409), "the game is not over yet");
+        ada.play(&id, 4, 6).await.expect(200);
+        let review = ada.get(&path).await.expect(200);
+        let moves = review["moves"].as_array().unwrap();
+        assert_eq!((moves.len(), &review["complete"], &review["first"]), (7, &json!(true), &json!(1)));
+        assert_eq!(moves[5]["player"], 0);
+        assert!(["best", "only"].map(Value::from).contains(&moves[6]["judgement"]), "{}", moves[6]);
+        assert_eq!(moves[6]["played"]["value"], "wins in 1");
+        let errors = |player: usize| {
+            let count = |name: &str| review["players"][player][name].as_u64().unwrap();
+            count("blunders") + count("mistakes")
+        };
+        let said = moves.iter().filter(|m| ["mistake", "blunder"].map(Value::from).contains(&m["judgement"]));
+        assert_eq!(errors(0) + errors(1), said.count() as u64);
+        assert!(review["players"][1]["accuracy"].is_number(), "the first move could go wrong");
+        assert_eq!(ada.get(&path).await.expect(200), review, "the kept one is the same");
+
+        // A game that goes on after its end is another game.
+        ada.act(&id, "undo", json!({})).await.expect(200);
+        ada.play(&id, 7, 6).await.expect(200);
+        ada.act(&id, "resign", json!({})).await.expect(200);
+        let again = ada.get(&path).await.expect(200);
+        assert_eq!(again["moves"][6]["column"], 7);
+        assert_eq!(ada.delete(&format!("/api/games/{id}")).await.status, 204);
+        ada.get(&path).await.error(404);
+    }
+
+    async fn statistics_count_ones_own_games_and_everyones(world: World) {
+        let (ada, eve) = (world.visitor(), world.visitor());
+        let against = json!([{ "kind": "human", "name": "Ada" }, { "kind": "agent", "agent": "level:1" }]);
+        let lost = ada.create(against.clone()).await;
+        ada.play(&lost, 4, 0).await.expect(200);
+        ada.wait(&lost, |game| game["ply"] == 2).await;
+        ada.act(&lost, "resign", json!({})).await.expect(200);
+        played(&ada, one_screen(), 0, &[4, 5, 4, 5, 4, 5, 4]).await;
+
+        let mine = ada.get("/api/statistics?mine=true").await.expect(200);
+        assert_eq!(mine["games"], 1, "at one screen nobody wins");
+        assert_eq!((&mine["whole"]["lost"], &mine["whole"]["score"]), (&json!(1), &json!(0.0)));
+        assert_eq!(mine["groups"][0]["rows"][0]["key"], "level:1");
+        assert_eq!(mine["progress"][0]["id"], *lost);
+        assert_eq!(eve.get("/api/statistics?mine=true").await.expect(200)["games"], 0);
+        let all = eve.get("/api/statistics").await.expect(200);
+        assert_eq!((&all["games"], &all["whole"]["won"]), (&json!(2), &json!(1)));
+        assert_eq!(all["progress"], json!([]));
+
+        let explored = eve.get("/api/explorer?moves=").await.expect(200);
+        assert_eq!(explored["games"], 2);
+        assert_eq!(explored["moves"][0]["column"], 4);
+        assert_eq!((&explored["moves"][0]["games"], &explored["moves"][0]["won"]), (&json!(2), &json!(1)));
+        assert_eq!(explored["moves"][0]["value"]["text"], "wins in 21");
+        let explored = eve.get("/api/explorer?moves=4545454").await.expect(200);
+        assert_eq!((&explored["games"], &explored["moves"]), (&json!(1), &json!([])));
+        assert_eq!(eve.get("/api/explorer?mine=true").await.expect(200)["games"], 0);
+        assert!(eve.get("/api/explorer?moves=48").await.error(400).contains("'8'"));
+        assert!(eve.get("/api/explorer?cols=99").await.error(400).contains("99"));
+    }
+
+    async fn finished_games_are_reviewed_while_nobody_thinks(world: World) {
+        let ada = world.visitor();
+        let against = json!([{ "kind": "human" }, { "kind": "open" }]);
+        let bob = world.visitor();
+        let id = ada.create(against).await;
+        bob.act(&id, "join", json!({})).await.expect(200);
+        for (ply, column) in (0..).zip([4, 5, 4, 5, 4, 5, 4]) {
+            let player = if ply % 2 == 0 { &ada } else { &bob };
+            player.play(&id, column, ply).await.expect(200);
+        }
+        let began = std::time::Instant::now();
+        loop {
+            let mine = ada.get("/api/statistics?mine=true").await.expect(200);
+            if mine["whole"]["reviewed"] == 1 {
+                assert!(mine["whole"]["accuracy"].is_number());
+                break;
+            }
+            assert!(began.elapsed() < Duration::from_mins(1), "{mine:#}");
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn there_is_a_puzzle_for_every_day() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let view = ada.get("/api/puzzles").await.expect(200);
+    let puzzles = view["puzzles"].as_array().unwrap();
+    assert!(puzzles.len() >= 200);
+    let daily = &puzzles[view["daily"].as_u64().unwrap() as usize];
+    let position = json!({ "position": { "moves": daily["moves"] }, "patient": true });
+    let analysis = ada.post("/api/analysis", position).await.expect(200);
+    assert_eq!(analysis["best"], json!([daily["column"]]));
+    assert_eq!(analysis["value"]["kind"], daily["goal"]);
+}
+
+/// What a visitor studies does not keep another's game from going on.
+#[tokio::test(flavor = "multi_thread")]
+async fn study_does_not_hold_up_games() {
+    let config = Config { requests_per_second: 0, hint_ms: 3000, ..Config::default() };
+    let world = World::sqlite(config).await;
+    let (ada, eve) = (world.visitor(), world.visitor());
+    let large = json!({ "position": { "setup": { "cols": 11, "rows": 9 } }, "patient": true });
+    let study = async {
+        let asked = (0..6).map(|_| eve.post("/api/analysis", large.clone()));
+        futures_util::future::join_all(asked).await
+    };
+    let play = async {
+        let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "alphabeta:depth=4" }]);
+        let id = ada.create(seats).await;
+        let began = std::time::Instant::now();
+        for ply in [0, 2, 4] {
+            ada.play(&id, 1 + ply, ply).await.expect(200);
+            ada.wait(&id, |game| {
+                game["ply"].as_u64() >= Some(ply + 2) || game["status"] == "finished"
+            })
+            .await;
+        }
+        began.elapsed()
+    };
+    let answered = tokio::select! {
+        took = play => took,
+        _ = study => panic!("six long looks are over before three moves"),
+    };
+    assert!(answered < Duration::from_secs(8), "{answered:?}");
+}

@@ -1,0 +1,27 @@
+/** The study room's calls. */
+
+import { call } from "./server";
+import type { Analysis, Explored, Opinion, PositionText, Puzzles, ReadPosition, Review, Statistics } from "./types-study";
+import type { Setup } from "./types";
+
+export const studyServer = {
+  /** What every move is worth: what is known within a moment, or after a patient look. */
+  analyse: (position: PositionText, patient: boolean, signal?: AbortSignal) =>
+    call<Analysis>("POST", "/api/analysis", { position: asked(position), patient }, signal),
+  /** The same with a longer look only if the moment did not suffice. */
+  async know(position: PositionText): Promise<Analysis> {
+    const first = await this.analyse(position, false);
+    return first.exact || !first.solvable ? first : this.analyse(position, true);
+  },
+  opinion: (position: PositionText, agent: string, signal?: AbortSignal) =>
+    call<Opinion>("POST", "/api/analysis/opinion", { position: asked(position), agent }, signal),
+  read: (setup: Setup, text: string) => call<ReadPosition>("POST", "/api/positions", { setup, text }),
+  review: (id: string) => call<Review>("GET", `/api/games/${encodeURIComponent(id)}/review`),
+  statistics: (mine: boolean) => call<Statistics>("GET", `/api/statistics?mine=${mine}`),
+  explore: (moves: string, mine: boolean, signal?: AbortSignal) => call<Explored>("GET", `/api/explorer?moves=${encodeURIComponent(moves)}&mine=${mine}`, undefined, signal),
+  puzzles: () => call<Puzzles>("GET", "/api/puzzles"),
+};
+
+function asked({ setup, board, moves }: PositionText): object {
+  return board === null ? { setup, moves } : { setup, board, moves };
+}

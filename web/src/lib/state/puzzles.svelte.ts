@@ -1,0 +1,50 @@
+/** The puzzles, and what was solved of them in this browser. */
+
+import { studyServer } from "../server-study";
+import { NOTHING_SOLVED, parseSolved, solve, type Solved } from "../transitions/puzzles";
+import type { Puzzle, Puzzles } from "../types-study";
+
+const KEY = "claimeven.puzzles";
+
+class PuzzlesState {
+  all: Puzzles | null = $state.raw(null);
+  error = $state("");
+  solved: Solved = $state.raw(parseSolved(read()));
+
+  async load(): Promise<void> {
+    if (this.all) return;
+    this.error = "";
+    try {
+      this.all = await studyServer.puzzles();
+    } catch (failure) {
+      this.error = failure instanceof Error ? failure.message : String(failure);
+    }
+  }
+
+  solve(puzzle: Puzzle, atFirst: boolean): void {
+    this.keep(solve(this.solved, puzzle, atFirst));
+  }
+
+  forget(): void {
+    this.keep(NOTHING_SOLVED);
+  }
+
+  private keep(solved: Solved): void {
+    this.solved = solved;
+    try {
+      localStorage.setItem(KEY, JSON.stringify(solved));
+    } catch {
+      // A browser that keeps nothing forgets with the page.
+    }
+  }
+}
+
+function read(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+export const puzzles = new PuzzlesState();

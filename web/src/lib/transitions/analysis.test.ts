@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import type { Setup } from "../types";
+import { addressOf, barShare, boardOf, countOf, isLasting, kindOf, parseAddress, shortTruth, shownAfter, stacksOf } from "./analysis";
+import { STANDARD } from "./setup";
+
+const small: Setup = { cols: 3, rows: 2, connect: 3, ruleset: "lines" };
+
+describe("addresses", () => {
+  test("come back as they were", () => {
+    for (const address of [
+      { setup: STANDARD, board: null, columns: [], first: 0 as const },
+      { setup: STANDARD, board: null, columns: [4, 4, 5, 3], first: 1 as const },
+      { setup: small, board: ".../XO.", columns: [3], first: 0 as const },
+      { setup: { ...STANDARD, cols: 12, rows: 8 }, board: null, columns: [10, 12], first: 0 as const },
+    ]) {
+      const text = addressOf(address);
+      expect(parseAddress(text.slice(text.indexOf("?")).replace("/analysis", ""))).toEqual(address);
+    }
+    expect(addressOf({ setup: STANDARD, board: null, columns: [4, 10], first: 0 })).toBe("/analysis?pos=4a");
+  });
+
+  test("nonsense is the empty board", () => {
+    expect(parseAddress("?cols=99&rows=x&board=XX")).toEqual({ setup: STANDARD, board: null, columns: [], first: 0 });
+  });
+});
+
+describe("discs that were set up", () => {
+  test("are read from the bottom up and written back", () => {
+    const board = ".O./XX.";
+    expect(stacksOf(board, small)).toEqual([[0], [0, 1], []]);
+    expect(boardOf(stacksOf(board, small), small)).toBe(board);
+    expect(countOf(stacksOf(board, small))).toEqual([2, 1]);
+  });
+
+  test("moves go on from them with whoever's turn it is, in the colours asked for", () => {
+    const shown = shownAfter({ setup: small, board: ".../XO.", columns: [3, 3, 3], first: 1 }, [[[1, 1], [2, 1]]]);
+    expect(shown.heights).toEqual([1, 1, 2]);
+    expect(shown.discs.map(({ player }) => player)).toEqual([1, 0, 1, 0]);
+    expect(shown.last).toEqual({ column: 3, row: 2, player: 0, ply: 2 });
+    expect(new Set(shown.discs.map(({ ply }) => ply)).size).toBe(4);
+    expect(shown.lines[0]?.player).toBe(1);
+    const odd = shownAfter({ setup: small, board: ".../X..", columns: [1], first: 0 });
+    expect(odd.last?.player).toBe(1);
+  });
+});
+
+describe("what is known of a move", () => {
+  const truth = (at_least: -1 | 0 | 1, at_most: -1 | 0 | 1) => ({ column: 1, value: null, at_least, at_most });
+  test("in a few signs", () => {
+    expect(shortTruth({ ...truth(1, 1), value: { kind: "win", number: 5, text: "" } })).toBe("+3");
+    expect([truth(1, 1), truth(-1, -1), truth(0, 1), truth(-1, 0), truth(-1, 1), truth(0, 0)].map(shortTruth)).toEqual(["+", "−", "≥ =", "≤ =", "?", "="]);
+    expect([truth(1, 1), truth(-1, -1), truth(0, 1), truth(0, 0)].map(kindOf)).toEqual(["win", "loss", "open", "draw"]);
+  });
+
+  test("the bar leans to the winner, and further the sooner it ends", () => {
+    const win = (number: number) => barShare({ kind: "win", number, text: "" }, 42);
+    expect(barShare(null, 42)).toBe(0.5);
+    expect(win(1)).toBeGreaterThan(win(41));
+    expect(win(41)).toBeGreaterThan(0.6);
+    expect(barShare({ kind: "loss", number: 2, text: "" }, 42)).toBeLessThan(0.1);
+  });
+
+  test("odd threats of the first player and even ones of the second last", () => {
+    const at = (row: number) => ({ cell: [1, row] as [number, number], open: false, odd: row % 2 === 1 });
+    expect([isLasting(at(3), 0, 6), isLasting(at(4), 0, 6), isLasting(at(4), 1, 6), isLasting(at(3), 0, 5)]).toEqual([true, false, true, false]);
+  });
+});

@@ -1,0 +1,152 @@
+/** The analysis board: addresses, discs and what values look like. */
+
+import type { Cell, Player, Setup, Value } from "../types";
+import type { ColumnTruth, Threat } from "../types-study";
+import { columnOfLetter, letterOfColumn, type Disc, type Shown } from "./position";
+import { sameSetup, setupProblem, STANDARD } from "./setup";
+import { shortValue } from "./value";
+
+/** A position as an address has it. */
+export interface Address {
+  setup: Setup;
+  /** Discs that were set up, lines with `/` between them; nothing for the empty board. */
+  board: string | null;
+  columns: number[];
+  /** The colour that moves first. */
+  first: Player;
+}
+
+/** Reads the part after the question mark. What makes no sense is left out; the server checks the rest. */
+export function parseAddress(search: string): Address {
+  const words = new URLSearchParams(search);
+  const number = (name: string, otherwise: number): number => {
+    const value = Number(words.get(name) ?? otherwise);
+    return Number.isInteger(value) ? value : otherwise;
+  };
+  const given: Setup = {
+    cols: number("cols", STANDARD.cols),
+    rows: number("rows", STANDARD.rows),
+    connect: number("connect", STANDARD.connect),
+    ruleset: words.get("ruleset") === "lines" ? "lines" : "standard",
+  };
+  const setup = setupProblem(given) === null ? given : STANDARD;
+  const board = words.get("board");
+  const columns = [...(words.get("pos") ?? "").toLowerCase()].map(columnOfLetter);
+  return { setup, board: board && isBoard(board, setup) ? board : null, columns, first: words.get("first") === "1" ? 1 : 0 };
+}
+
+/** The address of a position, with only what is not as usual. */
+export function addressOf({ setup, board, columns, first }: Address): string {
+  const words = new URLSearchParams();
+  if (board) words.set("board", board);
+  if (columns.length > 0) words.set("pos", columns.map(letterOfColumn).join(""));
+  if (!sameSetup(setup, STANDARD)) {
+    words.set("cols", String(setup.cols));
+    words.set("rows", String(setup.rows));
+    if (setup.connect !== STANDARD.connect) words.set("connect", String(setup.connect));
+    if (setup.ruleset !== "standard") words.set("ruleset", setup.ruleset);
+  }
+  if (first === 1) words.set("first", "1");
+  const text = words.toString().replaceAll("%2F", "/");
+  return text ? `/analysis?${text}` : "/analysis";
+}
+
+function isBoard(board: string, { cols, rows }: Setup): boolean {
+  const lines = board.split("/");
+  return lines.length === rows && lines.every((line) => line.length === cols && /^[.XO]*$/.test(line));
+}
+
+/** Discs from the bottom up, by column: what setting up changes. */
+export type Stacks = (0 | 1)[][];
+
+export function stacksOf(board: string | null, { cols }: Setup): Stacks {
+  const stacks: Stacks = Array.from({ length: cols }, () => []);
+  for (const line of (board ?? "").split("/").reverse()) {
+    for (const [index, letter] of [...line].entries()) if (letter !== ".") stacks[index]?.push(letter === "X" ? 0 : 1);
+  }
+  return stacks;
+}
+
+export function boardOf(stacks: Stacks, { rows }: Setup): string {
+  const line = (row: number): string => stacks.map((stack) => (stack[row] === undefined ? "." : stack[row] === 0 ? "X" : "O")).join("");
+  return Array.from({ length: rows }, (_, index) => line(rows - 1 - index)).join("/");
+}
+
+/** Discs of the one who moved first, and of the other. */
+export function countOf(stacks: Stacks): [number, number] {
+  const all = stacks.flat();
+  const second = all.filter((disc) => disc === 1).length;
+  return [all.length - second, second];
+}
+
+/** The board after some moves from discs that were set up. Moves into full columns are left out. */
+export function shownAfter({ setup, board, columns, first }: Address, lines: Cell[][] = []): Shown {
+  const stacks = stacksOf(board, setup);
+  const colour = (disc: 0 | 1): Player => ((disc + first) % 2) as Player;
+  const discs: Disc[] = [];
+  // Discs that were set up have numbers below those of the moves.
+  let before = -stacks.flat().length;
+  for (const [index, stack] of stacks.entries()) {
+    for (const [row, disc] of stack.entries()) discs.push({ column: index + 1, row: row + 1, player: colour(disc), ply: ++before - 1 });
+  }
+  const heights = stacks.map((stack) => stack.length);
+  const [x, o] = countOf(stacks);
+  let mover: 0 | 1 = x > o ? 1 : 0;
+  const played: Disc[] = [];
+  for (const column of columns) {
+    const row = (heights[column - 1] ?? setup.rows) + 1;
+    if (row > setup.rows) continue;
+    heights[column - 1] = row;
+    played.push({ column, row, player: colour(mover), ply: played.length + 1 });
+    mover = mover === 0 ? 1 : 0;
+  }
+  discs.push(...played);
+  const owner = new Map(discs.map((disc) => [`${disc.column},${disc.row}`, disc.player]));
+  const closed = lines.flatMap((cells) => {
+    const player = owner.get(`${cells[0]?.[0]},${cells[0]?.[1]}`);
+    return player === undefined ? [] : [{ player, cells }];
+  });
+  const scores: [number, number] = [0, 0];
+  for (const line of closed) scores[line.player] += 1;
+  return { discs, heights, last: played.at(-1) ?? null, lines: closed, scores };
+}
+
+/** What is known of a move, as it fits under a column. */
+export function shortTruth(truth: ColumnTruth): string {
+  if (truth.value) return shortValue(truth.value);
+  if (truth.at_least === 1) return "+";
+  if (truth.at_most === -1) return "−";
+  if (truth.at_least === 0) return truth.at_most === 0 ? "=" : "≥ =";
+  return truth.at_most === 0 ? "≤ =" : "?";
+}
+
+/** How good a move is known to be: what colours it. */
+export function kindOf(truth: Pick<ColumnTruth, "at_least" | "at_most">): "win" | "draw" | "loss" | "open" {
+  if (truth.at_least === 1) return "win";
+  if (truth.at_most === -1) return "loss";
+  return truth.at_least === 0 && truth.at_most === 0 ? "draw" : "open";
+}
+
+/** The share of the bar that belongs to the side to move: half for a draw, more the nearer its win is. */
+export function barShare(value: Value | null, cells: number): number {
+  if (!value) return 0.5;
+  const nearness = 0.2 + 0.3 * Math.max(0, 1 - value.number / cells);
+  switch (value.kind) {
+    case "win":
+      return 0.5 + nearness;
+    case "loss":
+      return 0.5 - nearness;
+    case "chance":
+      return value.number;
+    case "points":
+      return 0.5 + Math.atan(value.number / 20) / Math.PI;
+    case "draw":
+      return 0.5;
+  }
+}
+
+/** Threats that count at the end, when the columns fill up one disc after the other: on an even number of rows the one who
+    moved first gets the odd ones then and the other the even ones. */
+export function isLasting(threat: Threat, player: 0 | 1, rows: number): boolean {
+  return rows % 2 === 0 && threat.odd === (player === 0);
+}
