@@ -8,12 +8,14 @@
 //! - [`speak_ugi`] lends the players to other programs; `ugi:cmd=…` is a player that is one.
 //! - [`Plan`] is a tournament as a file says it; [`Tournament`] plays it, and goes on with it after an
 //!   interruption; [`Report`] is what came of it.
+//! - [`Sketch`] is the search tree of a player with what its drawings tell.
 //! - [`Review`] judges the moves of a game by exact scores.
 //! - [`PairResults`], [`Sprt`] and [`ratings`] say what results mean.
 //! - [`EXPERIMENTS`] are claims about players, each of which is put to the test in a [`Lab`].
 
 mod agents;
 mod contest;
+mod csv;
 mod experiments;
 mod export;
 mod external;
@@ -28,6 +30,7 @@ mod replay;
 mod report;
 mod review;
 mod roster;
+mod sketch;
 mod statistics;
 mod tournament;
 mod ugi;
@@ -39,7 +42,7 @@ pub use experiments::{
     Progress, RangePanel, RangeRow, Ruling, Table, Unit, UnknownExperiment,
 };
 pub use export::{OlderRecord, pgn};
-pub use game::{Clock, Pairing, TimeControl, play_game};
+pub use game::{Clock, Pairing, TimeControl, play_game, play_game_watched};
 pub use journal::{Journal, JournalError};
 pub use openings::{OpeningError, Openings};
 pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
@@ -49,6 +52,7 @@ pub use replay::{Fault, RecordError};
 pub use report::{Length, PlayerReport, Report, Results, Tally};
 pub use review::{Choice, Judgement, MoveReview, PlayerReview, Review, ReviewOptions};
 pub use roster::{AgentKind, AgentSpec, Parameter, Seat, SpecError, Values};
+pub use sketch::{Cut, NodeKind, Sketch};
 pub use statistics::{Interval, PairResults, Sprt, Verdict, elo_of_score, score_of_elo};
 pub use tournament::{Tournament, TournamentError};
 pub use ugi::speak_ugi;
