@@ -4,11 +4,14 @@
 //! [`Settings`] become a [`Config`], and [`Server`] serves it.
 
 mod agents;
+mod arena;
 mod config;
 mod engine;
 mod error;
 mod guard;
 mod hall;
+mod jobs;
+mod lab;
 mod metrics;
 mod page;
 mod round;
@@ -16,8 +19,10 @@ mod routes;
 mod server;
 mod socket;
 mod store;
+mod training;
 mod view;
 mod visitor;
+mod workshop;
 
 pub use config::{Config, Settings};
 pub use server::{Server, ServerError};

@@ -28,7 +28,9 @@ pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Respo
         return Error::NotFound(format!("there is nothing at /{path}")).into_response();
     }
     let is_page = path.is_empty()
-        || matches!(path, "new" | "games" | "settings" | "about")
+        || matches!(path, "new" | "games" | "settings" | "about" | "lab" | "arena" | "training")
+        || path.strip_prefix("arena/").is_some_and(|id| !id.contains('/'))
+        || path.strip_prefix("training/").is_some_and(|id| !id.contains('/'))
         || path.strip_prefix("game/").is_some_and(|id| !id.contains('/'));
     let (name, status) = match Files::get(path) {
         Some(_) => (path, StatusCode::OK),

@@ -31,7 +31,7 @@ use crate::view::{GameSummary, GameView, HintView};
 use crate::visitor::{Visitor, random_name};
 
 type AppState = State<Arc<App>>;
-type Answer<T> = Result<T, Error>;
+pub(crate) type Answer<T> = Result<T, Error>;
 
 #[derive(OpenApi)]
 #[openapi(info(
@@ -60,10 +60,13 @@ pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(crate::socket::live))
         .routes(routes!(health))
         .routes(routes!(metrics))
+        .merge(crate::lab::api())
+        .merge(crate::arena::api())
+        .merge(crate::training::api())
 }
 
 /// A JSON body; an empty one is `{}`.
-pub(crate) struct Body<T>(T);
+pub(crate) struct Body<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
     type Rejection = Error;
@@ -98,7 +101,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Answer<T> {
 }
 
 /// What stands after the `?` of an address.
-struct Asked<T>(T);
+pub(crate) struct Asked<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Asked<T> {
     type Rejection = Error;
@@ -124,9 +127,9 @@ impl FromRequestParts<Arc<App>> for Id {
 }
 
 /// A board and the rules on it; what is not given is as in the shops.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-struct SetupInput {
+pub(crate) struct SetupInput {
     cols: u8,
     rows: u8,
     connect: u8,
@@ -140,7 +143,7 @@ impl Default for SetupInput {
 }
 
 impl SetupInput {
-    fn setup(&self) -> Answer<Setup> {
+    pub(crate) fn setup(&self) -> Answer<Setup> {
         let ruleset: Ruleset = self.ruleset.parse().map_err(bad)?;
         Setup::new(self.cols, self.rows, self.connect, ruleset).map_err(bad)
     }
@@ -265,7 +268,7 @@ fn name(given: Option<String>) -> Answer<Option<String>> {
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
-fn bad(error: impl ToString) -> Error {
+pub(crate) fn bad(error: impl ToString) -> Error {
     Error::Bad(error.to_string())
 }
 

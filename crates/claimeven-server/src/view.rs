@@ -195,7 +195,7 @@ impl PlayerView {
 }
 
 impl SetupView {
-    fn of(position: &Position) -> SetupView {
+    pub(crate) fn of(position: &Position) -> SetupView {
         let SetupRecord { cols, rows, connect, ruleset } = position.setup().into();
         SetupView { cols, rows, connect, ruleset }
     }
