@@ -156,7 +156,7 @@ export class Live {
   }
 }
 
-async function call<T>(method: string, address: string, body?: object): Promise<T> {
+export async function call<T>(method: string, address: string, body?: object, signal?: AbortSignal): Promise<T> {
   let response: Response;
   try {
     response = await fetch(address, {
@@ -164,6 +164,7 @@ async function call<T>(method: string, address: string, body?: object): Promise<
       credentials: "same-origin",
       headers: body ? { "content-type": "application/json" } : {},
       body: body ? JSON.stringify(body) : undefined,
+      signal,
     });
   } catch {
     throw new ServerError(t.errors.offline, 0);

@@ -4,6 +4,7 @@ import { levelOf, parseAgent, type FieldError } from "../transitions/agent-text"
 import { countText } from "../transitions/clock";
 import type { SetupProblem } from "../transitions/setup";
 import type { Reason, Result, Setup } from "../types";
+import { bench } from "./bench";
 
 /** Names of the two colours, as the chosen palette calls them. */
 export type Colours = readonly [string, string];
@@ -40,6 +41,7 @@ const PARAMETERS: Record<string, string> = {
 export const en = {
   language: "English",
   product: "Claimeven",
+  bench,
   title: (page: string) => (page ? `${page} · Claimeven` : "Claimeven: Connect Four"),
 
   nav: {
