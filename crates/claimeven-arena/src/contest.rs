@@ -106,6 +106,7 @@ impl Contest<'_> {
         run_jobs(
             0..self.pairs,
             self.threads,
+            &Arc::default(),
             |&pair, cancel| self.play_pair(pair, cancel),
             |pair, games| {
                 waiting.insert(pair, games);

@@ -75,6 +75,16 @@ pub fn play_game(
     id: String,
     cancel: &Arc<AtomicBool>,
 ) -> Result<Option<GameRecord>, AgentError> {
+    play_game_watched(pairing, id, cancel, |_| {})
+}
+
+/// The same, and tells of the game before each move.
+pub fn play_game_watched(
+    pairing: &Pairing,
+    id: String,
+    cancel: &Arc<AtomicBool>,
+    watch: impl Fn(&Game),
+) -> Result<Option<GameRecord>, AgentError> {
     let Pairing { setup, players, first_player, opening, seed, time } = *pairing;
     let mut agents = seat_players(setup, players.map(Some), seed)?;
     let began = jiff::Timestamp::now();
@@ -89,6 +99,7 @@ pub fn play_game(
         if let Some(result) = ResultRecord::of_game(&game, first_player) {
             break result;
         }
+        watch(&game);
         let turn = (game.moves().len() + first_player) % 2;
         let budget = time.clock.zip(left[turn]).map(|(clock, left)| clock.budget(left));
         let limits = Limits {

@@ -9,6 +9,7 @@
 //! - [`Plan`] is a tournament as a file says it; [`Tournament`] plays it, and goes on with it after an
 //!   interruption; [`Report`] is what came of it.
 //! - [`Analyst`] says what every move of a position is worth.
+//! - [`Sketch`] is the search tree of a player with what its drawings tell.
 //! - [`Review`] judges the moves of a game by exact scores.
 //! - [`Puzzle`] is a position with one way.
 //! - [`PairResults`], [`Sprt`] and [`ratings`] say what results mean.
@@ -17,6 +18,7 @@
 mod agents;
 mod analysis;
 mod contest;
+mod csv;
 mod experiments;
 mod export;
 mod external;
@@ -32,6 +34,7 @@ mod replay;
 mod report;
 mod review;
 mod roster;
+mod sketch;
 mod statistics;
 mod tournament;
 mod ugi;
@@ -44,7 +47,7 @@ pub use experiments::{
     Progress, RangePanel, RangeRow, Ruling, Table, Unit, UnknownExperiment,
 };
 pub use export::{OlderRecord, pgn};
-pub use game::{Clock, Pairing, TimeControl, play_game};
+pub use game::{Clock, Pairing, TimeControl, play_game, play_game_watched};
 pub use journal::{Journal, JournalError};
 pub use openings::{OpeningError, Openings};
 pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
@@ -55,6 +58,7 @@ pub use replay::{Fault, RecordError};
 pub use report::{Length, PlayerReport, Report, Results, Tally};
 pub use review::{Choice, Judgement, MoveReview, PlayerReview, Review, ReviewOptions};
 pub use roster::{AgentKind, AgentSpec, Parameter, Seat, SpecError, Values};
+pub use sketch::{Cut, NodeKind, Sketch};
 pub use statistics::{Interval, PairResults, Sprt, Verdict, elo_of_score, score_of_elo};
 pub use tournament::{Tournament, TournamentError};
 pub use ugi::speak_ugi;

@@ -8,10 +8,12 @@ use std::thread;
 /// Does jobs on some threads, and hands over what comes of each as soon as it is done, in whatever
 /// order that is. Ends early when it is told to, or with the first error.
 ///
-/// A job gets the flag that cancels it, and gives `None` once it was cancelled.
+/// A job gets the flag that cancels it, and gives `None` once it was cancelled. The flag is set at the
+/// end, whoever brought that about.
 pub(crate) fn run_jobs<J, T, E>(
     jobs: impl Iterator<Item = J> + Send,
     threads: usize,
+    cancel: &Arc<AtomicBool>,
     work: impl Fn(&J, &Arc<AtomicBool>) -> Result<Option<T>, E> + Sync,
     mut take: impl FnMut(J, T) -> Result<ControlFlow<()>, E>,
 ) -> Result<(), E>
@@ -20,12 +22,11 @@ where
     T: Send,
     E: Send,
 {
-    let cancel = Arc::new(AtomicBool::new(false));
     let jobs = Mutex::new(jobs);
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
         for _ in 0..threads.max(1) {
-            let (sender, jobs, work, cancel) = (sender.clone(), &jobs, &work, &cancel);
+            let (sender, jobs, work) = (sender.clone(), &jobs, &work);
             scope.spawn(move || {
                 while !cancel.load(Ordering::Relaxed) {
                     let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();

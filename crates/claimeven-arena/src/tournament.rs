@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use claimeven_game::Column;
+use claimeven_game::{Column, Game};
 use claimeven_search::AgentError;
 
-use crate::game::{Pairing, play_game};
+use crate::game::{Pairing, play_game_watched};
 use crate::journal::{Journal, JournalError};
 use crate::openings::{OpeningError, Openings};
 use crate::plan::{Fixture, Plan};
@@ -88,7 +88,8 @@ impl<'a> Tournament<'a> {
         run_jobs(
             (0..self.schedule.len()).filter(|&number| !is_played[number]),
             threads,
-            |&number, cancel| self.play(number, cancel).map_err(TournamentError::Agent),
+            &Arc::default(),
+            |&number, cancel| self.play(number, cancel, |_| {}).map_err(TournamentError::Agent),
             |number, record| {
                 if let Some(journal) = &mut journal {
                     journal.append(&record).map_err(JournalError::File)?;
@@ -99,6 +100,63 @@ impl<'a> Tournament<'a> {
             },
         )?;
         Ok(tally)
+    }
+
+    /// Plays all games that have not been played yet, for those who keep games in their own way.
+    ///
+    /// `take` gets each game as it ends, with the tally up to it, and may end the run, as the flag
+    /// does. `watch` is told of the games under way by the number of the game, from 0, and by its
+    /// players' places; it is called on the threads that play.
+    pub fn go_on(
+        &self,
+        played: impl IntoIterator<Item = GameRecord>,
+        threads: usize,
+        cancel: &Arc<AtomicBool>,
+        watch: impl Fn(usize, Fixture, &Game) + Sync,
+        mut take: impl FnMut(GameRecord, &Tally) -> ControlFlow<()>,
+    ) -> Result<Tally, TournamentError> {
+        let (mut tally, is_played) = self.count(played)?;
+        run_jobs(
+            (0..self.schedule.len()).filter(|&number| !is_played[number]),
+            threads,
+            cancel,
+            |&number, cancel| {
+                let first_player = self.pairing(number).first_player;
+                let fixture = Fixture { first_player, ..*self.fixture(number) };
+                self.play(number, cancel, |game| watch(number, fixture, game))
+                    .map_err(TournamentError::Agent)
+            },
+            |number, record| {
+                tally.add(self.fixture(number).players, &record);
+                Ok(take(record, &tally))
+            },
+        )?;
+        Ok(tally)
+    }
+
+    /// What games of this tournament say.
+    pub fn tally(
+        &self,
+        played: impl IntoIterator<Item = GameRecord>,
+    ) -> Result<Tally, TournamentError> {
+        self.count(played).map(|(tally, _)| tally)
+    }
+
+    /// The tally of some games, and which of the schedule they are.
+    fn count(
+        &self,
+        played: impl IntoIterator<Item = GameRecord>,
+    ) -> Result<(Tally, Vec<bool>), TournamentError> {
+        let mut tally = Tally::new(self.plan.players.len());
+        let mut is_played = vec![false; self.schedule.len()];
+        for (line, record) in (1..).zip(played) {
+            let wrong = |reason| JournalError::Game { line, reason };
+            let number = self.number_of(&record).map_err(wrong)?;
+            if !std::mem::replace(&mut is_played[number], true) {
+                tally.add(self.fixture(number).players, &record);
+            }
+        }
+        Ok((tally, is_played))
     }
 
     fn fixture(&self, number: usize) -> &Fixture {
@@ -142,8 +200,10 @@ impl<'a> Tournament<'a> {
         &self,
         number: usize,
         cancel: &Arc<AtomicBool>,
+        watch: impl Fn(&Game),
     ) -> Result<Option<GameRecord>, AgentError> {
-        let record = play_game(&self.pairing(number), (number + 1).to_string(), cancel)?;
+        let id = (number + 1).to_string();
+        let record = play_game_watched(&self.pairing(number), id, cancel, watch)?;
         Ok(record.map(|mut record| {
             for (player, place) in record.players.iter_mut().zip(self.fixture(number).players) {
                 player.name.clone_from(&self.plan.players[place].name);

@@ -190,6 +190,16 @@ impl Value {
         }
     }
 
+    /// The value in a few letters, for drawings: `+12`, `W2`, `L1`, `draw`, `62 %`.
+    pub fn short(self) -> String {
+        match self {
+            Value::Win(plies) => format!("W{}", plies.div_ceil(2)),
+            Value::Loss(plies) => format!("L{}", plies / 2),
+            Value::Chance(chance) => format!("{:.0} %", 100.0 * chance),
+            Value::Draw | Value::Points(_) => self.to_string(),
+        }
+    }
+
     /// The kind of value, as a word for files.
     pub const fn kind(self) -> &'static str {
         match self {

@@ -50,4 +50,4 @@ pub use random::Random;
 pub use thoughts::{Thought, Thoughts};
 pub use ties::Ties;
 pub use timed::Timed;
-pub use tree::{Content, Node, Source, Tree};
+pub use tree::{Content, Node, Source, Tree, Walk};

@@ -11,7 +11,7 @@ use fastrand::Rng;
 use crate::agent::{Agent, AgentError, Bound, ColumnValue, Decision, Limits, Value, Work};
 use crate::stop::Stop;
 use crate::ties::{Ties, generator};
-use crate::tree::{Content, Node as DrawnNode, Tree};
+use crate::tree::{Content, Node as DrawnNode, Tree, Walk};
 
 /// Plays the move that most simulated games began with.
 ///
@@ -64,7 +64,12 @@ impl Mcts {
         Mcts { parameters, tree: None }
     }
 
-    fn search(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
+    fn search(
+        &mut self,
+        position: &Position,
+        limits: &Limits,
+        walks: Option<&mut Vec<GameWalk>>,
+    ) -> Result<Decision, AgentError> {
         if position.outcome().is_some() {
             return Err(AgentError::GameOver);
         }
@@ -75,6 +80,7 @@ impl Mcts {
             parameters: &self.parameters,
             random: generator(position, self.parameters.seed),
             path: Vec::new(),
+            walks,
         };
         let mut stop = Stop::new(limits, self.parameters.time);
         let wanted = self.parameters.simulations.min(limits.simulations.unwrap_or(u64::MAX)).max(1);
@@ -110,7 +116,7 @@ impl Mcts {
 
 impl Agent for Mcts {
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
-        self.search(position, limits)
+        self.search(position, limits, None)
     }
 
     fn decide_with_tree(
@@ -119,9 +125,10 @@ impl Agent for Mcts {
         limits: &Limits,
         levels: u32,
     ) -> Result<(Decision, Tree), AgentError> {
-        let decision = self.search(position, limits)?;
+        let mut walks = Vec::new();
+        let decision = self.search(position, limits, Some(&mut walks))?;
         let tree = self.tree.as_ref().expect("the search has made one");
-        Ok((decision, tree.drawn(levels)))
+        Ok((decision, tree.drawn(levels, &walks)))
     }
 }
 
@@ -204,6 +211,16 @@ impl Node {
     }
 }
 
+/// A simulation as it is remembered for drawings: where it left the tree, and what the player who
+/// had moved there got of it, two for a win and one for a draw.
+struct GameWalk {
+    node: u32,
+    half_points: u8,
+}
+
+/// Simulations that are remembered at most.
+const MOST_WALKS: usize = 1 << 20;
+
 /// One simulation after the other.
 struct Simulator<'a> {
     tree: &'a mut GameTree,
@@ -211,6 +228,8 @@ struct Simulator<'a> {
     random: Rng,
     /// The nodes of the walk, from the root.
     path: Vec<usize>,
+    /// What is remembered of all walks, where somebody wants to see them.
+    walks: Option<&'a mut Vec<GameWalk>>,
 }
 
 impl Simulator<'_> {
@@ -242,6 +261,9 @@ impl Simulator<'_> {
 
         // 4. Back-propagation: every other node of the walk is a move of the same player.
         let mut half_points = Proof::for_player(winner, mover).half_points;
+        if let Some(walks) = self.walks.as_mut().filter(|walks| walks.len() < MOST_WALKS) {
+            walks.push(GameWalk { node: node as u32, half_points: half_points as u8 });
+        }
         for &node in self.path.iter().rev() {
             let node = &mut self.tree.nodes[node];
             node.visits += 1;
@@ -401,8 +423,10 @@ impl GameTree {
     }
 
     /// The visited part of the tree, as it is drawn: moves from left to right.
-    fn drawn(&self, levels: u32) -> Tree {
-        let mut tree = Tree { position: self.position, nodes: Vec::new() };
+    fn drawn(&self, levels: u32, walks: &[GameWalk]) -> Tree {
+        let mut tree = Tree { position: self.position, nodes: Vec::new(), walks: Vec::new() };
+        // Each node's place in the drawing, or that of the node it hangs below; and its level.
+        let mut places = vec![(0, 0); self.nodes.len()];
         let mut waiting = VecDeque::from([(0, None::<usize>, 0)]);
         while let Some((index, parent, level)) = waiting.pop_front() {
             let node = &self.nodes[index];
@@ -422,12 +446,18 @@ impl GameTree {
                     })
                 }
             };
+            places[index] = (drawn, level);
             let children = node.children.clone().map(|child| child as usize);
             let mut visited: Vec<usize> =
                 children.filter(|&child| self.nodes[child].visits > 0).collect();
             visited.sort_by_key(|&child| self.nodes[child].column.index());
             waiting.extend(visited.into_iter().map(|child| (child, Some(drawn), level + 1)));
         }
+        tree.walks.extend(walks.iter().map(|walk| {
+            let (node, level) = places[walk.node as usize];
+            let share = f64::from(walk.half_points) / 2.0;
+            Walk { node, result: if level % 2 == 1 { share } else { 1.0 - share } }
+        }));
         tree
     }
 }

@@ -15,6 +15,17 @@ pub struct Tree {
     pub position: Position,
     /// The nodes; parents come before their children, and the root comes first.
     pub nodes: Vec<Node>,
+    /// The simulated games in their order, where the search is made of them.
+    pub walks: Vec<Walk>,
+}
+
+/// A simulated game: how far it went through the tree, and what came of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Walk {
+    /// The last node of the tree on its way, or the last that is part of the drawing.
+    pub node: usize,
+    /// Its result for the player to move at the root: 1 for a win, 0.5 for a draw, 0 for a loss.
+    pub result: f64,
 }
 
 /// A position that a search looked at.
@@ -171,7 +182,7 @@ impl Tree {
         for &index in order.iter().take(most.max(1)) {
             stays[index] = true;
         }
-        let mut tree = Tree { position: self.position, nodes: Vec::new() };
+        let mut tree = Tree { position: self.position, nodes: Vec::new(), walks: Vec::new() };
         let mut new_index = vec![0; self.nodes.len()];
         for (index, node) in self.nodes.iter().enumerate() {
             let parent = node.parent.map(|parent| new_index[parent]);
@@ -183,6 +194,8 @@ impl Tree {
                 tree.nodes[ancestor].hidden += 1 + node.hidden;
             }
         }
+        let moved = |walk: &Walk| Walk { node: new_index[walk.node], ..*walk };
+        tree.walks = self.walks.iter().map(moved).collect();
         tree
     }
 

@@ -18,7 +18,7 @@ pub(crate) fn parse(text: &str, setup: Setup, config: &Config) -> Result<AgentSp
     // All this before the text is understood: that of an evaluation may name a file, which would
     // be read.
     let is_plain =
-        |character: char| character.is_ascii_alphanumeric() || ":=,.+- ".contains(character);
+        |character: char| character.is_ascii_alphanumeric() || ":=,.+-@ ".contains(character);
     if let Some(odd) = text.chars().find(|&character| !is_plain(character)) {
         return Err(format!("{odd:?} cannot stand in the text of an agent"));
     }
@@ -51,6 +51,8 @@ fn is_offered(kind: &AgentKind) -> bool {
 fn check(agent: &str, parameter: &Parameter, value: &str, config: &Config) -> Result<(), String> {
     match parameter.values {
         Values::Word(_) | Values::Decimal { .. } => Ok(()),
+        // Networks of the server's own runs have names, which are no paths.
+        Values::Text { .. } if parameter.name == "model" && is_run(value, config) => Ok(()),
         Values::Text { .. } => Err(format!("{} of {agent} cannot be given here", parameter.name)),
         Values::Whole { .. } => match (most(parameter.name, config), value.parse::<u64>()) {
             (Some(most), Ok(number)) if number > most => {
@@ -67,6 +69,14 @@ fn check(agent: &str, parameter: &Parameter, value: &str, config: &Config) -> Re
             Err(format!("{} '{value}' of {agent}: not one of {names}", parameter.name))
         }
     }
+}
+
+/// Whether a text is the name of a training run of this server, perhaps with an iteration.
+fn is_run(text: &str, config: &Config) -> bool {
+    let name = text.split('@').next().unwrap_or_default();
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let folder = config.runs_folder().filter(|_| is_name);
+    folder.is_some_and(|folder| folder.join(name).join("parameters.json").is_file())
 }
 
 /// The most that visitors may ask for, where that is less than the player can do.

@@ -1,6 +1,7 @@
 //! Everything that can be chosen about a server.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,34 @@ pub struct Config {
     pub simulations: u64,
     /// Agents that are kept in memory between their moves.
     pub agents_kept: usize,
+
+    /// Searches of the lab at the same time.
+    pub lab_searches: usize,
+    /// Searches of the lab that may wait.
+    pub lab_queue: usize,
+    /// The longest that a search of the lab takes, in milliseconds.
+    pub lab_ms: u64,
+
+    /// Threads of a tournament; one tournament is played at a time.
+    pub arena_threads: usize,
+    /// Games of a tournament at most.
+    pub arena_games: u64,
+    /// Tournaments of one visitor that are played or wait.
+    pub jobs_each: usize,
+    /// Tournaments that one visitor keeps.
+    pub jobs_kept: usize,
+    /// Tournaments of all visitors that are played or wait.
+    pub jobs_queue: u64,
+
+    /// Who may train networks: `local` for everybody if the server listens at an address of this
+    /// machine alone, `everyone` or `nobody`.
+    pub training: String,
+    /// Threads of a training run; one run is under way at a time.
+    pub training_threads: usize,
+    /// The longest that a run may work, in minutes.
+    pub training_minutes: u64,
+    /// The folder of the runs; beside the database if this is empty and that is a file.
+    pub runs: String,
 
     /// Games in memory.
     pub live_games: usize,
@@ -88,6 +117,18 @@ impl Default for Config {
             table_mb: 64,
             simulations: 1_000_000,
             agents_kept: 64,
+            lab_searches: 1,
+            lab_queue: 16,
+            lab_ms: 10_000,
+            arena_threads: 1,
+            arena_games: 2_000,
+            jobs_each: 2,
+            jobs_kept: 30,
+            jobs_queue: 100,
+            training: "local".to_owned(),
+            training_threads: 1,
+            training_minutes: 24 * 60,
+            runs: String::new(),
             live_games: 10_000,
             sockets: 4_000,
             sockets_per_address: 100,
@@ -105,6 +146,17 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The folder of the training runs, if there is one.
+    pub fn runs_folder(&self) -> Option<PathBuf> {
+        if !self.runs.is_empty() {
+            return Some(PathBuf::from(&self.runs));
+        }
+        let path = self.database.strip_prefix("sqlite:")?;
+        let path = path.strip_prefix("//").unwrap_or(path);
+        let path = path.split('?').next().filter(|path| !path.is_empty() && *path != ":memory:")?;
+        Some(PathBuf::from(format!("{path}-runs")))
+    }
+
     /// The settings as a file has them.
     pub fn to_toml(&self) -> Result<String, String> {
         toml::to_string(self).map_err(one_line)

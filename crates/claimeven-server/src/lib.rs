@@ -4,11 +4,14 @@
 //! [`Settings`] become a [`Config`], and [`Server`] serves it.
 
 mod agents;
+mod arena;
 mod config;
 mod engine;
 mod error;
 mod guard;
 mod hall;
+mod jobs;
+mod lab;
 mod metrics;
 mod page;
 mod round;
@@ -17,8 +20,10 @@ mod server;
 mod socket;
 mod store;
 mod study;
+mod training;
 mod view;
 mod visitor;
+mod workshop;
 
 pub use config::{Config, Settings};
 pub use server::{Server, ServerError};

@@ -31,6 +31,8 @@ pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Respo
     let is_page = path.is_empty()
         || matches!(path, "new" | "games" | "settings" | "about")
         || matches!(path, "analysis" | "puzzles" | "statistics" | "lab" | "arena" | "training")
+        || path.strip_prefix("arena/").is_some_and(|id| !id.contains('/'))
+        || path.strip_prefix("training/").is_some_and(|id| !id.contains('/'))
         || game.is_some_and(|id| !id.contains('/'));
     let (name, status) = match Files::get(path) {
         Some(_) => (path, StatusCode::OK),

@@ -61,6 +61,9 @@ pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(health))
         .routes(routes!(metrics))
         .merge(crate::study::api())
+        .merge(crate::lab::api())
+        .merge(crate::arena::api())
+        .merge(crate::training::api())
 }
 
 /// A JSON body; an empty one is `{}`.
@@ -125,7 +128,7 @@ impl FromRequestParts<Arc<App>> for Id {
 }
 
 /// A board and the rules on it; what is not given is as in the shops.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SetupInput {
     cols: u8,

@@ -17,10 +17,12 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::guard::{self, Guard};
 use crate::hall::Hall;
+use crate::jobs::Jobs;
 use crate::metrics::Metrics;
 use crate::store::{Store, StoreError};
 use crate::study::{Study, review_idly};
 use crate::visitor::Signer;
+use crate::workshop::Workshop;
 use crate::{page, routes};
 
 /// What all handlers share.
@@ -29,6 +31,8 @@ pub(crate) struct App {
     pub(crate) guard: Guard,
     pub(crate) signer: Signer,
     pub(crate) study: Study,
+    pub(crate) workshop: Workshop,
+    pub(crate) jobs: Arc<Jobs>,
 }
 
 /// A server that has its database and its address.
@@ -98,12 +102,20 @@ impl Server {
         let listener = TcpListener::bind(addr).await;
         let listener =
             listener.map_err(|error| ServerError::Address { addr, reason: error.to_string() })?;
+        let workshop = Workshop::new(config.lab_searches, config.lab_queue);
+        if let Some(runs) = config.runs_folder() {
+            claimeven_zero::find_runs_in(&runs);
+        }
+        let jobs = Jobs::new(config.clone(), store.clone());
         let hall = Hall::new(config, store, metrics);
         let games = hall.resume().await.map_err(|error| ServerError::Other(error.message()))?;
         if games > 0 {
             tracing::info!(games, "going on with games");
         }
-        Ok(Server { listener, app: Arc::new(App { hall, guard, signer, study: Study::default() }) })
+        let other = |error: StoreError| ServerError::Other(format!("{error:?}"));
+        jobs.start().await.map_err(other)?;
+        let study = Study::default();
+        Ok(Server { listener, app: Arc::new(App { hall, guard, signer, study, workshop, jobs }) })
     }
 
     /// Where it listens.
@@ -121,13 +133,15 @@ impl Server {
         let hall = Arc::clone(&app.hall);
         let sweeper = tokio::spawn(sweep(Arc::clone(&hall)));
         let reviewer = tokio::spawn(review(Arc::clone(&hall)));
+        let closing = Arc::clone(&app);
         let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
-        let closing = Arc::clone(&hall);
         let stopped = async move {
             stop.await;
             tracing::info!("stopping");
+            closing.workshop.close();
+            closing.jobs.close().await;
             // Watchers would keep the connections open.
-            closing.close().await;
+            closing.hall.close().await;
         };
         let served = axum::serve(listener, service).with_graceful_shutdown(stopped);
         let result = served.await.map_err(|error| ServerError::Other(error.to_string()));

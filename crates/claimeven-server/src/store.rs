@@ -3,6 +3,8 @@
 //! One task writes. It takes all changes that have come while it was busy, makes them in one
 //! transaction and answers when that is on disk, so that a slow disk makes nobody wait in line.
 
+mod jobs;
+
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
@@ -16,6 +18,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::round::{Clock, Ending, Made, Offers, Round, Seat, Status};
 use crate::visitor::{Visitor, random_hex};
+
+pub(crate) use jobs::{Job, Kind, State};
 
 /// The door to the database.
 #[derive(Clone)]

@@ -63,7 +63,9 @@ pub use gradient::{Losses, Sample};
 pub use gumbel::{GumbelParameters, Halving, improved_policy};
 pub use inference::Inference;
 pub use learner::Learner;
-pub use model::{Model, ModelError, NoNetwork, embedded_network, embedded_networks, kept_networks};
+pub use model::{
+    Model, ModelError, NoNetwork, embedded_network, embedded_networks, find_runs_in, kept_networks,
+};
 pub use network::{Network, NetworkError};
 pub use parameters::{
     ExamParameters, GateParameters, LearningParameters, Parameters, ParametersError,
@@ -74,6 +76,6 @@ pub use replay::{Replay, SamplesError};
 pub use run::{Event, Metrics, Observer, Resources, Run, RunError, RunState};
 pub use search_tree::{Gathered, Node, Proof, SearchTree, TreeParameters};
 pub use searches::search_many;
-pub use self_play::{Harvest, Watch, play_games};
+pub use self_play::{Harvest, SelfPlayGame, Watch, play_games};
 pub use strength::{EvaluateError, LineError, Rate, Strength, TestSet, evaluate};
 pub use zero::{Zero, ZeroParameters};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use claimeven_game::Setup;
@@ -30,7 +30,8 @@ pub fn embedded_network(setup: Setup) -> Result<Arc<Network>, NoNetwork> {
 /// Where a network is kept outside the program.
 ///
 /// As a text it is a file of weights, the folder of a training run, which stands for its best
-/// network, or `FOLDER@ITERATION`.
+/// network, or `FOLDER@ITERATION`. A run may be given by its name alone where a program has said in
+/// which folders its runs are ([`find_runs_in`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Model {
     /// In a file of its own.
@@ -48,6 +49,11 @@ impl Model {
         if path.is_dir() {
             return Model::Best(path);
         }
+        if !path.exists()
+            && let Some(model) = Model::by_name(text)
+        {
+            return model;
+        }
         if let Some((folder, iteration)) = text.rsplit_once('@')
             && let Ok(iteration) = iteration.parse()
             && !path.exists()
@@ -55,6 +61,22 @@ impl Model {
             return Model::Iteration(folder.into(), iteration);
         }
         Model::File(path)
+    }
+
+    fn by_name(text: &str) -> Option<Model> {
+        let (name, iteration) = match text.split_once('@') {
+            Some((name, iteration)) => (name, Some(iteration.parse().ok()?)),
+            None => (text, None),
+        };
+        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return None;
+        }
+        let folders = RUNS.read().unwrap_or_else(PoisonError::into_inner);
+        let run = folders.iter().map(|folder| folder.join(name)).find(|run| run.is_dir())?;
+        Some(match iteration {
+            Some(iteration) => Model::Iteration(run, iteration),
+            None => Model::Best(run),
+        })
     }
 
     /// The file of the weights.
@@ -84,6 +106,18 @@ impl Model {
             }
         }
         load_shared(self.file()).map_err(ModelError::File)
+    }
+}
+
+/// Folders in which runs have names.
+static RUNS: RwLock<Vec<PathBuf>> = RwLock::new(Vec::new());
+
+/// Lets runs in a folder be given by their names alone, which are letters and digits, for as long as
+/// the program runs. A path of that name comes first.
+pub fn find_runs_in(folder: &Path) {
+    let mut folders = RUNS.write().unwrap_or_else(PoisonError::into_inner);
+    if !folders.iter().any(|known| known == folder) {
+        folders.push(folder.to_owned());
     }
 }
 

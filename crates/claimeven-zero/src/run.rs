@@ -20,7 +20,7 @@ use crate::learner::Learner;
 use crate::network::Network;
 use crate::parameters::{Parameters, ParametersError};
 use crate::replay::{Replay, load_samples, save_samples};
-use crate::self_play::{Harvest, Watch, play_games};
+use crate::self_play::{Harvest, SelfPlayGame, Watch, play_games};
 
 /// A training run in a folder of its own.
 ///
@@ -147,6 +147,13 @@ pub enum Event<'a> {
         /// Games of the iteration.
         of: u64,
     },
+    /// The games of an iteration have ended.
+    Played {
+        /// The iteration.
+        iteration: u64,
+        /// Some of the games.
+        shown: &'a [SelfPlayGame],
+    },
     /// The network learns.
     Learning {
         /// The iteration.
@@ -263,6 +270,7 @@ impl Run {
         // 1. Games of the newest network against itself.
         let Some(harvest) = self.play(iteration, observer) else { return Ok(None) };
         let self_play_seconds = start.elapsed().as_secs_f64();
+        let _ = observer(Event::Played { iteration, shown: &harvest.shown });
         state.games += harvest.games;
         state.samples += harvest.samples.len() as u64;
         state.evaluations += harvest.evaluations;

@@ -30,7 +30,21 @@ pub struct Harvest {
     pub simulations: u64,
     /// Positions that the network has judged.
     pub evaluations: u64,
+    /// The first few games, for those who want to see some.
+    pub shown: Vec<SelfPlayGame>,
 }
+
+/// A game of a network against itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelfPlayGame {
+    /// All moves, as text.
+    pub moves: String,
+    /// How many of them were made at random, to begin with.
+    pub opening: usize,
+}
+
+/// Games that are shown of each harvest.
+const SHOWN: usize = 4;
 
 /// How far the games are, for those who watch.
 #[derive(Debug, Default)]
@@ -81,6 +95,10 @@ impl Harvest {
             Outcome::Draw => 1,
             Outcome::Win(_) => 2,
         }] += 1;
+        if self.shown.len() < SHOWN {
+            let moves = game.line.iter().map(|column| column.to_char()).collect();
+            self.shown.push(SelfPlayGame { moves, opening: game.opening });
+        }
         self.samples.extend(game.records.into_iter().map(|record| {
             let value = match record.value {
                 RootValue::Proven(value) => value,
@@ -168,6 +186,9 @@ struct Play {
     left: u32,
     records: Vec<Record>,
     first: Player,
+    /// The moves so far, and how many of them are the opening.
+    line: Vec<Column>,
+    opening: usize,
     moves: u32,
     simulations: u64,
     outcome: Option<Outcome>,
@@ -190,7 +211,7 @@ impl Play {
     fn new(setup: Setup, parameters: &SelfPlayParameters, seed: u64, number: u64) -> Play {
         let mut random = Rng::with_seed(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let plies = random.u32(0..=parameters.opening_plies);
-        let position = random_position(setup, plies, &mut random);
+        let (position, line) = random_opening(setup, plies, &mut random);
         let mut play = Play {
             number,
             random,
@@ -200,6 +221,8 @@ impl Play {
             left: 0,
             records: Vec::new(),
             first: position.player(),
+            opening: line.len(),
+            line,
             moves: 0,
             simulations: 0,
             outcome: None,
@@ -267,6 +290,7 @@ impl Play {
             _ => self.tree.best_move().expect("the root has been visited").column,
         };
         self.moves += 1;
+        self.line.push(column);
         let mut after = position;
         after.play(column).expect("moves of the tree are legal");
         self.outcome = after.outcome();
@@ -279,15 +303,27 @@ impl Play {
 
 /// A position after so many random moves, in which the game goes on.
 pub(crate) fn random_position(setup: Setup, plies: u32, random: &mut Rng) -> Position {
+    random_opening(setup, plies, random).0
+}
+
+/// The same with its moves.
+fn random_opening(setup: Setup, plies: u32, random: &mut Rng) -> (Position, Vec<Column>) {
     let mut position = Position::new(setup);
+    let mut line = Vec::new();
     while position.ply() < plies {
         let legal: Vec<Column> = position.legal().collect();
         let mut after = position;
-        after.play(*random.choice(&legal).expect("the game goes on")).expect("a legal move");
+        let column = *random.choice(&legal).expect("the game goes on");
+        after.play(column).expect("a legal move");
+        line.push(column);
         // A game that ends too soon begins again.
-        position = if after.outcome().is_some() { Position::new(setup) } else { after };
+        if after.outcome().is_some() {
+            after = Position::new(setup);
+            line.clear();
+        }
+        position = after;
     }
-    position
+    (position, line)
 }
 
 #[cfg(test)]
@@ -322,7 +358,14 @@ mod tests {
                 assert!(sample.discs.is_open(Setup::STANDARD, column) || *chance == 0.0);
             }
         }
+        assert_eq!(harvest.shown.len(), SHOWN);
+        for game in &harvest.shown {
+            let moves = claimeven_game::Game::parse(Setup::STANDARD, &game.moves).unwrap();
+            assert!(moves.position().outcome().is_some(), "{game:?}");
+            assert!(game.opening < game.moves.len(), "{game:?}");
+        }
         let other = super::tests::harvest(2, 3);
+        assert_eq!(harvest.shown, other.shown);
         assert_eq!(harvest.samples, other.samples);
         assert_eq!(harvest.results, other.results);
     }

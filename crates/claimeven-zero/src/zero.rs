@@ -373,7 +373,7 @@ fn drawn(tree: &SearchTree, levels: u32) -> Tree {
         }
         index += 1;
     }
-    Tree { position: *tree.position(), nodes }
+    Tree { position: *tree.position(), nodes, walks: Vec::new() }
 }
 
 #[cfg(test)]

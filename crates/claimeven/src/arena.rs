@@ -1,6 +1,5 @@
 //! `claimeven arena`: tournaments.
 
-mod csv;
 mod html;
 mod text;
 
@@ -92,7 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.json {
         writeln!(out, "{}", serde_json::to_string(&report)?)?;
     } else if args.csv {
-        csv::write(&mut out, &report)?;
+        report.write_csv(&mut out)?;
     } else {
         text::write(&mut out, &report)?;
         let (seconds, old) = (start.elapsed().as_secs_f64(), from_journal.unwrap_or(0));

@@ -12,9 +12,9 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use claimeven_arena::{AGENTS, AgentSpec};
-use claimeven_game::{Column, Game, Player, Setup};
-use claimeven_search::{Bound, Content, Decision, Limits, Node, Source, Tree, Value};
+use claimeven_arena::{AgentSpec, Cut, NodeKind as Kind, Sketch};
+use claimeven_game::Game;
+use claimeven_search::{Bound, Content, Decision, Limits, Value};
 use clap::ValueEnum;
 
 use crate::Failure;
@@ -84,13 +84,10 @@ impl Format {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
     let game = Game::parse(setup, &args.position)?;
-    check_has_tree(&args.agent)?;
-    let mut agent = args.agent.build(setup, 0)?;
-    let (decision, tree) =
-        agent.decide_with_tree(game.position(), &Limits::default(), levels(setup))?;
+    Sketch::check(&args.agent).map_err(Failure::Input)?;
     let format = if args.json { Format::Json } else { args.format };
     let most = args.max_nodes.unwrap_or(format.most_nodes()) as usize;
-    let sketch = Sketch::new(&args.agent, &game, &decision, tree.cut_to(most, &decision.line));
+    let sketch = Sketch::new(&args.agent, &game, &Limits::default(), MOST_RECORDED, most)?;
     let drawing = match format {
         Format::Text => text::draw(&sketch),
         Format::Json => json::draw(&sketch)?,
@@ -109,159 +106,27 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-fn check_has_tree(agent: &AgentSpec) -> Result<(), Failure> {
-    if agent.kind().has_tree {
-        return Ok(());
-    }
-    let names = AGENTS.iter().filter(|kind| kind.has_tree).map(|kind| kind.name);
-    let names = names.collect::<Vec<_>>().join(", ");
-    Err(Failure::Input(format!("{agent} has no search tree to draw (these have one: {names})")))
+/// Nodes in memory at most, however large the tree is.
+const MOST_RECORDED: u32 = 300_000;
+
+/// What the player does: `alphabeta:depth=3 plays 4: +12`.
+fn headline(sketch: &Sketch) -> String {
+    let Decision { column, value, .. } = sketch.decision;
+    format!("{} plays {column}: {value}", sketch.agent)
 }
 
-/// How many levels to record: as many as some hundred thousand nodes can fill, so that no search
-/// fills the memory with its tree. Below them, nodes are counted.
-fn levels(setup: Setup) -> u32 {
-    const MOST_NODES: u32 = 300_000;
-    if setup.cols() == 1 { setup.cells() } else { MOST_NODES.ilog(setup.cols().into()) }
-}
-
-/// A tree and what its drawings tell besides.
-struct Sketch<'a> {
-    agent: &'a AgentSpec,
-    game: &'a Game,
-    decision: &'a Decision,
-    tree: Tree,
-    /// Whether each node is on the line that the player chose.
-    chosen: Vec<bool>,
-}
-
-/// What a node is in the game of the two players.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// The player at the root chooses.
-    Max,
-    /// The opponent chooses.
-    Min,
-    /// The search looked no further: an evaluation.
-    Horizon,
-    /// The game is over.
-    End,
-    /// The transposition table knew enough.
-    Table,
-}
-
-impl Kind {
-    const fn name(self) -> &'static str {
-        match self {
-            Kind::Max => "max",
-            Kind::Min => "min",
-            Kind::Horizon => "leaf",
-            Kind::End => "end",
-            Kind::Table => "table",
-        }
-    }
-}
-
-impl<'a> Sketch<'a> {
-    fn new(agent: &'a AgentSpec, game: &'a Game, decision: &'a Decision, tree: Tree) -> Sketch<'a> {
-        let mut chosen = vec![false; tree.nodes.len()];
-        for node in tree.nodes_on(&decision.line) {
-            chosen[node] = true;
-        }
-        Sketch { agent, game, decision, tree, chosen }
-    }
-
-    fn kind(&self, node: usize) -> Kind {
-        let is_over = || self.tree.position_at(node).outcome().is_some();
-        match self.tree.nodes[node].content {
-            Content::Window { source: Source::Evaluation, .. } => Kind::Horizon,
-            Content::Window { source: Source::GameOver, .. } => Kind::End,
-            Content::Window { source: Source::Table, .. } => Kind::Table,
-            Content::Visits { .. } if is_over() => Kind::End,
-            _ if self.tree.nodes[node].level.is_multiple_of(2) => Kind::Max,
-            _ => Kind::Min,
-        }
-    }
-
-    /// The steps from the root to each node. A pass is a step, though it is no move.
-    fn rows(&self) -> Vec<usize> {
-        let mut rows: Vec<usize> = Vec::with_capacity(self.tree.nodes.len());
-        for node in &self.tree.nodes {
-            rows.push(node.parent.map_or(0, |parent| rows[parent] + 1));
-        }
-        rows
-    }
-
-    /// Who is to move at the root, and whose values are shown.
-    fn player(&self) -> Player {
-        self.game.position().player()
-    }
-
-    /// The moves from the empty board to a node.
-    fn moves_to(&self, node: usize) -> String {
-        let mut moves = Vec::new();
-        let mut next = Some(node);
-        while let Some(index) = next {
-            moves.extend(self.tree.nodes[index].column.map(Column::to_char));
-            next = self.tree.nodes[index].parent;
-        }
-        let start = self.game.move_text();
-        start.chars().chain(moves.into_iter().rev()).collect()
-    }
-
-    fn has_visits(&self) -> bool {
-        matches!(self.tree.nodes[0].content, Content::Visits { .. })
-    }
-
-    /// What the player does: `alphabeta:depth=3 plays 4: +12`.
-    fn headline(&self) -> String {
-        let Decision { column, value, .. } = self.decision;
-        format!("{} plays {column}: {value}", self.agent)
-    }
-
-    /// How much of the tree is drawn.
-    fn extent(&self) -> String {
-        let (drawn, hidden) = (self.tree.nodes.len(), self.tree.hidden());
-        match hidden {
-            0 => format!("all {drawn} nodes"),
-            _ => format!("{drawn} of {} nodes, {hidden} left out", drawn as u64 + hidden),
-        }
-    }
-
-    /// The cut at a node, as the two bounds that met there.
-    fn cut(&self, node: usize) -> Option<Cut> {
-        let Node { pruned, content, .. } = &self.tree.nodes[node];
-        let Content::Window { alpha, beta, value, .. } = *content else { return None };
-        let (alpha, beta) =
-            if self.kind(node) == Kind::Max { (value, beta) } else { (alpha, value) };
-        (!pruned.is_empty()).then(|| Cut {
-            alpha: bound_text(alpha, "-inf"),
-            beta: bound_text(beta, "+inf"),
-            moves: pruned.iter().map(|column| column.to_char().to_string()).collect(),
-        })
-    }
-}
-
-/// Moves that were not searched, and why.
-struct Cut {
-    alpha: String,
-    beta: String,
-    moves: Vec<String>,
-}
-
-/// A value in a few letters: `+12`, `W2`, `L1`, `draw`, `62 %`.
-fn short(value: Value) -> String {
-    match value {
-        Value::Win(plies) => format!("W{}", plies.div_ceil(2)),
-        Value::Loss(plies) => format!("L{}", plies / 2),
-        Value::Chance(chance) => format!("{:.0} %", 100.0 * chance),
-        Value::Draw | Value::Points(_) => value.to_string(),
+/// How much of the tree is drawn.
+fn extent(sketch: &Sketch) -> String {
+    let (drawn, hidden) = (sketch.tree.nodes.len(), sketch.tree.hidden());
+    match hidden {
+        0 => format!("all {drawn} nodes"),
+        _ => format!("{drawn} of {} nodes, {hidden} left out", drawn as u64 + hidden),
     }
 }
 
 /// An end of a window in a few letters.
 fn bound_text(value: Option<Value>, nothing: &str) -> String {
-    value.map_or(nothing.to_owned(), short)
+    value.map_or(nothing.to_owned(), Value::short)
 }
 
 /// How a value stands to the true one, before the value.
@@ -275,7 +140,7 @@ fn sign(content: &Content) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use claimeven_game::Ruleset;
+    use claimeven_game::{Ruleset, Setup};
 
     use super::*;
 
@@ -283,10 +148,8 @@ mod tests {
         let setup = Setup::new(4, 5, 4, Ruleset::Standard).unwrap();
         let agent: AgentSpec = agent.parse().unwrap();
         let game = Game::parse(setup, moves).unwrap();
-        let mut player = agent.build(setup, 0).unwrap();
-        let (decision, tree) =
-            player.decide_with_tree(game.position(), &Limits::default(), levels(setup)).unwrap();
-        draw(&Sketch::new(&agent, &game, &decision, tree.cut_to(most, &decision.line)))
+        let limits = Limits::default();
+        draw(&Sketch::new(&agent, &game, &limits, MOST_RECORDED, most).unwrap())
     }
 
     #[test]
@@ -311,14 +174,6 @@ mod tests {
                     assert_eq!(svg.matches(mark).count(), count, "{agent} {moves} {mark}");
                 }
             }
-        }
-    }
-
-    #[test]
-    fn the_levels_recorded_fit_into_memory_on_every_board() {
-        for (cols, rows, expected) in [(1, 9, 9), (2, 30, 18), (7, 6, 6), (35, 2, 3)] {
-            let setup = Setup::new(cols, rows, 4, Ruleset::Standard).unwrap();
-            assert_eq!(levels(setup), expected, "{setup}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use claimeven_game::{Column, Game, Position, Setup};
 use claimeven_search::AgentError;
@@ -125,6 +125,7 @@ impl<'a> Lab<'a> {
         let done: Result<(), Infallible> = run_jobs(
             0..items.len(),
             self.threads,
+            &Arc::default(),
             |&index, _| Ok(Some(work(index, &items[index]))),
             |index, result| {
                 results.insert(index, result);

@@ -1,5 +1,6 @@
 //! The server as its clients meet it: over HTTP and WebSockets, on both databases.
 
+mod bench;
 mod fuzz;
 mod games;
 mod limits;

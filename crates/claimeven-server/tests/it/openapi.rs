@@ -27,7 +27,8 @@ async fn description(visitor: &Visitor) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_described_call_is_there_and_no_other() {
-    let world = World::sqlite(Config::default()).await;
+    // All calls at once are more than one address may make.
+    let world = World::sqlite(Config { requests_per_second: 0, ..Config::default() }).await;
     let ada = world.visitor();
     let description = description(&ada).await;
     let paths = description["paths"].as_object().unwrap();
@@ -94,5 +95,20 @@ async fn answers_are_as_described() {
     for path in ["/api/puzzles", "/api/statistics", "/api/explorer"] {
         check("get", path, "200", &ada.get(path).await.expect(200));
     }
+    for agent in ["alphabeta:depth=2", "mcts:sims=20"] {
+        let tree = ada.post("/api/lab/tree", json!({ "moves": "44", "agent": agent })).await;
+        check("post", "/api/lab/tree", "200", &tree.expect(200));
+    }
+    let search = ada.post("/api/lab/search", json!({ "agent": "mtdf:depth=2" })).await.expect(200);
+    check("post", "/api/lab/search", "200", &search);
+    let cup = json!({ "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 2 });
+    let cup = ada.post("/api/arena", cup).await.expect(201);
+    check("post", "/api/arena", "201", &cup);
+    let path = format!("/api/arena/{}", cup["id"].as_str().unwrap());
+    check("get", "/api/arena/{id}", "200", &ada.get(&path).await.expect(200));
+    let games = ada.get(&format!("{path}/games")).await.expect(200);
+    check("get", "/api/arena/{id}/games", "200", &games);
+    check("get", "/api/arena", "200", &ada.get("/api/arena").await.expect(200));
+    check("get", "/api/training", "200", &ada.get("/api/training").await.expect(200));
     check("get", "/api/games/{id}", "404", &ada.get("/api/games/nothing").await.expect(404));
 }

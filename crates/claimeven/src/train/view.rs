@@ -99,6 +99,8 @@ impl View {
         self.stage = match event {
             Event::PreparingExam { solved, of } => Stage::Preparing { solved, of },
             Event::Playing { games, of, .. } => Stage::Playing { games, of },
+            // What is to be learnt is being put in order.
+            Event::Played { .. } => Stage::Learning { steps: 0, of: 0 },
             Event::Learning { steps, of, .. } => Stage::Learning { steps, of },
             Event::Testing { .. } => Stage::Testing,
             Event::Done(metrics) => {

@@ -2,7 +2,7 @@
 
 use claimeven_search::{Bound, Content, Node, Value};
 
-use super::{Cut, Kind, Sketch, bound_text, short};
+use super::{Cut, Kind, Sketch, bound_text};
 
 /// The texts in a node.
 pub(super) struct Caption {
@@ -34,7 +34,7 @@ impl Caption {
             Some(Value::Points(_) | Value::Chance(_)) => "",
             Some(Value::Draw) | None => " words",
         };
-        let value = value.map_or("stopped".to_owned(), |value| with_minus(&short(value)));
+        let value = value.map_or("stopped".to_owned(), |value| with_minus(&value.short()));
         let value = match content {
             Content::Window { bound: bound @ (Bound::AtMost | Bound::AtLeast), .. } => {
                 format!("{} {value}", bound.sign())

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use claimeven_search::{Content, Node};
+use claimeven_search::{Content, Node, Value};
 
-use super::{Kind, Sketch, bound_text, short, sign};
+use super::{Kind, Sketch, bound_text, extent, headline, sign};
 
 pub(super) fn draw(sketch: &Sketch) -> String {
     let mut out = String::from("digraph tree {\n");
-    let title = quoted(&format!("{}\n{}", sketch.headline(), sketch.extent()));
+    let title = quoted(&format!("{}\n{}", headline(sketch), extent(sketch)));
     let _ = writeln!(out, "  graph [label={title}, labelloc=t, ranksep=0.6, fontname=Helvetica];");
     out.push_str("  node [style=filled, fillcolor=white, fontname=Helvetica, fontsize=12];\n");
     out.push_str("  edge [arrowhead=none, fontname=Helvetica, fontsize=11];\n");
@@ -23,7 +23,7 @@ pub(super) fn draw(sketch: &Sketch) -> String {
 
 fn write_node(out: &mut String, sketch: &Sketch, index: usize) {
     let node = &sketch.tree.nodes[index];
-    let value = node.content.value().map_or("stopped".to_owned(), short);
+    let value = node.content.value().map_or("stopped".to_owned(), Value::short);
     let mut label = format!("{}{value}", sign(&node.content));
     match node.content {
         Content::Window { alpha, beta, .. } => {

@@ -7,7 +7,7 @@ use claimeven_search::{Content, Node};
 
 use super::caption::{Caption, details, text_width, with_minus};
 use super::layout::{Item, place};
-use super::{Cut, Kind, Sketch, legend};
+use super::{Cut, Kind, Sketch, extent, headline, legend};
 use crate::draw::{BOARD_COLOUR, DISC_COLOURS, disc_class, highlighted_cells, top_cell};
 use crate::plot::escape;
 
@@ -47,7 +47,7 @@ pub(super) fn draw(sketch: &Sketch) -> String {
     let foot = HEADER + picture.rows_height() + 24.0;
     let legend_height = legend::draw(&mut body, sketch, foot, picture.width);
     let (width, height) = (picture.width, foot + legend_height + MARGIN);
-    let title = escape(&sketch.headline());
+    let title = escape(&headline(sketch));
     format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" role="img">
   <title>{title}</title>
@@ -91,11 +91,11 @@ pub(super) fn draw(sketch: &Sketch) -> String {
 /// Whose values these are, and how much is drawn.
 fn about(sketch: &Sketch) -> String {
     let player = sketch.player();
-    let extent = match sketch.tree.hidden() {
+    let drawn = match sketch.tree.hidden() {
         0 => format!("all {} nodes of the search are drawn", sketch.tree.nodes.len()),
-        _ => format!("{} (dark labels)", sketch.extent()),
+        _ => format!("{} (dark labels)", extent(sketch)),
     };
-    format!("{player} is to move at the root, and values are those of {player}; {extent}.")
+    format!("{player} is to move at the root, and values are those of {player}; {drawn}.")
 }
 
 /// The sizes of the small boards.
@@ -148,7 +148,7 @@ impl BoardSize {
 
 /// The tree with a place for everything.
 struct Picture<'a> {
-    sketch: &'a Sketch<'a>,
+    sketch: &'a Sketch,
     board: BoardSize,
     rows: Vec<usize>,
     captions: Vec<Caption>,
@@ -161,7 +161,7 @@ struct Picture<'a> {
 }
 
 impl<'a> Picture<'a> {
-    fn new(sketch: &'a Sketch<'a>) -> Picture<'a> {
+    fn new(sketch: &'a Sketch) -> Picture<'a> {
         let board = BoardSize::new(sketch.game.position());
         let nodes = &sketch.tree.nodes;
         let captions = Caption::of_all(sketch);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use claimeven_search::{Content, Node};
 
-use super::{Cut, Sketch, bound_text, sign};
+use super::{Cut, Sketch, bound_text, extent, headline, sign};
 use crate::analyze;
 use crate::draw::Drawing;
 use crate::show::status;
@@ -16,7 +16,7 @@ pub(super) fn draw(sketch: &Sketch) -> String {
     let last_move = sketch.game.moves().last().copied();
     let _ = writeln!(out, "{}", Drawing { position, last_move });
     let _ = writeln!(out, "{}", status(position));
-    let _ = writeln!(out, "{}\n", sketch.headline());
+    let _ = writeln!(out, "{}\n", headline(sketch));
 
     let rows = sketch.rows();
     let names: Vec<String> = (0..rows.len()).map(|node| name(sketch, node, rows[node])).collect();
@@ -32,7 +32,7 @@ pub(super) fn draw(sketch: &Sketch) -> String {
         write_node(&mut out, sketch, node, &format!("{:<width$}", names[node]));
     }
     let _ = writeln!(out, "\n* the line it expects; values are those of {}", sketch.player());
-    let _ = writeln!(out, "{}", sketch.extent());
+    let _ = writeln!(out, "{}", extent(sketch));
     out
 }
 

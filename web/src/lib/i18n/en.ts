@@ -4,6 +4,7 @@ import { levelOf, parseAgent, type FieldError } from "../transitions/agent-text"
 import { countText } from "../transitions/clock";
 import type { SetupProblem } from "../transitions/setup";
 import type { Reason, Result, Setup } from "../types";
+import { bench } from "./bench";
 import { study } from "./study";
 
 /** Names of the two colours, as the chosen palette calls them. */
@@ -40,8 +41,9 @@ const PARAMETERS: Record<string, string> = {
 
 export const en = {
   language: "English",
-  study,
   product: "Claimeven",
+  study,
+  bench,
   title: (page: string) => (page ? `${page} · Claimeven` : "Claimeven: Connect Four"),
 
   nav: {

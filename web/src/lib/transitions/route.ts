@@ -2,15 +2,28 @@
 
 export type Route =
   | { page: "home" | "new" | "history" | "settings" | "about" | "missing" }
-  | { page: "analysis" | "puzzles" | "statistics" }
+  | { page: "analysis" | "puzzles" | "statistics" | "lab" }
+  | { page: "arena" | "training"; id: string | null }
   | { page: "game" | "review"; id: string };
 
-const PAGES = { "/": "home", "/new": "new", "/games": "history", "/settings": "settings", "/about": "about", "/analysis": "analysis", "/puzzles": "puzzles", "/statistics": "statistics" } as const;
+const PAGES = {
+  "/": "home",
+  "/new": "new",
+  "/games": "history",
+  "/settings": "settings",
+  "/about": "about",
+  "/analysis": "analysis",
+  "/puzzles": "puzzles",
+  "/statistics": "statistics",
+  "/lab": "lab",
+} as const;
 
 export function parseRoute(path: string): Route {
   const trimmed = path.length > 1 ? path.replace(/\/+$/, "") || "/" : path;
   const page = PAGES[trimmed as keyof typeof PAGES];
   if (page) return { page };
+  const job = /^\/(arena|training)(?:\/([A-Za-z0-9_-]{1,64}))?$/.exec(trimmed);
+  if (job) return { page: job[1] as "arena" | "training", id: job[2] ?? null };
   const game = /^\/game\/([A-Za-z0-9_-]{1,64})(\/review)?$/.exec(trimmed);
   return game?.[1] ? { page: game[2] ? "review" : "game", id: game[1] } : { page: "missing" };
 }

@@ -2,10 +2,17 @@
 
 use std::io::{self, Write};
 
-use claimeven_arena::{Report, Results};
+use crate::report::{Report, Results};
 
-/// A line for each player, with its points against each of the others at the end.
-pub(super) fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
+impl Report {
+    /// Writes a line for each player as comma-separated values, with its points against each of the
+    /// others at the end.
+    pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
+        write(out, self)
+    }
+}
+
+fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
     write!(
         out,
         "rank,player,agent,elo,elo_low,elo_high,games,won,drawn,lost,points,score,\

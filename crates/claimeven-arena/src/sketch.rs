@@ -1,0 +1,199 @@
+//! The search tree of a player with what its drawings tell: which nodes are whose choice, where and
+//! why branches were cut, which line was chosen.
+
+use claimeven_game::{Column, Game, Player, Setup};
+use claimeven_search::{AgentError, Content, Decision, Limits, Node, Source, Tree, Value};
+
+use crate::agents::AGENTS;
+use crate::roster::AgentSpec;
+
+/// A search tree, ready to be drawn.
+#[derive(Clone, Debug)]
+pub struct Sketch {
+    /// Whose search it is.
+    pub agent: AgentSpec,
+    /// The game up to the root.
+    pub game: Game,
+    /// What the player decided.
+    pub decision: Decision,
+    /// What it looked at.
+    pub tree: Tree,
+    /// Whether each node is on the line that the player chose.
+    pub chosen: Vec<bool>,
+}
+
+/// What a node is in the game of the two players.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// The player at the root chooses.
+    Max,
+    /// The opponent chooses.
+    Min,
+    /// The search looked no further: an evaluation.
+    Horizon,
+    /// The game is over.
+    End,
+    /// The transposition table knew enough.
+    Table,
+}
+
+impl NodeKind {
+    /// The name, as a word for files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            NodeKind::Max => "max",
+            NodeKind::Min => "min",
+            NodeKind::Horizon => "leaf",
+            NodeKind::End => "end",
+            NodeKind::Table => "table",
+        }
+    }
+}
+
+/// Moves that were not searched, and the two bounds that met, in a few letters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// What the player at the root is sure of.
+    pub alpha: String,
+    /// What the other player is sure of.
+    pub beta: String,
+    /// The moves that did not matter any more.
+    pub moves: Vec<String>,
+}
+
+impl Sketch {
+    /// Lets a player think, and keeps at most so many nodes of its tree. Some `recorded` nodes are
+    /// in memory on the way; of deeper levels than those fill, nodes are counted.
+    pub fn new(
+        agent: &AgentSpec,
+        game: &Game,
+        limits: &Limits,
+        recorded: u32,
+        most: usize,
+    ) -> Result<Sketch, AgentError> {
+        let setup = game.position().setup();
+        let mut player = agent.build(setup, 0)?;
+        let (decision, tree) =
+            player.decide_with_tree(game.position(), limits, levels(setup, recorded))?;
+        let tree = tree.cut_to(most, &decision.line);
+        let mut chosen = vec![false; tree.nodes.len()];
+        for node in tree.nodes_on(&decision.line) {
+            chosen[node] = true;
+        }
+        Ok(Sketch { agent: agent.clone(), game: game.clone(), decision, tree, chosen })
+    }
+
+    /// Says whether a player has a tree to draw, or which players do.
+    pub fn check(agent: &AgentSpec) -> Result<(), String> {
+        if agent.kind().has_tree {
+            return Ok(());
+        }
+        let names = AGENTS.iter().filter(|kind| kind.has_tree).map(|kind| kind.name);
+        let names = names.collect::<Vec<_>>().join(", ");
+        Err(format!("{agent} has no search tree to draw (these have one: {names})"))
+    }
+
+    /// What a node is.
+    pub fn kind(&self, node: usize) -> NodeKind {
+        let is_over = || self.tree.position_at(node).outcome().is_some();
+        match self.tree.nodes[node].content {
+            Content::Window { source: Source::Evaluation, .. } => NodeKind::Horizon,
+            Content::Window { source: Source::GameOver, .. } => NodeKind::End,
+            Content::Window { source: Source::Table, .. } => NodeKind::Table,
+            Content::Visits { .. } if is_over() => NodeKind::End,
+            _ if self.tree.nodes[node].level.is_multiple_of(2) => NodeKind::Max,
+            _ => NodeKind::Min,
+        }
+    }
+
+    /// The steps from the root to each node. A pass is a step, though it is no move.
+    pub fn rows(&self) -> Vec<usize> {
+        let mut rows: Vec<usize> = Vec::with_capacity(self.tree.nodes.len());
+        for node in &self.tree.nodes {
+            rows.push(node.parent.map_or(0, |parent| rows[parent] + 1));
+        }
+        rows
+    }
+
+    /// Who is to move at the root, and whose values are shown.
+    pub fn player(&self) -> Player {
+        self.game.position().player()
+    }
+
+    /// The moves from the empty board to a node.
+    pub fn moves_to(&self, node: usize) -> String {
+        let mut moves = Vec::new();
+        let mut next = Some(node);
+        while let Some(index) = next {
+            moves.extend(self.tree.nodes[index].column.map(Column::to_char));
+            next = self.tree.nodes[index].parent;
+        }
+        let start = self.game.move_text();
+        start.chars().chain(moves.into_iter().rev()).collect()
+    }
+
+    /// Whether the search was made of simulated games.
+    pub fn has_visits(&self) -> bool {
+        matches!(self.tree.nodes[0].content, Content::Visits { .. })
+    }
+
+    /// The cut at a node, if there was one.
+    pub fn cut(&self, node: usize) -> Option<Cut> {
+        let Node { pruned, content, .. } = &self.tree.nodes[node];
+        let Content::Window { alpha, beta, value, .. } = *content else { return None };
+        let (alpha, beta) =
+            if self.kind(node) == NodeKind::Max { (value, beta) } else { (alpha, value) };
+        (!pruned.is_empty()).then(|| Cut {
+            alpha: alpha.map_or("-inf".to_owned(), Value::short),
+            beta: beta.map_or("+inf".to_owned(), Value::short),
+            moves: pruned.iter().map(|column| column.to_char().to_string()).collect(),
+        })
+    }
+}
+
+/// How many levels of a tree so many nodes can fill, so that no search fills the memory.
+fn levels(setup: Setup, recorded: u32) -> u32 {
+    if setup.cols() == 1 { setup.cells() } else { recorded.ilog(setup.cols().into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use claimeven_game::Ruleset;
+
+    use super::*;
+
+    #[test]
+    fn the_levels_recorded_fit_into_memory_on_every_board() {
+        for (cols, rows, expected) in [(1, 9, 9), (2, 30, 18), (7, 6, 6), (35, 2, 3)] {
+            let setup = Setup::new(cols, rows, 4, Ruleset::Standard).unwrap();
+            assert_eq!(levels(setup, 300_000), expected, "{setup}");
+        }
+    }
+
+    #[test]
+    fn walks_add_up_to_the_visits_and_results_of_the_nodes_that_are_drawn() {
+        let agent: AgentSpec = "mcts:sims=700,proofs=off".parse().unwrap();
+        let game = Game::parse(Setup::STANDARD, "4453").unwrap();
+        for most in [20, 10_000] {
+            let sketch = Sketch::new(&agent, &game, &Limits::default(), 10_000, most).unwrap();
+            let nodes = &sketch.tree.nodes;
+            let mut sums = vec![(0, 0.0); nodes.len()];
+            for walk in &sketch.tree.walks {
+                let mut next = Some(walk.node);
+                while let Some(node) = next {
+                    sums[node].0 += 1;
+                    sums[node].1 += walk.result;
+                    next = nodes[node].parent;
+                }
+            }
+            for (node, (visits, sum)) in nodes.iter().zip(sums) {
+                let Content::Visits { visits: drawn, value: Value::Chance(mean) } = node.content
+                else {
+                    panic!("{node:?}");
+                };
+                assert_eq!(visits, drawn);
+                assert!((sum / f64::from(visits) - mean).abs() < 1e-9, "{sum} {visits} {mean}");
+            }
+        }
+    }
+}

@@ -1,0 +1,563 @@
+//! Tournaments: set up by visitors, played as long work, shown while they go on.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use claimeven_arena::{GameRecord, Plan, Reason, Tally, Tournament};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::App;
+use crate::agents;
+use crate::error::{Error, ErrorView};
+use crate::guard::Address;
+use crate::jobs::{Desk, Ending, lock};
+use crate::routes::{Answer, Asked, Body, Id, SetupInput};
+use crate::store::{Job, Kind, State as JobState, now_ms};
+use crate::visitor::{Visitor, random_name};
+
+pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(create, list))
+        .routes(routes!(show, delete))
+        .routes(routes!(stop))
+        .routes(routes!(resume))
+        .routes(routes!(games))
+        .routes(routes!(download))
+}
+
+const MOST_PLAYERS: usize = 12;
+const LONGEST_TEXT: usize = 60;
+
+/// How long a tournament goes on while another one waits.
+const TURN: Duration = Duration::from_secs(20);
+
+/// How often games are stored and standings told.
+const INTERVAL: Duration = Duration::from_millis(300);
+
+/// A tournament to be played.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct TournamentInput {
+    /// What people call it.
+    #[serde(default)]
+    title: String,
+    /// `round-robin`, or `gauntlet` for the first player against all others.
+    #[serde(default = "round_robin")]
+    format: String,
+    players: Vec<EntrantInput>,
+    /// Games of each pairing.
+    games: u64,
+    /// `none`, `balanced:PLIES` or `random:PLIES`.
+    #[serde(default)]
+    openings: Option<String>,
+    seed: Option<u64>,
+    #[serde(default)]
+    setup: SetupInput,
+}
+
+fn round_robin() -> String {
+    "round-robin".to_owned()
+}
+
+/// A player of a tournament.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct EntrantInput {
+    agent: String,
+    name: Option<String>,
+}
+
+impl TournamentInput {
+    /// The plan as JSON, and the plan.
+    fn plan(&self, app: &App) -> Answer<(Value, Plan)> {
+        let config = &app.hall.config;
+        let setup = self.setup.setup()?;
+        if self.players.len() > MOST_PLAYERS {
+            let count = self.players.len();
+            return Err(Error::Bad(format!(
+                "a tournament has at most {MOST_PLAYERS} players here, not {count}"
+            )));
+        }
+        let names = self.players.iter().filter_map(|player| player.name.as_deref());
+        for text in names.chain([self.title.as_str()]) {
+            if text.chars().count() > LONGEST_TEXT || text.chars().any(char::is_control) {
+                return Err(Error::Bad(format!(
+                    "'{}' is no name of 1 to {LONGEST_TEXT} characters",
+                    text.escape_debug()
+                )));
+            }
+        }
+        let mut players = Vec::new();
+        for EntrantInput { agent, name } in &self.players {
+            // Before the plan understands it: it is held against what visitors may have.
+            let spec = agents::parse(agent, setup, config).map_err(Error::Bad)?;
+            let name = name.as_deref().map(str::trim).filter(|name| !name.is_empty());
+            players.push(json!({ "agent": spec.to_string(), "name": name.map_or(spec.to_string(), str::to_owned) }));
+        }
+        if let Some(openings) = &self.openings {
+            check_openings(openings)?;
+        }
+        if !matches!(self.format.as_str(), "round-robin" | "gauntlet") {
+            return Err(Error::Bad(format!(
+                "format is round-robin or gauntlet, not '{}'",
+                self.format
+            )));
+        }
+        let mut document = json!({
+            "format": self.format,
+            "players": players,
+            "games": self.games,
+            "seed": self.seed.unwrap_or(1),
+            "setup": {
+                "cols": setup.cols(), "rows": setup.rows(), "connect": setup.connect(),
+                "ruleset": setup.ruleset().name(),
+            },
+            // Nobody may hold up the others for ever.
+            "move_time": config.think_others_ms.max(1),
+        });
+        if !self.title.trim().is_empty() {
+            document["title"] = self.title.trim().into();
+        }
+        if let Some(openings) = &self.openings {
+            document["openings"] = openings.clone().into();
+        }
+        let plan =
+            Plan::from_json(&document.to_string()).map_err(|error| Error::Bad(error.message))?;
+        let (games, most) = (plan.games(), config.arena_games);
+        if most > 0 && games > most {
+            return Err(Error::Bad(format!(
+                "a tournament has at most {most} games here, not {games}"
+            )));
+        }
+        Ok((document, plan))
+    }
+}
+
+fn check_openings(text: &str) -> Answer<()> {
+    let bad = || {
+        Err(Error::Bad(format!(
+            "openings is none, balanced:1 to balanced:8 or random:1 to random:20, not '{text}'"
+        )))
+    };
+    let Some((kind, plies)) = text.split_once(':') else {
+        return if text == "none" { Ok(()) } else { bad() };
+    };
+    match (kind, plies.parse::<u32>()) {
+        ("balanced", Ok(1..=8)) | ("random", Ok(1..=20)) => Ok(()),
+        _ => bad(),
+    }
+}
+
+/// A tournament as it stands.
+#[derive(Debug, Serialize, ToSchema)]
+struct TournamentView {
+    id: String,
+    title: String,
+    /// `queued`, `running`, `stopped`, `done` or `failed`.
+    state: &'static str,
+    /// When it was made, in milliseconds since 1970.
+    created: i64,
+    /// Whether it is one of the visitor's own.
+    mine: bool,
+    /// Games played.
+    done: u64,
+    /// Games planned.
+    total: u64,
+    /// Why it failed.
+    error: Option<String>,
+    /// What was asked for.
+    #[schema(value_type = Object)]
+    plan: Value,
+    /// What the games so far say; `null` before the first. As `claimeven arena --json` has it.
+    #[schema(value_type = Option<Object>)]
+    report: Option<Value>,
+    /// The games that are being played.
+    boards: Vec<BoardView>,
+}
+
+/// A tournament in a list.
+#[derive(Debug, Serialize, ToSchema)]
+struct TournamentSummary {
+    id: String,
+    title: String,
+    state: &'static str,
+    created: i64,
+    done: u64,
+    total: u64,
+    /// The players' names.
+    players: Vec<String>,
+}
+
+/// A game that is being played.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct BoardView {
+    /// The number of the game, from 1.
+    number: usize,
+    /// The players' names.
+    players: [String; 2],
+    /// Which of them began.
+    first: usize,
+    moves: String,
+}
+
+/// A game that was played.
+#[derive(Debug, Serialize, ToSchema)]
+struct PlayedView {
+    number: u64,
+    players: [String; 2],
+    first: usize,
+    moves: String,
+    /// How many of the moves were given.
+    opening: usize,
+    /// `null` for a draw.
+    winner: Option<usize>,
+    #[schema(value_type = String)]
+    reason: Reason,
+}
+
+fn view(app: &App, job: &Job, who: &Visitor) -> TournamentView {
+    let running = app.jobs.running(&job.id);
+    let boards = running.map(|running| lock(&running.boards).values().cloned().collect());
+    TournamentView {
+        id: job.id.clone(),
+        title: job.title.clone(),
+        state: job.state.name(),
+        created: job.created,
+        mine: job.owner == *who,
+        done: job.done,
+        total: job.total,
+        error: job.error.clone(),
+        plan: serde_json::from_str(&job.plan).unwrap_or_default(),
+        report: job.result.as_deref().and_then(|text| serde_json::from_str(text).ok()),
+        boards: boards.unwrap_or_default(),
+    }
+}
+
+/// Begins a tournament.
+#[utoipa::path(post, path = "/api/arena", request_body = TournamentInput, responses(
+    (status = 201, body = TournamentView), (status = 400, body = ErrorView), (status = 409, body = ErrorView),
+    (status = 429, body = ErrorView), (status = 503, body = ErrorView),
+))]
+async fn create(
+    State(app): State<Arc<App>>,
+    Extension(who): Extension<Visitor>,
+    Extension(address): Extension<Address>,
+    Body(input): Body<TournamentInput>,
+) -> Answer<Response> {
+    let (document, plan) = input.plan(&app)?;
+    app.guard.new_game(address)?;
+    let own = app.jobs.store.jobs(Kind::Tournament, Some(&who)).await?;
+    let config = &app.hall.config;
+    if own.iter().filter(|job| job.state.is_active()).count() >= config.jobs_each.max(1) {
+        let message = "your other tournaments have to end first; stop one of them".to_owned();
+        return Err(Error::Conflict(message, None));
+    }
+    if own.len() >= config.jobs_kept.max(1) {
+        let message = format!("you have {} tournaments; delete one of them first", own.len());
+        return Err(Error::Conflict(message, None));
+    }
+    if app.jobs.store.active_jobs(Kind::Tournament).await? >= config.jobs_queue.max(1) {
+        return Err(Error::Busy("too many tournaments wait".to_owned(), 60));
+    }
+    let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
+    let job = Job {
+        id: random_name(),
+        kind: Kind::Tournament,
+        owner: who.clone(),
+        created: now_ms(),
+        state: JobState::Queued,
+        title: plan.title.clone().unwrap_or_else(|| names.join(", ")),
+        plan: document.to_string(),
+        done: 0,
+        total: plan.games(),
+        result: None,
+        error: None,
+    };
+    app.jobs.add(&job).await?;
+    Ok((StatusCode::CREATED, Json(view(&app, &job, &who))).into_response())
+}
+
+/// The visitor's tournaments, the latest first.
+#[utoipa::path(get, path = "/api/arena", responses((status = 200, body = Vec<TournamentSummary>)))]
+async fn list(
+    State(app): State<Arc<App>>,
+    Extension(who): Extension<Visitor>,
+) -> Answer<Json<Vec<TournamentSummary>>> {
+    let jobs = app.jobs.store.jobs(Kind::Tournament, Some(&who)).await?;
+    let summary = |job: Job| {
+        let plan: Value = serde_json::from_str(&job.plan).unwrap_or_default();
+        let players = plan["players"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let name = |player: &Value| player["name"].as_str().unwrap_or_default().to_owned();
+        TournamentSummary {
+            players: players.iter().map(name).collect(),
+            id: job.id,
+            title: job.title,
+            state: job.state.name(),
+            created: job.created,
+            done: job.done,
+            total: job.total,
+        }
+    };
+    Ok(Json(jobs.into_iter().map(summary).collect()))
+}
+
+/// A tournament as it stands.
+#[utoipa::path(get, path = "/api/arena/{id}", params(("id" = String, Path)), responses(
+    (status = 200, body = TournamentView), (status = 404, body = ErrorView),
+))]
+async fn show(
+    State(app): State<Arc<App>>,
+    Extension(who): Extension<Visitor>,
+    Id(id): Id,
+) -> Answer<Json<TournamentView>> {
+    let job = app.jobs.find(Kind::Tournament, &id).await?;
+    Ok(Json(view(&app, &job, &who)))
+}
+
+/// Stops a tournament. It can go on.
+#[utoipa::path(post, path = "/api/arena/{id}/stop", params(("id" = String, Path)), responses(
+    (status = 200, body = TournamentView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
+))]
+async fn stop(
+    State(app): State<Arc<App>>,
+    Extension(who): Extension<Visitor>,
+    Id(id): Id,
+) -> Answer<Json<TournamentView>> {
+    app.jobs.own(Kind::Tournament, &id, &who).await?;
+    app.jobs.stop(&id).await?;
+    let job = app.jobs.find(Kind::Tournament, &id).await?;
+    Ok(Json(view(&app, &job, &who)))
+}
+
+/// Goes on with a tournament that was stopped.
+#[utoipa::path(post, path = "/api/arena/{id}/resume", params(("id" = String, Path)), responses(
+    (status = 200, body = TournamentView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
+    (status = 409, body = ErrorView),
+))]
+async fn resume(
+    State(app): State<Arc<App>>,
+    Extension(who): Extension<Visitor>,
+    Id(id): Id,
+) -> Answer<Json<TournamentView>> {
+    let job = app.jobs.own(Kind::Tournament, &id, &who).await?;
+    let own = app.jobs.store.jobs(Kind::Tournament, Some(&who)).await?;
+    let active = own.iter().filter(|job| job.state.is_active()).count();
+    if active >= app.hall.config.jobs_each.max(1) {
+        let message = "your other tournaments have to end first; stop one of them".to_owned();
+        return Err(Error::Conflict(message, None));
+    }
+    app.jobs.resume(&job).await?;
+    let job = app.jobs.find(Kind::Tournament, &id).await?;
+    Ok(Json(view(&app, &job, &who)))
+}
+
+/// Deletes a tournament and its games.
+#[utoipa::path(delete, path = "/api/arena/{id}", params(("id" = String, Path)), responses(
+    (status = 204), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
+    (status = 409, body = ErrorView),
+))]
+async fn delete(
+    State(app): State<Arc<App>>,
+    Extension(who): Extension<Visitor>,
+    Id(id): Id,
+) -> Answer<StatusCode> {
+    let job = app.jobs.own(Kind::Tournament, &id, &who).await?;
+    app.jobs.delete(&job).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Which games are to be listed.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct GamesInput {
+    /// Games with lower numbers than this.
+    before: Option<u32>,
+    /// How many games at most, from 1 to 200.
+    limit: Option<u32>,
+}
+
+/// The games of a tournament, the latest first.
+#[utoipa::path(get, path = "/api/arena/{id}/games", params(("id" = String, Path), GamesInput), responses(
+    (status = 200, body = Vec<PlayedView>), (status = 400, body = ErrorView), (status = 404, body = ErrorView),
+))]
+async fn games(
+    State(app): State<Arc<App>>,
+    Id(id): Id,
+    Asked(asked): Asked<GamesInput>,
+) -> Answer<Json<Vec<PlayedView>>> {
+    let limit = asked.limit.unwrap_or(50);
+    if !(1..=200).contains(&limit) {
+        return Err(Error::Bad(format!("limit is 1 to 200, not {limit}")));
+    }
+    app.jobs.find(Kind::Tournament, &id).await?;
+    let before = asked.before.map_or(i64::MAX, i64::from);
+    let records = app.jobs.store.job_games(&id, before, limit).await?;
+    Ok(Json(records.iter().filter_map(|text| played(text)).collect()))
+}
+
+fn played(text: &str) -> Option<PlayedView> {
+    let record: GameRecord = serde_json::from_str(text).ok()?;
+    let [first, second] = record.players.clone();
+    Some(PlayedView {
+        number: record.id.parse().ok()?,
+        players: [first.name, second.name],
+        first: record.first_player,
+        moves: record.move_text(),
+        opening: record.opening_moves,
+        winner: record.result.winner,
+        reason: record.result.reason,
+    })
+}
+
+/// How a tournament is to be written.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct DownloadInput {
+    /// `json` (standings), `csv` (standings) or `games` (records as JSON lines).
+    format: Option<String>,
+}
+
+/// A tournament as a file.
+#[utoipa::path(get, path = "/api/arena/{id}/download", params(("id" = String, Path), DownloadInput), responses(
+    (status = 200, body = String), (status = 400, body = ErrorView), (status = 404, body = ErrorView),
+    (status = 409, body = ErrorView),
+))]
+async fn download(
+    State(app): State<Arc<App>>,
+    Id(id): Id,
+    Asked(asked): Asked<DownloadInput>,
+) -> Answer<Response> {
+    let job = app.jobs.find(Kind::Tournament, &id).await?;
+    let format = asked.format.as_deref().unwrap_or("json");
+    let (kind, ending, text) = match format {
+        "json" | "csv" | "games" if job.result.is_none() => {
+            return Err(Error::Conflict("no game has ended yet".to_owned(), None));
+        }
+        "json" => ("application/json", "json", job.result.unwrap_or_default()),
+        "csv" => {
+            let records = app.jobs.store.job_games(&id, i64::MAX, u32::MAX).await?;
+            ("text/csv; charset=utf-8", "csv", standings(&job.plan, &records)?)
+        }
+        "games" => {
+            let mut records = app.jobs.store.job_games(&id, i64::MAX, u32::MAX).await?;
+            records.reverse();
+            ("application/jsonl", "jsonl", records.join("\n") + "\n")
+        }
+        other => {
+            return Err(Error::Bad(format!("format is json, csv or games, not '{other}'")));
+        }
+    };
+    let file = format!("attachment; filename=\"tournament-{id}.{ending}\"");
+    let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, file)];
+    Ok((headers, text).into_response())
+}
+
+fn standings(plan: &str, records: &[String]) -> Answer<String> {
+    let internal = |error: &dyn ToString| Error::Internal(error.to_string());
+    let plan = Plan::from_json(plan).map_err(|error| internal(&error))?;
+    let tournament = Tournament::new(&plan).map_err(|error| internal(&error))?;
+    let records = records.iter().filter_map(|text| serde_json::from_str::<GameRecord>(text).ok());
+    let tally = tournament.tally(records).map_err(|error| internal(&error))?;
+    let mut csv = Vec::new();
+    tally.report(&plan).write_csv(&mut csv).map_err(|error| internal(&error))?;
+    String::from_utf8(csv).map_err(|error| internal(&error))
+}
+
+/// Plays a tournament for a turn.
+pub(crate) fn perform(job: &Job, desk: &Desk) -> Ending {
+    let failed = |error: &dyn ToString| Ending::Failed(error.to_string());
+    let plan = match Plan::from_json(&job.plan) {
+        Ok(plan) => plan,
+        Err(error) => return failed(&error),
+    };
+    let tournament = match Tournament::new(&plan) {
+        Ok(tournament) => tournament,
+        Err(error) => return failed(&error),
+    };
+    let stored = desk.ask(|store| {
+        let id = job.id.clone();
+        async move { store.job_games(&id, i64::MAX, u32::MAX).await }
+    });
+    let stored = match stored {
+        Ok(stored) => stored,
+        Err(error) => return Ending::Failed(format!("{error:?}")),
+    };
+    let played = stored.iter().rev().filter_map(|text| serde_json::from_str(text).ok());
+
+    let running = &desk.running;
+    let watch = |number: usize, fixture: claimeven_arena::Fixture, game: &claimeven_game::Game| {
+        let name = |place: usize| plan.players[place].name.clone();
+        let board = BoardView {
+            number: number + 1,
+            players: fixture.players.map(name),
+            first: fixture.first_player,
+            moves: game.move_text(),
+        };
+        lock(&running.boards).insert(number, board);
+    };
+    let began = Instant::now();
+    let mut stored = Instant::now();
+    let mut yields = false;
+    let mut broken = None;
+    let unstored = RefCell::new(Vec::new());
+    let store = |tally: &Tally| {
+        let games = unstored.take();
+        let report = serde_json::to_string(&tally.report(&plan)).ok();
+        desk.ask(|store| {
+            let (id, done) = (job.id.clone(), tally.games());
+            async move { store.advance_job(&id, &games, done, report).await }
+        })
+    };
+    let ended = tournament.go_on(
+        played,
+        desk.config.arena_threads.max(1),
+        &running.cancel,
+        watch,
+        |record, tally| {
+            if let Ok(number) = record.id.parse::<usize>() {
+                lock(&running.boards).remove(&(number - 1));
+            }
+            unstored.borrow_mut().push(record);
+            if stored.elapsed() > INTERVAL {
+                stored = Instant::now();
+                if let Err(error) = store(tally) {
+                    broken = Some(format!("{error:?}"));
+                    return ControlFlow::Break(());
+                }
+                if began.elapsed() > TURN {
+                    let active =
+                        desk.ask(|store| async move { store.active_jobs(Kind::Tournament).await });
+                    yields = active.is_ok_and(|active| active > 1);
+                }
+            }
+            if yields { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        },
+    );
+    let tally = match ended {
+        Ok(tally) => tally,
+        Err(error) => return failed(&error),
+    };
+    if let Some(error) = broken.or_else(|| store(&tally).err().map(|error| format!("{error:?}"))) {
+        tracing::error!(error, "a tournament cannot be stored");
+        return Ending::Failed("the games cannot be stored".to_owned());
+    }
+    if tally.games() >= plan.games() {
+        Ending::Done
+    } else if yields {
+        Ending::Yielded
+    } else {
+        Ending::Cancelled
+    }
+}

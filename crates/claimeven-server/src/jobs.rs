@@ -1,0 +1,255 @@
+//! Long work: tournaments and training runs. They wait for their turn, run one of each kind at a
+//! time, can be stopped and go on, also after a restart of the server.
+
+use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, oneshot};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::store::{Job, Kind, State, Store, StoreError};
+use crate::visitor::Visitor;
+use crate::workshop::spawn_last;
+use crate::{arena, training};
+
+/// All long work.
+pub(crate) struct Jobs {
+    pub(crate) config: Config,
+    pub(crate) store: Store,
+    running: Mutex<HashMap<String, Arc<Running>>>,
+    wake: [Notify; 2],
+    tasks: TaskTracker,
+    stopping: CancellationToken,
+}
+
+/// A job under way, for the thread that does it and for those who watch.
+#[derive(Default)]
+pub(crate) struct Running {
+    /// Set to end it.
+    pub(crate) cancel: Arc<AtomicBool>,
+    /// The games that are being played: by number, as they stand.
+    pub(crate) boards: Mutex<BTreeMap<usize, arena::BoardView>>,
+    /// What a training run is doing.
+    pub(crate) stage: Mutex<Option<training::StageView>>,
+}
+
+/// How a turn of a job ended.
+#[derive(Debug)]
+pub(crate) enum Ending {
+    /// There is no more to do.
+    Done,
+    /// Others have waited long enough.
+    Yielded,
+    /// It was cancelled.
+    Cancelled,
+    /// It cannot go on, and why.
+    Failed(String),
+}
+
+/// What the thread of a job has at hand.
+pub(crate) struct Desk {
+    pub(crate) config: Config,
+    pub(crate) running: Arc<Running>,
+    store: Store,
+    handle: Handle,
+}
+
+impl Desk {
+    /// Asks the database, from a thread that may wait for it.
+    pub(crate) fn ask<T, F: Future<Output = T>>(&self, question: impl FnOnce(Store) -> F) -> T {
+        self.handle.block_on(question(self.store.clone()))
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Jobs {
+    pub(crate) fn new(config: Config, store: Store) -> Arc<Jobs> {
+        Arc::new(Jobs {
+            config,
+            store,
+            running: Mutex::default(),
+            wake: [Notify::new(), Notify::new()],
+            tasks: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+        })
+    }
+
+    /// Goes on with what was under way when the server last stopped, and with what waits.
+    pub(crate) async fn start(self: &Arc<Self>) -> Result<(), StoreError> {
+        let jobs = self.store.requeue_jobs().await?;
+        if jobs > 0 {
+            tracing::info!(jobs, "going on with long work");
+        }
+        for kind in [Kind::Tournament, Kind::Training] {
+            let jobs = Arc::clone(self);
+            self.tasks.spawn(async move { jobs.work_through(kind).await });
+        }
+        Ok(())
+    }
+
+    /// Adds a job at the end of the queue.
+    pub(crate) async fn add(&self, job: &Job) -> Result<(), Error> {
+        self.store.add_job(job).await?;
+        self.wake(job.kind).notify_one();
+        Ok(())
+    }
+
+    /// A job by its name.
+    pub(crate) async fn find(&self, kind: Kind, id: &str) -> Result<Job, Error> {
+        let unknown = || Error::NotFound(format!("there is no {} '{id}'", kind.name()));
+        if id.len() > 32 || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Err(unknown());
+        }
+        let job = self.store.job(id).await?;
+        job.filter(|job| job.kind == kind).ok_or_else(unknown)
+    }
+
+    /// The same, for its owner alone.
+    pub(crate) async fn own(&self, kind: Kind, id: &str, who: &Visitor) -> Result<Job, Error> {
+        let job = self.find(kind, id).await?;
+        if job.owner == *who {
+            return Ok(job);
+        }
+        Err(Error::Forbidden(format!("this {} is not yours", kind.name())))
+    }
+
+    /// A job under way.
+    pub(crate) fn running(&self, id: &str) -> Option<Arc<Running>> {
+        lock(&self.running).get(id).cloned()
+    }
+
+    /// Ends a job for now, and says whether it has ended: a training run first has to come out of its
+    /// gate match, which is not waited for.
+    pub(crate) async fn stop(&self, id: &str) -> Result<bool, Error> {
+        const PATIENCE: Duration = Duration::from_secs(5);
+        if self.store.set_job_state(id, &[State::Queued], State::Stopped, None).await? {
+            return Ok(true);
+        }
+        let began = Instant::now();
+        while let Some(running) = self.running(id) {
+            running.cancel.store(true, Ordering::Relaxed);
+            if began.elapsed() > PATIENCE {
+                return Ok(false);
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok(true)
+    }
+
+    /// Deletes a job with its games, once it has ended.
+    pub(crate) async fn delete(&self, job: &Job) -> Result<(), Error> {
+        if !self.stop(&job.id).await? {
+            let message = format!("the {} is still ending, try again", job.kind.name());
+            return Err(Error::Conflict(message, None));
+        }
+        Ok(self.store.delete_job(&job.id).await?)
+    }
+
+    /// Lets a job that was stopped, or failed, go on; a training run also when it was done.
+    pub(crate) async fn resume(&self, job: &Job) -> Result<(), Error> {
+        let from = match job.kind {
+            Kind::Tournament => &[State::Stopped, State::Failed][..],
+            Kind::Training => &[State::Stopped, State::Failed, State::Done],
+        };
+        if self.store.set_job_state(&job.id, from, State::Queued, None).await? {
+            self.wake(job.kind).notify_one();
+            return Ok(());
+        }
+        let message = format!("only a {} that was stopped can go on", job.kind.name());
+        Err(Error::Conflict(message, None))
+    }
+
+    /// Ends all work for now, and returns when it is stored.
+    pub(crate) async fn close(&self) {
+        self.stopping.cancel();
+        for running in lock(&self.running).values() {
+            running.cancel.store(true, Ordering::Relaxed);
+        }
+        self.tasks.close();
+        // A training run cannot be interrupted in a gate match; it goes on from its last iteration.
+        let _ = tokio::time::timeout(Duration::from_secs(10), self.tasks.wait()).await;
+    }
+
+    fn wake(&self, kind: Kind) -> &Notify {
+        &self.wake[usize::from(kind == Kind::Training)]
+    }
+
+    /// Does the jobs of a kind, one after the other.
+    async fn work_through(self: Arc<Self>, kind: Kind) {
+        while !self.stopping.is_cancelled() {
+            let turn = self.next_turn(kind).await;
+            let rest = match turn {
+                Ok(true) => continue,
+                Ok(false) => Duration::from_mins(1),
+                Err(error) => {
+                    tracing::error!(?error, "long work is held up");
+                    Duration::from_secs(5)
+                }
+            };
+            tokio::select! {
+                () = self.wake(kind).notified() => {}
+                () = self.stopping.cancelled() => {}
+                () = tokio::time::sleep(rest) => {}
+            }
+        }
+    }
+
+    /// Gives the job that has waited longest a turn; says whether there was one.
+    async fn next_turn(&self, kind: Kind) -> Result<bool, StoreError> {
+        let Some(job) = self.store.next_job(kind).await? else { return Ok(false) };
+        let (id, running) = (job.id.clone(), Arc::new(Running::default()));
+        // It is there for those who want to stop it before its state says that it runs.
+        lock(&self.running).insert(id.clone(), Arc::clone(&running));
+        let begun = self.store.set_job_state(&id, &[State::Queued], State::Running, None).await;
+        if !matches!(begun, Ok(true)) {
+            lock(&self.running).remove(&id);
+            return begun;
+        }
+        if self.stopping.is_cancelled() {
+            running.cancel.store(true, Ordering::Relaxed);
+        }
+        let ending = self.work(job, running).await;
+        let (state, error) = match ending {
+            Ending::Done => (State::Done, None),
+            Ending::Yielded => (State::Queued, None),
+            Ending::Cancelled if self.stopping.is_cancelled() => (State::Queued, None),
+            Ending::Cancelled => (State::Stopped, None),
+            Ending::Failed(reason) => (State::Failed, Some(reason)),
+        };
+        let ended = self.store.set_job_state(&id, &[State::Running], state, error).await;
+        lock(&self.running).remove(&id);
+        ended.map(|_| true)
+    }
+
+    async fn work(&self, job: Job, running: Arc<Running>) -> Ending {
+        let (answer, answered) = oneshot::channel();
+        let desk = Desk {
+            config: self.config.clone(),
+            running,
+            store: self.store.clone(),
+            handle: Handle::current(),
+        };
+        let spawned = spawn_last(job.kind.name(), move || {
+            let ending = catch_unwind(AssertUnwindSafe(|| match job.kind {
+                Kind::Tournament => arena::perform(&job, &desk),
+                Kind::Training => training::perform(&job, &desk),
+            }));
+            let broken = |_| Ending::Failed("the work broke off".to_owned());
+            let _ = answer.send(ending.unwrap_or_else(broken));
+        });
+        match spawned {
+            Ok(_) => answered.await.unwrap_or(Ending::Cancelled),
+            Err(error) => Ending::Failed(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The lab: search trees to be drawn, and single searches to be compared.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::{Extension, Json};
+use claimeven_arena::{AgentSpec, Sketch};
+use claimeven_game::{Column, Game};
+use claimeven_search::{Bound, Content, Decision, Limits, Value};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::App;
+use crate::agents;
+use crate::engine::EngineError;
+use crate::error::{Error, ErrorView};
+use crate::guard::Address;
+use crate::routes::{Answer, Body, SetupInput, bad};
+use crate::view::{SetupView, ValueView};
+
+pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(tree)).routes(routes!(measure))
+}
+
+/// The most nodes of a tree that a page is shown.
+const MOST_NODES: usize = 5000;
+
+/// Nodes that a search keeps in memory before the tree is cut to size.
+const RECORDED: u32 = 50_000;
+
+/// The most simulations whose walks are told one by one.
+const MOST_WALKS: usize = 20_000;
+
+/// A position, and who is to think about it.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct SearchInput {
+    #[serde(default)]
+    setup: SetupInput,
+    /// The moves so far, as text.
+    #[serde(default)]
+    moves: String,
+    /// The text of an agent.
+    agent: String,
+    /// Nodes of the tree at most, from 1 to 5000, which is usual.
+    nodes: Option<usize>,
+}
+
+impl SearchInput {
+    fn read(&self, app: &App) -> Answer<(Game, AgentSpec)> {
+        let setup = self.setup.setup()?;
+        let game = Game::parse(setup, &self.moves).map_err(bad)?;
+        if game.position().outcome().is_some() {
+            return Err(Error::Bad(format!("the game is over after '{}'", self.moves)));
+        }
+        let agent = agents::parse(&self.agent, setup, &app.hall.config).map_err(Error::Bad)?;
+        Ok((game, agent))
+    }
+}
+
+/// A search tree, and what it cost.
+#[derive(Debug, Serialize, ToSchema)]
+struct TreeView {
+    setup: SetupView,
+    /// The moves to the root.
+    moves: String,
+    #[serde(flatten)]
+    search: SearchView,
+    /// Nodes of the search that are not in the tree.
+    hidden: u64,
+    /// Parents before their children, the root first; where the search is no simulation, in the order
+    /// in which it came to them.
+    nodes: Vec<NodeView>,
+    /// The simulated games in their order: the last node of each, and its result for the player at
+    /// the root, 1, 0.5 or 0.
+    walks: Vec<(usize, f64)>,
+}
+
+/// What a search found, and what it cost.
+#[derive(Debug, Serialize, ToSchema)]
+struct SearchView {
+    agent: String,
+    column: u8,
+    value: ValueView,
+    /// How the player expects the game to go on, as text.
+    line: String,
+    ms: f64,
+    nodes_searched: u64,
+    leaves: u64,
+    cutoffs: u64,
+    table_hits: u64,
+    simulations: u64,
+    /// Whether the server's limit of time ended the search.
+    stopped: bool,
+}
+
+/// A node of a search tree. Values are those of the player to move at the root, in a few letters:
+/// `+12`, `W2`, `L1`, `draw`, `62 %`.
+#[derive(Debug, Serialize, ToSchema)]
+struct NodeView {
+    parent: Option<usize>,
+    /// The move that led to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u8>,
+    /// What distinguishes the pass, where the node is the start of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pass: Option<String>,
+    /// `max`, `min`, `leaf`, `end` or `table`.
+    kind: &'static str,
+    value: Option<String>,
+    /// `exact`, `at most` or `at least`.
+    bound: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alpha: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beta: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    visits: Option<u32>,
+    /// The moves that were not searched, and the bounds that met.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<CutView>,
+    /// Whether it is on the line that was chosen.
+    #[serde(skip_serializing_if = "is_false")]
+    chosen: bool,
+    /// How many nodes below it are left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    hidden: u64,
+}
+
+/// Where a search saw enough.
+#[derive(Debug, Serialize, ToSchema)]
+struct CutView {
+    alpha: String,
+    beta: String,
+    columns: Vec<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "it is what serde gives")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "it is what serde gives")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// The search tree of an agent on a position.
+///
+/// Of a larger tree those nodes are there that lie on the chosen line, near the root or, with
+/// simulations, on most of their ways; the others are counted where they hang.
+#[utoipa::path(post, path = "/api/lab/tree", request_body = SearchInput, responses(
+    (status = 200, body = TreeView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
+    (status = 503, body = ErrorView),
+))]
+async fn tree(
+    State(app): State<Arc<App>>,
+    Extension(address): Extension<Address>,
+    Body(input): Body<SearchInput>,
+) -> Answer<Json<TreeView>> {
+    let (game, agent) = input.read(&app)?;
+    Sketch::check(&agent).map_err(Error::Bad)?;
+    let most = input.nodes.unwrap_or(MOST_NODES);
+    if !(1..=MOST_NODES).contains(&most) {
+        return Err(Error::Bad(format!("nodes is 1 to {MOST_NODES}, not {most}")));
+    }
+    app.guard.hint(address)?;
+    let limits = limits(&app);
+    let thought = app.workshop.think(move |cancel| {
+        let limits = Limits { cancel: Some(Arc::clone(cancel)), ..limits };
+        Sketch::new(&agent, &game, &limits, RECORDED, most).map(|sketch| TreeView::new(&sketch))
+    });
+    let view = thought.await?.map_err(|error| EngineError::Unsuited(error.to_string()))?;
+    Ok(Json(view))
+}
+
+/// One search, and what it cost.
+#[utoipa::path(post, path = "/api/lab/search", request_body = SearchInput, responses(
+    (status = 200, body = SearchView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
+    (status = 503, body = ErrorView),
+))]
+async fn measure(
+    State(app): State<Arc<App>>,
+    Extension(address): Extension<Address>,
+    Body(input): Body<SearchInput>,
+) -> Answer<Json<SearchView>> {
+    let (game, agent) = input.read(&app)?;
+    app.guard.hint(address)?;
+    let limits = limits(&app);
+    let thought = app.workshop.think(move |cancel| {
+        let limits = Limits { cancel: Some(Arc::clone(cancel)), ..limits };
+        let mut player = agent.build(game.position().setup(), 0)?;
+        let decision = player.decide(game.position(), &limits)?;
+        Ok(SearchView::new(&agent, &decision))
+    });
+    let view: Result<SearchView, claimeven_search::AgentError> = thought.await?;
+    Ok(Json(view.map_err(|error| EngineError::Unsuited(error.to_string()))?))
+}
+
+fn limits(app: &App) -> Limits {
+    let ms = app.hall.config.lab_ms;
+    let time = (ms > 0).then(|| Duration::from_millis(ms));
+    Limits { time, ..Limits::default() }
+}
+
+impl SearchView {
+    fn new(agent: &AgentSpec, decision: &Decision) -> SearchView {
+        let work = decision.work;
+        SearchView {
+            agent: agent.to_string(),
+            column: decision.column.number(),
+            value: decision.value.into(),
+            line: decision.line.iter().map(|column| column.to_char()).collect(),
+            ms: (decision.time.as_secs_f64() * 1e6).round() / 1e3,
+            nodes_searched: work.nodes,
+            leaves: work.leaves,
+            cutoffs: work.cutoffs,
+            table_hits: work.table_hits,
+            simulations: work.simulations,
+            stopped: decision.stopped,
+        }
+    }
+}
+
+impl TreeView {
+    fn new(sketch: &Sketch) -> TreeView {
+        let walks = sketch.tree.walks.iter().take(MOST_WALKS);
+        TreeView {
+            setup: SetupView::of(sketch.game.position()),
+            moves: sketch.game.move_text(),
+            search: SearchView::new(&sketch.agent, &sketch.decision),
+            hidden: sketch.tree.hidden(),
+            nodes: (0..sketch.tree.nodes.len()).map(|node| NodeView::new(sketch, node)).collect(),
+            walks: walks.map(|walk| (walk.node, walk.result)).collect(),
+        }
+    }
+}
+
+impl NodeView {
+    fn new(sketch: &Sketch, index: usize) -> NodeView {
+        let node = &sketch.tree.nodes[index];
+        let (alpha, beta, bound, visits) = match node.content {
+            Content::Window { alpha, beta, bound, .. } => (alpha, beta, bound, None),
+            Content::Visits { visits, .. } => (None, None, Bound::Exact, Some(visits)),
+        };
+        let cut = sketch.cut(index);
+        NodeView {
+            parent: node.parent,
+            column: node.column.map(Column::number),
+            pass: node.pass.clone(),
+            kind: sketch.kind(index).name(),
+            value: node.content.value().map(Value::short),
+            bound: bound.name(),
+            alpha: alpha.map(Value::short),
+            beta: beta.map(Value::short),
+            visits,
+            cut: cut.map(|cut| CutView { alpha: cut.alpha, beta: cut.beta, columns: cut.moves }),
+            chosen: sketch.chosen[index],
+            hidden: node.hidden,
+        }
+    }
+}

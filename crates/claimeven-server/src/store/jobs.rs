@@ -1,0 +1,308 @@
+//! Long work on disk: what it is to be, how far it is, and the games of tournaments.
+
+use claimeven_arena::GameRecord;
+use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Row};
+
+use super::{Store, StoreError, broken, now_ms};
+use crate::visitor::Visitor;
+
+/// Something that takes long.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) id: String,
+    pub(crate) kind: Kind,
+    pub(crate) owner: Visitor,
+    /// Milliseconds since 1970.
+    pub(crate) created: i64,
+    pub(crate) state: State,
+    pub(crate) title: String,
+    /// What it is to be, as JSON.
+    pub(crate) plan: String,
+    pub(crate) done: u64,
+    pub(crate) total: u64,
+    /// What came of it so far, as JSON.
+    pub(crate) result: Option<String>,
+    /// Why it failed.
+    pub(crate) error: Option<String>,
+}
+
+/// What kinds of long work there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Tournament,
+    Training,
+}
+
+impl Kind {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Kind::Tournament => "tournament",
+            Kind::Training => "training",
+        }
+    }
+}
+
+/// How it stands with a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It waits for its turn.
+    Queued,
+    Running,
+    /// Its owner has stopped it and may go on.
+    Stopped,
+    Done,
+    Failed,
+}
+
+impl State {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            State::Queued => "queued",
+            State::Running => "running",
+            State::Stopped => "stopped",
+            State::Done => "done",
+            State::Failed => "failed",
+        }
+    }
+
+    /// Whether it is under way or waits to be.
+    pub(crate) const fn is_active(self) -> bool {
+        matches!(self, State::Queued | State::Running)
+    }
+}
+
+const COLUMNS: &str =
+    "id, kind, owner, created, state, title, plan, done, total, result, error, touched";
+
+impl Store {
+    /// Stores a new job.
+    pub(crate) async fn add_job(&self, job: &Job) -> Result<(), StoreError> {
+        let sql = format!(
+            "INSERT INTO jobs ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+        );
+        sqlx::query(AssertSqlSafe(sql))
+            .bind(job.id.clone())
+            .bind(job.kind.name())
+            .bind(job.owner.secret().to_owned())
+            .bind(job.created)
+            .bind(job.state.name())
+            .bind(job.title.clone())
+            .bind(job.plan.clone())
+            .bind(job.done as i64)
+            .bind(job.total as i64)
+            .bind(job.result.clone())
+            .bind(job.error.clone())
+            .bind(now_ms())
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// A job by its name.
+    pub(crate) async fn job(&self, id: &str) -> Result<Option<Job>, StoreError> {
+        let row = sqlx::query(AssertSqlSafe(format!("SELECT {COLUMNS} FROM jobs WHERE id = $1")))
+            .bind(id.to_owned())
+            .fetch_optional(&self.pool)
+            .await?;
+        row.as_ref().map(job_of).transpose()
+    }
+
+    /// The jobs of a visitor, or all of a kind, the latest first.
+    pub(crate) async fn jobs(
+        &self,
+        kind: Kind,
+        owner: Option<&Visitor>,
+    ) -> Result<Vec<Job>, StoreError> {
+        let whose = if owner.is_some() { " AND owner = $2" } else { "" };
+        let sql = format!(
+            "SELECT {COLUMNS} FROM jobs WHERE kind = $1{whose} ORDER BY created DESC, id LIMIT 200"
+        );
+        let mut query = sqlx::query(AssertSqlSafe(sql)).bind(kind.name());
+        if let Some(owner) = owner {
+            query = query.bind(owner.secret().to_owned());
+        }
+        query.fetch_all(&self.pool).await?.iter().map(job_of).collect()
+    }
+
+    /// How many jobs of a kind are under way or wait.
+    pub(crate) async fn active_jobs(&self, kind: Kind) -> Result<u64, StoreError> {
+        let row = sqlx::query(
+            "SELECT COUNT(*) FROM jobs WHERE kind = $1 AND state IN ('queued', 'running')",
+        )
+        .bind(kind.name())
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(row.try_get::<i64, _>(0)?.cast_unsigned())
+    }
+
+    /// The job of a kind that has waited longest.
+    pub(crate) async fn next_job(&self, kind: Kind) -> Result<Option<Job>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM jobs WHERE kind = $1 AND state = 'queued' ORDER BY touched, id LIMIT 1"
+        );
+        let row =
+            sqlx::query(AssertSqlSafe(sql)).bind(kind.name()).fetch_optional(&self.pool).await?;
+        row.as_ref().map(job_of).transpose()
+    }
+
+    /// Puts the jobs that were running when the server ended back into the queue.
+    pub(crate) async fn requeue_jobs(&self) -> Result<u64, StoreError> {
+        let done = sqlx::query("UPDATE jobs SET state = 'queued' WHERE state = 'running'")
+            .execute(&self.pool)
+            .await?;
+        Ok(done.rows_affected())
+    }
+
+    /// Changes the state of a job, if it is still the one that is meant.
+    pub(crate) async fn set_job_state(
+        &self,
+        id: &str,
+        from: &[State],
+        to: State,
+        error: Option<String>,
+    ) -> Result<bool, StoreError> {
+        // The names of states are ours, not a visitor's.
+        let from: Vec<String> = from.iter().map(|state| format!("'{}'", state.name())).collect();
+        let sql = format!(
+            "UPDATE jobs SET state = $1, error = $2, touched = $3 WHERE id = $4 AND state IN ({})",
+            from.join(", ")
+        );
+        let done = sqlx::query(AssertSqlSafe(sql))
+            .bind(to.name())
+            .bind(error)
+            .bind(now_ms())
+            .bind(id.to_owned())
+            .execute(&self.pool)
+            .await?;
+        Ok(done.rows_affected() > 0)
+    }
+
+    /// Stores how far a job is, with the games that have ended since the last time.
+    pub(crate) async fn advance_job(
+        &self,
+        id: &str,
+        games: &[GameRecord],
+        done: u64,
+        result: Option<String>,
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.pool.begin().await?;
+        sqlx::query("UPDATE jobs SET done = $1, result = COALESCE($2, result) WHERE id = $3")
+            .bind(done as i64)
+            .bind(result)
+            .bind(id.to_owned())
+            .execute(&mut *transaction)
+            .await?;
+        for game in games {
+            let number: i64 = game.id.parse().map_err(broken)?;
+            sqlx::query(
+                "INSERT INTO job_games (job, number, record) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+            )
+            .bind(id.to_owned())
+            .bind(number)
+            .bind(serde_json::to_string(game).map_err(broken)?)
+            .execute(&mut *transaction)
+            .await?;
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Changes what a job is to be.
+    pub(crate) async fn replan_job(
+        &self,
+        id: &str,
+        plan: String,
+        total: u64,
+    ) -> Result<(), StoreError> {
+        sqlx::query("UPDATE jobs SET plan = $1, total = $2 WHERE id = $3")
+            .bind(plan)
+            .bind(total as i64)
+            .bind(id.to_owned())
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// Stores games of a training run under their numbers, as JSON.
+    pub(crate) async fn show_games(
+        &self,
+        id: &str,
+        games: &[(i64, String)],
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.pool.begin().await?;
+        for (number, game) in games {
+            // An iteration that was broken off is done again.
+            sqlx::query("DELETE FROM job_games WHERE job = $1 AND number = $2")
+                .bind(id.to_owned())
+                .bind(*number)
+                .execute(&mut *transaction)
+                .await?;
+            sqlx::query("INSERT INTO job_games (job, number, record) VALUES ($1, $2, $3)")
+                .bind(id.to_owned())
+                .bind(*number)
+                .bind(game.clone())
+                .execute(&mut *transaction)
+                .await?;
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Games of a tournament as JSON, the latest first, from before a number on.
+    pub(crate) async fn job_games(
+        &self,
+        id: &str,
+        before: i64,
+        most: u32,
+    ) -> Result<Vec<String>, StoreError> {
+        let sql = format!(
+            "SELECT record FROM job_games WHERE job = $1 AND number < $2 ORDER BY number DESC LIMIT {most}"
+        );
+        let rows = sqlx::query(AssertSqlSafe(sql))
+            .bind(id.to_owned())
+            .bind(before)
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    }
+
+    /// Deletes a job with its games.
+    pub(crate) async fn delete_job(&self, id: &str) -> Result<(), StoreError> {
+        let mut transaction = self.pool.begin().await?;
+        for statement in ["DELETE FROM jobs WHERE id = $1", "DELETE FROM job_games WHERE job = $1"]
+        {
+            sqlx::query(statement).bind(id.to_owned()).execute(&mut *transaction).await?;
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+}
+
+fn job_of(row: &AnyRow) -> Result<Job, StoreError> {
+    let text = |name| row.try_get::<String, _>(name);
+    let count = |name| row.try_get::<i64, _>(name).map(|number| u64::try_from(number).unwrap_or(0));
+    let state = text("state")?;
+    let states = [State::Queued, State::Running, State::Stopped, State::Done, State::Failed];
+    let kind = text("kind")?;
+    let kinds = [Kind::Tournament, Kind::Training];
+    Ok(Job {
+        id: text("id")?,
+        kind: kinds
+            .into_iter()
+            .find(|known| known.name() == kind)
+            .ok_or_else(|| broken(format!("there is no kind of job '{kind}'")))?,
+        owner: Visitor::stored(text("owner")?),
+        created: row.try_get("created")?,
+        state: states
+            .into_iter()
+            .find(|known| known.name() == state)
+            .ok_or_else(|| broken(format!("there is no state '{state}'")))?,
+        title: text("title")?,
+        plan: text("plan")?,
+        done: count("done")?,
+        total: count("total")?,
+        result: row.try_get("result")?,
+        error: row.try_get("error")?,
+    })
+}

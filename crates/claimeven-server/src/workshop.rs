@@ -1,0 +1,111 @@
+//! Long work: searches of the lab, tournaments and training. It has a few threads of its own, which
+//! the system runs last, so that nobody's game waits for it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use tokio::sync::{Semaphore, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::EngineError;
+
+/// Places for searches of the lab, and the end of all long work.
+pub(crate) struct Workshop {
+    places: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    most_waiting: usize,
+    /// Cancelled when the server stops.
+    pub(crate) stopping: CancellationToken,
+}
+
+impl Workshop {
+    /// So many searches at a time, and so many that may wait.
+    pub(crate) fn new(places: usize, most_waiting: usize) -> Workshop {
+        Workshop {
+            places: Arc::new(Semaphore::new(places.max(1))),
+            waiting: AtomicUsize::new(0),
+            most_waiting,
+            stopping: CancellationToken::new(),
+        }
+    }
+
+    /// Does some work when there is a place for it. The flag that the work gets is set when nobody
+    /// waits for it any more.
+    pub(crate) async fn think<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Arc<AtomicBool>) -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let place = {
+            let _waiting = Waiting::new(&self.waiting, self.most_waiting)?;
+            let place = Arc::clone(&self.places).acquire_owned();
+            tokio::select! {
+                place = place => place.map_err(|_| EngineError::Cancelled)?,
+                () = self.stopping.cancelled() => return Err(EngineError::Cancelled),
+            }
+        };
+        let (answer, answered) = oneshot::channel();
+        let gone = CancelOnDrop(Arc::default());
+        let cancel = Arc::clone(&gone.0);
+        let spawned = spawn_last("lab", move || {
+            let done = catch_unwind(AssertUnwindSafe(|| work(&cancel)));
+            // The place is free before the answer is told.
+            drop(place);
+            let failed = |_| EngineError::Failed("a search of the lab broke".to_owned());
+            let _ = answer.send(done.map_err(failed));
+        });
+        spawned.map_err(|error| EngineError::Failed(error.to_string()))?;
+        tokio::select! {
+            answer = answered => answer.unwrap_or(Err(EngineError::Cancelled)),
+            () = self.stopping.cancelled() => Err(EngineError::Cancelled),
+        }
+    }
+
+    /// Ends all searches and takes no more.
+    pub(crate) fn close(&self) {
+        self.stopping.cancel();
+    }
+}
+
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// One more that waits, until it is dropped.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn new(count: &'a AtomicUsize, most: usize) -> Result<Waiting<'a>, EngineError> {
+        let waiting = Waiting(count);
+        if count.fetch_add(1, Ordering::Relaxed) < most {
+            Ok(waiting)
+        } else {
+            Err(EngineError::Busy)
+        }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Starts a thread that the system runs when others leave it time, as it does the threads that this
+/// one starts.
+pub(crate) fn spawn_last(
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> std::io::Result<thread::JoinHandle<()>> {
+    thread::Builder::new().name(name.to_owned()).spawn(move || {
+        // Elsewhere this would be a matter of the whole process.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::setpriority_process(None, 15);
+        work();
+    })
+}

@@ -1,0 +1,304 @@
+//! The lab, the arena and training.
+
+use std::time::{Duration, Instant};
+
+use claimeven_arena::GameRecord;
+use claimeven_server::Config;
+use serde_json::{Value, json};
+
+use crate::world::{Visitor, World, on_both_databases};
+
+async fn tree(ada: &Visitor, body: Value) -> Value {
+    ada.post("/api/lab/tree", body).await.expect(200)
+}
+
+/// Asks until something is as it should be.
+#[track_caller]
+fn wait(
+    ada: &Visitor,
+    path: &str,
+    is_right: impl Fn(&Value) -> bool,
+) -> impl Future<Output = Value> {
+    let (path, caller) = (path.to_owned(), std::panic::Location::caller());
+    async move {
+        let began = Instant::now();
+        loop {
+            let view = ada.get(&path).await.expect(200);
+            if is_right(&view) {
+                return view;
+            }
+            assert!(began.elapsed() < Duration::from_mins(2), "{caller}: still {view:#}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn search_trees_have_their_windows_cuts_and_walks() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let minimax = tree(&ada, json!({ "moves": "4455", "agent": "minimax:depth=3" })).await;
+    assert_eq!(minimax["nodes"].as_array().unwrap().len() as u64, minimax["nodes_searched"]);
+    assert_eq!((&minimax["value"]["text"], &minimax["hidden"]), (&json!("wins in 2"), &json!(0)));
+
+    let alphabeta = tree(&ada, json!({ "moves": "4455", "agent": "alphabeta:depth=3" })).await;
+    assert_eq!(alphabeta["column"], minimax["column"]);
+    let nodes = alphabeta["nodes"].as_array().unwrap();
+    assert!(nodes.len() < minimax["nodes"].as_array().unwrap().len());
+    let cuts: Vec<&Value> = nodes.iter().filter(|node| node["cut"].is_object()).collect();
+    assert_eq!(cuts.len() as u64, alphabeta["cutoffs"]);
+    assert!(!cuts[0]["cut"]["columns"].as_array().unwrap().is_empty());
+    assert!(nodes[0]["parent"].is_null() && nodes[0]["chosen"] == true);
+
+    let mcts = tree(&ada, json!({ "agent": "mcts:sims=300" })).await;
+    assert_eq!(mcts["walks"].as_array().unwrap().len(), 300);
+    assert_eq!(mcts["nodes"][0]["visits"], 300);
+
+    let large = tree(&ada, json!({ "agent": "minimax:depth=6" })).await;
+    let shown = large["nodes"].as_array().unwrap().len() as u64;
+    assert_eq!(shown, 5000);
+    assert_eq!(large["nodes_searched"], shown + large["hidden"].as_u64().unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_lab_refuses_in_a_line_that_names_the_value() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    for (body, error) in [
+        (json!({ "agent": "random" }), "random has no search tree to draw"),
+        (json!({ "agent": "minimax", "moves": "48" }), "'8'"),
+        (json!({ "agent": "minimax", "moves": "1212121" }), "the game is over after '1212121'"),
+        (json!({ "agent": "minimax", "nodes": 6000 }), "nodes is 1 to 5000, not 6000"),
+        (json!({ "agent": "minimax:depth=999" }), "999"),
+        (json!({ "agent": "zero:model=nothing" }), "model of zero cannot be given here"),
+        (json!({ "agent": "minimax", "setup": { "cols": 99 } }), "99"),
+    ] {
+        let said = ada.post("/api/lab/tree", body.clone()).await.error(400);
+        assert!(said.contains(error), "{body}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_of_the_lab_ends_in_time_and_when_nobody_waits() {
+    let world = World::sqlite(Config { lab_ms: 300, lab_queue: 1, ..Config::default() }).await;
+    let ada = world.visitor();
+    let search = json!({ "agent": "minimax:depth=30" });
+    let began = Instant::now();
+    let stopped = ada.post("/api/lab/search", search.clone()).await.expect(200);
+    assert_eq!(stopped["stopped"], true);
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+
+    // One searches, one waits, and the third is told to come again.
+    let searches = (0..3).map(|_| ada.post("/api/lab/search", search.clone()));
+    let replies = futures_util::future::join_all(searches).await;
+    let busy = replies.iter().filter(|reply| reply.status == 503).count();
+    assert!(busy >= 1, "{replies:?}");
+    let quick = json!({ "agent": "alphabeta:depth=4", "moves": "44" });
+    let found = ada.post("/api/lab/search", quick).await.expect(200);
+    assert!(found["nodes_searched"].as_u64().unwrap() > 0 && found["stopped"] == false);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_game_goes_on_while_the_lab_searches() {
+    let world = World::sqlite(Config { lab_ms: 4_000, ..Config::default() }).await;
+    let (ada, bob) = (world.visitor(), world.visitor());
+    let long = ada.post("/api/lab/search", json!({ "agent": "minimax:depth=30" }));
+    let game = async {
+        let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "alphabeta:depth=2" }]);
+        let id = bob.create(seats).await;
+        bob.play(&id, 4, 0).await.expect(200);
+        let began = Instant::now();
+        bob.wait(&id, |game| game["ply"] == 2).await;
+        began.elapsed()
+    };
+    let (searched, waited) = tokio::join!(long, game);
+    assert_eq!(searched.expect(200)["stopped"], true);
+    assert!(waited < Duration::from_secs(3), "{waited:?}");
+}
+
+fn cup(games: u64) -> Value {
+    json!({
+        "title": "Cup",
+        "players": [
+            { "agent": "random" }, { "agent": "alphabeta:depth=1", "name": "One" }, { "agent": "alphabeta:depth=2", "name": "Two" },
+        ],
+        "games": games, "seed": 7, "openings": "random:4",
+        "setup": { "cols": 5, "rows": 4 },
+    })
+}
+
+on_both_databases! {
+    async fn a_tournament_is_played_watched_and_downloaded(world: World) {
+        let ada = world.visitor();
+        let made = ada.post("/api/arena", cup(6)).await.expect(201);
+        let id = made["id"].as_str().unwrap();
+        assert_eq!((&made["total"], &made["mine"], &made["title"]), (&json!(18), &json!(true), &json!("Cup")));
+        let done = wait(&ada, &format!("/api/arena/{id}"), |view| view["state"] == "done").await;
+        assert_eq!((&done["done"], &done["report"]["games"]), (&json!(18), &json!(18)));
+        assert_eq!(done["report"]["players"].as_array().unwrap().len(), 3);
+        assert_eq!(done["report"]["players"][2]["name"], "random", "the weakest is last");
+
+        let games = ada.get(&format!("/api/arena/{id}/games?limit=5")).await.expect(200);
+        let numbers: Vec<u64> = games.as_array().unwrap().iter().map(|game| game["number"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, [18, 17, 16, 15, 14]);
+        let next = ada.get(&format!("/api/arena/{id}/games?limit=5&before=14")).await.expect(200);
+        assert_eq!(next[0]["number"], 13);
+
+        let csv = ada.get(&format!("/api/arena/{id}/download?format=csv")).await;
+        assert_eq!(csv.text.lines().count(), 4, "{}", csv.text);
+        assert!(csv.headers["content-disposition"].to_str().unwrap().contains(id));
+        let records = ada.get(&format!("/api/arena/{id}/download?format=games")).await;
+        for line in records.text.lines() {
+            let record: GameRecord = serde_json::from_str(line).unwrap();
+            record.replay().expect("the record keeps the rules");
+        }
+        assert_eq!(records.text.lines().count(), 18);
+        assert!(ada.get(&format!("/api/arena/{id}/download?format=xml")).await.error(400).contains("'xml'"));
+
+        let bob = world.visitor();
+        assert_eq!(bob.get(&format!("/api/arena/{id}")).await.expect(200)["mine"], false);
+        assert_eq!(bob.get("/api/arena").await.expect(200), json!([]));
+        bob.delete(&format!("/api/arena/{id}")).await.error(403);
+        assert_eq!(ada.delete(&format!("/api/arena/{id}")).await.status, 204);
+        ada.get(&format!("/api/arena/{id}")).await.error(404);
+    }
+
+    async fn a_tournament_is_stopped_and_goes_on_also_after_a_restart(world: World) {
+        let ada = world.visitor();
+        let slow = json!({
+            "players": [{ "agent": "mcts:sims=3000" }, { "agent": "mcts:sims=3000,seed=2", "name": "Two" }],
+            "games": 12, "seed": 3,
+        });
+        let id = ada.post("/api/arena", slow).await.expect(201)["id"].as_str().unwrap().to_owned();
+        let path = format!("/api/arena/{id}");
+        let running = wait(&ada, &path, |view| view["boards"][0]["moves"].as_str().is_some_and(|moves| moves.len() > 2)).await;
+        assert_eq!(running["state"], "running");
+        let stopped = ada.post(&format!("{path}/stop"), json!({})).await.expect(200);
+        assert_eq!((&stopped["state"], &stopped["boards"]), (&json!("stopped"), &json!([])));
+        ada.post(&format!("{path}/resume"), json!({})).await.expect(200);
+        wait(&ada, &path, |view| view["done"].as_u64() >= Some(2)).await;
+
+        let world = world.restart().await;
+        let ada = ada.at(&world);
+        let after = ada.get(&path).await.expect(200);
+        assert!(after["done"].as_u64() >= Some(2), "{after}");
+        assert!(["queued", "running", "done"].contains(&after["state"].as_str().unwrap()), "{after}");
+        let done = wait(&ada, &path, |view| view["state"] == "done").await;
+        assert_eq!(done["report"]["games"], 12);
+        let records = ada.get(&format!("{path}/download?format=games")).await;
+        let ids: std::collections::HashSet<String> = records.text.lines()
+            .map(|line| serde_json::from_str::<GameRecord>(line).unwrap().id).collect();
+        assert_eq!(ids.len(), 12, "each game is there once");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tournaments_are_limited_and_bad_ones_refused() {
+    let world = World::sqlite(Config { jobs_each: 1, jobs_kept: 2, ..Config::default() }).await;
+    let ada = world.visitor();
+    for (change, error) in [
+        (json!({ "players": [{ "agent": "random" }] }), "2 players or more, not 1"),
+        (
+            json!({ "players": [{ "agent": "random" }, { "agent": "random" }] }),
+            "there are two players 'random'",
+        ),
+        (
+            json!({ "players": [{ "agent": "random" }, { "agent": "ugi:cmd=ls" }] }),
+            "ugi cannot be played against here",
+        ),
+        (json!({ "games": 100_000 }), "at most 2000 games here, not 300000"),
+        (json!({ "games": 0 }), "games = 0"),
+        (json!({ "openings": "balanced:30" }), "not 'balanced:30'"),
+        (json!({ "openings": "/etc/passwd" }), "not '/etc/passwd'"),
+        (json!({ "format": "cup" }), "not 'cup'"),
+        (json!({ "title": "x".repeat(61) }), "60 characters"),
+        (json!({ "setup": { "cols": 0 } }), "0"),
+    ] {
+        let mut plan = cup(2);
+        for (key, value) in change.as_object().unwrap() {
+            plan[key] = value.clone();
+        }
+        let said = ada.post("/api/arena", plan).await.error(400);
+        assert!(said.contains(error), "{change}: {said}");
+    }
+    let mut long = cup(600);
+    long["players"] = json!([{ "agent": "mcts:sims=100000" }, { "agent": "random" }]);
+    let id = ada.post("/api/arena", long).await.expect(201)["id"].as_str().unwrap().to_owned();
+    assert!(ada.post("/api/arena", cup(1)).await.error(409).contains("have to end first"));
+    let bob = world.visitor();
+    bob.post(&format!("/api/arena/{id}/stop"), json!({})).await.error(403);
+    ada.post(&format!("/api/arena/{id}/stop"), json!({})).await.expect(200);
+    let second =
+        ada.post("/api/arena", cup(1)).await.expect(201)["id"].as_str().unwrap().to_owned();
+    wait(&ada, &format!("/api/arena/{second}"), |view| view["state"] == "done").await;
+    assert!(ada.post("/api/arena", cup(1)).await.error(409).contains("delete one of them first"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_network_is_trained_stopped_resumed_and_played_against() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let info = ada.get("/api/training").await.expect(200);
+    assert_eq!((&info["allowed"], &info["runs"]), (&json!(true), &json!([])));
+    let small = json!({ "cols": 4, "rows": 4, "connect": 4, "ruleset": "standard" });
+    let plan = json!({ "title": "First", "preset": "quick", "minutes": 60, "setup": small });
+    let id = ada.post("/api/training", plan.clone()).await.expect(201)["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let path = format!("/api/training/{id}");
+    assert!(ada.post("/api/training", plan).await.error(409).contains("'First' has to end first"));
+    let run = wait(&ada, &path, |run| run["history"].as_array().unwrap().len() >= 2).await;
+    assert!(run["history"][0]["policy_loss"].as_f64().unwrap() > 0.0);
+    assert!(run["history"][1]["marks"]["policy_error"].is_number());
+    assert!(run["history"][1]["gate"]["wins"].is_number());
+    let games = ada.get(&format!("{path}/games")).await.expect(200);
+    assert!(
+        games[0]["moves"].as_str().unwrap().len() > games[0]["opening"].as_u64().unwrap() as usize
+    );
+
+    let bob = world.visitor();
+    bob.post(&format!("{path}/stop"), json!({})).await.error(403);
+    let stopped = ada.post(&format!("{path}/stop"), json!({})).await.expect(200);
+    assert_eq!(stopped["state"], "stopped");
+    let before = stopped["iterations"].as_u64().unwrap();
+
+    let agent = format!("zero:model={id}@1,sims=8");
+    let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": agent }]);
+    let game = ada.create_with(json!({ "seats": seats, "first": 1, "setup": small })).await;
+    let game = ada.wait(&game, |game| game["ply"] == 1).await;
+    assert!(!game.to_string().contains("sqlite"), "no path is told: {game}");
+    let seats =
+        json!([{ "kind": "human" }, { "kind": "agent", "agent": format!("zero:model={id}@9999") }]);
+    let unknown =
+        ada.post("/api/games", json!({ "seats": seats, "setup": small })).await.error(400);
+    assert!(unknown.contains("9999"), "{unknown}");
+    let cup = json!({ "players": [{ "agent": agent }, { "agent": "random" }], "games": 2, "setup": small });
+    let cup = ada.post("/api/arena", cup).await.expect(201)["id"].as_str().unwrap().to_owned();
+    wait(&ada, &format!("/api/arena/{cup}"), |view| view["state"] == "done").await;
+
+    let world = world.restart().await;
+    let ada = ada.at(&world);
+    ada.post(&format!("{path}/resume"), json!({ "minutes": -1 })).await.error(400);
+    ada.post(&format!("{path}/resume"), json!({ "minutes": 50 })).await.expect(200);
+    wait(&ada, &path, |run| run["iterations"].as_u64() > Some(before)).await;
+    assert_eq!(ada.delete(&path).await.status, 204);
+    ada.get(&path).await.error(404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_trains_where_that_is_not_allowed() {
+    let world = World::sqlite(Config { training: "nobody".to_owned(), ..Config::default() }).await;
+    let ada = world.visitor();
+    assert_eq!(ada.get("/api/training").await.expect(200)["allowed"], false);
+    let plan = json!({ "preset": "quick", "minutes": 1 });
+    ada.post("/api/training", plan).await.error(403);
+    for (plan, error) in [
+        (json!({ "preset": "best", "minutes": 1 }), "not 'best'"),
+        (json!({ "preset": "quick", "minutes": 0 }), "not 0"),
+        (json!({ "preset": "quick", "minutes": 1e9 }), "1000000000"),
+    ] {
+        let said = ada.post("/api/training", plan).await.error(400);
+        assert!(said.contains(error), "{said}");
+    }
+}

@@ -1,0 +1,63 @@
+/** From the form of a tournament to what the server is asked for, and what its results look like. */
+
+import type { Setup } from "../types";
+import type { Entrant, Results, TournamentPlan } from "../types-bench";
+
+export interface ArenaForm {
+  title: string;
+  format: TournamentPlan["format"];
+  players: Entrant[];
+  games: number;
+  openings: string;
+  seed: number;
+  setup: Setup;
+}
+
+export const MOST_PLAYERS = 12;
+
+/** How many games a tournament has. */
+export function gamesOf({ format, players, games }: Pick<ArenaForm, "format" | "players" | "games">): number {
+  const n = players.length;
+  return (format === "gauntlet" ? Math.max(0, n - 1) : (n * (n - 1)) / 2) * games;
+}
+
+/** The names that players go by: what was typed, else the agent, told apart by a number where several are the same. */
+export function namesOf(players: Entrant[], name: (agent: string) => string): string[] {
+  const wanted = players.map((player) => player.name.trim() || name(player.agent));
+  return wanted.map((text, index) => {
+    const before = wanted.slice(0, index).filter((other) => other === text).length;
+    return before === 0 ? text : `${text} (${before + 1})`;
+  });
+}
+
+export function planOfForm(form: ArenaForm, name: (agent: string) => string): object {
+  const names = namesOf(form.players, name);
+  const plan = {
+    format: form.format,
+    players: form.players.map((player, index) => ({ agent: player.agent, name: names[index]! })),
+    games: form.games,
+    seed: form.seed,
+    setup: form.setup,
+    title: form.title.trim(),
+  };
+  return form.openings ? { ...plan, openings: form.openings } : plan;
+}
+
+/** Points against games, as a cell of the cross table has them. */
+export function crossText({ won, drawn, lost }: Results): string {
+  const games = won + drawn + lost;
+  if (games === 0) return "–";
+  return `${halves(won + drawn / 2)} / ${games}`;
+}
+
+/** A number of points with its half: 3, 3½, ½. */
+export function halves(points: number): string {
+  const whole = Math.floor(points);
+  return points === whole ? String(whole) : `${whole || ""}½`;
+}
+
+/** The share of the points, from 0 to 1. */
+export function share({ won, drawn, lost }: Results): number | null {
+  const games = won + drawn + lost;
+  return games === 0 ? null : (won + drawn / 2) / games;
+}
