@@ -86,7 +86,7 @@ for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })
         await page.evaluate(() => scrollTo(0, 0));
         await page.getByRole("button", { name: "More pages" }).click();
         await look("menu");
-        await page.getByRole("link", { name: "Analysis" }).click();
+        await page.getByRole("link", { name: "Analysis", exact: true }).click();
         await page.waitForURL(/\/analysis/);
         assert.equal(await page.locator("#menu").isVisible(), false, "the menu is out of the way");
       }

@@ -7,6 +7,7 @@ use axum::Extension;
 use axum::Json;
 use axum::extract::State;
 use claimeven_arena::{Choice, Judgement, MoveReview, PlayerReview, Review, ReviewOptions};
+use claimeven_game::Setup;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -19,8 +20,9 @@ use crate::routes::{Answer, AppState, Id};
 use crate::store::StoredReview;
 use crate::view::SetupView;
 
-/// How long to look at the moves of one position. All of the standard board's take less.
-const TIME_PER_POSITION: Duration = Duration::from_secs(1);
+/// How long to look at the moves of one position. All of the standard board's take less, unless
+/// much else is going on.
+const TIME_PER_POSITION: Duration = Duration::from_secs(3);
 
 /// A finished game, judged.
 #[derive(Debug, Serialize, ToSchema)]
@@ -152,13 +154,13 @@ pub(crate) async fn show(
         review
     } else {
         app.guard.analysis(address)?;
-        review(&app.hall, &round).await?
+        review(&app.hall, &round, false).await?
     };
     Ok(Json(ReviewView::new(&round, &review)))
 }
 
-/// Judges a game and keeps what was found.
-async fn review(hall: &Hall, round: &Round) -> Answer<Review> {
+/// Judges a game and keeps what was found; in a hurry not if another time could find more.
+async fn review(hall: &Hall, round: &Round, at_leisure: bool) -> Answer<Review> {
     let game = round.game.clone();
     let name = format!("the review of game {}", round.id);
     let work = move |cancel: &Arc<_>| {
@@ -169,6 +171,11 @@ async fn review(hall: &Hall, round: &Round) -> Answer<Review> {
         Review::of(&game, &options)
     };
     let review = hall.engine.run(Urgency::Other, name, work).await?;
+    let is_complete = review.moves.iter().all(|m| m.judgement != Judgement::Unknown);
+    let is_small = round.setup().cells() <= Setup::STANDARD.cells();
+    if !is_complete && is_small && !at_leisure {
+        return Ok(review);
+    }
     let content = serde_json::to_string(&review);
     hall.store
         .keep_review(StoredReview {
@@ -198,7 +205,7 @@ async fn review_next(hall: &Hall) -> Answer<bool> {
     let Some((id, line)) = hall.store.unreviewed().await? else { return Ok(false) };
     match hall.store.load(&id).await {
         Ok(Some(round)) => {
-            review(hall, &round).await?;
+            review(hall, &round, true).await?;
         }
         Ok(None) => {}
         Err(error) => {

@@ -53,7 +53,6 @@ export const study = {
     line: "Best play",
     lineAbout: "Click a move to play up to it.",
     playTo: (column: number) => `Play on to column ${column}`,
-    noLine: "Not known",
 
     moves: "Moves",
     noMoves: "Drop discs to explore. Going back and playing another column begins a variation.",
@@ -106,7 +105,6 @@ export const study = {
     pasteAbout: "Moves (4453), a picture of . X O, or a Kaggle board.",
     read: "Read it",
     board: "Board",
-    boardSize: "Size",
     ruleset: "Rules",
     flip: "Flip the board",
     start: "New analysis",
@@ -118,8 +116,6 @@ export const study = {
     savePng: "Image (PNG)",
     copied: "Copied",
     copyFailed: "The browser does not let the page copy. Select and copy it here:",
-    playHere: "Play from here",
-    noOrder: "A position that was set up has no order of moves, so it cannot be played on yet.",
   },
 
   review: {
