@@ -29,14 +29,14 @@ const CUP = {
   openings: "random:4",
 };
 
-/** A finished tournament and a run with a few iterations, by the API of the visitor's own page. */
-async function bench(page) {
-  const cup = (await post(page, "/api/arena", CUP)).id;
+let cup, run;
+
+/** A finished tournament, by the API of a visitor's own page; whoever has the address can look at it. */
+async function finishedCup(page) {
+  cup ??= (await post(page, "/api/arena", CUP)).id;
   await eventually("the cup is over", async () => (await get(page, `/api/arena/${cup}`)).state === "done");
   return cup;
 }
-
-let run;
 
 test("the lab: trees side by side, step by step, in words and by keyboard", async () => {
   const { page, close } = await browser.visit(`${server.base}/lab`);
@@ -182,7 +182,7 @@ for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })
   for (const colorScheme of ["light", "dark"]) {
     test(`axe and the width of the pages, ${size}, ${colorScheme}`, async () => {
       const { page, close } = await browser.visit(server.base, { ...options, colorScheme }, { mayFail: /404/ });
-      const cup = await bench(page);
+      const cup = await finishedCup(page);
       const paths = { lab: "/lab", compare: "/lab?view=compare", arena: "/arena", cup: `/arena/${cup}`, nocup: "/arena/none", training: "/training", run: `/training/${run}` };
       for (const [name, path] of Object.entries(paths)) {
         await page.goto(server.base + path);
@@ -206,7 +206,7 @@ for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })
 for (const [size, options] of Object.entries({ "320": TINY, "4k": HUGE })) {
   test(`the pages fit ${size}`, async () => {
     const { page, close } = await browser.visit(server.base, options);
-    const cup = await bench(page);
+    const cup = await finishedCup(page);
     for (const [name, path] of Object.entries({ lab: "/lab", arena: "/arena", cup: `/arena/${cup}`, training: "/training", run: `/training/${run}` })) {
       await page.goto(server.base + path);
       await page.waitForLoadState("networkidle");
