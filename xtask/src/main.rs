@@ -167,6 +167,14 @@ fn run(steps: &[Step]) -> ExitCode {
         println!("\n[{number}/{}] {name}: {program} {}", steps.len(), arguments.join(" "));
         let start = Instant::now();
         let mut command = Command::new(program);
+        // Cargo tells this program which package it is. Some dependencies would be built anew for
+        // another one, and again when cargo is called by hand.
+        for (name, _) in env::vars_os() {
+            let text = name.to_string_lossy();
+            if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+                command.env_remove(name);
+            }
+        }
         command.args(arguments).envs(variables.iter().map(|(name, value)| (name, value)));
         if let Some(folder) = folder {
             command.current_dir(folder);
