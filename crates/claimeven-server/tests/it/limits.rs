@@ -221,11 +221,13 @@ async fn who_floods_a_socket_is_cut_off() {
     let ada = world.visitor();
     let id = ada.create(game("random")["seats"].clone()).await;
     let mut socket = ada.follow(&id).await;
-    for _ in 0..100 {
-        socket.say(json!({ "type": "ping" })).await;
-    }
+    // Each answer is waited for: what is under way when a socket is cut off may be lost.
     let mut answers = 0;
-    while socket.hear().await.is_some() {
+    while answers < 100 {
+        socket.say(json!({ "type": "ping" })).await;
+        if socket.hear().await.is_none() {
+            break;
+        }
         answers += 1;
     }
     assert!((20..60).contains(&answers), "{answers}");
