@@ -133,6 +133,9 @@ test("the arena: set up, watched, stopped, resumed, replayed", async () => {
   await page.getByRole("button", { name: "Add a player" }).click();
   await page.getByRole("button", { name: "Remove player 1" }).click();
   await page.getByText("30 games", { exact: true }).waitFor();
+  // Enough of them to be still at it when they are stopped.
+  await page.getByLabel("Games of each pairing", { exact: true }).fill("200");
+  await page.getByText("600 games", { exact: true }).waitFor();
   await page.getByLabel("Title").fill("Thinkers");
   await page.getByRole("button", { name: "Start the tournament" }).click();
   await page.waitForURL(/\/arena\/\w+$/);
