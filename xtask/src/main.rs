@@ -14,7 +14,7 @@ use solver_bench::SolverBench;
 
 const USAGE: &str = "\
 usage: cargo xtask test                  format, lints, all tests, doctests, docs, the page in a browser
-       cargo xtask load [GAMES] [SECONDS]
+       cargo xtask load [GAMES] [SECONDS] [busy]
                                          so many live games at once against a server (500 for 60 s)
        cargo xtask bench [FILTER]        the benchmarks, or those whose name contains FILTER
        cargo xtask bench search          the players' searches
@@ -28,9 +28,10 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let steps = match arguments[..] {
         ["test"] => return test(),
-        ["load"] => load_steps("500", "60"),
-        ["load", games] => load_steps(games, "60"),
-        ["load", games, seconds] => load_steps(games, seconds),
+        ["load"] => load_steps(&["500", "60"]),
+        ["load", games] => load_steps(&[games, "60"]),
+        ["load", games, seconds] => load_steps(&[games, seconds]),
+        ["load", games, seconds, "busy"] => load_steps(&[games, seconds, "busy"]),
         ["bench"] => vec![bench_step(&[])],
         ["bench", "solver", sets, ref options @ ..] => return bench_solver(sets, options),
         ["bench", "search"] => vec![search_step()],
@@ -118,13 +119,13 @@ fn test() -> ExitCode {
     run(&steps)
 }
 
-fn load_steps(games: &str, seconds: &str) -> Vec<Step> {
+fn load_steps(arguments: &[&str]) -> Vec<Step> {
     let target = env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
     let program = format!("{target}/release/claimeven{}", env::consts::EXE_SUFFIX);
     let example = ["run", "--release", "--package", "claimeven-server", "--example", "load", "--"];
     vec![
         Step::new("server", &["build", "--release", "--package", "claimeven"]),
-        Step::new("load", &[&example[..], &[&program, games, seconds]].concat()),
+        Step::new("load", &[&example[..], &[&program], arguments].concat()),
     ]
 }
 

@@ -45,8 +45,10 @@ impl Drop for Server {
 #[tokio::main]
 async fn main() -> Fallible<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [program, games, seconds] = &arguments[..] else {
-        return Err("usage: load PROGRAM GAMES SECONDS".into());
+    let (program, games, seconds, is_busy) = match &arguments[..] {
+        [program, games, seconds] => (program, games, seconds, false),
+        [program, games, seconds, busy] if busy == "busy" => (program, games, seconds, true),
+        _ => return Err("usage: load PROGRAM GAMES SECONDS [busy]".into()),
     };
     let (games, seconds): (usize, u64) = (games.parse()?, seconds.parse()?);
     let folder = tempfile::tempdir()?;
@@ -68,7 +70,12 @@ async fn main() -> Fallible<()> {
             }
         })
     });
+    let others = is_busy.then(|| tokio::spawn(keep_busy(client.clone(), addr.clone(), end)));
     futures_util::future::join_all(people).await;
+    if let Some(others) = others {
+        let [analyses, searches] = others.await??;
+        println!("meanwhile a tournament, {analyses} analyses and {searches} searches of the lab");
+    }
 
     let memory = peak_memory_mb(server.0.id());
     let mut figures = std::mem::take(&mut *figures.lock().unwrap());
@@ -99,6 +106,44 @@ fn start(program: &str, folder: &std::path::Path) -> Fallible<(Server, String)> 
     let addr = line.strip_prefix("Claimeven at http://").and_then(|rest| rest.split(',').next());
     let addr = addr.ok_or_else(|| format!("the server said {line:?}"))?.to_owned();
     Ok((Server(child), addr))
+}
+
+/// What others do who do not play: a tournament, analyses and long searches, two of each at a time.
+/// Returns how many analyses and searches were answered.
+async fn keep_busy(client: reqwest::Client, addr: String, end: Instant) -> Fallible<[usize; 2]> {
+    let players = [json!({ "agent": "alphabeta:depth=8" }), json!({ "agent": "mcts:sims=5000" })];
+    let cup = json!({ "players": players, "games": 1000 });
+    let reply = client.post(format!("http://{addr}/api/arena")).json(&cup).send().await?;
+    reply.error_for_status()?;
+
+    let ask = |path: &'static str, body: fn(usize) -> Value| {
+        let (client, addr) = (client.clone(), addr.clone());
+        async move {
+            let mut answered = 0;
+            while Instant::now() < end {
+                let call = client.post(format!("http://{addr}{path}")).json(&body(answered));
+                call.send().await?.error_for_status()?;
+                answered += 1;
+            }
+            Fallible::Ok(answered)
+        }
+    };
+    let search = |_: usize| json!({ "moves": "44", "agent": "mcts:sims=100000" });
+    let (one, two, three, four) = tokio::join!(
+        ask("/api/analysis", analysis),
+        ask("/api/analysis", |number| analysis(number + 5000)),
+        ask("/api/lab/tree", search),
+        ask("/api/lab/search", search),
+    );
+    Ok([one? + two?, three? + four?])
+}
+
+/// A question about one of many positions of twelve discs: a row, and five more in which nobody can
+/// have a line.
+fn analysis(number: usize) -> Value {
+    let digits = (0..5).map(|place| number * 7919 / 7_usize.pow(place) % 7 + 1);
+    let moves: String = digits.map(|digit| digit.to_string()).collect();
+    json!({ "position": { "moves": format!("1234567{moves}") } })
 }
 
 /// One person's game, to its end or to the end of the test.
