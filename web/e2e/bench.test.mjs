@@ -109,7 +109,8 @@ test("the lab: a bad position is refused in a line", async () => {
 });
 
 test("the comparison: runs live, is cancelled, plotted and downloaded", async () => {
-  const { page, close } = await browser.visit(`${server.base}/lab?view=compare`);
+  // So many searches so fast may meet the server's limit, which the page waits for.
+  const { page, close } = await browser.visit(`${server.base}/lab?view=compare`, DESKTOP, { mayFail: /429/ });
   await page.getByRole("spinbutton", { name: "Greatest depth" }).fill("4");
   await page.getByRole("button", { name: "Compare" }).click();
   await eventually("twelve searches are there", async () => (await page.locator("tbody tr").count()) === 12);
@@ -125,6 +126,20 @@ test("the comparison: runs live, is cancelled, plotted and downloaded", async ()
   await eventually("some are there", async () => (await page.locator("tbody tr").count()) > 3);
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("button", { name: "Compare" }).waitFor();
+  await close();
+});
+
+test("the comparison: goes on when the server asks for a pause", async () => {
+  const { page, close } = await browser.visit(`${server.base}/lab?view=compare`, DESKTOP, { mayFail: /429/ });
+  await page.getByRole("spinbutton", { name: "Greatest depth" }).fill("2");
+  let asked = 0;
+  await page.route("**/api/lab/search", (route) => {
+    asked += 1;
+    return asked === 3 ? route.fulfill({ status: 429, headers: { "retry-after": "1" }, json: { error: "too many requests" } }) : route.continue();
+  });
+  await page.getByRole("button", { name: "Compare" }).click();
+  await eventually("six searches are there", async () => (await page.locator("tbody tr").count()) === 6);
+  assert.equal(asked, 7);
   await close();
 });
 

@@ -1,14 +1,14 @@
 /** Calls of the lab, the arena and training. */
 
-import { call } from "./server";
+import { call, patientCall } from "./server";
 import type { Setup } from "./types";
 import type { Played, Search, SearchTree, ShownGame, Tournament, TournamentSummary, TrainingInfo, TrainingRun } from "./types-bench";
 
 export const lab = {
   tree: (setup: Setup, moves: string, agent: string, signal: AbortSignal) =>
-    call<SearchTree>("POST", "/api/lab/tree", { setup, moves, agent }, signal),
+    patientCall<SearchTree>("POST", "/api/lab/tree", { setup, moves, agent }, signal),
   search: (setup: Setup, moves: string, agent: string, signal: AbortSignal) =>
-    call<Search>("POST", "/api/lab/search", { setup, moves, agent }, signal),
+    patientCall<Search>("POST", "/api/lab/search", { setup, moves, agent }, signal),
 };
 
 const tournament = (id: string, part = ""): string => `/api/arena/${encodeURIComponent(id)}${part && `/${part}`}`;

@@ -12,6 +12,8 @@ export class ServerError extends Error {
     readonly status: number,
     /** The game as it stands, where the refusal came with it. */
     readonly game: GameView | null = null,
+    /** After how many seconds the server wants to be asked again. */
+    readonly wait: number | null = null,
   ) {
     super(message);
   }
@@ -173,9 +175,30 @@ export async function call<T>(method: string, address: string, body?: object, si
   const answered = parse(await response.text().catch(() => "")) as { error?: string; game?: GameView };
   if (response.ok) return answered as T;
   if (response.status === 429 || response.status === 503) {
-    throw new ServerError(t.errors.busy(Number(response.headers.get("retry-after")) || null), response.status);
+    const wait = Number(response.headers.get("retry-after")) || null;
+    throw new ServerError(t.errors.busy(wait), response.status, null, wait);
   }
   throw new ServerError(answered.error ?? t.errors.unexpected(response.status), response.status, answered.game ?? null);
+}
+
+/** A call of a long series: where the server asks for a pause, it is made, until the signal ends it. */
+export async function patientCall<T>(method: string, address: string, body: object, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await call<T>(method, address, body, signal);
+    } catch (failure) {
+      const wait = failure instanceof ServerError ? failure.wait : null;
+      if (wait === null || signal.aborted) throw failure;
+      await pause(wait * 1000, signal);
+    }
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+  });
 }
 
 function parse(text: string): unknown {
