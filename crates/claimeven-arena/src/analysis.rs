@@ -138,7 +138,7 @@ impl Analyst {
         let mut left = position.legal().count() as u32;
         let mut best: Option<(Score, Column)> = None;
         let mut most: Option<Score> = None;
-        for column in centre_first(position) {
+        for column in position.legal_from_centre() {
             let mut child = *position;
             child.play(column).expect("the column is a legal one");
             // Each move gets its part of the time, so that a hard one leaves something to others.
@@ -202,13 +202,6 @@ fn sign(value: Value) -> i32 {
         Value::Loss(_) => -1,
         _ => 0,
     }
-}
-
-fn centre_first(position: &Position) -> Vec<Column> {
-    let last = i32::from(position.setup().cols()) - 1;
-    let mut columns: Vec<Column> = position.legal().collect();
-    columns.sort_by_key(|column| (2 * column.index() as i32 - last).abs());
-    columns
 }
 
 #[cfg(test)]

@@ -139,6 +139,21 @@ impl Position {
         cells.indices().map(move |index| Cell::from_index(setup, index).column)
     }
 
+    /// The same columns, nearest to the centre first, the left one of two.
+    ///
+    /// ```
+    /// use claimeven_game::{Position, Setup};
+    ///
+    /// let columns = Position::from_moves(Setup::STANDARD, "444444").unwrap().legal_from_centre();
+    /// assert_eq!(columns.map(|column| column.to_char()).collect::<String>(), "352617");
+    /// ```
+    pub fn legal_from_centre(&self) -> impl Iterator<Item = Column> + use<> {
+        let last = usize::from(self.setup().cols()) - 1;
+        let mut columns: Vec<Column> = self.legal().collect();
+        columns.sort_by_key(|column| (2 * column.index()).abs_diff(last));
+        columns.into_iter()
+    }
+
     /// Drops a disc of the side to move into a column, or says why it cannot.
     pub fn play(&mut self, column: Column) -> Result<(), PlayError> {
         let cols = self.setup().cols();

@@ -135,7 +135,7 @@ impl Solver {
         let mut line = Vec::new();
         while position.outcome().is_none() {
             let mut next = None;
-            for column in centre_first(&position) {
+            for column in position.legal_from_centre() {
                 let mut child = position;
                 child.play(column).expect("the column is a legal one");
                 // No move is better than the score, so one that is not worse is best.
@@ -203,13 +203,6 @@ impl Solver {
             Score::new(with_board!(position, board => reader.score(board, -most, most)))
         })
     }
-}
-
-fn centre_first(position: &Position) -> Vec<Column> {
-    let last = i32::from(position.setup().cols()) - 1;
-    let mut columns: Vec<Column> = position.legal().collect();
-    columns.sort_by_key(|column| (2 * column.index() as i32 - last).abs());
-    columns
 }
 
 /// Looks ahead from a position to the ply of a book.
