@@ -42,6 +42,9 @@ pub struct SelfPlayParameters {
     /// The share of moves with a full search; only their positions are learnt. The others are
     /// played fast, to see more games' ends (*playout-cap randomisation*).
     pub full_share: f32,
+    /// The share of these for positions in which the rules leave nothing to find out: a search
+    /// never asks about them, but whoever asks the bare network does.
+    pub obvious_share: f32,
     /// Simulations of a full search.
     pub full_simulations: u32,
     /// Simulations of a fast one.
@@ -166,6 +169,7 @@ impl Parameters {
                 games: 600,
                 in_flight: 128,
                 full_share: 0.3,
+                obvious_share: 0.2,
                 full_simulations: 80,
                 fast_simulations: 16,
                 opening_plies: plies(12),
@@ -218,6 +222,7 @@ impl Parameters {
             ("self_play.games", play.games as f64, 1.0, any),
             ("self_play.in_flight", play.in_flight as f64, 1.0, 65_536.0),
             ("self_play.full_share", play.full_share.into(), 0.0, 1.0),
+            ("self_play.obvious_share", play.obvious_share.into(), 0.0, 1.0),
             ("self_play.full_simulations", play.full_simulations.into(), 1.0, any),
             ("self_play.opening_plies", play.opening_plies.into(), 0.0, most_plies),
             ("self_play.temperature", play.temperature.into(), 0.0, 100.0),

@@ -32,7 +32,8 @@ impl Default for TreeParameters {
 /// positions.
 ///
 /// Finished games count as what they are, and what they prove is passed on: a position is won
-/// with a move to a lost one, and lost when all moves lead to won ones (*MCTS-solver*).
+/// with a move to a lost one, and lost when all moves lead to won ones (*MCTS-solver*). A position
+/// in which all moves but one are known to lose is not judged: it is worth what that move is.
 #[derive(Clone, Debug)]
 pub struct SearchTree {
     parameters: TreeParameters,
@@ -196,10 +197,8 @@ impl SearchTree {
         let mut way = vec![0];
         let mut node = 0;
         loop {
-            // 1. The first visit finds out where the moves lead.
-            if self.nodes[node].state == State::New && self.nodes[node].proof.is_none() {
-                self.expand(node, &position);
-            }
+            // 1. The first visit finds out where the moves lead; if to one place only, it goes on.
+            self.open(node, &position);
 
             // 2. A result ends the simulation, and so does a position without an answer.
             if let Some(proof) = self.nodes[node].proof {
@@ -224,6 +223,23 @@ impl SearchTree {
             node = self.nodes[node].first_child as usize + choice;
             position.play(self.nodes[node].column).expect("moves of the tree are legal");
             way.push(node as u32);
+        }
+    }
+
+    /// Finds out what the rules say of the root, before anything is asked.
+    pub fn look(&mut self) {
+        let position = self.position;
+        self.open(0, &position);
+    }
+
+    /// Whether nothing is to be found out at the root: a line can be closed at once or with the
+    /// move after, the other side's cannot be stopped, or all moves but one lose to one.
+    pub fn is_obvious(&self) -> bool {
+        match self.root().proof {
+            Some(Proof::Win(plies)) => plies <= 3,
+            Some(Proof::Loss(plies)) => plies <= 2,
+            Some(Proof::Draw) => self.moves().len() == 1,
+            None => self.only_move(0).is_some(),
         }
     }
 
@@ -289,6 +305,28 @@ impl SearchTree {
             (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2))
         };
         self.children(node).iter().max_by(better)
+    }
+
+    /// Looks at the moves of a position that nobody has come to yet.
+    fn open(&mut self, index: usize, position: &Position) {
+        let Node { state, proof, child_count, .. } = self.nodes[index];
+        if state != State::New || proof.is_some() || child_count > 0 {
+            return;
+        }
+        self.expand(index, position);
+        if let Some(only) = self.only_move(index) {
+            self.nodes[only].prior = 1.0;
+            self.nodes[index].state = State::Judged;
+        }
+    }
+
+    /// The one move of an undecided position that is not known to lose, if there are no others.
+    fn only_move(&self, index: usize) -> Option<usize> {
+        let Node { first_child, child_count, .. } = self.nodes[index];
+        let moves = first_child as usize..first_child as usize + usize::from(child_count);
+        let mut left =
+            moves.filter(|&child| !matches!(self.nodes[child].proof, Some(Proof::Win(_))));
+        left.next().filter(|&only| self.nodes[only].proof.is_none() && left.next().is_none())
     }
 
     fn expand(&mut self, index: usize, position: &Position) {
@@ -370,8 +408,8 @@ impl SearchTree {
     }
 }
 
-/// What the rules say of a position at first sight: that the game is over, or that the next disc
-/// can close a line that wins it.
+/// What the rules say of a position at first sight: that the game is over, that the next disc can
+/// close a line that wins it, or that the disc after it can, whatever the next one is.
 fn seen_at_once(position: &Position) -> Option<Proof> {
     match position.outcome() {
         Some(Outcome::Draw) => return Some(Proof::Draw),
@@ -379,11 +417,21 @@ fn seen_at_once(position: &Position) -> Option<Proof> {
         Some(Outcome::Win(_)) => return Some(Proof::Loss(0)),
         None => {}
     }
-    let wins = position.setup().ruleset() == Ruleset::Standard
-        && with_board!(position, board => {
-            !(board.rules().threats(board.own()) & board.open()).is_empty()
-        });
-    wins.then_some(Proof::Win(1))
+    if position.setup().ruleset() != Ruleset::Standard {
+        return None;
+    }
+    with_board!(position, board => {
+        let open = board.open();
+        if !(board.rules().threats(board.own()) & open).is_empty() {
+            return Some(Proof::Win(1));
+        }
+        let threats = board.rules().threats(board.other());
+        let urgent = threats & open;
+        let answers = if urgent.is_empty() { open } else { urgent };
+        // A disc below a threat is the step to it.
+        let is_lost = urgent.count() > 1 || (answers & !(threats >> 1)).is_empty();
+        is_lost.then_some(Proof::Loss(2))
+    })
 }
 
 #[cfg(test)]
@@ -422,6 +470,50 @@ mod tests {
         let tree = searched("121212", 1, 1);
         assert_eq!(tree.root().proof, Some(Proof::Win(1)));
         assert_eq!(tree.best_move().unwrap().column.number(), 1);
+    }
+
+    #[test]
+    fn what_is_seen_at_once_is_true() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut seen = [0; 2];
+        while seen != [200; 2] {
+            let position =
+                crate::self_play::random_position(Setup::STANDARD, random.u32(6..36), &mut random);
+            let Some(proof) = seen_at_once(&position) else { continue };
+            let (of, wins_in, loses_in) = match proof {
+                Proof::Win(1) => (0, true, false),
+                Proof::Loss(2) => (1, false, true),
+                other => panic!("{other:?} of a game that goes on"),
+            };
+            assert_eq!(closes_line(&position), wins_in, "{position:?}");
+            assert!(!loses_in || after_each(&position).all(|after| closes_line(&after)));
+            seen[of] = 200.min(seen[of] + 1);
+        }
+    }
+
+    fn after_each(position: &Position) -> impl Iterator<Item = Position> {
+        position.legal().map(|column| {
+            let mut after = *position;
+            after.play(column).unwrap();
+            after
+        })
+    }
+
+    fn closes_line(position: &Position) -> bool {
+        after_each(position).any(|after| matches!(after.outcome(), Some(Outcome::Win(_))))
+    }
+
+    #[test]
+    fn a_forced_move_is_made_without_a_question() {
+        // The second player must stop a column of three, and may be asked about only after it.
+        let position = Position::from_moves(Setup::STANDARD, "41414").unwrap();
+        let mut tree = SearchTree::new(position, TreeParameters::default());
+        tree.look();
+        assert!(tree.is_obvious());
+        let mut forced = position;
+        forced.play(Column::from_char('4').unwrap()).unwrap();
+        assert_eq!(tree.gather(None), Gathered::Position(forced));
+        assert_eq!(tree.best_move().unwrap().column.number(), 4);
     }
 
     #[test]

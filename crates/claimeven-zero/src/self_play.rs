@@ -100,11 +100,11 @@ impl Harvest {
             self.shown.push(SelfPlayGame { moves, opening: game.opening });
         }
         self.samples.extend(game.records.into_iter().map(|record| {
+            let result = result_for(record.player, outcome);
             let value = match record.value {
                 RootValue::Proven(value) => value,
-                RootValue::Search(value) => {
-                    value.mixed(search_value_share, result_for(record.player, outcome))
-                }
+                RootValue::Search(value) => value.mixed(search_value_share, result),
+                RootValue::Unknown => result,
             };
             Sample { discs: record.discs, policy: record.policy, value }
         }));
@@ -182,6 +182,8 @@ struct Play {
     /// How the current search divides its simulations; `None` until its root has been judged.
     halving: Option<Halving>,
     is_full: bool,
+    /// Whether the position needs no search.
+    is_obvious: bool,
     /// Simulations that the current search still has.
     left: u32,
     records: Vec<Record>,
@@ -205,6 +207,8 @@ struct Record {
 enum RootValue {
     Proven(Chances),
     Search(Chances),
+    /// There was no search.
+    Unknown,
 }
 
 impl Play {
@@ -218,6 +222,7 @@ impl Play {
             tree: SearchTree::new(position, parameters.tree),
             halving: None,
             is_full: false,
+            is_obvious: false,
             left: 0,
             records: Vec::new(),
             first: position.player(),
@@ -232,7 +237,10 @@ impl Play {
     }
 
     fn begin_search(&mut self, parameters: &SelfPlayParameters) {
-        self.is_full = self.random.f32() < parameters.full_share;
+        self.tree.look();
+        self.is_obvious = self.tree.is_obvious();
+        let share = if self.is_obvious { parameters.obvious_share } else { 1.0 };
+        self.is_full = self.random.f32() < parameters.full_share * share;
         self.left =
             if self.is_full { parameters.full_simulations } else { parameters.fast_simulations };
         self.halving = None;
@@ -242,7 +250,8 @@ impl Play {
     fn gather(&mut self, parameters: &SelfPlayParameters) -> Option<Position> {
         loop {
             let root = self.tree.root();
-            if root.proof.is_some() || (root.visits > 0 && self.left == 0) {
+            let is_decided = self.is_obvious || root.proof.is_some();
+            if is_decided || (root.visits > 0 && self.left == 0) {
                 self.play_move(parameters);
                 if self.outcome.is_some() {
                     return None;
@@ -279,6 +288,7 @@ impl Play {
                 policy: improved_policy(&self.tree, parameters.gumbel),
                 value: match root.proof {
                     Some(proof) => RootValue::Proven(proof.chances()),
+                    None if self.is_obvious => RootValue::Unknown,
                     None => RootValue::Search(root.value()),
                 },
             });
