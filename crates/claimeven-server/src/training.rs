@@ -514,7 +514,7 @@ fn train(
         Run::resume(folder, None, resources, &mut observer)?
     } else {
         fs::create_dir_all(folder).map_err(|error| RunError::Io(folder.to_owned(), error))?;
-        Run::begin(folder, parameters, resources, &mut observer)?
+        Run::begin(folder, parameters, None, resources, &mut observer)?
     };
     while run.state().seconds < seconds {
         if running.cancel.load(Ordering::Relaxed) || run.iterate(&mut observer)?.is_none() {

@@ -52,6 +52,9 @@ pub struct SelfPlayParameters {
     /// A game begins with any number of random moves up to this, so that the network also learns
     /// what nobody would play.
     pub opening_plies: u32,
+    /// Of any number of openings up to this, the one whose result the network knows least is
+    /// played: most random ones are decided.
+    pub opening_choice: u32,
     /// The noise of the first move after the opening: 1 draws moves from the policy, 0 takes the
     /// best.
     pub temperature: f32,
@@ -173,6 +176,7 @@ impl Parameters {
                 full_simulations: 80,
                 fast_simulations: 16,
                 opening_plies: plies(12),
+                opening_choice: 8,
                 temperature: 1.0,
                 temperature_half_life: 12.0,
                 search_value_share: 0.5,
@@ -225,6 +229,7 @@ impl Parameters {
             ("self_play.obvious_share", play.obvious_share.into(), 0.0, 1.0),
             ("self_play.full_simulations", play.full_simulations.into(), 1.0, any),
             ("self_play.opening_plies", play.opening_plies.into(), 0.0, most_plies),
+            ("self_play.opening_choice", play.opening_choice.into(), 1.0, 1000.0),
             ("self_play.temperature", play.temperature.into(), 0.0, 100.0),
             ("self_play.search_value_share", play.search_value_share.into(), 0.0, 1.0),
             ("self_play.gumbel.considered", play.gumbel.considered as f64, 1.0, any),

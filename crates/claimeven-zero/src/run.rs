@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::exam::{Exam, Marks};
 use crate::files;
 use crate::gate::{MatchScore, play_match};
+use crate::gradient::Sample;
 use crate::inference::Inference;
 use crate::learner::Learner;
 use crate::network::Network;
@@ -33,6 +34,7 @@ use crate::self_play::{Harvest, SelfPlayGame, Watch, play_games};
 /// networks/000012.safetensors   the network after iteration 12
 /// learner/000012-….safetensors  what the learner needs to go on from there
 /// samples/000012.safetensors    what the games of iteration 12 have taught
+/// inherited/000001.safetensors  what another run's games have taught, in place of the first ones
 /// lock                       held by the process that trains
 /// ```
 ///
@@ -179,15 +181,18 @@ pub type Observer<'a> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'a;
 const KEPT_NETWORKS: u64 = 40;
 
 impl Run {
-    /// Begins a run in an empty or new folder.
+    /// Begins a run in an empty or new folder. With another run, its first iterations learn what
+    /// is in that one's window instead of playing games, which gives a larger network a start.
     pub fn begin(
         folder: &Path,
         parameters: &Parameters,
+        other: Option<&Path>,
         resources: Resources,
         observer: &mut Observer<'_>,
     ) -> Result<Run, RunError> {
-        parameters.check().map_err(RunError::Parameters)?;
-        let lock = create(folder, parameters)?;
+        let setup = parameters.check().map_err(RunError::Parameters)?;
+        let inherited = other.map_or(Ok(Vec::new()), |other| samples_of(other, setup))?;
+        let lock = create(folder, parameters, &inherited)?;
         Run::open(folder, parameters, lock, resources, observer)
     }
 
@@ -268,7 +273,11 @@ impl Run {
         let mut state = RunState { iteration, ..self.state };
 
         // 1. Games of the newest network against itself.
-        let Some(harvest) = self.play(iteration, observer) else { return Ok(None) };
+        let harvest = match self.inherited(iteration)? {
+            Some(samples) => Some(Harvest { samples, ..Harvest::default() }),
+            None => self.play(iteration, observer),
+        };
+        let Some(harvest) = harvest else { return Ok(None) };
         let self_play_seconds = start.elapsed().as_secs_f64();
         let _ = observer(Event::Played { iteration, shown: &harvest.shown });
         state.games += harvest.games;
@@ -345,6 +354,16 @@ impl Run {
         Ok(Some(metrics))
     }
 
+    /// What another run's games have taught, if this iteration is to learn that.
+    fn inherited(&self, iteration: u64) -> Result<Option<Vec<Sample>>, RunError> {
+        let path = self.path("inherited", iteration, "");
+        if !path.exists() {
+            return Ok(None);
+        }
+        let samples = load_samples(&path, self.setup);
+        samples.map(Some).map_err(|error| RunError::Damaged(path, error.to_string()))
+    }
+
     fn play(&self, iteration: u64, observer: &mut Observer<'_>) -> Option<Harvest> {
         let parameters = &self.parameters.self_play;
         let numbers = (iteration - 1) * parameters.games..iteration * parameters.games;
@@ -406,7 +425,7 @@ impl Run {
     }
 
     fn path(&self, kind: &str, iteration: u64, part: &str) -> PathBuf {
-        self.folder.join(kind).join(format!("{iteration:06}{part}.safetensors"))
+        path(&self.folder, kind, iteration, part)
     }
 
     fn save(&self, state: RunState, metrics: &Metrics) -> Result<(), RunError> {
@@ -535,6 +554,7 @@ impl Run {
     fn clean_up(&self) {
         let now = self.state.iteration;
         self.remove("samples", |iteration| iteration < self.state.window_from);
+        self.remove("inherited", |iteration| iteration <= now);
         self.remove("learner", |iteration| iteration < now);
         self.remove("best", |iteration| iteration < now);
         // Of the older networks every second, fourth, eighth ... stays.
@@ -558,10 +578,29 @@ impl Run {
     }
 }
 
-/// The folders of a run.
-const FOLDERS: [&str; 4] = ["networks", "learner", "samples", "best"];
+fn path(folder: &Path, kind: &str, iteration: u64, part: &str) -> PathBuf {
+    folder.join(kind).join(format!("{iteration:06}{part}.safetensors"))
+}
 
-fn create(folder: &Path, parameters: &Parameters) -> Result<File, RunError> {
+/// The folders of a run.
+const FOLDERS: [&str; 5] = ["networks", "learner", "samples", "inherited", "best"];
+
+/// The files of samples in a run's window, oldest first.
+fn samples_of(folder: &Path, setup: Setup) -> Result<Vec<PathBuf>, RunError> {
+    let own = Run::parameters_of(folder)?.check().map_err(RunError::Parameters)?;
+    if own != setup {
+        return Err(RunError::OtherGame { folder: folder.to_owned(), own, setup });
+    }
+    let samples = folder.join("samples");
+    let entries = fs::read_dir(&samples).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let entries = entries.map_err(|error| RunError::Io(samples, error))?;
+    let mut paths: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "safetensors"));
+    paths.sort();
+    Ok(paths)
+}
+
+fn create(folder: &Path, parameters: &Parameters, inherited: &[PathBuf]) -> Result<File, RunError> {
     let error = |error| RunError::Io(folder.to_owned(), error);
     if folder.join("parameters.json").exists() {
         return Err(RunError::Exists(folder.to_owned()));
@@ -578,6 +617,10 @@ fn create(folder: &Path, parameters: &Parameters) -> Result<File, RunError> {
     let lock = lock(folder)?;
     for kind in FOLDERS {
         fs::create_dir_all(folder.join(kind)).map_err(error)?;
+    }
+    for (iteration, samples) in (1..).zip(inherited) {
+        let path = path(folder, "inherited", iteration, "");
+        fs::copy(samples, path).map_err(|error| RunError::Io(samples.clone(), error))?;
     }
     write_json(&folder.join("state.json"), &RunState::default())?;
     // Last, because it makes the folder a run.
@@ -641,6 +684,15 @@ pub enum RunError {
         /// What was asked for.
         asked: String,
     },
+    /// The run whose games are to be learnt is of another game.
+    OtherGame {
+        /// Its folder.
+        folder: PathBuf,
+        /// Its game.
+        own: Setup,
+        /// The game that was asked for.
+        setup: Setup,
+    },
     /// The observer broke off before the first iteration.
     Stopped(PathBuf),
     /// There is too little room on the disk.
@@ -678,6 +730,9 @@ impl fmt::Display for RunError {
             }
             RunError::OtherParameters { folder, name, saved, asked } => {
                 write!(f, "the run in {} has {name} {saved}, not {asked}", folder.display())
+            }
+            RunError::OtherGame { folder, own, setup } => {
+                write!(f, "the run in {} is for {own}, not {setup}", folder.display())
             }
             RunError::Disk { folder, free, needed } => write!(
                 f,

@@ -140,12 +140,13 @@ impl<'a> Worker<'a> {
     }
 
     fn play(mut self, next: &AtomicU64, end: u64, watch: &Watch) -> Part {
-        let begin = || {
+        let begin = |evaluator: &mut Cache<Inference>| {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            (number < end).then(|| Play::new(self.setup, self.parameters, self.seed, number))
+            (number < end)
+                .then(|| Play::new(self.setup, self.parameters, self.seed, number, evaluator))
         };
         let mut playing: Vec<Play> =
-            (0..self.parameters.in_flight).map_while(|_| begin()).collect();
+            (0..self.parameters.in_flight).map_while(|_| begin(&mut self.evaluator)).collect();
         let mut games = Vec::new();
         let (mut positions, mut answers): (Vec<Position>, Vec<Answer>) = (Vec::new(), Vec::new());
         while !playing.is_empty() && !watch.cancel.load(Ordering::Relaxed) {
@@ -158,7 +159,7 @@ impl<'a> Worker<'a> {
                     index += 1;
                 } else {
                     watch.games.fetch_add(1, Ordering::Relaxed);
-                    match begin() {
+                    match begin(&mut self.evaluator) {
                         Some(game) => games.push(std::mem::replace(&mut playing[index], game)),
                         None => games.push(playing.swap_remove(index)),
                     }
@@ -212,10 +213,18 @@ enum RootValue {
 }
 
 impl Play {
-    fn new(setup: Setup, parameters: &SelfPlayParameters, seed: u64, number: u64) -> Play {
+    fn new(
+        setup: Setup,
+        parameters: &SelfPlayParameters,
+        seed: u64,
+        number: u64,
+        evaluator: &mut impl Evaluator,
+    ) -> Play {
         let mut random = Rng::with_seed(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let plies = random.u32(0..=parameters.opening_plies);
-        let (position, line) = random_opening(setup, plies, &mut random);
+        let count = random.u32(1..=parameters.opening_choice);
+        let openings = (0..count).map(|_| random_opening(setup, plies, &mut random)).collect();
+        let (position, line) = most_balanced(openings, evaluator);
         let mut play = Play {
             number,
             random,
@@ -309,6 +318,22 @@ impl Play {
             self.begin_search(parameters);
         }
     }
+}
+
+/// The opening whose result is least clear to the evaluator.
+fn most_balanced(
+    mut openings: Vec<(Position, Vec<Column>)>,
+    evaluator: &mut impl Evaluator,
+) -> (Position, Vec<Column>) {
+    let mut answers = Vec::new();
+    if openings.len() > 1 {
+        let positions: Vec<Position> = openings.iter().map(|(position, _)| *position).collect();
+        evaluator.evaluate(&positions, &mut answers);
+    }
+    let distance = |answer: &Answer| (answer.value.expected() - 0.5).abs();
+    let nearest =
+        answers.iter().enumerate().min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
+    openings.swap_remove(nearest.map_or(0, |(index, _)| index))
 }
 
 /// A position after so many random moves, in which the game goes on.

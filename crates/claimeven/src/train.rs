@@ -42,6 +42,7 @@ Examples:\n  \
     claimeven train --run first --resume --hours 1\n  \
     claimeven train --watch first\n  \
     claimeven train --run wide --preset 1h --set architecture.channels=96 --set seed=2\n  \
+    claimeven train --run deep --from first --set architecture.blocks=6 --hours 2\n  \
     claimeven train --run small --cols 5 --rows 4 --iterations 20\n  \
     claimeven play human zero:model=first\n  \
     claimeven evaluate zero:sims=100 --run first --svg > first.svg")]
@@ -62,6 +63,10 @@ pub(crate) struct Args {
     /// A parameter that is to be different, such as learning.rate=0.001
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Override>,
+
+    /// Learn first what the games of another run have taught, such as for a larger network
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    from: Option<PathBuf>,
 
     /// Go on with the run in the folder; parameters that are given must be its own
     #[arg(long)]
@@ -92,7 +97,7 @@ pub(crate) struct Args {
 
     /// Show a run that is under way elsewhere
     #[arg(long, value_name = "DIR")]
-    #[arg(conflicts_with_all = ["run", "preset", "parameters", "set", "resume", "until", "threads"])]
+    #[arg(conflicts_with_all = ["run", "preset", "parameters", "set", "from", "resume", "until", "threads"])]
     watch: Option<PathBuf>,
 
     /// Print lines in a terminal, too
@@ -234,7 +239,8 @@ impl Task<'_> {
         let opened = if self.args.resume {
             Run::resume(self.folder, Some(&self.parameters), resources, observer)
         } else {
-            Run::begin(self.folder, &self.parameters, resources, observer)
+            let other = self.args.from.as_deref();
+            Run::begin(self.folder, &self.parameters, other, resources, observer)
         };
         let mut run = match opened {
             Err(RunError::Stopped(_)) => return Ok(()),

@@ -41,7 +41,7 @@ fn go_on(_: Event<'_>) -> ControlFlow<()> {
 }
 
 fn begin(folder: &Folder, parameters: &Parameters, threads: usize) -> Result<Run, RunError> {
-    Run::begin(&folder.0, parameters, Resources::new(threads), &mut go_on)
+    Run::begin(&folder.0, parameters, None, Resources::new(threads), &mut go_on)
 }
 
 fn resume(folder: &Folder, parameters: Option<&Parameters>) -> Result<Run, RunError> {
@@ -50,6 +50,10 @@ fn resume(folder: &Folder, parameters: Option<&Parameters>) -> Result<Run, RunEr
 
 fn iterate(run: &mut Run) -> Metrics {
     run.iterate(&mut go_on).unwrap().unwrap()
+}
+
+fn begin_from(folder: &Folder, parameters: &Parameters, other: &Folder) -> Result<Run, RunError> {
+    Run::begin(&folder.0, parameters, Some(&other.0), Resources::new(2), &mut go_on)
 }
 
 fn files(folder: &Path) -> Vec<String> {
@@ -196,7 +200,7 @@ fn breaking_off_before_the_first_iteration_leaves_a_run_that_can_begin() {
     };
     let mut parameters = parameters();
     parameters.exam.positions = 100_000;
-    let run = Run::begin(&folder.0, &parameters, Resources::new(2), &mut stop);
+    let run = Run::begin(&folder.0, &parameters, None, Resources::new(2), &mut stop);
     assert!(matches!(run, Err(RunError::Stopped(_))));
     let mut stop = |_: Event<'_>| ControlFlow::Break(());
     let run = Run::resume(&folder.0, Some(&parameters), Resources::new(2), &mut stop);
@@ -221,4 +225,44 @@ fn presets_have_names() {
         assert_eq!(serde_json::from_str::<Parameters>(&text).unwrap(), parameters);
     }
     assert_eq!(Parameters::preset("forever", Setup::STANDARD), None);
+}
+
+#[test]
+fn a_larger_network_begins_with_the_games_of_a_smaller_one() {
+    let (small, large, again) = (Folder::new("small"), Folder::new("large"), Folder::new("again"));
+    let mut run = begin(&small, &parameters(), 2).unwrap();
+    for _ in 0..3 {
+        iterate(&mut run);
+    }
+    let window = files(&small.0.join("samples")).len();
+
+    let mut wider = parameters();
+    wider.architecture.channels = 16;
+    let mut run = begin_from(&large, &wider, &small).unwrap();
+    let learnt: Vec<Metrics> = (0..window).map(|_| iterate(&mut run)).collect();
+    assert!(learnt.iter().all(|metrics| metrics.new_samples > 0 && metrics.state.games == 0));
+    assert!(learnt[window - 1].policy_loss < learnt[0].policy_loss, "{learnt:?}");
+    assert_eq!(files(&large.0.join("inherited")), [""; 0]);
+    assert_eq!(iterate(&mut run).state.games, 60);
+    let last = run.player().clone();
+
+    // A break in the middle changes nothing.
+    let mut run = begin_from(&again, &wider, &small).unwrap();
+    iterate(&mut run);
+    drop(run);
+    let mut run = resume(&again, Some(&wider)).unwrap();
+    for _ in 0..window {
+        iterate(&mut run);
+    }
+    assert_eq!(*run.player(), last);
+}
+
+#[test]
+fn games_of_another_board_are_refused() {
+    let (folder, other) = (Folder::new("board"), Folder::new("other-board"));
+    drop(begin(&other, &parameters(), 2).unwrap());
+    let standard = Parameters::ten_minutes(Setup::STANDARD);
+    let error = begin_from(&folder, &standard, &other).err().unwrap();
+    assert!(error.to_string().contains("is for 4x4, connect 3"), "{error}");
+    assert!(!folder.0.exists());
 }
