@@ -21,7 +21,8 @@ usage: cargo xtask test                  format, lints, all tests, doctests, doc
        cargo xtask bench arena           what matches cost besides the players
        cargo xtask bench solver DIR [--empty] [--json FILE]
                                          the solver and a peer on the public test sets in DIR
-       cargo xtask bench ablation DIR    the solver with each technique left out";
+       cargo xtask bench ablation DIR    the solver with each technique left out
+       cargo xtask compare-book          the book of ply 12 beside another project's database";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         ["load", games] => load_steps(&[games, "60"]),
         ["load", games, seconds] => load_steps(&[games, seconds]),
         ["load", games, seconds, "busy"] => load_steps(&[games, seconds, "busy"]),
+        ["compare-book"] => return done(solver_bench::compare_book()),
         ["bench"] => vec![bench_step(&[])],
         ["bench", "solver", sets, ref options @ ..] => return bench_solver(sets, options),
         ["bench", "search"] => vec![search_step()],
@@ -101,7 +103,11 @@ fn bench_solver(sets: &str, options: &[&str]) -> ExitCode {
             }
         }
     }
-    match bench.run() {
+    done(bench.run())
+}
+
+fn done(result: Result<(), String>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error}");

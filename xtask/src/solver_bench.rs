@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use serde::{Deserialize, Serialize};
 
 const PEER: &str = "bitbully";
+const PEER_DATABASE: &str = "bitbully-databases";
 
 /// What is to be measured.
 pub(crate) struct SolverBench<'a> {
@@ -40,7 +41,7 @@ struct Report {
 
 impl SolverBench<'_> {
     pub(crate) fn run(&self) -> Result<(), String> {
-        let python = install_peer()?;
+        let python = install(PEER)?;
         println!("measuring claimeven");
         let mut ours = Command::new("cargo");
         ours.args(["run", "--quiet", "--release", "--package", "claimeven", "--"]);
@@ -90,14 +91,26 @@ impl Report {
     }
 }
 
-/// Installs the peer into a virtual environment of its own and returns its Python.
-fn install_peer() -> Result<String, String> {
+/// Compares every score of the embedded book of ply 12 with the peer's database.
+pub(crate) fn compare_book() -> Result<(), String> {
+    let python = install(PEER_DATABASE)?;
+    let script = "import bitbully_databases as data, pathlib; \
+                  print(pathlib.Path(data.__file__).parent / 'assets/book_12ply_distances.dat')";
+    let output = Command::new(python).args(["-c", script]).output();
+    let path = String::from_utf8(output.map_err(|error| error.to_string())?.stdout);
+    let path = path.map_err(|error| error.to_string())?;
+    let example = ["run", "--release", "--package", "claimeven-solver", "--example"];
+    succeed(Command::new("cargo").args(example).args(["compare_book", "--", path.trim()]))
+}
+
+/// Installs a package into a virtual environment of its own and returns its Python.
+fn install(package: &str) -> Result<String, String> {
     let folder = "target/bench-solver";
     let python = format!("{folder}/bin/python");
     if !Path::new(&python).exists() {
         succeed(Command::new("python3").args(["-m", "venv", folder]))?;
     }
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", PEER];
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package];
     succeed(Command::new(&python).args(pip))?;
     Ok(python)
 }

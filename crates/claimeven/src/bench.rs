@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use claimeven_game::{Position, Setup};
-use claimeven_solver::{Limits, Options, Solver};
+use claimeven_solver::{Limits, Options, Score, Solver, Unsolvable, embedded_books};
 use serde::Serialize;
 
 use crate::Failure;
@@ -16,10 +16,12 @@ use crate::progress::bar;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Without options: a built-in set, whose node count changes only if the search does.\n\
-No book, one thread, and a cleared table before each position.\n\n\
+One thread, a cleared table before each position and, unless asked for, no book.\n\n\
 Examples:\n  \
     claimeven bench\n  \
-    claimeven bench --sets DIR --empty    DIR holds the public sets Test_L1_R1 … Test_L3_R1")]
+    claimeven bench --sets DIR --empty    DIR holds the public sets Test_L1_R1 … Test_L3_R1\n  \
+    claimeven bench --sets DIR --book --columns")]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent switches")]
 pub(crate) struct Args {
     /// The folder of the six public test sets
     #[arg(long, value_name = "DIR")]
@@ -28,6 +30,14 @@ pub(crate) struct Args {
     /// The empty board as well
     #[arg(long)]
     empty: bool,
+
+    /// With the opening books that come with the program
+    #[arg(long)]
+    book: bool,
+
+    /// The scores of all columns instead of the best one's
+    #[arg(long)]
+    columns: bool,
 
     /// Memory for the transposition table, in MiB
     #[arg(long, value_name = "N", default_value_t = Options::default().table_mb)]
@@ -38,7 +48,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// The public sets with their files and how many of their positions are measured.
+/// The public sets with their files and how many of their positions are measured without a book.
 const PUBLIC_SETS: [(&str, &str, usize); 6] = [
     ("End-Easy", "Test_L3_R1", 1000),
     ("Middle-Easy", "Test_L2_R1", 1000),
@@ -63,8 +73,8 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let mut solver =
-        Solver::new(Options { table_mb: args.table_mb, threads: 1, books: Vec::new() });
+    let books = if args.book { embedded_books() } else { Vec::new() };
+    let mut solver = Solver::new(Options { table_mb: args.table_mb, threads: 1, books });
     let mut reports = Vec::new();
     let mut out = anstream::stdout().lock();
     if !args.json {
@@ -73,7 +83,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         writeln!(out, "{name:<14}{correct:>10}{nodes:>14}{mean:>12}{median:>12}{speed:>10}")?;
     }
     let mut measure = |name: &str, lines: &[Line]| -> Result<(), Failure> {
-        let report = measure(name, lines, &mut solver)?;
+        let solve = if args.columns { best_column } else { Solver::score };
+        let report = measure(name, lines, &mut solver, solve)?;
         if !args.json {
             writeln!(
                 out,
@@ -96,6 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
                 let path = folder.join(file);
                 let text = fs::read_to_string(&path)
                     .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
+                let count = if args.book { usize::MAX } else { count };
                 measure(name, &parse(&text, &path, count)?)?;
             }
         }
@@ -133,7 +145,18 @@ fn parse(text: &str, path: &Path, count: usize) -> Result<Vec<Line>, Failure> {
     (1..).zip(text.lines().take(count)).map(parse_line).collect()
 }
 
-fn measure(name: &str, lines: &[Line], solver: &mut Solver) -> Result<Report, Failure> {
+/// A position's score, by way of those of all its columns.
+fn best_column(solver: &mut Solver, position: &Position) -> Result<Score, Unsolvable> {
+    let scores = solver.scores(position)?;
+    Ok(scores.into_iter().flatten().max().expect("the positions are of games that go on"))
+}
+
+fn measure(
+    name: &str,
+    lines: &[Line],
+    solver: &mut Solver,
+    solve: fn(&mut Solver, &Position) -> Result<Score, Unsolvable>,
+) -> Result<Report, Failure> {
     let bar = bar(lines.len() as u64, "{msg} {wide_bar} {pos}/{len}, {eta} left");
     bar.set_message(name.to_owned());
     if let Some(last) = lines.iter().max_by_key(|line| line.position.ply()) {
@@ -146,7 +169,7 @@ fn measure(name: &str, lines: &[Line], solver: &mut Solver) -> Result<Report, Fa
     for line in lines {
         solver.clear();
         let start = Instant::now();
-        let score = solver.score(&line.position)?;
+        let score = solve(solver, &line.position)?;
         times.push(start.elapsed());
         correct += usize::from(score.value() == line.score);
         bar.inc(1);
