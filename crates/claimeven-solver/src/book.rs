@@ -132,7 +132,8 @@ pub fn embedded_books() -> Vec<Arc<Book>> {
     vec![Arc::clone(&PLY_8)]
 }
 
-/// The positions of a book, one of each mirror pair, by ascending canonical key.
+/// The positions of a book, one of each mirror pair. Those of one parent follow each other, and so do
+/// those of its siblings, so that a table knows much of the next position from the ones before.
 pub fn book_positions(setup: Setup, ply: u32) -> Vec<Position> {
     let mut positions = vec![Position::new(setup)];
     for _ in 0..ply {
@@ -150,7 +151,6 @@ pub fn book_positions(setup: Setup, ply: u32) -> Vec<Position> {
         positions = next;
     }
     positions.retain(|position| position.outcome().is_none() && !can_win_at_once(position));
-    positions.sort_by_cached_key(Position::canonical_key);
     positions
 }
 

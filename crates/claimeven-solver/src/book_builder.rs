@@ -4,7 +4,7 @@
 //! an interrupted build goes on; a chunk that was only half written is dropped.
 //!
 //! ```text
-//!   "claimevenpart"  cols rows connect ply | chunk number  scores …  CRC-32 | chunk number …
+//!   "claimevenpart"  version  cols rows connect ply | chunk number  scores …  CRC-32 | chunk number …
 //! ```
 
 use std::fs::{File, OpenOptions};
@@ -20,6 +20,8 @@ use claimeven_game::{Position, Setup};
 use crate::book::{Book, BookError, book_positions};
 
 const MAGIC: &[u8; 13] = b"claimevenpart";
+/// Changes with the order of the positions.
+const VERSION: u8 = 2;
 const POSITIONS_PER_CHUNK: usize = 256;
 
 /// How far a build has come.
@@ -108,7 +110,7 @@ impl Checkpoint {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         let mut header = MAGIC.to_vec();
-        header.extend([setup.cols(), setup.rows(), setup.connect(), ply as u8]);
+        header.extend([VERSION, setup.cols(), setup.rows(), setup.connect(), ply as u8]);
         if bytes.is_empty() {
             file.write_all(&header)?;
             return Ok(Checkpoint { file, scores: vec![None; count] });
