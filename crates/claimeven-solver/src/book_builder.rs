@@ -111,7 +111,9 @@ impl Checkpoint {
         file.read_to_end(&mut bytes)?;
         let mut header = MAGIC.to_vec();
         header.extend([VERSION, setup.cols(), setup.rows(), setup.connect(), ply as u8]);
-        if bytes.is_empty() {
+        // A build that was cut off while it wrote the header has solved nothing.
+        if header.starts_with(&bytes) && bytes.len() < header.len() {
+            file.rewind()?;
             file.write_all(&header)?;
             return Ok(Checkpoint { file, scores: vec![None; count] });
         }

@@ -110,7 +110,7 @@ fn an_interrupted_build_goes_on_where_it_was() {
     let total = book_positions(setup, ply).len();
     assert!(total > 512, "the build has chunks enough: {total} positions");
 
-    for length in [0, 17, 18, 100, record.len() / 2, record.len() - 1, record.len()] {
+    for length in [0, 7, 18, 19, 100, record.len() / 2, record.len() - 1, record.len()] {
         fs::write(&path, &record[..length]).unwrap();
         let solved = AtomicUsize::new(0);
         let mut first = None;
