@@ -49,6 +49,15 @@ export interface SearchTree extends Search {
 
 export type JobState = "queued" | "running" | "stopped" | "done" | "failed";
 
+/** What the server works on for somebody: a tournament or a training run. */
+export interface Job {
+  state: JobState;
+  mine: boolean;
+  done: number;
+  total: number;
+  error: string | null;
+}
+
 export interface Entrant {
   agent: string;
   name: string;
