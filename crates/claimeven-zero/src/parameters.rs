@@ -137,24 +137,24 @@ impl Parameters {
     /// A network that visibly learns within ten minutes of two cores.
     pub fn ten_minutes(setup: Setup) -> Parameters {
         let mut parameters = Parameters::one_hour(setup);
-        parameters.architecture = Architecture::new(setup, 3, 32);
         parameters.self_play.games = 400;
         parameters.self_play.full_simulations = 48;
-        parameters.self_play.fast_simulations = 12;
-        parameters.learning.window_start = 20_000;
+        parameters.gate.every = 5;
         parameters.exam.every = 1;
-        parameters.exam.simulations = 16;
         parameters
     }
 
-    /// A good network within an hour of two cores.
+    /// A good network within an hour of two cores: a small one, because it plays many games.
     pub fn one_hour(setup: Setup) -> Parameters {
         let mut parameters = Parameters::strongest(setup);
-        parameters.architecture = Architecture::new(setup, 4, 48);
-        parameters.self_play.games = 600;
+        parameters.architecture = Architecture::new(setup, 3, 32);
+        parameters.self_play.games = 800;
         parameters.self_play.full_simulations = 64;
-        parameters.self_play.fast_simulations = 16;
+        parameters.self_play.fast_simulations = 12;
         parameters.learning.rate_patience = 60.0;
+        parameters.learning.window_start = 20_000;
+        parameters.gate.every = 20;
+        parameters.exam.simulations = 16;
         parameters
     }
 

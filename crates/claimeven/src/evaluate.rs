@@ -174,14 +174,16 @@ fn examinees(args: &Args) -> Result<Vec<Examinee>, Failure> {
     spread(&kept, args.networks.into()).into_iter().map(examinee).collect()
 }
 
-/// So many of a list, evenly spread; the last one is among them, and the first if there are two.
-fn spread(all: &[u64], count: usize) -> Vec<u64> {
-    let last = all.len() - 1;
+/// So many of the iterations that are kept, evenly spread; the last one is among them, and the first
+/// if there are two. Of the later ones more are kept.
+fn spread(kept: &[u64], count: usize) -> Vec<u64> {
+    let (first, last) = (kept[0], kept[kept.len() - 1]);
     if count == 1 {
-        return vec![all[last]];
+        return vec![last];
     }
-    let mut chosen: Vec<u64> =
-        (0..count).map(|index| all[(index * last).div_ceil(count - 1)]).collect();
+    let nearest = |iteration: u64| kept.iter().min_by_key(|&&one| one.abs_diff(iteration));
+    let places = (0..count as u64).map(|index| first + index * (last - first) / (count as u64 - 1));
+    let mut chosen: Vec<u64> = places.filter_map(nearest).copied().collect();
     chosen.dedup();
     chosen
 }
@@ -332,5 +334,6 @@ mod tests {
         assert_eq!(spread(&list, 9), list);
         assert_eq!(spread(&list, 500), list);
         assert_eq!(spread(&[4], 3), [4]);
+        assert_eq!(spread(&[1, 8, 16, 17, 18, 19, 20], 3), [1, 8, 20]);
     }
 }

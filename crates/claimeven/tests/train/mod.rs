@@ -193,7 +193,7 @@ fn a_run_that_is_there_is_not_touched_by_mistake() {
     assert_eq!((err, code), (exists, Some(2)));
     for (change, reason) in [
         (&["--set", "learning.rate=0.25"][..], "has learning.rate 0.005, not 0.25"),
-        (&["--preset", "1h", "--cols", "4", "--rows", "4"], "has architecture.blocks 1, not 4"),
+        (&["--preset", "1h", "--cols", "4", "--rows", "4"], "has architecture.blocks 1, not 3"),
         (&["--cols", "5"], "is for 4x4, connect 3, standard, not 5x6, connect 4, standard"),
     ] {
         let arguments = [&["--run", &folder, "--resume", "--iterations", "2"][..], change].concat();
