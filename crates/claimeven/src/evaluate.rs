@@ -182,8 +182,8 @@ fn spread(kept: &[u64], count: usize) -> Vec<u64> {
         return vec![last];
     }
     let nearest = |iteration: u64| kept.iter().min_by_key(|&&one| one.abs_diff(iteration));
-    let places = (0..count as u64).map(|index| first + index * (last - first) / (count as u64 - 1));
-    let mut chosen: Vec<u64> = places.filter_map(nearest).copied().collect();
+    let place = |index: u64| first + (index * (last - first)).div_ceil(count as u64 - 1);
+    let mut chosen: Vec<u64> = (0..count as u64).map(place).filter_map(nearest).copied().collect();
     chosen.dedup();
     chosen
 }
