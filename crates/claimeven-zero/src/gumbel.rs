@@ -207,9 +207,8 @@ mod tests {
     fn searched(moves: &str, simulations: u32) -> (SearchTree, Halving) {
         let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
         let mut tree = SearchTree::new(position, TreeParameters::default());
-        if let Gathered::Position(first) = tree.gather(None) {
-            judge(&mut tree, first);
-        }
+        let Gathered::Position(first) = tree.gather(None) else { panic!("nothing is asked") };
+        judge(&mut tree, first);
         let mut random = Rng::with_seed(1);
         let mut halving =
             Halving::new(&tree, GumbelParameters::default(), simulations, 1.0, &mut random);
