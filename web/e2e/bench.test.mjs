@@ -193,6 +193,19 @@ test("training: begun, watched, stopped, and its network played against", async 
   await page.waitForURL(/\/game\//);
   await page.locator('[data-column="2"]').click();
   await eventually("the network has moved", async () => (await page.locator("[data-ply]").count()) === 2);
+
+  // It can play in a tournament.
+  await page.goto(`${server.base}/arena`);
+  await page.getByRole("button", { name: "Remove player 3" }).click();
+  await page.getByRole("combobox", { name: "Player 1", exact: true }).selectOption("AlphaZero");
+  await page.getByRole("combobox", { name: "Network", exact: true }).selectOption("Pupil · 4 × 4");
+  await page.getByRole("heading", { name: "AlphaZero, network Pupil" }).waitFor();
+  await page.getByRole("combobox", { name: "Board", exact: true }).selectOption("4x4");
+  await page.getByLabel("Games of each pairing", { exact: true }).fill("2");
+  await screenshot(page, "arena-network");
+  await page.getByRole("button", { name: "Start the tournament" }).click();
+  await page.waitForURL(/\/arena\/\w+$/);
+  await page.getByText("Finished", { exact: true }).waitFor();
   await close();
 });
 

@@ -110,7 +110,7 @@ struct AgentView {
 struct ParameterView {
     name: &'static str,
     about: &'static str,
-    /// `integer`, `number`, `choice` or `text`.
+    /// `integer`, `number`, `choice` or `text`. The one text is the training run of a network.
     kind: &'static str,
     default: Option<Value>,
     min: Option<Value>,
@@ -132,7 +132,6 @@ impl AgentsView {
             about: kind.about,
             parameters: kind
                 .all_parameters()
-                .filter(|parameter| !matches!(parameter.values, Values::Text { .. }))
                 .map(|parameter| ParameterView::new(parameter, config))
                 .collect(),
         });

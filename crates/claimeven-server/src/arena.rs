@@ -21,7 +21,7 @@ use crate::agents;
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
 use crate::jobs::{Desk, Ending, lock};
-use crate::routes::{Answer, Asked, Body, Id, SetupInput};
+use crate::routes::{Answer, Asked, Body, Id, SetupInput, title};
 use crate::store::{Job, Kind, State as JobState, now_ms};
 use crate::visitor::{Visitor, random_name};
 
@@ -36,7 +36,6 @@ pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
 }
 
 const MOST_PLAYERS: usize = 12;
-const LONGEST_TEXT: usize = 60;
 
 /// How long a tournament goes on while another one waits.
 const TURN: Duration = Duration::from_secs(20);
@@ -88,21 +87,13 @@ impl TournamentInput {
                 "a tournament has at most {MOST_PLAYERS} players here, not {count}"
             )));
         }
-        let names = self.players.iter().filter_map(|player| player.name.as_deref());
-        for text in names.chain([self.title.as_str()]) {
-            if text.chars().count() > LONGEST_TEXT || text.chars().any(char::is_control) {
-                return Err(Error::Bad(format!(
-                    "'{}' is no name of 1 to {LONGEST_TEXT} characters",
-                    text.escape_debug()
-                )));
-            }
-        }
         let mut players = Vec::new();
         for EntrantInput { agent, name } in &self.players {
             // Before the plan understands it: it is held against what visitors may have.
             let spec = agents::parse(agent, setup, config).map_err(Error::Bad)?;
-            let name = name.as_deref().map(str::trim).filter(|name| !name.is_empty());
-            players.push(json!({ "agent": spec.to_string(), "name": name.map_or(spec.to_string(), str::to_owned) }));
+            let name =
+                title(name.as_deref().unwrap_or_default())?.unwrap_or_else(|| spec.to_string());
+            players.push(json!({ "agent": spec.to_string(), "name": name }));
         }
         if let Some(openings) = &self.openings {
             check_openings(openings)?;
@@ -125,8 +116,8 @@ impl TournamentInput {
             // Nobody may hold up the others for ever.
             "move_time": config.think_others_ms.max(1),
         });
-        if !self.title.trim().is_empty() {
-            document["title"] = self.title.trim().into();
+        if let Some(title) = title(&self.title)? {
+            document["title"] = title.into();
         }
         if let Some(openings) = &self.openings {
             document["openings"] = openings.clone().into();
@@ -257,11 +248,8 @@ async fn create(
     let (document, plan) = input.plan(&app)?;
     app.guard.new_game(address)?;
     let own = app.jobs.store.jobs(Kind::Tournament, Some(&who)).await?;
+    check_free(&app, &own)?;
     let config = &app.hall.config;
-    if own.iter().filter(|job| job.state.is_active()).count() >= config.jobs_each.max(1) {
-        let message = "your other tournaments have to end first; stop one of them".to_owned();
-        return Err(Error::Conflict(message, None));
-    }
     if own.len() >= config.jobs_kept.max(1) {
         let message = format!("you have {} tournaments; delete one of them first", own.len());
         return Err(Error::Conflict(message, None));
@@ -285,6 +273,16 @@ async fn create(
     };
     app.jobs.add(&job).await?;
     Ok((StatusCode::CREATED, Json(view(&app, &job, &who))).into_response())
+}
+
+/// Whether one more of a visitor's own tournaments may go on.
+fn check_free(app: &App, own: &[Job]) -> Answer<()> {
+    let active = own.iter().filter(|job| job.state.is_active()).count();
+    if active < app.hall.config.jobs_each.max(1) {
+        return Ok(());
+    }
+    let message = "your other tournaments have to end first; stop one of them".to_owned();
+    Err(Error::Conflict(message, None))
 }
 
 /// The visitor's tournaments, the latest first.
@@ -351,11 +349,7 @@ async fn resume(
 ) -> Answer<Json<TournamentView>> {
     let job = app.jobs.own(Kind::Tournament, &id, &who).await?;
     let own = app.jobs.store.jobs(Kind::Tournament, Some(&who)).await?;
-    let active = own.iter().filter(|job| job.state.is_active()).count();
-    if active >= app.hall.config.jobs_each.max(1) {
-        let message = "your other tournaments have to end first; stop one of them".to_owned();
-        return Err(Error::Conflict(message, None));
-    }
+    check_free(&app, &own)?;
     app.jobs.resume(&job).await?;
     let job = app.jobs.find(Kind::Tournament, &id).await?;
     Ok(Json(view(&app, &job, &who)))

@@ -233,12 +233,12 @@ fn seat(input: SeatInput, player: usize, setup: Setup, app: &App, who: &Visitor)
     match input {
         SeatInput::Open {} => Ok(Seat::Open),
         SeatInput::Human { name: given } => {
-            let name = name(given)?.unwrap_or_else(|| default_name(player));
+            let name = name(given.as_deref())?.unwrap_or_else(|| default_name(player));
             Ok(Seat::Human { holder: Some(who.clone()), name })
         }
         SeatInput::Agent { agent, name: given } => {
             let spec = agents::parse(&agent, setup, &app.hall.config).map_err(Error::Bad)?;
-            let name = name(given)?.unwrap_or_else(|| spec.to_string());
+            let name = name(given.as_deref())?.unwrap_or_else(|| spec.to_string());
             Ok(Seat::Agent { spec, name })
         }
     }
@@ -257,15 +257,25 @@ fn clock(input: &ClockInput) -> Answer<Clock> {
     Ok(Clock { initial, increment: Duration::from_millis(increment_ms), left: [initial; 2] })
 }
 
-/// A name as others may be shown it.
-fn name(given: Option<String>) -> Answer<Option<String>> {
-    const LONGEST: usize = 40;
-    let Some(given) = given else { return Ok(None) };
-    let name = given.split_whitespace().collect::<Vec<_>>().join(" ");
-    if name.chars().any(char::is_control) || name.chars().count() > LONGEST {
-        return Err(Error::Bad(format!("a name has at most {LONGEST} printable characters")));
+/// The name of a player of a game.
+fn name(given: Option<&str>) -> Answer<Option<String>> {
+    short_text("a name", given.unwrap_or_default(), 40)
+}
+
+/// What people call a tournament, a player in it or a run.
+pub(crate) fn title(given: &str) -> Answer<Option<String>> {
+    short_text("a title", given, 60)
+}
+
+/// A line as others may be shown it; none if it is blank.
+fn short_text(what: &str, given: &str, longest: usize) -> Answer<Option<String>> {
+    let text = given.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().any(char::is_control) || text.chars().count() > longest {
+        let text = text.escape_debug();
+        let message = format!("{what} has at most {longest} printable characters, not '{text}'");
+        return Err(Error::Bad(message));
     }
-    Ok(Some(name).filter(|name| !name.is_empty()))
+    Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
@@ -341,7 +351,7 @@ async fn join(
     Id(id): Id,
     Body(joining): Body<Joining>,
 ) -> Answer<Json<GameView>> {
-    let name = name(joining.name)?;
+    let name = name(joining.name.as_deref())?;
     change(&app, &who, &id, move |round, who, now| round.join(who, name, now)).await
 }
 

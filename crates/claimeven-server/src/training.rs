@@ -27,7 +27,7 @@ use crate::config::Config;
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
 use crate::jobs::{Desk, Ending, lock};
-use crate::routes::{Answer, Asked, Body, Id, SetupInput};
+use crate::routes::{Answer, Asked, Body, Id, SetupInput, title};
 use crate::store::{Job, Kind, State as JobState, now_ms};
 use crate::visitor::{Visitor, random_name};
 
@@ -160,6 +160,8 @@ struct RunSummary {
     state: &'static str,
     /// When it was begun, in milliseconds since 1970.
     created: i64,
+    /// The game that it learns.
+    setup: SetupInput,
     mine: bool,
     /// Seconds worked, and to be worked.
     done: u64,
@@ -206,7 +208,9 @@ struct ShownGame {
 }
 
 fn summary(job: &Job, who: &Visitor, iterations: u64) -> RunSummary {
+    let plan: Option<RunInput> = serde_json::from_str(&job.plan).ok();
     RunSummary {
+        setup: plan.map(|plan| plan.setup).unwrap_or_default(),
         id: job.id.clone(),
         title: job.title.clone(),
         state: job.state.name(),
@@ -277,13 +281,7 @@ async fn create(
 ) -> Answer<Response> {
     input.parameters()?;
     check_minutes(input.minutes, &app.hall.config)?;
-    let title = input.title.trim();
-    if title.chars().count() > 60 || title.chars().any(char::is_control) {
-        return Err(Error::Bad(format!(
-            "'{}' is no name of 1 to 60 characters",
-            title.escape_debug()
-        )));
-    }
+    let title = title(&input.title)?;
     allowed(&app).map_err(Error::Forbidden)?;
     app.guard.new_game(address)?;
     check_room(&app).await?;
@@ -293,7 +291,7 @@ async fn create(
         owner: who.clone(),
         created: now_ms(),
         state: JobState::Queued,
-        title: if title.is_empty() { input.preset.clone() } else { title.to_owned() },
+        title: title.unwrap_or_else(|| input.preset.clone()),
         plan: serde_json::to_string(&input).map_err(|error| Error::Internal(error.to_string()))?,
         done: 0,
         total: whole_seconds(60.0 * input.minutes),

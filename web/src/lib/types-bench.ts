@@ -150,6 +150,7 @@ export interface RunSummary {
   title: string;
   state: JobState;
   created: number;
+  setup: Setup;
   mine: boolean;
   /** Seconds worked, and to be worked. */
   done: number;

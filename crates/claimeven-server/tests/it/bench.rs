@@ -211,7 +211,7 @@ async fn tournaments_are_limited_and_bad_ones_refused() {
         (json!({ "openings": "balanced:30" }), "not 'balanced:30'"),
         (json!({ "openings": "/etc/passwd" }), "not '/etc/passwd'"),
         (json!({ "format": "cup" }), "not 'cup'"),
-        (json!({ "title": "x".repeat(61) }), "60 characters"),
+        (json!({ "title": "x".repeat(61) }), "at most 60 printable characters"),
         (json!({ "setup": { "cols": 0 } }), "0"),
     ] {
         let mut plan = cup(2);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agentText, fieldError, isChoosable, levelOf, parseAgent } from "./agent-text";
+import { agentText, fieldError, formParameters, hasNetwork, isChoosable, levelOf, parseAgent } from "./agent-text";
 import { t } from "./samples";
 import type { AgentKind, Parameter } from "../types";
 
@@ -24,6 +24,14 @@ describe("an agent's text", () => {
     expect(agentText(alphabeta, {})).toBe("alphabeta");
     expect(agentText(alphabeta, { depth: "4", eval: "galli" })).toBe("alphabeta");
     expect(agentText(alphabeta, { depth: " 8 ", eval: "nitk" })).toBe("alphabeta:depth=8,eval=nitk");
+  });
+
+  it("may name a network", () => {
+    const zero = { name: "zero", about: "", parameters: [parameter({ name: "model", kind: "text", default: null }), parameter({ name: "sims", default: 100 })] };
+    expect([hasNetwork(zero), hasNetwork(alphabeta)]).toEqual([true, false]);
+    expect(formParameters(zero).map(({ name }) => name)).toEqual(["sims"]);
+    expect(agentText(zero, { model: "abc" })).toBe("zero:model=abc");
+    expect(agentText(zero, { model: "" })).toBe("zero");
   });
 
   it("knows nothing of fields that another agent had", () => {

@@ -19,7 +19,7 @@ function isCommand(parameter: Parameter): boolean {
   return parameter.name === "cmd";
 }
 
-/** Parameters that a person can set here: a path on the server is not one of them. */
+/** Parameters that have a field of their own in the form. A network is chosen from a list. */
 export function formParameters(agent: AgentKind): Parameter[] {
   return agent.parameters.filter((parameter) => parameter.kind !== "text");
 }
@@ -30,9 +30,14 @@ export function defaultText(parameter: Parameter): string {
   return parameter.kind === "flag" ? (value === true || value === "on" ? "on" : "off") : String(value);
 }
 
+/** Whether it plays with a network, which may be one that was trained here. */
+export function hasNetwork(agent: AgentKind): boolean {
+  return agent.parameters.some((parameter) => parameter.name === "model");
+}
+
 /** The text of an agent with these fields; what is left at its default is left out. */
 export function agentText(agent: AgentKind, fields: Fields): string {
-  const parts = formParameters(agent)
+  const parts = agent.parameters
     .map((parameter) => [parameter, (fields[parameter.name] ?? "").trim()] as const)
     .filter(([parameter, value]) => value !== "" && value !== defaultText(parameter))
     .map(([parameter, value]) => `${parameter.name}=${value}`);

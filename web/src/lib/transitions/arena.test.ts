@@ -13,6 +13,7 @@ test("everyone meets everyone, or the first meets all others", () => {
 });
 
 test("players are told apart by their names", () => {
+  expect(namesOf([{ agent: "x".repeat(90), name: "" }], String)[0]).toMatch(/^x{54}…$/);
   expect(namesOf(players, (agent) => agent)).toEqual(["level:1", "level:1 (2)", "Carlo"]);
   expect(planOfForm(form, (agent) => agent)).toMatchObject({ title: "Cup", games: 10, players: [{ name: "level:1" }, { name: "level:1 (2)" }, { agent: "mcts", name: "Carlo" }] });
   expect("openings" in planOfForm(form, String)).toBe(false);

@@ -14,6 +14,8 @@ export interface ArenaForm {
 }
 
 export const MOST_PLAYERS = 12;
+/** What the server takes for a name, less a number behind it. */
+const LONGEST_NAME = 55;
 
 /** How many games a tournament has. */
 export function gamesOf({ format, players, games }: Pick<ArenaForm, "format" | "players" | "games">): number {
@@ -23,7 +25,8 @@ export function gamesOf({ format, players, games }: Pick<ArenaForm, "format" | "
 
 /** The names that players go by: what was typed, else the agent, told apart by a number where several are the same. */
 export function namesOf(players: Entrant[], name: (agent: string) => string): string[] {
-  const wanted = players.map((player) => player.name.trim() || name(player.agent));
+  const short = (text: string): string => (text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME - 1)}…` : text);
+  const wanted = players.map((player) => short(player.name.trim() || name(player.agent)));
   return wanted.map((text, index) => {
     const before = wanted.slice(0, index).filter((other) => other === text).length;
     return before === 0 ? text : `${text} (${before + 1})`;
