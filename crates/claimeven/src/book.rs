@@ -3,8 +3,11 @@
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
+use std::thread;
 
-use claimeven_solver::{Book, BuildError, Options, Solver, book_positions, build_book};
+use claimeven_game::Position;
+use claimeven_solver::{Book, BuildError, Options, Solver, Unsolvable, book_positions, build_book};
+use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::Failure;
@@ -159,15 +162,15 @@ fn verify(args: &VerifyArgs) -> Result<(), Failure> {
     }
     fastrand::Rng::with_seed(args.seed).shuffle(&mut positions);
     positions.truncate(args.sample);
-    let mut solver = Solver::new(Options::default());
     let bar = bar(positions.len() as u64, "{wide_bar} {human_pos}/{human_len}, {eta} left");
-    let mut wrong = 0;
-    for position in bar.wrap_iter(positions.iter()) {
-        let score = solver.score(position)?.value();
-        if i32::from(book.score(position.canonical_key())) != score {
-            wrong += 1;
-        }
-    }
+    let cores = thread::available_parallelism().map_or(1, Into::into);
+    let share = positions.len().div_ceil(cores).max(1);
+    let wrong: usize = thread::scope(|scope| {
+        let (book, bar) = (&book, &bar);
+        let count = |part| scope.spawn(move || count_wrong(book, part, bar));
+        let threads: Vec<_> = positions.chunks(share).map(count).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).sum::<Result<_, _>>()
+    })?;
     bar.finish_and_clear();
     let mut out = anstream::stdout().lock();
     let sampled = positions.len();
@@ -180,6 +183,22 @@ fn verify(args: &VerifyArgs) -> Result<(), Failure> {
         0 => Ok(()),
         _ => Err(Failure::Other(format!("{}: the book is wrong", args.file.display()))),
     }
+}
+
+/// How many of a book's scores are not those that a search finds.
+fn count_wrong(
+    book: &Book,
+    positions: &[Position],
+    bar: &ProgressBar,
+) -> Result<usize, Unsolvable> {
+    let mut solver = Solver::new(Options::default());
+    let mut wrong = 0;
+    for position in positions {
+        let score = solver.score(position)?.value();
+        wrong += usize::from(i32::from(book.score(position.canonical_key())) != score);
+        bar.inc(1);
+    }
+    Ok(wrong)
 }
 
 fn describe(book: &Book, json: bool) -> Result<(), Failure> {
