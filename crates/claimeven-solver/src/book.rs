@@ -123,13 +123,17 @@ impl Book {
     }
 }
 
-/// The books that are part of the program: all positions of the standard board at ply 8.
+/// The books that are part of the program: all positions of the standard board at plies 8 and 12.
 pub fn embedded_books() -> Vec<Arc<Book>> {
-    static PLY_8: LazyLock<Arc<Book>> = LazyLock::new(|| {
-        let book = Book::from_bytes(include_bytes!("../books/7x6-8.book"));
-        Arc::new(book.expect("the book was whole when the program was built"))
+    static BOOKS: LazyLock<[Arc<Book>; 2]> = LazyLock::new(|| {
+        let files: [&[u8]; 2] =
+            [include_bytes!("../books/7x6-8.book"), include_bytes!("../books/7x6-12.book")];
+        files.map(|bytes| {
+            let book = Book::from_bytes(bytes);
+            Arc::new(book.expect("the book was whole when the program was built"))
+        })
     });
-    vec![Arc::clone(&PLY_8)]
+    BOOKS.to_vec()
 }
 
 /// The positions of a book, one of each mirror pair. Those of one parent follow each other, and so do

@@ -69,25 +69,54 @@ fn a_solver_with_a_book_gives_the_same_scores_without_searching() {
     assert_eq!(with.nodes(), 0);
 }
 
-#[test]
-fn the_embedded_book_is_small_complete_and_right() {
-    let books = embedded_books();
-    let [book] = &books[..] else { panic!("there is one") };
-    assert_eq!((book.setup(), book.ply()), (Setup::STANDARD, 8));
-    assert!(book.to_bytes().len() < 100_000);
-    let mut positions = book_positions(Setup::STANDARD, 8);
-    assert_eq!(book.entries(), positions.len() as u64);
+/// Positions of the standard board that a book holds, by random play.
+fn sample(book: &Book, count: usize) -> Vec<Position> {
+    let mut rng = fastrand::Rng::with_seed(5);
+    let random_play = || {
+        let mut position = Position::new(Setup::STANDARD);
+        while position.ply() < book.ply() && position.outcome().is_none() {
+            let legal: Vec<_> = position.legal().collect();
+            position.play(legal[rng.usize(..legal.len())]).unwrap();
+        }
+        position
+    };
+    std::iter::repeat_with(random_play)
+        .filter(|position| book.holds(position))
+        .take(count)
+        .collect()
+}
 
-    fastrand::Rng::with_seed(5).shuffle(&mut positions);
-    let mut solve = scorer();
-    for position in &positions[..40] {
-        assert_eq!(book.score(position.canonical_key()), solve(position), "{position:?}");
+#[test]
+fn the_embedded_books_are_small_complete_and_right() {
+    let books = embedded_books();
+    let known = [(8, 77_715, 100_000), (12, 4_200_899, 3_000_000)];
+    assert_eq!(books.len(), known.len());
+    for (book, (ply, entries, most_bytes)) in books.iter().zip(known) {
+        assert_eq!((book.setup(), book.ply(), book.entries()), (Setup::STANDARD, ply, entries));
+        assert!(book.to_bytes().len() <= most_bytes, "ply {ply}");
+        let mut solve = scorer();
+        for position in sample(book, 40 * ply as usize / 8) {
+            assert_eq!(book.score(position.canonical_key()), solve(&position), "{position:?}");
+        }
     }
-    let mut solver = Solver::new(Options { books: books.clone(), ..Options::default() });
+    assert_eq!(book_positions(Setup::STANDARD, 8).len() as u64, books[0].entries());
+
+    let mut solver = Solver::new(Options { books, ..Options::default() });
     let columns = solver.scores(&Position::new(Setup::STANDARD)).unwrap();
     let columns: Vec<i32> = columns.into_iter().flatten().map(Score::value).collect();
     assert_eq!(columns, [-2, -1, 0, 1, 0, -1, -2]);
     assert_eq!(solver.nodes(), 0);
+}
+
+#[test]
+fn each_embedded_book_follows_from_the_next() {
+    let [earlier, later] = &embedded_books()[..] else { panic!("there are two") };
+    let mut reader = Solver::new(Options { books: vec![Arc::clone(later)], ..Options::default() });
+    for position in sample(earlier, 500) {
+        let score = reader.score(&position).unwrap().value();
+        assert_eq!(i32::from(earlier.score(position.canonical_key())), score, "{position:?}");
+    }
+    assert_eq!(reader.nodes(), 0);
 }
 
 #[test]
