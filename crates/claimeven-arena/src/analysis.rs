@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use claimeven_game::{Column, Position, Ruleset};
 use claimeven_search::{Agent, Bound, Limits, Perfect, Ties, Value};
-use claimeven_solver::{Book, Limits as SolverLimits, Options, Score, Solver, embedded_books};
+use claimeven_solver::{Limits as SolverLimits, Options, Score, Solver, embedded_books};
 
 /// Analyses positions, and remembers what it has found of the last ones.
 ///
@@ -24,7 +24,6 @@ pub struct Analyst {
     solver: Solver,
     /// For the ruleset that the solver does not know.
     perfect: Perfect,
-    books: Vec<Arc<Book>>,
 }
 
 /// When to be content with what is known.
@@ -45,7 +44,7 @@ pub struct Analysis {
     pub columns: Vec<Option<ColumnAnalysis>>,
     /// Best play to the end; empty if it is not known.
     pub line: Vec<Column>,
-    /// Whether the opening book has it.
+    /// Whether its value is in the opening books.
     pub in_book: bool,
     /// Positions searched.
     pub nodes: u64,
@@ -93,10 +92,9 @@ impl Analysis {
 impl Default for Analyst {
     fn default() -> Analyst {
         const TABLE_MB: usize = 8;
-        let books = embedded_books();
-        let options = Options { books: books.clone(), table_mb: TABLE_MB, ..Options::default() };
+        let options = Options { books: embedded_books(), table_mb: TABLE_MB, ..Options::default() };
         let perfect = Perfect::new(Options::default(), Ties::default(), 0);
-        Analyst { solver: Solver::new(options), perfect, books }
+        Analyst { solver: Solver::new(options), perfect }
     }
 }
 
@@ -109,13 +107,11 @@ impl Analyst {
     /// What is known of a position when a limit is reached, if not all. Of a finished game, and of
     /// one that it cannot analyse, there is nothing to say.
     pub fn analyse(&mut self, position: &Position, limits: &AnalysisLimits) -> Analysis {
-        let in_book =
-            |book: &Arc<Book>| book.setup() == position.setup() && book.ply() >= position.ply();
         let nothing = Analysis {
             value: None,
             columns: vec![None; position.setup().cols().into()],
             line: Vec::new(),
-            in_book: position.outcome().is_none() && self.books.iter().any(in_book),
+            in_book: self.solver.in_book(position),
             nodes: 0,
         };
         if position.outcome().is_some() || !Analyst::can_analyse(position) {

@@ -154,6 +154,11 @@ impl Solver {
         Ok(line)
     }
 
+    /// Whether a book tells the score of a position, without a search.
+    pub fn in_book(&self, position: &Position) -> bool {
+        position.outcome().is_none() && self.book(position).is_some()
+    }
+
     /// The nodes searched since the solver was made.
     pub fn nodes(&self) -> u64 {
         self.nodes
@@ -191,17 +196,19 @@ impl Solver {
         Ok(bounds)
     }
 
-    /// The score by the book whose ply comes next, if there is one.
-    fn book_score(&self, position: &Position) -> Option<Score> {
+    /// The book whose ply comes next, if one tells the score of a position.
+    fn book(&self, position: &Position) -> Option<&Book> {
         let books = self.options.books.iter();
         let book = books
             .filter(|book| book.setup() == position.setup() && book.ply() >= position.ply())
             .min_by_key(|book| book.ply())?;
-        is_reachable(position).then(|| {
-            let most = position.setup().cells() as i32;
-            let mut reader = BookReader { book, known: HashMap::new() };
-            Score::new(with_board!(position, board => reader.score(board, -most, most)))
-        })
+        is_reachable(position).then_some(book)
+    }
+
+    fn book_score(&self, position: &Position) -> Option<Score> {
+        let most = position.setup().cells() as i32;
+        let mut reader = BookReader { book: self.book(position)?, known: HashMap::new() };
+        Some(Score::new(with_board!(position, board => reader.score(board, -most, most))))
     }
 }
 

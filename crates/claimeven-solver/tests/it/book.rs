@@ -126,6 +126,7 @@ fn an_unreachable_position_is_not_looked_up() {
     let mut with = Solver::new(Options { books: vec![book], ..Options::default() });
     let mut without = Solver::new(Options::default());
     let odd = Position::from_picture(setup, ".....\n.....\n.....\nX....\nO....").unwrap();
+    assert!(!with.in_book(&odd) && with.in_book(&Position::new(setup)));
     assert_eq!(with.score(&odd).unwrap(), without.score(&odd).unwrap());
     assert!(with.nodes() > 0);
 }

@@ -36,7 +36,7 @@ export const study = {
     bounds: "This board is too large to be solved in a few seconds. What is shown is certain, but not everything is known: + wins, − loses, ≥ = at least a draw, ≤ = at most a draw.",
     unsolvable: "Where each line is a point, only boards of up to 20 cells can be solved. The opinions below still help.",
     book: "Opening book",
-    bookAbout: "All positions of up to 12 discs are in the book; the answer needs no search.",
+    bookAbout: "The book has the exact values of all positions of up to 12 discs.",
     exact: "Exact",
     bound: "Bounds",
     values: "What each column is worth",
