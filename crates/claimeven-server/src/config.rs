@@ -151,10 +151,20 @@ impl Config {
         if !self.runs.is_empty() {
             return Some(PathBuf::from(&self.runs));
         }
+        self.database_file().map(|path| PathBuf::from(format!("{path}-runs")))
+    }
+
+    /// The file that games are kept in, if it is one.
+    ///
+    /// ```
+    /// let mut config = claimeven_server::Config::default();
+    /// config.database = "sqlite:///srv/games.sqlite?mode=rwc".to_owned();
+    /// assert_eq!(config.database_file(), Some("/srv/games.sqlite"));
+    /// ```
+    pub fn database_file(&self) -> Option<&str> {
         let path = self.database.strip_prefix("sqlite:")?;
         let path = path.strip_prefix("//").unwrap_or(path);
-        let path = path.split('?').next().filter(|path| !path.is_empty() && *path != ":memory:")?;
-        Some(PathBuf::from(format!("{path}-runs")))
+        path.split('?').next().filter(|path| !path.is_empty() && *path != ":memory:")
     }
 
     /// The settings as a file has them.

@@ -72,10 +72,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 async fn serve(config: Config) -> Result<(), ServerError> {
-    let database = config.database.clone();
+    let place = config.database_file().map(|path| format!(", games in {path}"));
     let server = Server::start(config).await?;
     let addr = server.addr()?;
-    let place = database.strip_prefix("sqlite:").map(|path| format!(", games in {path}"));
     // Whoever closed the output does not want to read it.
     let _ = writeln!(
         anstream::stdout(),
