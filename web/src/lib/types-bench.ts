@@ -189,7 +189,7 @@ export interface Iteration {
 
 export interface TrainingRun extends RunSummary {
   error: string | null;
-  plan: { preset: string; minutes: number; seed: number; setup: Setup };
+  plan: { preset: string; minutes: number; seed: number };
   stage: { kind: "preparing" | "playing" | "learning" | "testing"; done: number; of: number } | null;
   history: Iteration[];
   networks: number[];

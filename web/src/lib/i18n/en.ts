@@ -68,13 +68,13 @@ export const en = {
     dusk: ["Coral", "Teal"],
   } satisfies Record<string, Colours> as Record<string, Colours>,
 
-  agent: (text: string): string => {
+  agent: (text: string, network = (id: string): string => id): string => {
     const level = levelOf(text);
     if (level !== null) return `Level ${level}`;
     const { name, fields } = parseAgent(text);
     const shown = Object.entries(fields)
       .filter(([key]) => key !== "seed")
-      .map(([key, value]) => `${PARAMETERS[key]?.replace(/ \(.*/, "").toLowerCase() ?? key} ${value}`);
+      .map(([key, value]) => `${PARAMETERS[key]?.replace(/ \(.*/, "").toLowerCase() ?? key} ${key === "model" ? network(value) : value}`);
     return [AGENTS[name] ?? name, ...shown].join(", ");
   },
   agentKind: (name: string): string => AGENTS[name] ?? name,

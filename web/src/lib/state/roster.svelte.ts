@@ -41,8 +41,7 @@ class RosterState {
 
   /** An agent's text for people, with the titles of networks. */
   describe(text: string): string {
-    const titled = this.networks.reduce((shown, { id, title }) => shown.replace(`model=${id}`, `model=${title.replaceAll(/[,="]/g, " ")}`), text);
-    return t.agent(titled);
+    return t.agent(text, (id) => this.networks.find((run) => run.id === id)?.title ?? id);
   }
 
   about(level: number): string {
