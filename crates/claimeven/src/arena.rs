@@ -6,13 +6,12 @@ mod text;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Instant;
 
 use claimeven_arena::{JournalError, Plan, Tally, Tournament, TournamentError};
 
-use crate::Failure;
 use crate::progress;
+use crate::{Failure, cores};
 
 /// Play a tournament from a file
 #[derive(clap::Args)]
@@ -70,7 +69,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         file.map_err(|error| in_file(path, &error))?;
     }
     let tournament = Tournament::new(&plan)?;
-    let cores = || thread::available_parallelism().map_or(1, Into::into);
     let threads = args.threads.map_or_else(cores, usize::from);
     let bar = progress::bar(plan.games(), "{bar:30} {pos}/{len} games, {per_sec}, {eta} left");
     let (start, mut from_journal) = (Instant::now(), None);

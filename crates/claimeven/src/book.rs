@@ -10,10 +10,10 @@ use claimeven_solver::{Book, BuildError, Options, Solver, Unsolvable, book_posit
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use crate::Failure;
 use crate::progress::bar;
 use crate::setup::{SetupArgs, SetupJson};
 use crate::solver::{SolverArgs, read_book};
+use crate::{Failure, cores};
 
 /// Build, check and describe opening books
 #[derive(clap::Args)]
@@ -163,8 +163,7 @@ fn verify(args: &VerifyArgs) -> Result<(), Failure> {
     fastrand::Rng::with_seed(args.seed).shuffle(&mut positions);
     positions.truncate(args.sample);
     let bar = bar(positions.len() as u64, "{wide_bar} {human_pos}/{human_len}, {eta} left");
-    let cores = thread::available_parallelism().map_or(1, Into::into);
-    let share = positions.len().div_ceil(cores).max(1);
+    let share = positions.len().div_ceil(cores()).max(1);
     let wrong: usize = thread::scope(|scope| {
         let (book, bar) = (&book, &bar);
         let count = |part| scope.spawn(move || count_wrong(book, part, bar));

@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use claimeven_arena::{
@@ -13,9 +12,9 @@ use claimeven_arena::{
 use claimeven_game::{Column, Game, Setup};
 use serde_json::json;
 
-use crate::Failure;
 use crate::progress;
 use crate::setup::SetupArgs;
+use crate::{Failure, cores};
 
 /// Let two players play many games against each other
 #[derive(clap::Args)]
@@ -109,7 +108,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let pairs = args.games.div_ceil(2);
     let openings = openings(args, setup, pairs)?;
-    let cores = || thread::available_parallelism().map_or(1, Into::into);
     let contest = Contest {
         setup,
         players: [&args.first, &args.second],

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::thread;
 
 use claimeven_arena::AgentSpec;
 use claimeven_game::Setup;
@@ -11,10 +10,10 @@ use claimeven_search::Limits;
 use claimeven_zero::{Rate, Run, Strength, TestSet, evaluate, kept_networks};
 use serde_json::json;
 
-use crate::Failure;
 use crate::plot::{Chart, Figure, Scale, Series};
 use crate::progress;
 use crate::setup::{SetupArgs, SetupJson};
+use crate::{Failure, cores};
 
 /// Measure a player's moves against exact scores
 #[derive(clap::Args)]
@@ -107,7 +106,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for examinee in &examinees {
         examinee.agent.build(setup, 0)?;
     }
-    let cores = || thread::available_parallelism().map_or(1, Into::into);
     let threads = args.threads.map_or_else(cores, usize::from);
     let sets = sets(args, setup, threads)?;
 

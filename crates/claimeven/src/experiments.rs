@@ -7,14 +7,13 @@ mod text;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use claimeven_arena::{EXPERIMENTS, Experiment, Finding, Lab, Origin, Progress};
 use serde_json::json;
 
-use crate::Failure;
 use crate::progress;
+use crate::{Failure, cores};
 
 /// Put claims about players to the test, with games and exact scores
 #[derive(clap::Args)]
@@ -92,7 +91,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let pictures = folder.join("experiments");
         fs::create_dir_all(&pictures).map_err(|error| in_file(&pictures, &error))?;
     }
-    let cores = || thread::available_parallelism().map_or(1, Into::into);
     let threads = args.threads.map_or_else(cores, usize::from);
     let bar = progress::bar(0, "{bar:25} {msg} {pos}/{len}, {eta} left");
     let watch = |progress| match progress {

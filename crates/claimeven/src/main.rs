@@ -109,6 +109,11 @@ fn main() -> ExitCode {
     }
 }
 
+/// How many threads to use where nobody says.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, Into::into)
+}
+
 fn run(cli: Cli) -> Result<(), Failure> {
     match cli.color {
         When::Auto => anstream::ColorChoice::Auto,

@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
 
 use claimeven_game::Setup;
 use claimeven_solver::{Book, Options, Solver, embedded_books};
 
-use crate::Failure;
+use crate::{Failure, cores};
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Solver")]
@@ -35,7 +34,6 @@ pub(crate) struct SolverArgs {
 
 impl SolverArgs {
     pub(crate) fn threads(&self) -> usize {
-        let cores = || thread::available_parallelism().map_or(1, Into::into);
         self.threads.map_or_else(cores, usize::from)
     }
 

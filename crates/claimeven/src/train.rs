@@ -19,8 +19,8 @@ use claimeven_game::Setup;
 use claimeven_zero::{Observer, Parameters, ParametersError, Resources, Run, RunError};
 use clap::builder::PossibleValuesParser;
 
-use crate::Failure;
 use crate::setup::SetupArgs;
+use crate::{Failure, cores};
 use dashboard::Dashboard;
 use log::Log;
 use view::{Goal, Stage, View};
@@ -232,7 +232,6 @@ impl Task<'_> {
 
     /// Trains until the goal is reached or the user wants to stop.
     fn work(&self, observer: &mut Observer<'_>) -> Result<(), Failure> {
-        let cores = || thread::available_parallelism().map_or(1, Into::into);
         let threads = self.args.threads.map_or_else(cores, usize::from);
         let resources =
             Resources { keep_free: 1_000_000 * self.args.keep_free, ..Resources::new(threads) };
