@@ -159,8 +159,8 @@ impl fmt::Display for Rate {
 }
 
 /// Asks a player for its move in every position of a set, and the solver what it is worth. Every
-/// thread makes a player of its own, so that none remembers what another has seen, and calls
-/// `progress` after every move.
+/// position gets a player of its own, so that none remembers what another has seen and the number
+/// of threads makes no difference. `progress` is called after every move.
 pub fn evaluate(
     make_agent: impl Fn() -> Box<dyn Agent> + Sync,
     set: &TestSet,
@@ -168,9 +168,8 @@ pub fn evaluate(
     threads: usize,
     progress: impl Fn() + Sync,
 ) -> Result<Strength, EvaluateError> {
-    let make = || (make_agent(), solver());
-    let moves = in_parallel(&set.positions, threads, make, |(agent, solver), (position, score)| {
-        let judged = judge_move(agent.as_mut(), solver, position, *score, limits);
+    let moves = in_parallel(&set.positions, threads, solver, |solver, (position, score)| {
+        let judged = judge_move(make_agent().as_mut(), solver, position, *score, limits);
         progress();
         judged
     });
