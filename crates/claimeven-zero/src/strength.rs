@@ -162,14 +162,15 @@ impl fmt::Display for Rate {
 /// position gets a player of its own, so that none remembers what another has seen and the number
 /// of threads makes no difference. `progress` is called after every move.
 pub fn evaluate(
-    make_agent: impl Fn() -> Box<dyn Agent> + Sync,
+    make_agent: impl Fn() -> Result<Box<dyn Agent>, AgentError> + Sync,
     set: &TestSet,
     limits: &Limits,
     threads: usize,
     progress: impl Fn() + Sync,
 ) -> Result<Strength, EvaluateError> {
     let moves = in_parallel(&set.positions, threads, solver, |solver, (position, score)| {
-        let judged = judge_move(make_agent().as_mut(), solver, position, *score, limits);
+        let mut agent = make_agent().map_err(EvaluateError::Agent)?;
+        let judged = judge_move(agent.as_mut(), solver, position, *score, limits);
         progress();
         judged
     });
@@ -277,7 +278,7 @@ impl std::error::Error for LineError {}
 /// Why a player cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EvaluateError {
-    /// The player cannot decide.
+    /// The player cannot be made or cannot decide.
     Agent(AgentError),
     /// There are no exact scores.
     Unsolvable(Unsolvable),

@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let mut results = Vec::new();
         for set in &sets {
             bar.set_message(set.name.clone());
-            let agent = || agent.build(setup, args.seed).expect("it could be built before");
+            let agent = || agent.build(setup, args.seed);
             let strength = evaluate(agent, set, &Limits::default(), threads, || bar.inc(1));
             results.push(strength.map_err(|error| Failure::Input(error.to_string()))?);
         }

@@ -39,18 +39,19 @@ fn better_players_make_fewer_errors() {
     let count = || {
         moves.fetch_add(1, Ordering::Relaxed);
     };
-    let perfect = evaluate(exact, &set, &limits, 2, count).unwrap();
+    let perfect = evaluate(|| Ok(exact()), &set, &limits, 2, count).unwrap();
     assert_eq!(moves.into_inner(), 60);
     assert_eq!((perfect.positions, perfect.errors(), perfect.best_moves), (60, 0, 60));
     assert!((perfect.seconds - 1e-3).abs() < 1e-9);
 
-    let random = evaluate(|| Box::new(Random::default()), &set, &limits, 2, || ()).unwrap();
-    let searching = evaluate(|| Box::new(AlphaBeta::default()), &set, &limits, 1, || ()).unwrap();
+    let random = evaluate(|| Ok(Box::new(Random::default())), &set, &limits, 2, || ()).unwrap();
+    let searching =
+        evaluate(|| Ok(Box::new(AlphaBeta::default())), &set, &limits, 1, || ()).unwrap();
     assert!(random.errors() > searching.errors(), "{random:?} {searching:?}");
     assert!(random.best_moves < searching.best_moves);
     assert_eq!(
         random,
-        evaluate(|| Box::new(Random::default()), &set, &limits, 1, || ())
+        evaluate(|| Ok(Box::new(Random::default())), &set, &limits, 1, || ())
             .map(|again| claimeven_zero::Strength { seconds: random.seconds, ..again })
             .unwrap()
     );
@@ -73,7 +74,8 @@ fn public_sets_are_read_where_they_are() {
     if folder.exists() {
         let set = TestSet::load(&folder.join("Test_L3_R1"), Setup::STANDARD).unwrap();
         assert_eq!(set.len(), 1000);
-        let strength = evaluate(exact, &set.truncated(20), &Limits::default(), 1, || ()).unwrap();
+        let strength =
+            evaluate(|| Ok(exact()), &set.truncated(20), &Limits::default(), 1, || ()).unwrap();
         assert_eq!((strength.errors(), strength.best_moves), (0, 20));
     }
 }
