@@ -1,6 +1,6 @@
 /** The texts of the study room: analysis, review, puzzles and statistics. */
 
-import type { Judgement } from "../types-study";
+import type { Judgement } from "../../types-study";
 
 const plural = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 

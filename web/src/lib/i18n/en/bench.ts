@@ -1,6 +1,6 @@
 /** The texts of the lab, the arena and training. */
 
-import type { NodeKind } from "../types-bench";
+import type { NodeKind } from "../../types-bench";
 
 const whole = (n: number): string => n.toLocaleString("en-US").replaceAll(",", " ");
 const plural = (n: number, one: string, many = `${one}s`): string => `${whole(n)} ${n === 1 ? one : many}`;

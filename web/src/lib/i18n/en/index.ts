@@ -1,9 +1,9 @@
 /** All texts of the page in English. Another language is another file with the same keys. */
 
-import { levelOf, parseAgent, type FieldError } from "../transitions/agent-text";
-import { countText } from "../transitions/clock";
-import type { SetupProblem } from "../transitions/setup";
-import type { Reason, Result, Setup } from "../types";
+import { levelOf, parseAgent, type FieldError } from "../../transitions/agent-text";
+import { countText } from "../../transitions/clock";
+import type { SetupProblem } from "../../transitions/setup";
+import type { Reason, Result, Setup } from "../../types";
 import { bench } from "./bench";
 import { study } from "./study";
 
