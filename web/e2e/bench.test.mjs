@@ -2,8 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, before, test } from "node:test";
-import { checkAccess, checkWidth, DESKTOP, eventually, HUGE, PHONE, screenshot, startBrowser, startServer, TINY } from "./harness.mjs";
+import { after, before, checkAccess, checkWidth, DESKTOP, eventually, HUGE, PHONE, screenshot, startBrowser, startServer, TINY, test } from "./harness.mjs";
 
 let server, browser;
 before(async () => {

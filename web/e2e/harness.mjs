@@ -1,4 +1,7 @@
-// What the tests in a browser share: the real server with a database of its own, Chromium, and a proxy that can be cut.
+// What the browser tests share: the real server with a database of its own, Chromium, and a proxy that can be cut.
+//
+// `npm run e2e` needs the program with the page in it (CLAIMEVEN_BIN). While the page is being worked on, E2E_DIST=1 serves
+// `web/dist` (`npm run build`) in front of any program that has been built, so that Rust need not be compiled for each try.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -9,7 +12,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
+import { chromium, test } from "@playwright/test";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const artefacts = path.join(here, "..", "artefacts");
@@ -19,6 +22,10 @@ export const DESKTOP = { viewport: { width: 1280, height: 800 } };
 export const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
 export const TINY = { viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true };
 export const HUGE = { viewport: { width: 3840, height: 2160 } };
+
+export { test };
+export const before = test.beforeAll;
+export const after = test.afterAll;
 
 /** How long the slowest machine may take for a step. */
 export const PATIENCE = 30_000;
@@ -41,15 +48,26 @@ export async function startServer() {
     if (server.exitCode !== null || Date.now() > deadline) throw new Error(`the server did not start:\n${log}`);
     await pause(100);
   }
+  const front = process.env.E2E_DIST ? await serveDist(base) : { base, port, stop() {} };
   return {
-    base,
-    port,
+    base: front.base,
+    port: front.port,
     async stop() {
+      await front.stop();
       server.kill("SIGTERM");
       await ended;
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Serves the built page with the API of a server behind it. */
+async function serveDist(target) {
+  const { preview } = await import("vite");
+  const proxy = Object.fromEntries(["/api", "/embed", "/healthz"].map((path) => [path, { target, ws: true, changeOrigin: false }]));
+  const page = await preview({ root: path.join(here, ".."), logLevel: "error", preview: { host: "127.0.0.1", port: await freePort(), proxy } });
+  const base = page.resolvedUrls.local[0].replace(/\/$/, "").replace("localhost", "127.0.0.1");
+  return { base, port: Number(new URL(base).port), stop: () => page.close() };
 }
 
 /** Starts the system's Chromium. Each page it opens is watched: an error in its console fails the test. */

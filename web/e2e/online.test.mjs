@@ -1,8 +1,7 @@
 // Two people on two screens, one of whom loses the connection.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { checkAccess, column, DESKTOP, discs, eventually, gameOf, headline, moves, PHONE, screenshot, startBrowser, startProxy, startServer } from "./harness.mjs";
+import { after, before, checkAccess, column, DESKTOP, discs, eventually, gameOf, headline, moves, PHONE, screenshot, startBrowser, startProxy, startServer, test } from "./harness.mjs";
 
 let server, browser, proxy;
 before(async () => {

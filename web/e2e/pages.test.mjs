@@ -1,8 +1,7 @@
 // Every page in both themes and sizes, for everyone: axe, no sideways scrolling, settings that stay, the history.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { checkAccess, checkWidth, column, DESKTOP, eventually, gameOf, headline, HUGE, moves, PHONE, screenshot, startBrowser, startServer, TINY } from "./harness.mjs";
+import { after, before, checkAccess, checkWidth, column, DESKTOP, eventually, gameOf, headline, HUGE, moves, PHONE, screenshot, startBrowser, startServer, TINY, test } from "./harness.mjs";
 
 let server, browser;
 before(async () => {

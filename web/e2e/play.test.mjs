@@ -1,8 +1,7 @@
 // Games against the computer and at one screen: with the mouse, with every key, with undo and redo, to the end and on.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { column, discs, eventually, gameOf, headline, moves, screenshot, startBrowser, startServer, yourTurn } from "./harness.mjs";
+import { after, before, column, discs, eventually, gameOf, headline, moves, screenshot, startBrowser, startServer, yourTurn, test } from "./harness.mjs";
 
 let server, browser;
 before(async () => {

@@ -1,8 +1,7 @@
 // The study room: analysis board, game review, puzzles and statistics, against the real server.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { checkAccess, checkWidth, column, DESKTOP, discs, eventually, HUGE, PHONE, screenshot, startBrowser, startServer, TINY } from "./harness.mjs";
+import { after, before, checkAccess, checkWidth, column, DESKTOP, discs, eventually, HUGE, PHONE, screenshot, startBrowser, startServer, TINY, test } from "./harness.mjs";
 
 let server, browser;
 before(async () => {
