@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use claimeven_game::{Column, Setup};
+use claimeven_game::{Column, Setup, mix_key};
 use claimeven_search::AgentError;
 
 use crate::game::{Pairing, TimeControl, play_game};
@@ -132,8 +132,7 @@ impl Contest<'_> {
         cancel: &Arc<AtomicBool>,
     ) -> Result<Option<[GameRecord; 2]>, AgentError> {
         let opening = &self.openings[pair as usize % self.openings.len()];
-        let mut seeds =
-            fastrand::Rng::with_seed(self.seed ^ pair.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut seeds = fastrand::Rng::with_seed(self.seed ^ mix_key(pair));
         let mut play = |first_player| {
             let pairing = Pairing {
                 setup: self.setup,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use claimeven_game::{Column, Game};
+use claimeven_game::{Column, Game, mix_key};
 use claimeven_search::AgentError;
 
 use crate::game::{Pairing, play_game_watched};
@@ -192,7 +192,7 @@ impl<'a> Tournament<'a> {
             micros(time.per_move),
         ];
         parts.into_iter().fold(self.plan.seed, |seed, part| {
-            fastrand::Rng::with_seed(seed ^ part.wrapping_mul(0x9e37_79b9_7f4a_7c15)).u64(..)
+            fastrand::Rng::with_seed(seed ^ mix_key(part)).u64(..)
         })
     }
 

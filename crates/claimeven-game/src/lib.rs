@@ -20,19 +20,27 @@
 mod bits;
 mod board;
 mod cell;
+mod column;
 mod counting;
 mod game;
+mod hash;
 mod notation;
+mod outcome;
+mod player;
 mod position;
 mod rules;
 mod setup;
 
 pub use bits::Bits;
 pub use board::Board;
-pub use cell::{Cell, Column, Outcome, Player};
+pub use cell::Cell;
+pub use column::Column;
 pub use counting::{CountError, CountEvent, PlyCount, count_positions, perft};
 pub use game::Game;
+pub use hash::mix_key;
 pub use notation::{BoardError, MoveTextError, MoveTextReason};
+pub use outcome::Outcome;
+pub use player::Player;
 pub use position::{AnyBoard, PlayError, Position, UndoError};
 pub use rules::{AnySize, Fixed, Rules, Standard};
 pub use setup::{Ruleset, Setup, SetupError, UnknownRuleset};

@@ -148,10 +148,8 @@ impl Position {
     /// assert_eq!(columns.map(|column| column.to_char()).collect::<String>(), "352617");
     /// ```
     pub fn legal_from_centre(&self) -> impl Iterator<Item = Column> + use<> {
-        let last = usize::from(self.setup().cols()) - 1;
-        let mut columns: Vec<Column> = self.legal().collect();
-        columns.sort_by_key(|column| (2 * column.index()).abs_diff(last));
-        columns.into_iter()
+        let legal: Vec<Column> = self.legal().collect();
+        Column::from_centre(self.setup()).filter(move |column| legal.contains(column))
     }
 
     /// Drops a disc of the side to move into a column, or says why it cannot.

@@ -240,10 +240,8 @@ pub(crate) struct DepthSearch<'a, R: Rules, T: Trace> {
 impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
     pub(crate) fn new(board: &Board<R>, evaluation: &'a Evaluation, stop: Stop, trace: T) -> Self {
         let setup = board.rules().setup();
-        let mut order: Vec<_> =
-            Column::all(setup).map(|column| (column, board.rules().column(column))).collect();
-        let last = i32::from(setup.cols()) - 1;
-        order.sort_by_key(|(column, _)| (2 * column.index() as i32 - last).abs());
+        let cells_of = |column| (column, board.rules().column(column));
+        let order = Column::from_centre(setup).map(cells_of).collect();
         DepthSearch {
             evaluation,
             scale: Scale::new(evaluation, setup),

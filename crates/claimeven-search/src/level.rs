@@ -180,9 +180,8 @@ impl Agent for Level {
 
         // 3. The better a move, the likelier it is.
         let best = moves.iter().map(|(_, points)| *points).fold(f64::NEG_INFINITY, f64::max);
-        let middle = f64::from(position.setup().cols() - 1) / 2.0;
         let weight = |&(column, points): &(Column, f64)| {
-            let distance = (column.index() as f64 - middle).abs();
+            let distance = f64::from(column.distance_from_centre(position.setup())) / 2.0;
             ((points - best) / temperature - CENTRE_PULL * distance).exp()
         };
         let total: f64 = moves.iter().map(weight).sum();

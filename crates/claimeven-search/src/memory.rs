@@ -1,6 +1,6 @@
 //! Alpha-beta with a transposition table, which MTD(f) and the timed search are made of.
 
-use claimeven_game::{Bits, Board, Column, Rules, Setup};
+use claimeven_game::{Bits, Board, Column, Rules, Setup, mix_key};
 
 use crate::agent::Bound;
 use crate::depth_search::{DepthSearch, INFINITY};
@@ -82,8 +82,7 @@ impl Memory {
     }
 
     fn index(&self, key: u128) -> usize {
-        let mixed = (key as u64 ^ (key >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (mixed >> (u64::BITS - self.entries.len().ilog2())) as usize
+        (mix_key(key) >> (u64::BITS - self.entries.len().ilog2())) as usize
     }
 
     fn get(&self, key: u128) -> Entry {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use claimeven_game::{Bits, Column, Position, with_board};
+use claimeven_game::{Column, Position, mix_key};
 use fastrand::Rng;
 
 /// Which of several equally good moves is played.
@@ -43,12 +43,11 @@ impl Ties {
         if matches!(self, Ties::Centre | Ties::Random) {
             generator(position, seed).shuffle(&mut columns);
         }
-        let last = i32::from(position.setup().cols()) - 1;
         match self {
             Ties::First | Ties::Random => {}
             Ties::Last => columns.reverse(),
             Ties::Centre => {
-                columns.sort_by_key(|column| (2 * column.index() as i32 - last).abs());
+                columns.sort_by_key(|column| column.distance_from_centre(position.setup()));
             }
         }
         columns
@@ -72,8 +71,5 @@ impl FromStr for Ties {
 /// The random numbers for one decision: the same position and seed give the same ones, whatever
 /// was decided before.
 pub(crate) fn generator(position: &Position, seed: u64) -> Rng {
-    let key: u128 = with_board!(position, board => board.key().widen());
-    // Fibonacci hashing spreads keys that differ in a few bits.
-    let mixed = (key as u64 ^ (key >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    Rng::with_seed(seed ^ mixed)
+    Rng::with_seed(seed ^ mix_key(position.key()))
 }

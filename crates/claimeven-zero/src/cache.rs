@@ -1,6 +1,6 @@
 //! Answers that have been given before.
 
-use claimeven_game::Position;
+use claimeven_game::{Position, mix_key};
 
 use crate::evaluator::{Answer, Evaluator};
 
@@ -94,9 +94,7 @@ fn turn(position: &Position, canonical: &Position, answer: &mut Answer) {
 }
 
 fn index(key: u128, entries: usize) -> usize {
-    // Fibonacci hashing spreads keys that differ in a few bits.
-    let mixed = (key as u64 ^ (key >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed >> 32) as usize & (entries - 1)
+    (mix_key(key) >> 32) as usize & (entries - 1)
 }
 
 #[cfg(test)]

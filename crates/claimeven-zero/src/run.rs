@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use claimeven_game::Setup;
+use claimeven_game::{Setup, mix_key};
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -407,7 +407,7 @@ impl Run {
     /// A seed for one purpose in one iteration.
     fn seed(&self, iteration: u64, purpose: u64) -> u64 {
         let mut random = Rng::with_seed(self.parameters.seed.wrapping_add(purpose << 32));
-        random.u64(..) ^ iteration.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        random.u64(..) ^ mix_key(iteration)
     }
 
     /// Whether there is room for what an iteration writes, and for others.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use claimeven_game::{Column, Outcome, Player, Position, Setup};
+use claimeven_game::{Column, Outcome, Player, Position, Setup, mix_key};
 use fastrand::Rng;
 
 use crate::cache::Cache;
@@ -220,7 +220,7 @@ impl Play {
         number: u64,
         evaluator: &mut impl Evaluator,
     ) -> Play {
-        let mut random = Rng::with_seed(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut random = Rng::with_seed(seed ^ mix_key(number));
         let plies = random.u32(0..=parameters.opening_plies);
         let count = random.u32(1..=parameters.opening_choice);
         let openings = (0..count).map(|_| random_opening(setup, plies, &mut random)).collect();

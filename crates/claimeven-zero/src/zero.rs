@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use claimeven_game::{Column, Position};
+use claimeven_game::{Column, Position, mix_key};
 use claimeven_search::{
     Agent, AgentError, Bound, ColumnValue, Content, Decision, Limits, Node as DrawnNode, Tree,
     Value, Work,
@@ -229,9 +229,7 @@ impl Zero {
             if weight >= greatest { 1.0 } else { (weight / greatest).powf(power) }
         };
         let chances: Vec<f32> = weights.iter().map(chance).collect();
-        let key = position.key();
-        let mixed = (key as u64 ^ (key >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut rest = Rng::with_seed(self.parameters.seed ^ mixed).f32();
+        let mut rest = Rng::with_seed(self.parameters.seed ^ mix_key(position.key())).f32();
         rest *= chances.iter().sum::<f32>();
         let drawn = chances.iter().position(|chance| {
             rest -= chance;

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use claimeven_game::{Column, Position, Setup};
+use claimeven_game::{Column, Position, Setup, mix_key};
 use claimeven_search::{AgentError, Limits};
 use claimeven_solver::{Options, Solver, embedded_books};
 
@@ -37,8 +37,7 @@ impl Sample {
         let wanted: Vec<usize> = (0..groups.len() * each).map(|index| index / each).collect();
         lab.more(wanted.len() as u64);
         let questions = lab.for_each(&wanted, |index, &group| {
-            let mix = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let mut random = fastrand::Rng::with_seed(lab.seed ^ mix);
+            let mut random = fastrand::Rng::with_seed(lab.seed ^ mix_key(index as u64 + 1));
             let options = Options { books: embedded_books(), ..Options::default() };
             let mut solver = Solver::new(options);
             loop {
