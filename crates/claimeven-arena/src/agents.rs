@@ -193,7 +193,7 @@ pub static AGENTS: &[AgentKind] = &[
         }],
         build: |settings| {
             let number = settings.whole("level").expect("a level has a number") as usize;
-            let options = Options { books: embedded_books(), ..Options::default() };
+            let options = Options::default().with_books(embedded_books());
             player(Level::new(number, options, settings.seed()).expect("there is that level"))
         },
     },
@@ -310,7 +310,10 @@ fn perfect(settings: &Settings) -> Built {
     Perfect::check(settings.setup)?;
     let whole = |name| settings.whole(name).expect("it has a default") as usize;
     let books = if settings.word("book") == "on" { embedded_books() } else { Vec::new() };
-    let options = Options { table_mb: whole("table"), threads: whole("threads"), books };
+    let options = Options::default()
+        .with_table_mb(whole("table"))
+        .with_threads(whole("threads"))
+        .with_books(books);
     player(Perfect::new(options, ties(settings), settings.seed()))
 }
 

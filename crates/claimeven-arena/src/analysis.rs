@@ -92,7 +92,7 @@ impl Analysis {
 impl Default for Analyst {
     fn default() -> Analyst {
         const TABLE_MB: usize = 8;
-        let options = Options { books: embedded_books(), table_mb: TABLE_MB, ..Options::default() };
+        let options = Options::default().with_books(embedded_books()).with_table_mb(TABLE_MB);
         let perfect = Perfect::new(Options::default(), Ties::default(), 0);
         Analyst { solver: Solver::new(options), perfect }
     }
@@ -141,7 +141,7 @@ impl Analyst {
             let time = limits.time.map(|time| time.saturating_sub(start.elapsed()) / left);
             let limits = SolverLimits { time, cancel: limits.cancel.clone(), nodes: None };
             left -= 1;
-            let Ok(bounds) = self.solver.bounds(&child, &limits) else { continue };
+            let Ok(bounds) = self.solver.score_within(&child, &limits) else { continue };
             let (low, high) = (-bounds.high, -bounds.low);
             analysis.columns[column.index()] = Some(ColumnAnalysis {
                 value: bounds.exact().map(|score| Value::of_score(score, &child).before()),
@@ -160,7 +160,7 @@ impl Analyst {
                 let mut child = *position;
                 child.play(column).expect("the column is a legal one");
                 analysis.line.push(column);
-                analysis.line.extend(self.solver.best_line(&child).unwrap_or_default());
+                analysis.line.extend(self.solver.principal_variation(&child).unwrap_or_default());
             }
         }
         analysis.nodes = self.solver.nodes() - nodes;
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn every_column_is_what_the_solver_says() {
         let mut analyst = Analyst::default();
-        let mut solver = Solver::new(Options { books: embedded_books(), ..Options::default() });
+        let mut solver = Solver::new(Options::default().with_books(embedded_books()));
         for moves in [
             "",
             "4455",

@@ -41,7 +41,7 @@ impl Openings {
         if balanced && (Solver::check(setup).is_err() || setup.cells() > Setup::STANDARD.cells()) {
             return Err(OpeningError::OutOfReach(setup));
         }
-        let mut solver = Solver::new(Options { books: embedded_books(), ..Options::default() });
+        let mut solver = Solver::new(Options::default().with_books(embedded_books()));
         let mut random = fastrand::Rng::with_seed(seed);
         let mut tried = HashSet::new();
         let mut openings = Vec::new();

@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn every_puzzle_has_one_way_and_the_solver_agrees() {
-        let mut solver = Solver::new(Options { books: embedded_books(), ..Options::default() });
+        let mut solver = Solver::new(Options::default().with_books(embedded_books()));
         let puzzles = Puzzle::embedded();
         assert!(puzzles.len() >= 200, "{}", puzzles.len());
         for puzzle in puzzles {

@@ -270,7 +270,7 @@ const PATIENCE: u32 = 2;
 
 impl<'a> Judge<'a> {
     fn new(options: &'a ReviewOptions) -> Judge<'a> {
-        let solver_options = Options { books: embedded_books(), ..Options::default() };
+        let solver_options = Options::default().with_books(embedded_books());
         let perfect = Perfect::new(Options::default(), Ties::default(), 0);
         Judge { options, solver: Solver::new(solver_options), perfect, after: None, failures: 0 }
     }
@@ -307,7 +307,7 @@ impl<'a> Judge<'a> {
             };
             let score = match known {
                 Some(score) => -score,
-                None => -self.solver.bounds(&child, &limits).ok()?.exact()?,
+                None => -self.solver.score_within(&child, &limits).ok()?.exact()?,
             };
             best = best.max(Some(score));
             let (column, value) = (column.number(), score.describe(position));

@@ -73,7 +73,7 @@ impl Perfect {
             time: limits.time,
             cancel: limits.cancel.as_ref().map(Arc::clone),
         };
-        let bounds = self.solver.bounds(child, &limits).expect("the ruleset is solvable");
+        let bounds = self.solver.score_within(child, &limits).expect("the ruleset is solvable");
         // The most that the other side can have is the least that this one is sure of.
         let value = Value::of_score(bounds.high, child).before();
         let bound = if bounds.exact().is_some() { Bound::Exact } else { Bound::AtLeast };
@@ -83,7 +83,7 @@ impl Perfect {
     /// Perfect play from a position on.
     fn line(&mut self, position: &Position, limits: &Limits) -> Vec<Column> {
         match position.setup().ruleset() {
-            Ruleset::Standard => self.solver.best_line(position).unwrap_or_default(),
+            Ruleset::Standard => self.solver.principal_variation(position).unwrap_or_default(),
             Ruleset::Lines => {
                 let decision = self.lines_solver.decide(position, limits);
                 decision.map_or(Vec::new(), |decision| decision.line)

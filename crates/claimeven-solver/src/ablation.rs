@@ -4,8 +4,9 @@ use claimeven_game::{AnySize, Position, Setup, Standard};
 
 use crate::Score;
 use crate::engine::{Engine, Searchers};
+use crate::limits::Stop;
 use crate::search::off;
-use crate::solver::{Limits, Options};
+use crate::solver::Options;
 
 macro_rules! techniques {
     ($($name:literal: $flag:ident,)*) => {
@@ -60,8 +61,7 @@ impl Ablated {
     /// The score of an unfinished position, if it takes no more than so many nodes.
     pub fn score(&mut self, position: &Position, nodes: u64) -> Option<Score> {
         let most = position.setup().cells() as i32;
-        let limits = Limits { nodes: Some(nodes), ..Limits::default() };
-        let (bounds, nodes) = self.engine.solve(position, [-most, most], &limits);
+        let (bounds, nodes) = self.engine.solve(position, [-most, most], nodes, &Stop::default());
         self.nodes += nodes;
         bounds.exact()
     }

@@ -16,6 +16,7 @@ use std::sync::{Arc, LazyLock};
 use claimeven_game::{Bits, Board, Column, Position, Rules, Ruleset, Setup, with_board};
 
 use crate::retrieval::{Collision, Retrieval};
+use crate::{Score, Solver, Unsolvable};
 
 const MAGIC: &[u8; 13] = b"claimevenbook";
 const VERSION: u8 = 1;
@@ -32,18 +33,56 @@ pub struct Book {
 }
 
 impl Book {
-    /// Makes a book of the scores of all its positions, given by their canonical keys.
-    pub fn new(setup: Setup, ply: u32, entries: &[(u128, i8)]) -> Result<Book, BookError> {
-        let mut scores: Vec<i8> = entries.iter().map(|&(_, score)| score).collect();
+    /// Makes a book of the scores of all its positions, which are those that [`book_positions`]
+    /// lists.
+    ///
+    /// ```
+    /// use claimeven_game::{Ruleset, Setup};
+    /// use claimeven_solver::{Book, Solver, book_positions};
+    ///
+    /// let setup = Setup::new(4, 4, 4, Ruleset::Standard)?;
+    /// let mut solver = Solver::default();
+    /// let mut entries = Vec::new();
+    /// for position in book_positions(setup, 4) {
+    ///     entries.push((position, solver.score(&position)?));
+    /// }
+    /// let book = Book::new(setup, 4, entries.iter().copied())?;
+    /// assert_eq!(book.get(&entries[7].0), Some(entries[7].1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(
+        setup: Setup,
+        ply: u32,
+        entries: impl IntoIterator<Item = (Position, Score)>,
+    ) -> Result<Book, BookError> {
+        Book::check(setup, ply)?;
+        let mut by_key: Vec<(u128, Score)> = Vec::new();
+        for (position, score) in entries {
+            if position.setup() != setup || position.ply() != ply {
+                return Err(BookError::ForeignPosition(Box::new(position)));
+            }
+            by_key.push((position.canonical_key(), score));
+        }
+        let mut scores: Vec<i8> = by_key.iter().map(|(_, score)| score.value() as i8).collect();
         scores.sort_unstable();
         scores.dedup();
         let bits = usize::BITS - scores.len().saturating_sub(1).leading_zeros();
-        let number = |score| scores.binary_search(&score).expect("it is one of them") as u8;
+        let number =
+            |score: Score| scores.partition_point(|&other| i32::from(other) < score.value());
         let numbered: Vec<(u128, u8)> =
-            entries.iter().map(|&(key, score)| (key, number(score))).collect();
+            by_key.iter().map(|&(key, score)| (key, number(score) as u8)).collect();
         let function =
             Retrieval::build(&numbered, bits).map_err(|Collision| BookError::Contradiction)?;
-        Ok(Book { setup, ply, entries: entries.len() as u64, scores, function })
+        Ok(Book { setup, ply, entries: by_key.len() as u64, scores, function })
+    }
+
+    /// Fails if a setup cannot have a book of a ply.
+    pub(crate) fn check(setup: Setup, ply: u32) -> Result<(), BookError> {
+        Solver::check(setup).map_err(BookError::Unsolvable)?;
+        if ply > setup.cells() {
+            return Err(BookError::Ply { ply, cells: setup.cells() });
+        }
+        Ok(())
     }
 
     /// The game it is a book of.
@@ -61,11 +100,27 @@ impl Book {
         self.entries
     }
 
-    /// The score of one of the book's positions by its canonical key. For the key of any other
-    /// position it is meaningless, so ask [`Book::holds`] first where that is not known.
-    pub fn score(&self, canonical_key: u128) -> i8 {
+    /// The score of a position that the book holds; `None` for any other.
+    ///
+    /// ```
+    /// use claimeven_game::{Position, Setup};
+    /// use claimeven_solver::embedded_books;
+    ///
+    /// let book = &embedded_books()[0];
+    /// let position = Position::from_moves(Setup::STANDARD, "35333571")?;
+    /// assert_eq!(book.get(&position).map(|score| score.value()), Some(-3));
+    /// assert_eq!(book.get(&Position::new(Setup::STANDARD)), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn get(&self, position: &Position) -> Option<Score> {
+        self.holds(position).then(|| self.score_of_key(position.canonical_key()))
+    }
+
+    /// The score of a position that the book holds, by its canonical key; noise for any other key.
+    pub(crate) fn score_of_key(&self, canonical_key: u128) -> Score {
         let number = self.function.get(canonical_key);
-        self.scores.get(usize::from(number)).copied().unwrap_or_default()
+        let score = self.scores.get(usize::from(number)).copied().unwrap_or_default();
+        Score::new(score.into())
     }
 
     /// Whether a position is one of the book's.
@@ -95,21 +150,22 @@ impl Book {
     /// Reads the bytes of a book file, or says why they are none.
     pub fn from_bytes(bytes: &[u8]) -> Result<Book, BookError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(BookError::NotABook)?;
-        let (&version, _) = rest.split_first().ok_or(BookError::Truncated)?;
+        let (&version, _) = rest.split_first().ok_or(BookError::Malformed)?;
         if version != VERSION {
             return Err(BookError::Version(version));
         }
-        let (content, stored) = bytes.split_last_chunk().ok_or(BookError::Truncated)?;
+        let (content, stored) = bytes.split_last_chunk().ok_or(BookError::Malformed)?;
         let (stored, computed) = (u32::from_le_bytes(*stored), crc32fast::hash(content));
         if stored != computed {
             return Err(BookError::Checksum { stored, computed });
         }
-        Book::from_content(&content[MAGIC.len() + 1..]).ok_or(BookError::Truncated)
+        Book::from_content(&content[MAGIC.len() + 1..]).ok_or(BookError::Malformed)
     }
 
     fn from_content(content: &[u8]) -> Option<Book> {
         let (&[cols, rows, connect, ply], content) = content.split_first_chunk()?;
         let setup = Setup::new(cols, rows, connect, Ruleset::Standard).ok()?;
+        Book::check(setup, ply.into()).ok()?;
         let (entries, content) = content.split_first_chunk()?;
         let (&count, content) = content.split_first()?;
         let (scores, content) = content.split_at_checked(count.into())?;
@@ -183,8 +239,9 @@ pub(crate) fn is_reachable(position: &Position) -> bool {
     can_be_emptied(*position, &mut HashSet::new())
 }
 
-/// Why bytes are not a book that can be used.
+/// Why bytes or scores do not make a book.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BookError {
     /// They do not begin like a book.
     NotABook,
@@ -197,10 +254,17 @@ pub enum BookError {
         /// The checksum of what the file holds.
         computed: u32,
     },
-    /// They end too early or go on too long.
-    Truncated,
+    /// They are not laid out like a book.
+    Malformed,
     /// The same position was given with two scores.
     Contradiction,
+    /// A position was given that has another setup or ply than the book.
+    ForeignPosition(Box<Position>),
+    /// The board is full before the book's ply.
+    #[allow(missing_docs, reason = "the names say it")]
+    Ply { ply: u32, cells: u32 },
+    /// Positions of the setup cannot be solved.
+    Unsolvable(Unsolvable),
 }
 
 impl fmt::Display for BookError {
@@ -213,35 +277,55 @@ impl fmt::Display for BookError {
             BookError::Checksum { stored, computed } => {
                 write!(f, "the book is damaged: checksum {computed:08x} instead of {stored:08x}")
             }
-            BookError::Truncated => f.write_str("the book has the wrong length"),
+            BookError::Malformed => f.write_str("the book is malformed"),
             BookError::Contradiction => f.write_str("a position has two different scores"),
+            BookError::ForeignPosition(position) => {
+                write!(f, "{position:?} does not belong to the book")
+            }
+            BookError::Ply { ply, cells } => {
+                write!(f, "a book of ply {ply} is impossible: the board is full after {cells}")
+            }
+            BookError::Unsolvable(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for BookError {}
+impl std::error::Error for BookError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            BookError::Unsolvable(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn book() -> Book {
+    /// A book whose scores are made up.
+    fn book() -> (Book, Vec<(Position, Score)>) {
         let setup = Setup::new(4, 4, 4, Ruleset::Standard).unwrap();
-        Book::new(setup, 3, &[(5, -2), (9, 0), (12, 7)]).unwrap()
+        let positions = book_positions(setup, 3).into_iter();
+        let entries: Vec<_> = positions.zip((-3..=7).cycle().map(Score::new)).collect();
+        (Book::new(setup, 3, entries.iter().copied()).unwrap(), entries)
     }
 
     #[test]
     fn a_book_survives_its_file() {
-        let read = Book::from_bytes(&book().to_bytes()).unwrap();
-        assert_eq!((read.setup(), read.ply(), read.entries()), (book().setup(), 3, 3));
-        for (key, score) in [(5, -2), (9, 0), (12, 7)] {
-            assert_eq!(read.score(key), score);
+        let (book, entries) = book();
+        let read = Book::from_bytes(&book.to_bytes()).unwrap();
+        assert_eq!((read.setup(), read.ply()), (book.setup(), 3));
+        assert_eq!(read.entries(), entries.len() as u64);
+        for (position, score) in entries {
+            assert_eq!(read.get(&position), Some(score));
+            assert_eq!(read.get(&position.mirror()), Some(score));
         }
     }
 
     #[test]
     fn damage_anywhere_is_noticed() {
-        let bytes = book().to_bytes();
+        let bytes = book().0.to_bytes();
         for index in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[index] ^= 0x10;
@@ -252,9 +336,25 @@ mod tests {
     }
 
     #[test]
+    fn what_does_not_belong_to_a_book_is_refused() {
+        let (_, entries) = book();
+        let setup = entries[0].0.setup();
+        let at_ply = |ply| Book::new(setup, ply, entries.iter().copied()).unwrap_err();
+        assert_eq!(at_ply(4), BookError::ForeignPosition(Box::new(entries[0].0)));
+        assert_eq!(
+            at_ply(300).to_string(),
+            "a book of ply 300 is impossible: the board is full after 16"
+        );
+        let twice = [(entries[0].0, Score::new(1)), (entries[0].0, Score::new(2))];
+        assert_eq!(Book::new(setup, 3, twice).unwrap_err(), BookError::Contradiction);
+        let lines = Setup::new(4, 4, 4, Ruleset::Lines).unwrap();
+        assert!(matches!(Book::new(lines, 3, []), Err(BookError::Unsolvable(_))));
+    }
+
+    #[test]
     fn only_positions_that_play_can_reach_are_held() {
         let setup = Setup::STANDARD;
-        let empty = Book::new(setup, 2, &[]).unwrap();
+        let empty = Book::new(setup, 2, []).unwrap();
         let picture = |bottom: &str, above: &str| {
             let top = ".......\n".repeat(4);
             Position::from_picture(setup, &format!("{top}{above}\n{bottom}")).unwrap()

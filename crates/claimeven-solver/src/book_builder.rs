@@ -17,6 +17,7 @@ use std::{fmt, thread};
 
 use claimeven_game::{Position, Setup};
 
+use crate::Score;
 use crate::book::{Book, BookError, book_positions};
 
 const MAGIC: &[u8; 13] = b"claimevenpart";
@@ -36,7 +37,7 @@ pub struct BuildProgress {
 /// Builds the book of a ply, going on from the checkpoint file if there is one.
 ///
 /// Each of the threads solves with a scorer of its own, which `new_scorer` makes.
-pub fn build_book<Scorer: FnMut(&Position) -> i8>(
+pub fn build_book<Scorer: FnMut(&Position) -> Score>(
     setup: Setup,
     ply: u32,
     checkpoint: &Path,
@@ -44,6 +45,7 @@ pub fn build_book<Scorer: FnMut(&Position) -> i8>(
     new_scorer: impl Fn() -> Scorer + Sync,
     mut on_progress: impl FnMut(BuildProgress),
 ) -> Result<Book, BuildError> {
+    Book::check(setup, ply)?;
     let positions = book_positions(setup, ply);
     let chunks = positions.len().div_ceil(POSITIONS_PER_CHUNK);
     let mut checkpoint = Checkpoint::open(checkpoint, setup, ply, positions.len())?;
@@ -57,14 +59,14 @@ pub fn build_book<Scorer: FnMut(&Position) -> i8>(
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
-        for _ in 0..threads {
+        for _ in 0..threads.max(1) {
             let sender = sender.clone();
             let (missing, next, positions, new_scorer) = (&missing, &next, &positions, &new_scorer);
             scope.spawn(move || {
                 let mut solve = new_scorer();
                 while let Some(&chunk) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let solved = positions[places(chunk, positions)].iter().map(&mut solve);
-                    if sender.send((chunk, solved.collect::<Vec<i8>>())).is_err() {
+                    if sender.send((chunk, solved.collect::<Vec<Score>>())).is_err() {
                         // The receiver has failed to write and has hung up.
                         return;
                     }
@@ -83,12 +85,8 @@ pub fn build_book<Scorer: FnMut(&Position) -> i8>(
         Ok::<(), BuildError>(())
     })?;
 
-    let entries: Vec<(u128, i8)> = positions
-        .iter()
-        .zip(scores)
-        .map(|(position, score)| (position.canonical_key(), score.expect("every chunk is solved")))
-        .collect();
-    Ok(Book::new(setup, ply, &entries)?)
+    let scores = scores.into_iter().map(|score| score.expect("every chunk is solved"));
+    Ok(Book::new(setup, ply, positions.into_iter().zip(scores))?)
 }
 
 /// The places of a chunk's positions in the list of all.
@@ -100,7 +98,7 @@ fn places(chunk: usize, positions: &[impl Sized]) -> Range<usize> {
 struct Checkpoint {
     file: File,
     /// What was found in the file, by place.
-    scores: Vec<Option<i8>>,
+    scores: Vec<Option<Score>>,
 }
 
 impl Checkpoint {
@@ -125,7 +123,7 @@ impl Checkpoint {
         while let Some((chunk, solved)) = read_chunk(&bytes[valid..], &scores) {
             let places = places(chunk, &scores);
             for (score, solved) in scores[places].iter_mut().zip(solved) {
-                *score = Some(solved.cast_signed());
+                *score = Some(Score::new(solved.cast_signed().into()));
             }
             valid += record_length(solved.len());
         }
@@ -134,9 +132,9 @@ impl Checkpoint {
         Ok(Checkpoint { file, scores })
     }
 
-    fn append(&mut self, chunk: usize, solved: &[i8]) -> io::Result<()> {
+    fn append(&mut self, chunk: usize, solved: &[Score]) -> io::Result<()> {
         let mut record = (chunk as u32).to_le_bytes().to_vec();
-        record.extend(solved.iter().map(|score| score.cast_unsigned()));
+        record.extend(solved.iter().map(|score| (score.value() as i8).cast_unsigned()));
         record.extend(crc32fast::hash(&record).to_le_bytes());
         self.file.write_all(&record)
     }
@@ -159,6 +157,7 @@ fn read_chunk<'a>(bytes: &'a [u8], positions: &[impl Sized]) -> Option<(usize, &
 
 /// Why a book could not be built.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum BuildError {
     /// The checkpoint file belongs to another book, or is something else.
     ForeignCheckpoint,
@@ -178,7 +177,15 @@ impl fmt::Display for BuildError {
     }
 }
 
-impl std::error::Error for BuildError {}
+impl std::error::Error for BuildError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            BuildError::ForeignCheckpoint => None,
+            BuildError::Io(error) => Some(error),
+            BuildError::Book(error) => Some(error),
+        }
+    }
+}
 
 impl From<io::Error> for BuildError {
     fn from(error: io::Error) -> BuildError {

@@ -7,21 +7,28 @@ use std::thread;
 use claimeven_game::{AnySize, Bits, Fixed, Position, Ruleset, Setup, Standard, with_board};
 
 use crate::Score;
-use crate::busy::Busy;
+use crate::abdada::CurrentlySearching;
+use crate::limits::Stop;
 use crate::search::{Quiet, Root, Search, off};
 use crate::shape::Shape;
-use crate::solver::{Bounds, Limits, Options};
-use crate::stop::Stop;
+use crate::solver::{Bounds, Options};
 use crate::table::Table;
-use crate::windows::{BUDGET_ROUNDS, Stopped, Windows};
+use crate::windows::{BUDGET_ROUNDS, Interrupt, Windows};
 
 /// Solves positions of one setup.
 pub(crate) trait Engine: Send {
     fn setup(&self) -> Setup;
 
-    /// What can be said of the score of an unfinished position before a limit is reached, and the
-    /// nodes that took. Scores beyond either end of the range count as that end.
-    fn solve(&mut self, position: &Position, range: [i32; 2], limits: &Limits) -> (Bounds, u64);
+    /// What is known of the score of an unfinished position when it is found, when `nodes` are
+    /// searched or when `stop` is requested, and how many nodes that took. Scores beyond either end
+    /// of the range count as that end.
+    fn solve(
+        &mut self,
+        position: &Position,
+        range: [i32; 2],
+        nodes: u64,
+        stop: &Stop,
+    ) -> (Bounds, u64);
 
     fn clear(&mut self);
 }
@@ -55,10 +62,10 @@ pub(crate) struct Searchers<S: Shape, const OFF: u32 = 0> {
 
 impl<S: Shape, const OFF: u32> Searchers<S, OFF> {
     pub(crate) fn new(shape: S, options: &Options) -> Self {
-        let threads = options.threads.max(1);
-        let table = Arc::new(Table::new(shape, (options.table_mb * threads) << 20));
-        let busy = (threads > 1).then(|| Arc::new(Busy::new()));
-        let search = |_| Search::new(shape, Arc::clone(&table), busy.clone());
+        let threads = options.threads();
+        let table = Arc::new(Table::new(shape, (options.table_mb() * threads) << 20));
+        let searching = (threads > 1).then(|| Arc::new(CurrentlySearching::new()));
+        let search = |_| Search::new(shape, Arc::clone(&table), searching.clone());
         Searchers { shape, team: (0..threads).map(search).collect(), table }
     }
 
@@ -73,7 +80,7 @@ impl<S: Shape, const OFF: u32> Searchers<S, OFF> {
         alpha: i32,
         nodes: u64,
         stop: &Stop,
-    ) -> Result<i32, Stopped> {
+    ) -> Result<i32, Interrupt> {
         let answered = Arc::new(AtomicBool::new(false));
         let nodes = nodes / self.team.len() as u64;
         let probe = |search: &mut Search<S, OFF>| {
@@ -97,7 +104,13 @@ impl<S: Shape, const OFF: u32> Engine for Searchers<S, OFF> {
         self.shape.setup()
     }
 
-    fn solve(&mut self, position: &Position, range: [i32; 2], limits: &Limits) -> (Bounds, u64) {
+    fn solve(
+        &mut self,
+        position: &Position,
+        range: [i32; 2],
+        nodes: u64,
+        stop: &Stop,
+    ) -> (Bounds, u64) {
         // 1. The first position with a choice, and who is to move there.
         let [own, other] =
             with_board!(position, board => [board.own().widen(), board.other().widen()]);
@@ -114,21 +127,22 @@ impl<S: Shape, const OFF: u32> Engine for Searchers<S, OFF> {
 
         // 3. Null windows, tried alone while they are cheap and then by all.
         let before = self.nodes();
-        let stop = Stop::new(limits);
         let rounds = if OFF & off::WINDOWS == 0 { BUDGET_ROUNDS } else { 0 };
         windows.close_in(rounds, |alpha, budget| {
             let start = self.nodes();
-            let allowed =
-                limits.nodes.map_or(u64::MAX, |nodes| nodes - (start - before).min(nodes));
+            let allowed = nodes.saturating_sub(start - before);
             let nodes = allowed.min(*budget);
             let found = if self.team.len() == 1 || *budget < u64::MAX {
                 self.team[0].probe(&root, alpha, nodes, stop.clone())
             } else {
-                self.probe_as_team(&root, alpha, nodes, &stop)
+                self.probe_as_team(&root, alpha, nodes, stop)
             };
-            let ran_out = if allowed <= *budget { Stopped::Halted } else { Stopped::Budget };
+            let ran_out = if allowed <= *budget { Interrupt::Limit } else { Interrupt::Budget };
             *budget = budget.saturating_sub(self.nodes() - start);
-            found.map_err(|stopped| if stopped == Stopped::Budget { ran_out } else { stopped })
+            found.map_err(|interrupt| match interrupt {
+                Interrupt::Budget => ran_out,
+                Interrupt::Limit => Interrupt::Limit,
+            })
         });
         let (low, high) =
             if sign == 1 { (windows.low, windows.high) } else { (-windows.high, -windows.low) };

@@ -7,27 +7,29 @@
     reason = "a node of the search is to be one piece of code, in registers as far as possible"
 )]
 
+mod abdada;
 #[cfg(feature = "ablation")]
 pub mod ablation;
 mod book;
 mod book_builder;
+mod book_reader;
 mod bounds;
-mod busy;
 mod engine;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
 mod four;
+mod limits;
 mod lines;
 mod retrieval;
 mod score;
 mod search;
 mod shape;
 mod solver;
-mod stop;
 mod table;
 mod windows;
 mod word;
 
 pub use book::{Book, BookError, book_positions, embedded_books};
 pub use book_builder::{BuildError, BuildProgress, build_book};
+pub use limits::{Limits, Stop, Stopped};
 pub use score::Score;
-pub use solver::{Bounds, Limits, Options, Solver, Unsolvable};
+pub use solver::{Bounds, Options, Solver, Unsolvable};

@@ -1,8 +1,10 @@
-//! A function from keys to small values that stores the values and not the keys.
+//! Ribbon retrieval: a static function from keys to small values that stores no keys.
 //!
-//! Every key is hashed to a row of a linear system over single bits: a start and a band of 128
-//! coefficients from there on. The table is a solution of the system, so the value of a key is
-//! read as the parity of the table under its band, once for each bit of the value:
+//! This is the ribbon of Dillinger and Walzer ("Ribbon filter: practically smaller than Bloom and
+//! Xor", 2021), used for retrieval instead of as a filter. Every key is hashed to a row of a linear
+//! system over GF(2): a start and a band ("ribbon") of 128 coefficients from there on. The table is
+//! a solution of the system, so the value of a key is read as the parity of the table under its
+//! band, once for each bit of the value:
 //!
 //! ```text
 //!            start
@@ -11,12 +13,13 @@
 //!   band        1 0 1 1 0 1               under it: 1 0 . . 1 -> an even number of ones: 0
 //! ```
 //!
-//! A solution exists as soon as the table has a little more room than there are keys, some 3 %
+//! A solution exists as soon as the table has a little more room than the keys need, about 3 %
 //! with bands of this width, whatever the keys are. A key that was not put in reads as noise: the
-//! caller has to know which keys there are.
+//! caller has to know which keys exist.
 //!
-//! Keys are split by hash into shards of a few thousand, each a system of its own with the first
-//! seed that solves it, so that building is quick and its work is bounded.
+//! What differs from the paper: keys are split by hash into shards of about 4096, each a system of
+//! its own that is built again with the next seed, and then with more rows, until it is solvable.
+//! No key is ever left out ("bumped") for another layer.
 
 /// The most bits a value can have.
 const MAX_VALUE_BITS: u32 = 8;
@@ -37,7 +40,7 @@ pub(crate) struct Retrieval {
 struct Shard {
     seed: u8,
     /// Where its tables begin, counted in rows of all value bits.
-    offset: u32,
+    offset: u64,
     /// The rows of its system.
     rows: u32,
 }
@@ -65,7 +68,8 @@ impl Retrieval {
                 return Err(Collision);
             }
             let (seed, solution) = solve_shard(keys);
-            let offset = function.shards.last().map_or(0, |last| last.offset + last.rows);
+            let offset =
+                function.shards.last().map_or(0, |last| last.offset + u64::from(last.rows));
             function.shards.push(Shard { seed, offset, rows: solution.len() as u32 });
             solutions.push(solution);
         }
@@ -79,15 +83,16 @@ impl Retrieval {
         let shard = self.shards[shard_of(hash, self.shards.len())];
         let equation = Equation::new(hash, shard.seed, shard.rows);
         (0..self.value_bits).fold(0, |value, bit| {
-            let table = shard.offset * self.value_bits + bit * shard.rows;
-            let parity = (self.band(table + equation.start) & equation.band).count_ones() & 1;
+            let table = shard.offset * u64::from(self.value_bits) + u64::from(bit * shard.rows);
+            let start = table + u64::from(equation.start);
+            let parity = (self.band(start) & equation.band).count_ones() & 1;
             value | (parity as u8) << bit
         })
     }
 
     /// The 128 table bits from an index on; zeros behind the end.
-    fn band(&self, index: u32) -> u128 {
-        let (byte, shift) = ((index / 8) as usize, index % 8);
+    fn band(&self, index: u64) -> u128 {
+        let (byte, shift) = ((index / 8) as usize, (index % 8) as u32);
         let mut bytes = [0; 17];
         let available = &self.bits[byte.min(self.bits.len())..];
         let length = available.len().min(bytes.len());
@@ -129,13 +134,14 @@ impl Retrieval {
         let (shard_bytes, bits) =
             bytes.split_at_checked(u32::from_le_bytes(*count) as usize * 3)?;
         let value_bits = u32::from(value_bits);
-        let mut offset = 0;
+        let mut offset = 0_u64;
         let shards: Vec<Shard> = shard_bytes
             .chunks_exact(3)
             .map(|bytes| {
-                let rows = u16::from_le_bytes([bytes[0], bytes[1]]).into();
-                offset += rows;
-                Shard { seed: bytes[2], offset: offset - rows, rows }
+                let rows = u16::from_le_bytes([bytes[0], bytes[1]]);
+                let shard = Shard { seed: bytes[2], offset, rows: rows.into() };
+                offset += u64::from(rows);
+                shard
             })
             .collect();
         let length = (offset as usize * value_bits as usize).div_ceil(8);

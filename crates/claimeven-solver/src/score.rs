@@ -43,10 +43,10 @@ impl Score {
     ///
     /// ```
     /// use claimeven_game::{Position, Setup};
-    /// use claimeven_solver::{Options, Solver};
+    /// use claimeven_solver::Solver;
     ///
     /// let position = Position::from_moves(Setup::STANDARD, "4455").unwrap();
-    /// let score = Solver::new(Options::default()).score(&position).unwrap();
+    /// let score = Solver::default().score(&position).unwrap();
     /// assert_eq!((score.value(), score.moves_to_win(&position)), (18, Some(2)));
     /// ```
     pub fn moves_to_win(self, position: &Position) -> Option<u32> {

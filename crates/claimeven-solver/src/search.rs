@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use claimeven_game::Bits;
 
+use crate::abdada::CurrentlySearching;
 use crate::bounds;
-use crate::busy::Busy;
+use crate::limits::Stop;
 use crate::lines::{line_from, line_starts, slanted_steps, threats};
 use crate::shape::Shape;
-use crate::stop::Stop;
 use crate::table::{Bound, Slot, Table};
-use crate::windows::Stopped;
+use crate::windows::Interrupt;
 use crate::word::Word;
 
 /// Techniques that can be switched off, for ablation and for tests: a set of
@@ -122,7 +122,7 @@ impl<B: Word> Child<B> {
 pub(crate) struct Search<S: Shape, const OFF: u32 = 0> {
     shape: S,
     table: Arc<Table<S::Bits>>,
-    busy: Option<Arc<Busy>>,
+    searching: Option<Arc<CurrentlySearching>>,
     /// Room for the children of every node on the way down.
     stack: Vec<Child<S::Bits>>,
     /// By bit index, see [`cell_order`].
@@ -146,9 +146,6 @@ const TEAM_LEFT: u32 = 20;
 const DEFERRED: i32 = -1_000_000;
 /// Nodes from which on a position is worth keeping in the table.
 const HARD_NODES: u64 = 60;
-/// How often a search looks whether it should end: about every millisecond.
-const NODES_BETWEEN_CHECKPOINTS: u64 = 4096;
-
 /// A position to begin with.
 pub(crate) enum Root<B> {
     /// Decided without search.
@@ -158,14 +155,18 @@ pub(crate) enum Root<B> {
 }
 
 impl<S: Shape, const OFF: u32> Search<S, OFF> {
-    pub(crate) fn new(shape: S, table: Arc<Table<S::Bits>>, busy: Option<Arc<Busy>>) -> Self {
+    pub(crate) fn new(
+        shape: S,
+        table: Arc<Table<S::Bits>>,
+        searching: Option<Arc<CurrentlySearching>>,
+    ) -> Self {
         let none = S::Bits::ZERO;
         let quiet = Quiet { own: none, opp: none, own_threats: none, opp_threats: none, discs: 0 };
         let blank = Child { quiet, slot: Slot::default(), order: 0, cell: 0, same_side: false };
         Search {
             shape,
             table,
-            busy,
+            searching,
             stack: vec![blank; ((shape.size() + 1) * shape.cols()) as usize],
             cell_order: cell_order(shape),
             nodes: 0,
@@ -210,7 +211,7 @@ impl<S: Shape, const OFF: u32> Search<S, OFF> {
         alpha: i32,
         nodes: u64,
         stop: Stop,
-    ) -> Result<i32, Stopped> {
+    ) -> Result<i32, Interrupt> {
         let slot = self.slot_of(root);
         if OFF & off::TABLE == 0
             && let Some(score) = self.table.get(slot).and_then(|bound| bound.decides(alpha))
@@ -228,14 +229,14 @@ impl<S: Shape, const OFF: u32> Search<S, OFF> {
 
     /// Ends the search, or says when to ask again.
     #[cold]
-    fn check_in(&mut self) -> Result<(), Stopped> {
+    fn check_in(&mut self) -> Result<(), Interrupt> {
         if self.nodes >= self.end {
-            return Err(Stopped::Budget);
+            return Err(Interrupt::Budget);
         }
         if self.stop.is_requested() {
-            return Err(Stopped::Halted);
+            return Err(Interrupt::Limit);
         }
-        self.checkpoint = self.end.min(self.nodes + NODES_BETWEEN_CHECKPOINTS);
+        self.checkpoint = self.end.min(self.nodes + Stop::POLL_INTERVAL);
         Ok(())
     }
 
@@ -251,7 +252,7 @@ impl<S: Shape, const OFF: u32> Search<S, OFF> {
         slot: Slot<S::Bits>,
         alpha: i32,
         stack: &mut [Child<S::Bits>],
-    ) -> Result<i32, Stopped> {
+    ) -> Result<i32, Interrupt> {
         if self.nodes >= self.checkpoint {
             self.check_in()?;
         }
@@ -390,20 +391,20 @@ impl<S: Shape, const OFF: u32> Search<S, OFF> {
         window: i32,
         left: u32,
         stack: &mut [Child<S::Bits>],
-    ) -> Result<i32, Stopped> {
-        if left < TEAM_LEFT || self.busy.is_none() {
+    ) -> Result<i32, Interrupt> {
+        if left < TEAM_LEFT || self.searching.is_none() {
             return self.search(&child.quiet, child.slot, window, stack);
         }
         let id = child.slot.id();
-        self.busy.as_ref().inspect(|busy| busy.enter(id));
+        self.searching.as_ref().inspect(|searching| searching.enter(id));
         let found = self.search(&child.quiet, child.slot, window, stack);
-        self.busy.as_ref().inspect(|busy| busy.leave(id));
+        self.searching.as_ref().inspect(|searching| searching.leave(id));
         found
     }
 
     #[inline(always)]
     fn is_busy(&self, slot: Slot<S::Bits>) -> bool {
-        self.busy.as_ref().is_some_and(|busy| busy.contains(slot.id()))
+        self.searching.as_ref().is_some_and(|searching| searching.contains(slot.id()))
     }
 
     /// Plays one safe move and then every forced one: a parry, or the only

@@ -1,29 +1,75 @@
-//! The solver as its users see it.
+//! The public interface of the solver.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
-use claimeven_game::{Bits, Board, Column, Position, Rules, Ruleset, Setup, with_board};
+use claimeven_game::{Column, Position, Ruleset, Setup};
 
 use crate::Score;
-use crate::book::{Book, has_winning_move, is_reachable};
+use crate::book::{Book, is_reachable};
 use crate::engine::{Engine, engine};
+use crate::limits::{Limits, Stop};
 
-/// What a solver may use.
+/// What a solver may use: the size of its table, its threads and its opening books.
+///
+/// ```
+/// use claimeven_solver::{Options, Solver, embedded_books};
+///
+/// let options = Options::default().with_threads(2).with_books(embedded_books());
+/// let solver = Solver::new(options);
+/// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Options {
-    /// The size of the transposition table for each thread, which brings caches of its own to the
-    /// table that all of them share. Small tables stay in the processor's caches: with the
-    /// default, positions of the standard board are solved fastest, and the empty one too.
-    pub table_mb: usize,
-    /// How many threads work on one position. Scores do not depend on it; with one thread,
-    /// neither do node counts.
-    pub threads: usize,
-    /// Opening books to consult.
-    pub books: Vec<Arc<Book>>,
+    table_mb: usize,
+    threads: usize,
+    books: Vec<Arc<Book>>,
+}
+
+impl Options {
+    /// The most threads that work on one position.
+    pub const MAX_THREADS: usize = 1024;
+
+    /// The largest transposition table per thread, in MiB.
+    pub const MAX_TABLE_MB: usize = 1 << 20;
+
+    /// Sets the size of the transposition table in MiB per thread: 2 by default, at most
+    /// [`Options::MAX_TABLE_MB`]. All threads share one table.
+    ///
+    /// Small tables stay in the processor's caches. With the default, positions of the standard
+    /// board are solved fastest, and so is the empty board.
+    pub fn with_table_mb(self, table_mb: usize) -> Options {
+        Options { table_mb: table_mb.min(Options::MAX_TABLE_MB), ..self }
+    }
+
+    /// Sets the number of threads that work on one position: 1 by default, and for 0; at most
+    /// [`Options::MAX_THREADS`].
+    ///
+    /// Scores do not depend on it. Node counts do, except with one thread.
+    pub fn with_threads(self, threads: usize) -> Options {
+        Options { threads: threads.clamp(1, Options::MAX_THREADS), ..self }
+    }
+
+    /// Sets the opening books to consult: none by default. See
+    /// [`embedded_books`](crate::embedded_books).
+    pub fn with_books(self, books: Vec<Arc<Book>>) -> Options {
+        Options { books, ..self }
+    }
+
+    /// The size of the transposition table in MiB per thread.
+    pub fn table_mb(&self) -> usize {
+        self.table_mb
+    }
+
+    /// The number of threads that work on one position.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The opening books to consult.
+    pub fn books(&self) -> &[Arc<Book>] {
+        &self.books
+    }
 }
 
 impl Default for Options {
@@ -32,23 +78,11 @@ impl Default for Options {
     }
 }
 
-/// When to stop before the score is known.
-#[derive(Clone, Debug, Default)]
-pub struct Limits {
-    /// After so many nodes.
-    pub nodes: Option<u64>,
-    /// After so much time.
-    pub time: Option<Duration>,
-    /// As soon as this is set.
-    pub cancel: Option<Arc<AtomicBool>>,
-}
-
-/// What is known of a score: it is not below `low` and not above `high`.
+/// What is known of a score: it is at least `low` and at most `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct Bounds {
-    /// The least the score can be.
     pub low: Score,
-    /// The most the score can be.
     pub high: Score,
 }
 
@@ -57,37 +91,47 @@ impl Bounds {
         Bounds { low: score, high: score }
     }
 
-    /// The score, if it is known.
+    /// The score, if both bounds agree on it.
     pub fn exact(self) -> Option<Score> {
         (self.low == self.high).then_some(self.low)
+    }
+
+    /// The same bounds as the opponent sees them.
+    #[must_use]
+    pub fn reversed(self) -> Bounds {
+        Bounds { low: -self.high, high: -self.low }
     }
 }
 
 /// Finds exact scores.
 ///
+/// Each question has two forms: one that searches until the answer is known, and one with
+/// [`Limits`] that returns what is known when a limit is reached.
+///
 /// ```
 /// use claimeven_game::{Position, Setup};
-/// use claimeven_solver::{Options, Solver};
+/// use claimeven_solver::Solver;
 ///
-/// let mut solver = Solver::new(Options::default());
-/// let position = Position::from_moves(Setup::STANDARD, "35333571").unwrap();
-/// let score = solver.score(&position).unwrap();
+/// let mut solver = Solver::default();
+/// let position = Position::from_moves(Setup::STANDARD, "35333571")?;
+/// let score = solver.score(&position)?;
 /// assert_eq!(score.describe(&position), "loses in 15");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Solver {
     options: Options,
-    /// For the setup of the last position.
+    /// The engine for the setup of the previous position.
     engine: Option<Box<dyn Engine>>,
     nodes: u64,
 }
 
 impl Solver {
-    /// A solver with an empty table. Memory is taken with the first position.
+    /// A solver with an empty table, which is allocated with the first position.
     pub fn new(options: Options) -> Solver {
         Solver { options, engine: None, nodes: 0 }
     }
 
-    /// Whether positions of a setup can be solved at all.
+    /// Fails if positions of a setup cannot be solved.
     pub fn check(setup: Setup) -> Result<(), Unsolvable> {
         match setup.ruleset() {
             Ruleset::Standard => Ok(()),
@@ -97,25 +141,37 @@ impl Solver {
 
     /// The exact score of a position.
     pub fn score(&mut self, position: &Position) -> Result<Score, Unsolvable> {
-        let bounds = self.bounds(position, &Limits::default())?;
+        let bounds = self.score_within(position, &Limits::default())?;
         Ok(bounds.exact().expect("only a limit stops the search"))
     }
 
-    /// The exact score of a position, or what is known of it when a limit is reached.
-    pub fn bounds(&mut self, position: &Position, limits: &Limits) -> Result<Bounds, Unsolvable> {
-        let most = position.setup().cells() as i32;
-        self.bounds_within(position, [-most, most], limits)
+    /// What is known of the score of a position when a limit is reached, if not the score itself.
+    pub fn score_within(
+        &mut self,
+        position: &Position,
+        limits: &Limits,
+    ) -> Result<Bounds, Unsolvable> {
+        self.bounds(position, full_range(position), &Task::new(self, limits))
     }
 
-    /// The sign of the score, which is found faster than the score itself: 1 if the side to move
-    /// wins, 0 for a draw, -1 if it loses.
+    /// The sign of the score: 1 if the side to move wins, 0 for a draw, -1 if it loses. It is
+    /// found faster than the score.
     pub fn sign(&mut self, position: &Position) -> Result<i32, Unsolvable> {
-        let bounds = self.bounds_within(position, [-1, 1], &Limits::default())?;
+        let bounds = self.sign_within(position, &Limits::default())?;
         Ok(bounds.exact().expect("only a limit stops the search").sign())
     }
 
-    /// For every column the score of playing there, seen from the side to move; `None` where it
-    /// cannot play.
+    /// What is known of the sign of the score when a limit is reached: bounds from -1 to 1.
+    pub fn sign_within(
+        &mut self,
+        position: &Position,
+        limits: &Limits,
+    ) -> Result<Bounds, Unsolvable> {
+        self.bounds(position, [-1, 1], &Task::new(self, limits))
+    }
+
+    /// The score of playing in each column, left to right, for the side to move; `None` for a
+    /// column that is not a legal move.
     pub fn scores(&mut self, position: &Position) -> Result<Vec<Option<Score>>, Unsolvable> {
         let score = |column| {
             let mut child = *position;
@@ -127,34 +183,77 @@ impl Solver {
         Column::all(position.setup()).map(score).collect()
     }
 
-    /// A line of perfect play from a position to the end of the game. Of the best moves it takes
-    /// the one nearest to the centre, the left one of two.
-    pub fn best_line(&mut self, position: &Position) -> Result<Vec<Column>, Unsolvable> {
+    /// What is known of the score of each column when a limit is reached; see [`Solver::scores`].
+    ///
+    /// The limits are those of all columns together. Columns are searched from the centre outwards,
+    /// and each gets an equal share of what is left, so that a hard one leaves something for the
+    /// others.
+    pub fn scores_within(
+        &mut self,
+        position: &Position,
+        limits: &Limits,
+    ) -> Result<Vec<Option<Bounds>>, Unsolvable> {
+        Solver::check(position.setup())?;
+        let task = Task::new(self, limits);
+        let mut bounds = vec![None; position.setup().cols().into()];
+        let columns: Vec<Column> = position.legal_from_centre().collect();
+        for (index, &column) in columns.iter().enumerate() {
+            let shares = (columns.len() - index) as u32;
+            let left = task.stop.remaining(self.nodes - task.nodes_before);
+            let limits = Limits {
+                nodes: left.nodes.map(|nodes| nodes / u64::from(shares)),
+                time: left.time.map(|time| time / shares),
+                cancel: left.cancel,
+            };
+            let child = after(position, column);
+            bounds[column.index()] = Some(self.score_within(&child, &limits)?.reversed());
+        }
+        Ok(bounds)
+    }
+
+    /// The principal variation: perfect play from a position to the end of the game. Of several
+    /// best moves it has the one nearest to the centre, the left one of two.
+    pub fn principal_variation(&mut self, position: &Position) -> Result<Vec<Column>, Unsolvable> {
+        self.principal_variation_within(position, &Limits::default())
+    }
+
+    /// As much of the principal variation as is found before a limit is reached: moves that are
+    /// proven best, perhaps none; see [`Solver::principal_variation`].
+    pub fn principal_variation_within(
+        &mut self,
+        position: &Position,
+        limits: &Limits,
+    ) -> Result<Vec<Column>, Unsolvable> {
+        let task = Task::new(self, limits);
+        let mut pv = Vec::new();
         let mut position = *position;
-        let mut score = self.score(&position)?;
-        let mut line = Vec::new();
+        let bounds = self.bounds(&position, full_range(&position), &task)?;
+        let Some(mut score) = bounds.exact() else { return Ok(pv) };
         while position.outcome().is_none() {
-            let mut next = None;
+            let mut best = None;
             for column in position.legal_from_centre() {
-                let mut child = position;
-                child.play(column).expect("the column is a legal one");
+                let child = after(&position, column);
                 // No move is better than the score, so one that is not worse is best.
                 let least = -score.value();
-                let bounds = self.bounds_within(&child, [least, least + 1], &Limits::default())?;
+                let bounds = self.bounds(&child, [least, least + 1], &task)?;
+                if bounds.exact().is_none() {
+                    return Ok(pv);
+                }
                 if bounds.high.value() <= least {
-                    next = Some((column, child));
+                    best = Some((column, child));
                     break;
                 }
             }
-            let (column, child) = next.expect("some move is as good as the position");
-            line.push(column);
+            // Only a book with wrong scores has no move that is as good as the position.
+            let Some((column, child)) = best else { return Ok(pv) };
+            pv.push(column);
             position = child;
             score = -score;
         }
-        Ok(line)
+        Ok(pv)
     }
 
-    /// Whether a book tells the score of a position, without a search.
+    /// Whether a book tells the score of a position without a search.
     pub fn in_book(&self, position: &Position) -> bool {
         position.outcome().is_none() && self.book(position).is_some()
     }
@@ -172,31 +271,34 @@ impl Solver {
     }
 
     /// The score, where anything beyond either end of the range counts as that end.
-    fn bounds_within(
+    fn bounds(
         &mut self,
         position: &Position,
         [low, high]: [i32; 2],
-        limits: &Limits,
+        task: &Task,
     ) -> Result<Bounds, Unsolvable> {
         let setup = position.setup();
         Solver::check(setup)?;
-        let known = match Score::of_finished(position) {
-            Some(score) => Some(score),
-            None => self.book_score(position),
-        };
+        // 1. A finished game, or a position that a book knows.
+        let known = Score::of_finished(position).or_else(|| {
+            let book = self.book(position)?;
+            book.look_ahead(position, &task.stop).ok()
+        });
         if let Some(score) = known {
             return Ok(Bounds::exactly(Score::new(score.value().clamp(low, high))));
         }
-        if self.engine.as_ref().is_none_or(|engine| engine.setup() != setup) {
-            self.engine = Some(engine(setup, &self.options));
-        }
-        let engine = self.engine.as_mut().expect("it has just been made");
-        let (bounds, nodes) = engine.solve(position, [low, high], limits);
+        // 2. A search, with the nodes that this task has left.
+        let engine = match &mut self.engine {
+            Some(engine) if engine.setup() == setup => engine,
+            outdated => outdated.insert(engine(setup, &self.options)),
+        };
+        let nodes = task.stop.max_nodes().saturating_sub(self.nodes - task.nodes_before);
+        let (bounds, nodes) = engine.solve(position, [low, high], nodes, &task.stop);
         self.nodes += nodes;
         Ok(bounds)
     }
 
-    /// The book whose ply comes next, if one tells the score of a position.
+    /// The book with the next ply, if it tells the score of a position.
     fn book(&self, position: &Position) -> Option<&Book> {
         let books = self.options.books.iter();
         let book = books
@@ -204,64 +306,37 @@ impl Solver {
             .min_by_key(|book| book.ply())?;
         is_reachable(position).then_some(book)
     }
+}
 
-    fn book_score(&self, position: &Position) -> Option<Score> {
-        let most = position.setup().cells() as i32;
-        let mut reader = BookReader { book: self.book(position)?, known: HashMap::new() };
-        Some(Score::new(with_board!(position, board => reader.score(board, -most, most))))
+impl Default for Solver {
+    fn default() -> Solver {
+        Solver::new(Options::default())
     }
 }
 
-/// Looks ahead from a position to the ply of a book.
-struct BookReader<'a> {
-    book: &'a Book,
-    /// What is known of positions before the book's ply, by canonical key: low and high.
-    known: HashMap<u128, (i32, i32)>,
+/// A question that may take several searches, all within the same limits.
+struct Task {
+    stop: Stop,
+    nodes_before: u64,
 }
 
-impl BookReader<'_> {
-    /// The score of a position that can be reached by play: exact if it is between the bounds,
-    /// else a bound on the same side of them.
-    fn score<R: Rules>(&mut self, board: Board<R>, mut alpha: i32, mut beta: i32) -> i32 {
-        let rules = board.rules();
-        let (cells, ply) = (rules.setup().cells() as i32, board.ply() as i32);
-        let key = board.canonical_key().widen();
-
-        // 1. Wins at once are not in the book.
-        if has_winning_move(&board) {
-            return (cells + 1 - ply) / 2;
-        }
-        if board.ply() == self.book.ply() {
-            return self.book.score(key).into();
-        }
-
-        // 2. What is known already.
-        let (low, high) = *self.known.get(&key).unwrap_or(&(-cells, cells));
-        alpha = alpha.max(low);
-        beta = beta.min(high);
-        if alpha >= beta {
-            return if low >= beta { low } else { high };
-        }
-
-        // 3. Every move, from the centre outwards.
-        let middle = i32::from(rules.setup().cols()) * rules.stride() as i32 / 2;
-        let mut moves: Vec<u32> = board.open().indices().collect();
-        moves.sort_by_key(|&index| (index as i32 - middle).abs());
-        let (mut best, first_alpha) = (-cells, alpha);
-        for index in moves {
-            let mut child = board;
-            child.play_cell(R::Bits::ONE << index);
-            best = best.max(-self.score(child, -beta, -alpha));
-            alpha = alpha.max(best);
-            if alpha >= beta {
-                break;
-            }
-        }
-        let low = if best > first_alpha { low.max(best) } else { low };
-        let high = if best < beta { high.min(best) } else { high };
-        self.known.insert(key, (low, high));
-        best
+impl Task {
+    fn new(solver: &Solver, limits: &Limits) -> Task {
+        Task { stop: Stop::new(limits), nodes_before: solver.nodes }
     }
+}
+
+/// All scores that a position could have.
+fn full_range(position: &Position) -> [i32; 2] {
+    let most = position.setup().cells() as i32;
+    [-most, most]
+}
+
+/// The position after a legal move.
+fn after(position: &Position, column: Column) -> Position {
+    let mut child = *position;
+    child.play(column).expect("the column is a legal one");
+    child
 }
 
 /// A ruleset that the solver does not know.
@@ -270,7 +345,7 @@ pub struct Unsolvable(pub Ruleset);
 
 impl fmt::Display for Unsolvable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the solver knows the ruleset {}, not {}", Ruleset::Standard, self.0)
+        write!(f, "the solver supports the ruleset {}, not {}", Ruleset::Standard, self.0)
     }
 }
 

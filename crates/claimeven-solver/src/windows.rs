@@ -11,13 +11,13 @@ const FIRST_BUDGET: u64 = 100;
 const BUDGET_GROWTH: u64 = 8;
 pub(crate) const BUDGET_ROUNDS: u32 = 3;
 
-/// Why a search ended without an answer.
+/// Why a null window was left without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stopped {
+pub(crate) enum Interrupt {
     /// The node budget of the round is used up.
     Budget,
-    /// Nobody wants the answer any more.
-    Halted,
+    /// A limit ended the whole search.
+    Limit,
 }
 
 /// The scores that are still possible, and the best guess among them.
@@ -33,7 +33,7 @@ impl Windows {
         Windows { low, high, guess: 0 }
     }
 
-    /// Narrows the range down to one score, or to what is known when `probe` is halted.
+    /// Narrows the range down to one score, or to what is known when a limit ends `probe`.
     ///
     /// `probe` takes a null window and the nodes left for it, from which it subtracts what it
     /// uses. It answers with a score at most `alpha` that the true one does not exceed, or with
@@ -41,25 +41,28 @@ impl Windows {
     pub(crate) fn close_in(
         &mut self,
         rounds: u32,
-        mut probe: impl FnMut(i32, &mut u64) -> Result<i32, Stopped>,
+        mut probe: impl FnMut(i32, &mut u64) -> Result<i32, Interrupt>,
     ) {
         let mut budget = FIRST_BUDGET;
         for _ in 0..rounds {
             for method in [Windows::walk, Windows::halve] {
                 let mut left = budget;
                 match method(self, &mut |alpha| probe(alpha, &mut left)) {
-                    Ok(()) | Err(Stopped::Halted) => return,
-                    Err(Stopped::Budget) => {}
+                    Ok(()) | Err(Interrupt::Limit) => return,
+                    Err(Interrupt::Budget) => {}
                 }
             }
             budget *= BUDGET_GROWTH;
         }
-        // Halted or not, the range holds what is known.
+        // Stopped or not, the range holds what is known.
         let _ = self.walk(&mut |alpha| probe(alpha, &mut { u64::MAX }));
     }
 
     /// Steps from the guess towards the score, one null window at a time.
-    fn walk(&mut self, probe: &mut dyn FnMut(i32) -> Result<i32, Stopped>) -> Result<(), Stopped> {
+    fn walk(
+        &mut self,
+        probe: &mut dyn FnMut(i32) -> Result<i32, Interrupt>,
+    ) -> Result<(), Interrupt> {
         while self.low < self.high {
             let alpha = self.guess.clamp(self.low, self.high - 1);
             let found = probe(alpha)?;
@@ -70,7 +73,10 @@ impl Windows {
     }
 
     /// Cuts off the far parts of the range on both sides of the guess.
-    fn halve(&mut self, probe: &mut dyn FnMut(i32) -> Result<i32, Stopped>) -> Result<(), Stopped> {
+    fn halve(
+        &mut self,
+        probe: &mut dyn FnMut(i32) -> Result<i32, Interrupt>,
+    ) -> Result<(), Interrupt> {
         let mut upper = true;
         while self.low < self.high {
             let middle = self.guess.clamp(self.low, self.high - 1);
@@ -112,7 +118,7 @@ mod tests {
                 for cost in [1, 30, 300, 3000] {
                     let mut windows = Windows::new(low, high);
                     windows.close_in(BUDGET_ROUNDS, |alpha, budget| {
-                        *budget = budget.checked_sub(cost).ok_or(Stopped::Budget)?;
+                        *budget = budget.checked_sub(cost).ok_or(Interrupt::Budget)?;
                         Ok(if score > alpha { alpha + 1 } else { alpha })
                     });
                     assert_eq!((windows.low, windows.high), (score, score));
@@ -122,13 +128,13 @@ mod tests {
     }
 
     #[test]
-    fn a_halt_leaves_bounds() {
+    fn a_limit_leaves_bounds() {
         let mut windows = Windows::new(-21, 21);
         let mut probes = 3;
         windows.close_in(BUDGET_ROUNDS, |alpha, _| {
             probes -= 1;
             if probes == 0 {
-                Err(Stopped::Halted)
+                Err(Interrupt::Limit)
             } else {
                 Ok(if 5 > alpha { alpha + 1 } else { alpha })
             }

@@ -80,7 +80,7 @@ impl Exam {
         let cancel = AtomicBool::new(false);
         let work = || {
             let books = embedded_books();
-            let mut solver = Solver::new(Options { books, ..Options::default() });
+            let mut solver = Solver::new(Options::default().with_books(books));
             let mut done = Vec::new();
             while let index = next.fetch_add(1, Ordering::Relaxed)
                 && let Some(game) = games.get(index)

@@ -220,7 +220,7 @@ fn judge_move(
 }
 
 fn solver() -> Solver {
-    Solver::new(Options { books: embedded_books(), ..Options::default() })
+    Solver::new(Options::default().with_books(embedded_books()))
 }
 
 /// Does something with every item, on some threads with a worker each, and keeps the order.

@@ -40,7 +40,7 @@ pub(crate) struct Args {
     columns: bool,
 
     /// Memory for the transposition table, in MiB
-    #[arg(long, value_name = "N", default_value_t = Options::default().table_mb)]
+    #[arg(long, value_name = "N", default_value_t = Options::default().table_mb())]
     table_mb: usize,
 
     /// Print JSON
@@ -74,7 +74,7 @@ struct Report {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let books = if args.book { embedded_books() } else { Vec::new() };
-    let mut solver = Solver::new(Options { table_mb: args.table_mb, threads: 1, books });
+    let mut solver = Solver::new(Options::default().with_table_mb(args.table_mb).with_books(books));
     let mut reports = Vec::new();
     let mut out = anstream::stdout().lock();
     if !args.json {
@@ -161,7 +161,7 @@ fn measure(
     bar.set_message(name.to_owned());
     if let Some(last) = lines.iter().max_by_key(|line| line.position.ply()) {
         // The first position makes a solver take its memory, which is not to be measured.
-        solver.bounds(&last.position, &Limits { nodes: Some(0), ..Limits::default() })?;
+        solver.score_within(&last.position, &Limits { nodes: Some(0), ..Limits::default() })?;
     }
     let before = solver.nodes();
     let mut correct = 0;

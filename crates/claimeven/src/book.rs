@@ -131,7 +131,7 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
         args.solver.threads(),
         || {
             let mut solver = args.solver.solver(books.clone(), 1);
-            move |position| solver.score(position).map_or(0, |score| score.value() as i8)
+            move |position| solver.score(position).expect("the ruleset has been checked")
         },
         |progress| {
             let before = *before.get_or_insert(progress.done);
@@ -193,8 +193,8 @@ fn count_wrong(
     let mut solver = Solver::new(Options::default());
     let mut wrong = 0;
     for position in positions {
-        let score = solver.score(position)?.value();
-        wrong += usize::from(i32::from(book.score(position.canonical_key())) != score);
+        let score = solver.score(position)?;
+        wrong += usize::from(book.get(position) != Some(score));
         bar.inc(1);
     }
     Ok(wrong)

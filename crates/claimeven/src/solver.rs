@@ -27,7 +27,7 @@ pub(crate) struct SolverArgs {
 
     /// Memory for the transposition table per thread, in MiB
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(default_value_t = Options::default().table_mb as u32)]
+    #[arg(default_value_t = Options::default().table_mb() as u32)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     table_mb: u32,
 }
@@ -52,7 +52,12 @@ impl SolverArgs {
     }
 
     pub(crate) fn solver(&self, books: Vec<Arc<Book>>, threads: usize) -> Solver {
-        Solver::new(Options { table_mb: self.table_mb as usize, threads, books })
+        Solver::new(
+            Options::default()
+                .with_table_mb(self.table_mb as usize)
+                .with_threads(threads)
+                .with_books(books),
+        )
     }
 }
 

@@ -38,7 +38,7 @@ impl Sample {
         lab.more(wanted.len() as u64);
         let questions = lab.for_each(&wanted, |index, &group| {
             let mut random = fastrand::Rng::with_seed(lab.seed ^ mix_key(index as u64 + 1));
-            let options = Options { books: embedded_books(), ..Options::default() };
+            let options = Options::default().with_books(embedded_books());
             let mut solver = Solver::new(options);
             loop {
                 let position = played_position(random.u32(groups[group].clone()), &mut random);
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn one_can_err_where_moves_differ_in_their_result() {
-        let mut solver = Solver::new(Options { books: embedded_books(), ..Options::default() });
+        let mut solver = Solver::new(Options::default().with_books(embedded_books()));
         let mut keeping = |moves: &str| {
             let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
             let columns = keeping_columns(&mut solver, &position)?;

@@ -23,12 +23,12 @@ fn mcts(simulations: u64, seed: u64) -> Mcts {
 }
 
 fn perfect() -> Perfect {
-    let options = Options { books: embedded_books(), ..Options::default() };
+    let options = Options::default().with_books(embedded_books());
     Perfect::new(options, Ties::default(), 0)
 }
 
 fn level(number: usize, seed: u64) -> Level {
-    let options = Options { books: embedded_books(), ..Options::default() };
+    let options = Options::default().with_books(embedded_books());
     Level::new(number, options, seed).unwrap()
 }
 

@@ -19,9 +19,9 @@ fn checkpoint(name: &str) -> PathBuf {
     path
 }
 
-fn scorer() -> impl FnMut(&Position) -> i8 {
+fn scorer() -> impl FnMut(&Position) -> Score {
     let mut solver = Solver::new(Options::default());
-    move |position| solver.score(position).unwrap().value() as i8
+    move |position| solver.score(position).unwrap()
 }
 
 fn build(setup: Setup, ply: u32, name: &str) -> Book {
@@ -44,8 +44,9 @@ fn a_book_has_the_score_of_each_of_its_positions() {
         let mut scorer = scorer();
         for position in positions {
             assert!(book.holds(&position));
-            assert_eq!(book.score(position.canonical_key()), scorer(&position), "{position:?}");
-            assert_eq!(position.mirror().canonical_key(), position.canonical_key());
+            let score = Some(scorer(&position));
+            assert_eq!(book.get(&position), score, "{position:?}");
+            assert_eq!(book.get(&position.mirror()), score, "{position:?}");
         }
     }
 }
@@ -54,7 +55,7 @@ fn a_book_has_the_score_of_each_of_its_positions() {
 fn a_solver_with_a_book_gives_the_same_scores_without_searching() {
     let setup = setup(5, 5, 4);
     let book = Arc::new(build(setup, 6, "same"));
-    let mut with = Solver::new(Options { books: vec![book], ..Options::default() });
+    let mut with = Solver::new(Options::default().with_books(vec![book]));
     let mut without = Solver::new(Options::default());
     let mut ply = vec![Position::new(setup)];
     for _ in 0..=6 {
@@ -96,12 +97,12 @@ fn the_embedded_books_are_small_complete_and_right() {
         assert!(book.to_bytes().len() <= most_bytes, "ply {ply}");
         let mut solve = scorer();
         for position in sample(book, 60) {
-            assert_eq!(book.score(position.canonical_key()), solve(&position), "{position:?}");
+            assert_eq!(book.get(&position), Some(solve(&position)), "{position:?}");
         }
     }
     assert_eq!(book_positions(Setup::STANDARD, 8).len() as u64, books[0].entries());
 
-    let mut solver = Solver::new(Options { books, ..Options::default() });
+    let mut solver = Solver::new(Options::default().with_books(books));
     let columns = solver.scores(&Position::new(Setup::STANDARD)).unwrap();
     let columns: Vec<i32> = columns.into_iter().flatten().map(Score::value).collect();
     assert_eq!(columns, [-2, -1, 0, 1, 0, -1, -2]);
@@ -111,10 +112,10 @@ fn the_embedded_books_are_small_complete_and_right() {
 #[test]
 fn each_embedded_book_follows_from_the_next() {
     let [earlier, later] = &embedded_books()[..] else { panic!("there are two") };
-    let mut reader = Solver::new(Options { books: vec![Arc::clone(later)], ..Options::default() });
+    let mut reader = Solver::new(Options::default().with_books(vec![Arc::clone(later)]));
     for position in sample(earlier, 500) {
-        let score = reader.score(&position).unwrap().value();
-        assert_eq!(i32::from(earlier.score(position.canonical_key())), score, "{position:?}");
+        let score = reader.score(&position).unwrap();
+        assert_eq!(earlier.get(&position), Some(score), "{position:?}");
     }
     assert_eq!(reader.nodes(), 0);
 }
@@ -123,7 +124,7 @@ fn each_embedded_book_follows_from_the_next() {
 fn an_unreachable_position_is_not_looked_up() {
     let setup = setup(5, 5, 4);
     let book = Arc::new(build(setup, 2, "unreachable"));
-    let mut with = Solver::new(Options { books: vec![book], ..Options::default() });
+    let mut with = Solver::new(Options::default().with_books(vec![book]));
     let mut without = Solver::new(Options::default());
     let odd = Position::from_picture(setup, ".....\n.....\n.....\nX....\nO....").unwrap();
     assert!(!with.in_book(&odd) && with.in_book(&Position::new(setup)));

@@ -6,7 +6,7 @@ use claimeven_solver::{Options, Score, Solver, Unsolvable};
 use crate::naive::{Naive, children, random_positions, setup};
 
 fn solver() -> Solver {
-    Solver::new(Options { table_mb: 1, ..Options::default() })
+    Solver::new(Options::default().with_table_mb(1))
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn positions_of_random_games_on_many_boards() {
 #[test]
 fn leaving_out_any_technique_changes_no_score() {
     use claimeven_solver::ablation::{Ablated, TECHNIQUES};
-    let options = Options { table_mb: 1, ..Options::default() };
+    let options = Options::default().with_table_mb(1);
     for (cols, rows, connect, most_empty) in SAMPLED {
         let setup = setup(cols, rows, connect);
         let mut solver = Solver::new(options.clone());
@@ -93,7 +93,7 @@ fn leaving_out_any_technique_changes_no_score() {
 #[test]
 fn mirror_images_children_and_teams_agree() {
     let mut alone = Solver::new(Options::default());
-    let mut team = Solver::new(Options { threads: 3, ..Options::default() });
+    let mut team = Solver::new(Options::default().with_threads(3));
     for position in random_positions(Setup::STANDARD, 27, 150) {
         let score = alone.score(&position).unwrap();
         assert_eq!(alone.score(&position.mirror()).unwrap(), score, "{position:?}");
@@ -118,7 +118,7 @@ fn a_line_of_best_play_keeps_its_promise() {
     let mut solver = Solver::new(Options::default());
     for position in random_positions(Setup::STANDARD, 24, 60) {
         let score = solver.score(&position).unwrap();
-        let line = solver.best_line(&position).unwrap();
+        let line = solver.principal_variation(&position).unwrap();
         let mut end = position;
         for &column in &line {
             end.play(column).unwrap();
@@ -151,5 +151,5 @@ fn the_ruleset_lines_is_refused() {
     let setup = Setup::new(4, 4, 4, Ruleset::Lines).unwrap();
     let refused = solver().score(&Position::new(setup)).unwrap_err();
     assert_eq!(refused, Unsolvable(Ruleset::Lines));
-    assert_eq!(refused.to_string(), "the solver knows the ruleset standard, not lines");
+    assert_eq!(refused.to_string(), "the solver supports the ruleset standard, not lines");
 }

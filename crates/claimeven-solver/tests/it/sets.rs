@@ -12,7 +12,7 @@ fn check(file: &str, count: usize, threads: usize) {
         eprintln!("{file} is not here: nothing to check");
         return;
     };
-    let mut solver = Solver::new(Options { threads, ..Options::default() });
+    let mut solver = Solver::new(Options::default().with_threads(threads));
     let mut checked = 0;
     for line in text.lines().take(count) {
         let (moves, score) = line.split_once(' ').unwrap();

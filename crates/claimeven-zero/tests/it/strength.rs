@@ -13,7 +13,7 @@ struct Exact(Solver);
 
 impl Agent for Exact {
     fn decide(&mut self, position: &Position, _: &Limits) -> Result<Decision, AgentError> {
-        let line = self.0.best_line(position).expect("the standard game is solvable");
+        let line = self.0.principal_variation(position).expect("the standard game is solvable");
         Ok(Decision {
             column: line[0],
             value: Value::Draw,
@@ -28,7 +28,7 @@ impl Agent for Exact {
 }
 
 fn exact() -> Box<dyn Agent> {
-    Box::new(Exact(Solver::new(Options { books: embedded_books(), ..Options::default() })))
+    Box::new(Exact(Solver::new(Options::default().with_books(embedded_books()))))
 }
 
 #[test]
