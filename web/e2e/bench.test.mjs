@@ -42,7 +42,7 @@ test("the lab: trees side by side, step by step, in words and by keyboard", asyn
   await page.getByRole("heading", { name: "Alpha-beta", exact: true }).waitFor();
   await page.getByRole("heading", { name: "Minimax", exact: true }).waitFor();
   const costs = await page.locator(".pane header").allTextContents();
-  const nodes = costs.map((text) => Number(/([\d ]+) nodes/.exec(text)[1].replaceAll(" ", "")));
+  const nodes = costs.map((text) => Number(/([\d,]+) nodes/.exec(text)[1].replaceAll(",", "")));
   assert.ok(nodes[1] < nodes[0], `alpha-beta looks at fewer nodes: ${nodes}`);
   assert.ok(costs.every((text) => text.includes("wins in 2")), costs.join());
 
@@ -75,7 +75,7 @@ test("the lab: five thousand nodes move smoothly, larger trees say what is left 
   await page.getByRole("checkbox", { name: "Alpha-beta" }).uncheck();
   for (let depth = 3; depth < 6; depth++) await page.getByRole("button", { name: "Depth: one more" }).click();
   await page.getByRole("button", { name: "Search", exact: true }).click();
-  await page.getByText(/5 000 of [\d ]+ nodes are drawn/).waitFor();
+  await page.getByText(/5,000 of [\d,]+ nodes are drawn/).waitFor();
   await page.getByRole("button", { name: "Open all" }).click();
   const canvas = page.locator("canvas");
   const box = await canvas.boundingBox();

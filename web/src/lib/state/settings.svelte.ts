@@ -1,24 +1,37 @@
 /** What the person has chosen; kept in the browser. */
 
-import { t } from "../i18n";
+import { t, useLanguage } from "../i18n";
 import type { Colours } from "../i18n/en";
+import { pickLanguage, type LanguageCode } from "../i18n/languages";
 import { parseSettings, type Palette, type Settings } from "../transitions/settings";
 
 const KEY = "claimeven.settings";
 
 class SettingsState {
   all: Settings = $state(parseSettings(read()));
+  /** The language whose texts are loaded. The page is drawn anew when it changes. */
+  language: LanguageCode = $state("en");
   private systemReduced = $state(false);
 
   /** Discs are set down without falling, and nothing pulses. */
   readonly calm = $derived(this.all.motion === "reduced" || (this.all.motion === "system" && this.systemReduced));
-  readonly colours: Colours = $derived(t.colours[this.all.palette] ?? t.colours.classic!);
+  readonly colours: Colours = $derived.by(() => {
+    void this.language;
+    return t.colours[this.all.palette] ?? t.colours.classic!;
+  });
   readonly marks = $derived(this.marksOf(this.all.palette));
 
   /** The shapes on the discs of a palette: the colour-blind safe one has bold ones unless they were chosen otherwise. */
   marksOf(palette: Palette): "subtle" | "bold" {
     if (this.all.marks !== "auto") return this.all.marks;
     return palette === "clear" ? "bold" : "subtle";
+  }
+
+  /** Loads the texts of the chosen language, or of the browser's. */
+  async loadLanguage(): Promise<void> {
+    const code = pickLanguage(this.all.language, navigator.languages);
+    await useLanguage(code);
+    this.language = code;
   }
 
   /** Writes every change to the browser's storage and to the page. To be called once, inside an effect's root. */

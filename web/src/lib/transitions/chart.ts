@@ -1,5 +1,7 @@
 /** Axes and series of the plots. */
 
+import { significant } from "../i18n/format";
+
 export interface Point {
   x: number;
   y: number;
@@ -61,7 +63,7 @@ export function linePath(points: Point[]): string {
 /** A short time: 12 µs, 3.4 ms, 1.2 s. */
 export function shortTime(ms: number): string {
   if (ms < 0.001) return "< 1 µs";
-  const digits = (value: number): string => String(Number(value.toPrecision(value < 100 ? 2 : 3)));
+  const digits = (value: number): string => significant(value, value < 100 ? 2 : 3);
   if (ms < 1) return `${digits(ms * 1000)} µs`;
   return ms < 1000 ? `${digits(ms)} ms` : `${digits(ms / 1000)} s`;
 }
@@ -69,7 +71,7 @@ export function shortTime(ms: number): string {
 /** A number for an axis: 100, 10 k, 1 M. */
 export function shortCount(value: number): string {
   const [size, letter] = value >= 1e9 ? [1e9, " G"] : value >= 1e6 ? [1e6, " M"] : value >= 1e4 ? [1e3, " k"] : [1, ""];
-  return `${Number((value / size).toPrecision(3))}${letter}`;
+  return `${significant(value / size, 3)}${letter}`;
 }
 
 function clean(value: number): number {

@@ -1,5 +1,6 @@
 /** Times as people read them, and as they run between two messages of the server. */
 
+import { decimal, whole } from "../i18n/format";
 import type { GameView, Player } from "../types";
 
 /** What a player's clock shows `elapsed` milliseconds after the view arrived. */
@@ -31,15 +32,15 @@ export function clockText(ms: number, tenths = false): string {
 /** `0.3 s`, `12 s`, `2 min 5 s`: how long a move took. */
 export function durationText(ms: number): string {
   if (ms < 10) return "0 s";
-  if (ms < 100) return `${(ms / 1000).toFixed(2)} s`;
-  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < 100) return `${decimal(ms / 1000, 2)} s`;
+  if (ms < 9_950) return `${decimal(ms / 1000)} s`;
   const seconds = Math.round(ms / 1000);
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 /** `950`, `12.3 k`, `4.6 M`: a count that is read at a glance. */
 export function countText(count: number): string {
-  if (count < 10_000) return String(Math.round(count));
-  if (count < 999_950) return `${(count / 1e3).toFixed(1)} k`;
-  return count < 999_950_000 ? `${(count / 1e6).toFixed(1)} M` : `${(count / 1e9).toFixed(1)} G`;
+  if (count < 10_000) return whole(count);
+  if (count < 999_950) return `${decimal(count / 1e3)} k`;
+  return count < 999_950_000 ? `${decimal(count / 1e6)} M` : `${decimal(count / 1e9)} G`;
 }

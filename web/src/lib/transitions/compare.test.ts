@@ -41,7 +41,7 @@ test("players are held against the first one at the same depth", () => {
 
 test("times and counts are short", () => {
   expect([0.0001, 0.0123, 3.456, 123.4, 61_000].map(shortTime)).toEqual(["< 1 µs", "12 µs", "3.5 ms", "123 ms", "61 s"]);
-  expect([1, 1000, 10_000, 1e6, 1e10].map(shortCount)).toEqual(["1", "1000", "10 k", "1 M", "10 G"]);
+  expect([1, 1000, 10_000, 1e6, 1e10].map(shortCount)).toEqual(["1", "1,000", "10 k", "1 M", "10 G"]);
 });
 
 test("axes have round numbers", () => {

@@ -44,6 +44,6 @@ describe("a judged game", () => {
 
   test("sides and shares", () => {
     expect([1, 2, 3, 4, 5, 6, 7].map((column) => sideOf(column, 7))).toEqual(["left", "left", "middle", "middle", "middle", "right", "right"]);
-    expect([percent(1), percent(0.9375), percent(0)]).toEqual(["100 %", "93.8 %", "0 %"]);
+    expect([percent(1), percent(0.9375), percent(0)]).toEqual(["100%", "93.8%", "0%"]);
   });
 });

@@ -1,5 +1,6 @@
 /** A judged game: how it stood after each move, and what can be learnt from it. */
 
+import { percent as shareText } from "../i18n/format";
 import type { Player } from "../types";
 import type { Choice, Review, ReviewMove } from "../types-study";
 
@@ -60,6 +61,5 @@ export function sideOf(column: number, cols: number): "left" | "middle" | "right
 
 /** Accuracy as people read it. */
 export function percent(share: number): string {
-  const rounded = Math.round(share * 1000) / 10;
-  return `${rounded === 100 || rounded === 0 ? rounded : rounded.toFixed(1)} %`;
+  return shareText(share, 1);
 }

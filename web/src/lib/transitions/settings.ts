@@ -1,5 +1,7 @@
 /** Settings as they are stored, and what becomes of damaged ones. */
 
+import { CODES, type LanguageCode } from "../i18n/languages";
+
 export const PALETTES = ["classic", "clear", "walnut", "dusk"] as const;
 export type Palette = (typeof PALETTES)[number];
 
@@ -11,6 +13,8 @@ export interface Settings {
   motion: "system" | "full" | "reduced";
   numbers: boolean;
   name: string;
+  /** `auto` is the browser's. */
+  language: LanguageCode | "auto";
   /** The level last played. */
   level: number;
 }
@@ -23,6 +27,7 @@ export const DEFAULTS: Settings = {
   motion: "system",
   numbers: true,
   name: "",
+  language: "auto",
   level: 3,
 };
 
@@ -31,6 +36,7 @@ const CHOICES: { [K in keyof Settings]?: readonly Settings[K][] } = {
   palette: PALETTES,
   marks: ["auto", "subtle", "bold"],
   motion: ["system", "full", "reduced"],
+  language: ["auto", ...CODES],
   level: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
 };
 

@@ -1,5 +1,6 @@
 /** What a move is worth, as it fits above a column. */
 
+import { percent } from "../i18n/format";
 import type { Value } from "../types";
 
 /** `+9` wins with the ninth disc from now, `−4` loses in four, `=` is a draw; else points, or a chance in per cent. */
@@ -12,7 +13,7 @@ export function shortValue({ kind, number }: Value): string {
     case "draw":
       return "=";
     case "chance":
-      return `${Math.round(number * 100)}%`;
+      return percent(number);
     case "points":
       return Math.abs(number) < 10_000 ? String(Math.round(number)) : number > 0 ? "++" : "−−";
   }

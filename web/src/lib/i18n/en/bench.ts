@@ -1,12 +1,11 @@
 /** The texts of the lab, the arena and training. */
 
 import type { NodeKind } from "../../types-bench";
+import { plural as counted, whole } from "../format";
 
-const whole = (n: number): string => n.toLocaleString("en-US").replaceAll(",", " ");
-const plural = (n: number, one: string, many = `${one}s`): string => `${whole(n)} ${n === 1 ? one : many}`;
+const plural = (n: number, one: string, other = `${one}s`): string => counted(n, { one, other });
 
 export const bench = {
-  whole,
   position: {
     drop: "Drop a disc",
     column: (column: number) => `Drop in column ${column}`,

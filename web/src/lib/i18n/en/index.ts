@@ -4,13 +4,14 @@ import { levelOf, parseAgent, type FieldError } from "../../transitions/agent-te
 import { countText } from "../../transitions/clock";
 import type { SetupProblem } from "../../transitions/setup";
 import type { Reason, Result, Setup } from "../../types";
+import { plural as counted } from "../format";
 import { bench } from "./bench";
 import { study } from "./study";
 
 /** Names of the two colours, as the chosen palette calls them. */
 export type Colours = readonly [string, string];
 
-const plural = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
+const plural = (n: number, one: string, other = `${one}s`): string => counted(n, { one, other });
 
 const AGENTS: Record<string, string> = {
   random: "Random",
@@ -45,7 +46,6 @@ const PARAMETERS: Record<string, string> = {
 };
 
 export const en = {
-  language: "English",
   product: "Claimeven",
   study,
   bench,
@@ -357,6 +357,7 @@ export const en = {
     name: "Your name",
     nameAbout: "Shown to people you play with.",
     language: "Language",
+    languageAuto: "Browser language",
     on: "On",
     off: "Off",
   },

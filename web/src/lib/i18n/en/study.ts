@@ -1,8 +1,9 @@
 /** The texts of the study room: analysis, review, puzzles and statistics. */
 
 import type { Judgement } from "../../types-study";
+import { plural as counted } from "../format";
 
-const plural = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
+const plural = (n: number, one: string, other = `${one}s`): string => counted(n, { one, other });
 
 /** What a move is worth, as the end of a sentence that begins with the move. */
 const does = (value: string): string => (value === "draw" ? "draws" : value);

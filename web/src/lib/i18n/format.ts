@@ -1,0 +1,48 @@
+/** Numbers and plurals in the language in use. Everything that a person reads goes through here; files to download do not. */
+
+let locale = "en-GB";
+const numbers = new Map<string, Intl.NumberFormat>();
+let plurals = new Intl.PluralRules(locale);
+
+export function setLocale(chosen: string): void {
+  locale = chosen;
+  numbers.clear();
+  plurals = new Intl.PluralRules(locale);
+}
+
+/** `5,000`. */
+export function whole(n: number): string {
+  return format(n, { maximumFractionDigits: 0 });
+}
+
+/** `12.3`: with exactly so many digits behind the point. */
+export function decimal(n: number, digits = 1): string {
+  return format(n, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** `3.14`: with so many digits in all at most. */
+export function significant(n: number, digits: number): string {
+  return format(n, { maximumSignificantDigits: digits });
+}
+
+/** `62%`, `62.5%`: a share from 0 to 1, with so many digits behind the point at most. */
+export function percent(share: number, digits = 0): string {
+  return format(share, { style: "percent", maximumFractionDigits: digits });
+}
+
+/** The form that goes with a number: `plural(2, { one: "game", other: "games" })` is `2 games`. */
+export function plural(n: number, forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }): string {
+  return `${whole(n)} ${forms[plurals.select(n)] ?? forms.other}`;
+}
+
+/** `16 Nov 2026, 21:20`. */
+export function dateText(ms: number): string {
+  return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(ms);
+}
+
+function format(n: number, options: Intl.NumberFormatOptions): string {
+  const key = JSON.stringify(options);
+  let made = numbers.get(key);
+  if (!made) numbers.set(key, (made = new Intl.NumberFormat(locale, options)));
+  return made.format(n);
+}

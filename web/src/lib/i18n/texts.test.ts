@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { en, type Texts } from "./en";
+import { decimal, percent, plural, setLocale, whole } from "./format";
+import { CODES, LANGUAGES, pickLanguage } from "./languages";
+
+/** Arguments for texts that look into theirs. All others get numbers that can be found again in what they say. */
+const SAMPLES: Record<string, unknown[][]> = {
+  title: [["Lab"]],
+  agent: [["level:3"], ["minimax:depth=5,eval=lines"], ["zero:model=abc,sims=200"]],
+  agentKind: [["minimax"]],
+  parameter: [["depth"]],
+  fieldError: [[{ must: "number" }, "x"], [{ must: "whole" }, "1.5"], [{ must: "least", limit: 21 }, "20"], [{ must: "most", limit: 21 }, "22"]],
+  setup: [[{ cols: 21, rows: 22, connect: 23, ruleset: "standard" }], [{ cols: 21, rows: 22, connect: 23, ruleset: "lines" }]],
+  setupShort: [[{ cols: 21, rows: 22, connect: 23, ruleset: "standard" }], [{ cols: 21, rows: 22, connect: 23, ruleset: "lines" }]],
+  setupProblem: ["cols", "rows", "connect", "large"].map((problem) => [problem, { cols: 21, rows: 22, connect: 23 }]),
+  "game.board": [[{ cols: 21, rows: 22 }, 23]],
+  "game.reason": ["line", "board-full", "time", "forfeit", "resigned", "agreed", "abandoned"].flatMap((reason) =>
+    [[0, false], [0, true], [null, false]].flatMap(([winner, lost]) => ["standard", "lines"].map((rules) => [{ winner, reason }, rules, lost])),
+  ),
+  "study.analysis.truthWords": [[1, 1], [-1, -1], [0, 0], [0, 1], [-1, 0], [-1, 1]],
+  "study.review.hintSide": [["left"], ["middle"], ["right"]],
+  "bench.lab.happens.leaf": ["end", "table", "leaf", "max", "min"].map((kind) => ["21", kind, "22"]),
+  "bench.lab.happens.back": ["max", "min"].map((kind) => ["21", kind, "22"]),
+};
+
+/** Texts that may be empty, as they stand before or behind others. */
+const EMPTY = /^bench\.lab\.bounds\.exact$|^study\.puzzles\.grades\.0$/;
+
+type Entry = { path: string; said: string[]; placeholders: number[] };
+
+/** Every text, and what those with placeholders say for one, two and many. */
+function entries(value: unknown, path = ""): Entry[] {
+  if (typeof value === "string") return [{ path, said: [value], placeholders: [] }];
+  if (typeof value === "function") {
+    const given = SAMPLES[path];
+    const many = Array.from({ length: Math.max(1, value.length) }, (_, index) => 21 + index);
+    const said = (given ?? [many, many.map(() => 1)]).map((values) => String((value as (...values: unknown[]) => unknown)(...values)));
+    const all = (given ?? [many]).flatMap((values) => JSON.stringify(values).match(/\d+/g) ?? []).map(Number);
+    return [{ path, said, placeholders: [...new Set(all)].filter((n) => n > 20 && new RegExp(`\\b${n}\\b`).test(said.join(" "))) }];
+  }
+  if (typeof value === "object" && value !== null) {
+    return Object.entries(value).flatMap(([key, child]) => entries(child, path ? `${path}.${key}` : key));
+  }
+  return [];
+}
+
+const english = entries(en);
+
+test("all texts are found", () => expect(english.length).toBeGreaterThan(400));
+
+describe.each(CODES)("%s", (code) => {
+  let texts: Texts;
+  beforeAll(async () => {
+    texts = await LANGUAGES[code].load();
+    setLocale(LANGUAGES[code].locale);
+  });
+  afterAll(() => setLocale("en-GB"));
+
+  test("has every key, and no other", () => {
+    expect(entries(texts).map(({ path }) => path).sort()).toEqual(english.map(({ path }) => path).sort());
+  });
+
+  test("says something in every text, without loose ends", () => {
+    const wrong = entries(texts).flatMap(({ path, said }) =>
+      said.filter((text) => (text.trim() === "" && !EMPTY.test(path)) || /undefined|NaN|\[object|\$\{|  /.test(text)).map((text) => `${path}: '${text}'`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("has the placeholders of the English text", () => {
+    const wrong = entries(texts).flatMap(({ path, placeholders }) => {
+      const expected = english.find((entry) => entry.path === path)?.placeholders ?? [];
+      return placeholders.join() === expected.join() ? [] : [`${path}: ${placeholders} instead of ${expected}`];
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
+test.each([
+  ["auto", ["de-AT", "en"], CODES.includes("de" as never) ? "de" : "en"],
+  ["auto", ["fr", "en-US"], "en"],
+  ["auto", ["fr"], "en"],
+  ["auto", [], "en"],
+  ["en", ["de"], "en"],
+] as const)("chosen %s, browser %j: %s", (chosen, preferred, code) => expect(pickLanguage(chosen, preferred)).toBe(code));
+
+test("numbers and plurals as English writes them", () => {
+  expect([whole(5000), decimal(1.25, 1), percent(0.625, 1), percent(1)]).toEqual(["5,000", "1.3", "62.5%", "100%"]);
+  expect([plural(1, { one: "game", other: "games" }), plural(1200, { one: "game", other: "games" })]).toEqual(["1 game", "1,200 games"]);
+});
