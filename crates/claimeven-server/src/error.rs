@@ -7,7 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::engine::EngineError;
-use crate::round::Refusal;
+use crate::session::Refusal;
 use crate::store::StoreError;
 use crate::view::GameView;
 

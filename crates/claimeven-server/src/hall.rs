@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::engine::{Engine, EngineError, Question, Urgency};
 use crate::error::Error;
 use crate::metrics::Metrics;
-use crate::round::{Refusal, Rematch, Round, Seat, Status};
+use crate::session::{GameSession, Refusal, Rematch, Seat, Status};
 use crate::store::{Store, StoreError, now_ms};
 use crate::view::{GameView, Presence, ms};
 use crate::visitor::{Visitor, random_name};
@@ -37,7 +37,7 @@ pub(crate) struct Live {
     /// Held while a change is made and stored: there is one at a time.
     gate: tokio::sync::Mutex<()>,
     /// The game as it is stored.
-    round: Mutex<Arc<Round>>,
+    session: Mutex<Arc<GameSession>>,
     people: Mutex<People>,
     news: broadcast::Sender<News>,
     thinking: Mutex<Option<Thinking>>,
@@ -84,11 +84,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Live {
-    fn new(round: Round) -> Live {
+    fn new(session: GameSession) -> Live {
         let people = People { sockets: HashMap::new(), left: [None; 2], seen: Instant::now() };
         Live {
             gate: tokio::sync::Mutex::default(),
-            round: Mutex::new(Arc::new(round)),
+            session: Mutex::new(Arc::new(session)),
             people: Mutex::new(people),
             news: broadcast::channel(16).0,
             thinking: Mutex::default(),
@@ -97,8 +97,8 @@ impl Live {
     }
 
     /// The game as it is stored.
-    pub(crate) fn round(&self) -> Arc<Round> {
-        Arc::clone(&lock(&self.round))
+    pub(crate) fn session(&self) -> Arc<GameSession> {
+        Arc::clone(&lock(&self.session))
     }
 
     /// What happens from now on.
@@ -122,23 +122,23 @@ impl Live {
         !people.sockets.is_empty() || people.seen.elapsed() < linger
     }
 
-    fn presence(&self, round: &Round, config: &Config) -> Presence {
+    fn presence(&self, session: &GameSession, config: &Config) -> Presence {
         // Never both locks at once: others take them in the other order.
         let thinking = lock(&self.thinking).as_ref().map(|thinking| thinking.player);
         let people = lock(&self.people);
-        let holder = |player: usize| match &round.seats[player] {
+        let holder = |player: usize| match &session.seats[player] {
             Seat::Human { holder, .. } => holder.as_ref(),
             _ => None,
         };
-        let connected = [0, 1].map(|player| match &round.seats[player] {
+        let connected = [0, 1].map(|player| match &session.seats[player] {
             Seat::Agent { .. } => true,
             _ => holder(player).is_some_and(|holder| people.sockets.contains_key(holder)),
         });
         let away = [0, 1].map(|player| {
             people.left[player].filter(|_| !connected[player]).map(|since| since.elapsed())
         });
-        let is_player = |visitor: &Visitor| round.holds(visitor, 0) || round.holds(visitor, 1);
-        let between_people = round.is_between_people() && config.away_seconds > 0;
+        let is_player = |visitor: &Visitor| session.holds(visitor, 0) || session.holds(visitor, 1);
+        let between_people = session.is_between_people() && config.away_seconds > 0;
         Presence {
             connected,
             away,
@@ -158,7 +158,7 @@ pub(crate) struct Attendance {
 
 impl Drop for Attendance {
     fn drop(&mut self) {
-        let round = self.live.round();
+        let session = self.live.session();
         {
             let mut people = lock(&self.live.people);
             let count = people.sockets.get_mut(&self.who);
@@ -167,7 +167,7 @@ impl Drop for Attendance {
                 if *count == 0 {
                     people.sockets.remove(&self.who);
                     for player in [0, 1] {
-                        if round.holds(&self.who, player) {
+                        if session.holds(&self.who, player) {
                             people.left[player] = Some(Instant::now());
                         }
                     }
@@ -219,50 +219,50 @@ impl Hall {
         if let Some(live) = known {
             live.see();
             // Agents that rested while nobody looked go on.
-            self.attend_agent(&live, &live.round());
+            self.attend_agent(&live, &live.session());
             return Ok(live);
         }
         let unknown = || Error::NotFound(format!("there is no game '{id}'"));
         if id.len() > 32 || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(unknown());
         }
-        let round = self.store.load(id).await?.ok_or_else(unknown)?;
-        self.admit(round)
+        let session = self.store.load(id).await?.ok_or_else(unknown)?;
+        self.admit(session)
     }
 
     /// Puts a stored game into memory, if it is not there.
-    fn admit(self: &Arc<Self>, round: Round) -> Result<Arc<Live>, Error> {
+    fn admit(self: &Arc<Self>, session: GameSession) -> Result<Arc<Live>, Error> {
         let live = {
             let mut games = lock(&self.games);
             let most = self.config.live_games;
-            if most > 0 && games.len() >= most && !games.contains_key(&round.id) {
-                if round.status() == Status::Finished {
+            if most > 0 && games.len() >= most && !games.contains_key(&session.id) {
+                if session.status() == Status::Finished {
                     // It can be looked at without a place in memory.
-                    return Ok(Arc::new(Live::new(round)));
+                    return Ok(Arc::new(Live::new(session)));
                 }
                 return Err(Error::Busy("too many games are being played".to_owned(), 30));
             }
-            let id = round.id.clone();
-            Arc::clone(games.entry(id).or_insert_with(|| Arc::new(Live::new(round))))
+            let id = session.id.clone();
+            Arc::clone(games.entry(id).or_insert_with(|| Arc::new(Live::new(session))))
         };
         self.attend(&live);
         Ok(live)
     }
 
     /// Stores a new game.
-    pub(crate) async fn create(self: &Arc<Self>, round: Round) -> Result<Arc<Live>, Error> {
+    pub(crate) async fn create(self: &Arc<Self>, session: GameSession) -> Result<Arc<Live>, Error> {
         let most = self.config.live_games;
         if most > 0 && self.len() >= most {
             return Err(Error::Busy("too many games are being played".to_owned(), 30));
         }
-        if round.agent_to_move().is_some() && !self.engine.has_room(urgency(&round)) {
+        if session.agent_to_move().is_some() && !self.engine.has_room(urgency(&session)) {
             return Err(EngineError::Busy.into());
         }
         let hall = Arc::clone(self);
         self.finish(async move {
-            hall.store.create(round.clone()).await?;
+            hall.store.create(session.clone()).await?;
             hall.metrics.games.inc();
-            hall.admit(round)
+            hall.admit(session)
         })
         .await
     }
@@ -273,7 +273,7 @@ impl Hall {
         self: &Arc<Self>,
         live: &Arc<Live>,
         who: &Visitor,
-        change: impl FnOnce(&mut Round, Instant) -> Result<T, Refusal> + Send + 'static,
+        change: impl FnOnce(&mut GameSession, Instant) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Error> {
         let (hall, changed) = (Arc::clone(self), Arc::clone(live));
         let result = self.finish(async move { hall.apply(&changed, change).await }).await;
@@ -288,37 +288,38 @@ impl Hall {
     async fn apply<T>(
         self: &Arc<Self>,
         live: &Arc<Live>,
-        change: impl FnOnce(&mut Round, Instant) -> Result<T, Refusal>,
+        change: impl FnOnce(&mut GameSession, Instant) -> Result<T, Refusal>,
     ) -> Result<T, Error> {
         let _gate = live.gate.lock().await;
         let now = Instant::now();
-        let before = live.round();
-        let mut round = Round::clone(&before);
+        let before = live.session();
+        let mut session = GameSession::clone(&before);
         // Who moves after the flag has fallen moves too late.
-        let fallen = round.drop_flag(now);
+        let fallen = session.drop_flag(now);
         let result = if fallen {
             Err(Refusal::Conflict("the time is up".to_owned()))
         } else {
-            change(&mut round, now)
+            change(&mut session, now)
         };
         if !fallen {
             result.as_ref().map_err(|refusal| Error::from(refusal.clone()))?;
         }
-        round.version += 1;
-        self.keep(live, &before, round).await?;
+        session.version += 1;
+        self.keep(live, &before, session).await?;
         Ok(result?)
     }
 
-    /// Stores a round in place of the one before; the gate must be held.
+    /// Stores a session in place of the one before; the gate must be held.
     async fn keep(
         self: &Arc<Self>,
         live: &Arc<Live>,
-        before: &Round,
-        round: Round,
+        before: &GameSession,
+        session: GameSession,
     ) -> Result<(), Error> {
-        let same = before.made.iter().zip(&round.made).take_while(|(old, new)| old == new).count();
+        let same =
+            before.made.iter().zip(&session.made).take_while(|(old, new)| old == new).count();
         let began = Instant::now();
-        let stored = self.store.update(round.clone(), same).await;
+        let stored = self.store.update(session.clone(), same).await;
         self.metrics.store_seconds.observe(began.elapsed().as_secs_f64());
         if let Err(error) = stored {
             if matches!(error, StoreError::Stale) {
@@ -326,12 +327,12 @@ impl Hall {
             }
             return Err(error.into());
         }
-        self.metrics.moves.inc_by(round.made.len().saturating_sub(same) as u64);
-        if round.status() == Status::Finished && before.status() != Status::Finished {
+        self.metrics.moves.inc_by(session.made.len().saturating_sub(same) as u64);
+        if session.status() == Status::Finished && before.status() != Status::Finished {
             self.metrics.finished.inc();
-            self.engine.forget(&round.id);
+            self.engine.forget(&session.id);
         }
-        *lock(&live.round) = Arc::new(round);
+        *lock(&live.session) = Arc::new(session);
         self.attend(live);
         live.tell(News::Changed);
         Ok(())
@@ -339,9 +340,9 @@ impl Hall {
 
     /// Takes over what another process has made of the game.
     async fn reload(self: &Arc<Self>, live: &Arc<Live>) -> Result<(), Error> {
-        let id = live.round().id.clone();
-        if let Some(round) = self.store.load(&id).await? {
-            *lock(&live.round) = Arc::new(round);
+        let id = live.session().id.clone();
+        if let Some(session) = self.store.load(&id).await? {
+            *lock(&live.session) = Arc::new(session);
             self.attend(live);
             live.tell(News::Changed);
         } else {
@@ -353,9 +354,9 @@ impl Hall {
 
     /// The game as a visitor sees it.
     pub(crate) fn view(&self, live: &Live, who: &Visitor) -> GameView {
-        let round = live.round();
-        let presence = live.presence(&round, &self.config);
-        GameView::new(&round, &presence, who, Instant::now())
+        let session = live.session();
+        let presence = live.presence(&session, &self.config);
+        GameView::new(&session, &presence, who, Instant::now())
     }
 
     /// Begins the game after a game, or asks the other person for it.
@@ -364,11 +365,12 @@ impl Hall {
         live: &Arc<Live>,
         who: &Visitor,
     ) -> Result<Option<String>, Error> {
-        match Round::clone(&live.round()).ask_rematch(who).map_err(Error::from) {
+        match GameSession::clone(&live.session()).ask_rematch(who).map_err(Error::from) {
             Ok(Rematch::Begun(id)) => return Ok(Some(id)),
             Ok(Rematch::Offered) => {
                 let who_asks = who.clone();
-                let change = self.change(live, who, move |round, _| round.ask_rematch(&who_asks));
+                let change =
+                    self.change(live, who, move |session, _| session.ask_rematch(&who_asks));
                 if change.await? == Rematch::Offered {
                     return Ok(None);
                 }
@@ -380,18 +382,18 @@ impl Hall {
             Err(error) => return Err(error),
         }
         let id = random_name();
-        let next = live.round().next(id.clone(), now_ms(), fastrand::u64(..), Instant::now());
+        let next = live.session().next(id.clone(), now_ms(), fastrand::u64(..), Instant::now());
         // The game before names the next one first, so that two clicks lead to one game.
         let name = id.clone();
-        let named =
-            self.change(live, who, move |round, _| Ok(round.rematch.get_or_insert(name).clone()));
+        let named = self
+            .change(live, who, move |session, _| Ok(session.rematch.get_or_insert(name).clone()));
         let named = named.await?;
         if named == id
             && let Err(error) = self.create(next).await
         {
             // There is no room for it: the players may ask again.
-            let forget = |round: &mut Round, _| {
-                round.rematch = None;
+            let forget = |session: &mut GameSession, _| {
+                session.rematch = None;
                 Ok(())
             };
             self.change(live, who, forget).await?;
@@ -409,11 +411,11 @@ impl Hall {
         let (hall, gone, asker) = (Arc::clone(self), Arc::clone(live), who.clone());
         let result = self.finish(async move {
             let _gate = gone.gate.lock().await;
-            let before = gone.round();
-            let mut round = Round::clone(&before);
-            if round.forget(&asker)? {
-                round.version += 1;
-                return hall.keep(&gone, &before, round).await;
+            let before = gone.session();
+            let mut session = GameSession::clone(&before);
+            if session.forget(&asker)? {
+                session.version += 1;
+                return hall.keep(&gone, &before, session).await;
             }
             hall.store.delete(before.id.clone(), before.version).await?;
             lock(&hall.games).remove(&before.id);
@@ -436,9 +438,9 @@ impl Hall {
         {
             let mut people = lock(&live.people);
             *people.sockets.entry(who.clone()).or_default() += 1;
-            let round = live.round();
+            let session = live.session();
             for player in [0, 1] {
-                if round.holds(who, player) {
+                if session.holds(who, player) {
                     people.left[player] = None;
                 }
             }
@@ -454,9 +456,9 @@ impl Hall {
         if self.stopping.is_cancelled() {
             return;
         }
-        let round = live.round();
-        self.attend_agent(live, &round);
-        let falls = round.flag_falls();
+        let session = live.session();
+        self.attend_agent(live, &session);
+        let falls = session.flag_falls();
         let mut flag = lock(&live.flag);
         *flag = falls.map(|falls| {
             let (hall, live) = (Arc::clone(self), Arc::downgrade(live));
@@ -472,19 +474,20 @@ impl Hall {
     }
 
     async fn drop_flag(self: &Arc<Self>, live: &Arc<Live>) {
-        let change = |_: &mut Round, _| Err::<(), _>(Refusal::Conflict("no flag fell".to_owned()));
+        let change =
+            |_: &mut GameSession, _| Err::<(), _>(Refusal::Conflict("no flag fell".to_owned()));
         if let Err(Error::Internal(cause)) = self.apply(live, change).await {
             tracing::error!(cause, "a flag could not fall");
         }
     }
 
-    fn attend_agent(self: &Arc<Self>, live: &Arc<Live>, round: &Arc<Round>) {
+    fn attend_agent(self: &Arc<Self>, live: &Arc<Live>, session: &Arc<GameSession>) {
         let mut thinking = lock(&live.thinking);
-        let Some((player, spec)) = round.agent_to_move() else {
+        let Some((player, spec)) = session.agent_to_move() else {
             *thinking = None;
             return;
         };
-        let (ply, spec) = (round.ply(), spec.clone());
+        let (ply, spec) = (session.ply(), spec.clone());
         let same = |thinking: &Thinking| {
             (thinking.player, thinking.ply) == (player, ply) && thinking.spec == spec.to_string()
         };
@@ -493,36 +496,36 @@ impl Hall {
         }
         *thinking = None;
         let linger = Duration::from_secs(self.config.linger_seconds);
-        if !live.is_seen(linger) && round.clock.is_none() {
+        if !live.is_seen(linger) && session.clock.is_none() {
             return;
         }
         let cancel = Arc::new(AtomicBool::new(false));
         *thinking =
             Some(Thinking { player, ply, spec: spec.to_string(), cancel: Arc::clone(&cancel) });
-        let (hall, live, round) = (Arc::clone(self), Arc::clone(live), Arc::clone(round));
-        tokio::spawn(async move { hall.think(live, round, player, cancel).await });
+        let (hall, live, session) = (Arc::clone(self), Arc::clone(live), Arc::clone(session));
+        tokio::spawn(async move { hall.think(live, session, player, cancel).await });
     }
 
     /// Finds an agent's move and plays it, unless the game has gone another way.
     async fn think(
         self: Arc<Self>,
         live: Arc<Live>,
-        round: Arc<Round>,
+        session: Arc<GameSession>,
         player: usize,
         cancel: Arc<AtomicBool>,
     ) {
-        let Some((_, spec)) = round.agent_to_move() else { return };
-        let people = urgency(&round);
+        let Some((_, spec)) = session.agent_to_move() else { return };
+        let people = urgency(&session);
         let most = match people {
             Urgency::Person => self.config.think_ms,
             Urgency::Brief | Urgency::Other => self.config.think_others_ms,
         };
-        let budget = round.clock.map(|clock| {
+        let budget = session.clock.map(|clock| {
             let arena = ArenaClock { base: clock.initial, increment: clock.increment };
             arena.budget(clock.left[player])
         });
         let time = budget.into_iter().chain([Duration::from_millis(most)]).min();
-        let mut seeds = fastrand::Rng::with_seed(round.seed);
+        let mut seeds = fastrand::Rng::with_seed(session.seed);
         let seeds = [seeds.u64(..), seeds.u64(..)];
         let thoughts = Arc::new(Thoughts::default());
         let report = report(&live, player, &thoughts);
@@ -531,14 +534,14 @@ impl Hall {
             let question = Question {
                 spec: spec.clone(),
                 seed: seeds[player],
-                position: *round.game.position(),
+                position: *session.game.position(),
                 limits: Limits {
                     time,
                     cancel: Some(Arc::clone(&cancel)),
                     thoughts: Some(Arc::clone(&thoughts)),
                     ..Limits::default()
                 },
-                seat: Some((round.id.clone(), player)),
+                seat: Some((session.id.clone(), player)),
             };
             let began = Instant::now();
             match self.engine.decide(people, question).await {
@@ -557,23 +560,23 @@ impl Hall {
         if cancel.load(Ordering::Relaxed) && decided.is_err() {
             return;
         }
-        let ply = round.ply();
+        let ply = session.ply();
         let spec = spec.clone();
-        let change = move |round: &mut Round, now: Instant| {
-            let still = round.agent_to_move().is_some_and(|(mover, known)| {
-                mover == player && round.ply() == ply && *known == spec
+        let change = move |session: &mut GameSession, now: Instant| {
+            let still = session.agent_to_move().is_some_and(|(mover, known)| {
+                mover == player && session.ply() == ply && *known == spec
             });
             if !still {
                 return Err(Refusal::Conflict("the game has gone another way".to_owned()));
             }
             match &decided {
-                Ok(decision) => round.play_agent(decision, now)?,
+                Ok(decision) => session.play_agent(decision, now)?,
                 Err(EngineError::Cancelled) => {
                     return Err(Refusal::Conflict("nobody waits for the move".to_owned()));
                 }
                 Err(error) => {
                     tracing::error!(?error, agent = %spec, "an agent could not move");
-                    round.forfeit(player, now);
+                    session.forfeit(player, now);
                 }
             }
             Ok(())
@@ -591,10 +594,10 @@ impl Hall {
         let away = Duration::from_secs(self.config.away_seconds);
         let games: Vec<Arc<Live>> = lock(&self.games).values().cloned().collect();
         for live in &games {
-            let round = live.round();
-            self.leave_behind(live, &round, away).await;
+            let session = live.session();
+            self.leave_behind(live, &session, away).await;
             // Where nobody looks nobody waits for a move, unless a clock is running.
-            if !live.is_seen(linger) && round.clock.is_none() {
+            if !live.is_seen(linger) && session.clock.is_none() {
                 *lock(&live.thinking) = None;
             }
         }
@@ -602,7 +605,7 @@ impl Hall {
         lock(&self.games).retain(|_, live| {
             let idle = !live.is_seen(linger)
                 && lock(&live.thinking).is_none()
-                && live.round().flag_falls().is_none();
+                && live.session().flag_falls().is_none();
             // Whoever has the game open would miss what happens to it elsewhere.
             !(idle && Arc::strong_count(live) == 1)
         });
@@ -619,19 +622,24 @@ impl Hall {
     }
 
     /// Ends a game between people that one of them has left for too long.
-    async fn leave_behind(self: &Arc<Self>, live: &Arc<Live>, round: &Round, limit: Duration) {
-        if limit.is_zero() || !round.is_between_people() || round.status() != Status::Playing {
+    async fn leave_behind(
+        self: &Arc<Self>,
+        live: &Arc<Live>,
+        session: &GameSession,
+        limit: Duration,
+    ) {
+        if limit.is_zero() || !session.is_between_people() || session.status() != Status::Playing {
             return;
         }
-        let presence = live.presence(round, &self.config);
+        let presence = live.presence(session, &self.config);
         for player in [0, 1] {
             let gone = presence.away[player].is_some_and(|away| away > limit);
             if gone && presence.connected[1 - player] {
-                let change = move |round: &mut Round, now| {
-                    if round.status() != Status::Playing {
+                let change = move |session: &mut GameSession, now| {
+                    if session.status() != Status::Playing {
                         return Err(Refusal::Conflict("the game is over".to_owned()));
                     }
-                    round.abandon(player, now);
+                    session.abandon(player, now);
                     Ok(())
                 };
                 if let Err(Error::Internal(cause)) = self.apply(live, change).await {
@@ -689,6 +697,6 @@ fn thinking_message(player: usize, thought: &Thought, time: Duration) -> Arc<str
     message.to_string().into()
 }
 
-fn urgency(round: &Round) -> Urgency {
-    if round.is_between_agents() { Urgency::Other } else { Urgency::Person }
+fn urgency(session: &GameSession) -> Urgency {
+    if session.is_between_agents() { Urgency::Other } else { Urgency::Person }
 }

@@ -25,7 +25,7 @@ use crate::agents::{self, AgentsView};
 use crate::engine::{Question, Urgency};
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
-use crate::round::{Clock, Made, Offers, Round, Seat, by_the_rules, default_name};
+use crate::session::{Clock, GameSession, Made, Offers, Seat, by_the_rules, default_name};
 use crate::store::{Filter, now_ms};
 use crate::view::{GameSummary, GameView, HintView};
 use crate::visitor::{Visitor, random_name};
@@ -189,7 +189,7 @@ struct NewGame {
 
 impl NewGame {
     /// The game, if all of it makes sense.
-    fn round(self, app: &App, who: &Visitor) -> Answer<Round> {
+    fn session(self, app: &App, who: &Visitor) -> Answer<GameSession> {
         let setup = self.setup.setup()?;
         let game = Game::parse(setup, &self.moves).map_err(bad)?;
         let first = match self.first {
@@ -208,7 +208,7 @@ impl NewGame {
             nodes: None,
             value: None,
         };
-        Ok(Round {
+        Ok(GameSession {
             id: random_name(),
             version: 1,
             created: now_ms(),
@@ -300,9 +300,9 @@ async fn create(
     Extension(address): Extension<Address>,
     Body(new): Body<NewGame>,
 ) -> Answer<(StatusCode, Json<GameView>)> {
-    let round = new.round(&app, &who)?;
+    let session = new.session(&app, &who)?;
     app.guard.new_game(address)?;
-    let live = app.hall.create(round).await?;
+    let live = app.hall.create(session).await?;
     Ok((StatusCode::CREATED, Json(app.hall.view(&live, &who))))
 }
 
@@ -352,7 +352,7 @@ async fn join(
     Body(joining): Body<Joining>,
 ) -> Answer<Json<GameView>> {
     let name = name(joining.name.as_deref())?;
-    change(&app, &who, &id, move |round, who, now| round.join(who, name, now)).await
+    change(&app, &who, &id, move |session, who, now| session.join(who, name, now)).await
 }
 
 /// A move.
@@ -376,7 +376,7 @@ async fn play(
     Id(id): Id,
     Body(Playing { column, ply }): Body<Playing>,
 ) -> Answer<Json<GameView>> {
-    change(&app, &who, &id, move |round, who, now| round.play(who, column, ply, now)).await
+    change(&app, &who, &id, move |session, who, now| session.play(who, column, ply, now)).await
 }
 
 /// An offer, or the answer to one.
@@ -399,7 +399,7 @@ async fn undo(
     Id(id): Id,
     Body(Answering { accept }): Body<Answering>,
 ) -> Answer<Json<GameView>> {
-    change(&app, &who, &id, move |round, who, now| round.undo(who, accept, now)).await
+    change(&app, &who, &id, move |session, who, now| session.undo(who, accept, now)).await
 }
 
 /// Nothing.
@@ -418,7 +418,7 @@ async fn redo(
     Id(id): Id,
     Body(Nothing {}): Body<Nothing>,
 ) -> Answer<Json<GameView>> {
-    change(&app, &who, &id, Round::redo).await
+    change(&app, &who, &id, GameSession::redo).await
 }
 
 /// Gives the game up.
@@ -432,7 +432,7 @@ async fn resign(
     Id(id): Id,
     Body(Nothing {}): Body<Nothing>,
 ) -> Answer<Json<GameView>> {
-    change(&app, &who, &id, Round::resign).await
+    change(&app, &who, &id, GameSession::resign).await
 }
 
 /// Offers a draw, or answers an offer.
@@ -446,7 +446,7 @@ async fn draw(
     Id(id): Id,
     Body(Answering { accept }): Body<Answering>,
 ) -> Answer<Json<GameView>> {
-    change(&app, &who, &id, move |round, who, now| round.draw(who, accept, now)).await
+    change(&app, &who, &id, move |session, who, now| session.draw(who, accept, now)).await
 }
 
 /// The next game.
@@ -470,7 +470,7 @@ async fn rematch(
     Body(Answering { accept }): Body<Answering>,
 ) -> Answer<Json<RematchView>> {
     if accept == Some(false) {
-        let decline = |round: &mut Round, who: &Visitor, _| round.decline_rematch(who);
+        let decline = |session: &mut GameSession, who: &Visitor, _| session.decline_rematch(who);
         let Json(_) = change(&app, &who, &id, decline).await?;
         return Ok(Json(RematchView { id: None }));
     }
@@ -501,10 +501,11 @@ async fn reseat(
     if player > 1 {
         return Err(Error::Bad(format!("player is 0 or 1, not {player}")));
     }
-    let setup = app.hall.live(&id).await?.round().setup();
+    let setup = app.hall.live(&id).await?.session().setup();
     let spec = agents::parse(&agent, setup, &app.hall.config).map_err(Error::Bad)?;
-    let change =
-        change(&app, &who, &id, move |round, who, now| round.reseat(who, player.into(), spec, now));
+    let change = change(&app, &who, &id, move |session, who, now| {
+        session.reseat(who, player.into(), spec, now)
+    });
     change.await
 }
 
@@ -513,13 +514,13 @@ async fn change(
     app: &App,
     who: &Visitor,
     id: &str,
-    change: impl FnOnce(&mut Round, &Visitor, Instant) -> Result<(), crate::round::Refusal>
+    change: impl FnOnce(&mut GameSession, &Visitor, Instant) -> Result<(), crate::session::Refusal>
     + Send
     + 'static,
 ) -> Answer<Json<GameView>> {
     let live = app.hall.live(id).await?;
     let asker = who.clone();
-    app.hall.change(&live, who, move |round, now| change(round, &asker, now)).await?;
+    app.hall.change(&live, who, move |session, now| change(session, &asker, now)).await?;
     Ok(Json(app.hall.view(&live, who)))
 }
 
@@ -542,9 +543,9 @@ async fn record(
     Id(id): Id,
     Asked(asked): Asked<RecordInput>,
 ) -> Answer<Response> {
-    let round = app.hall.live(&id).await?.round();
+    let session = app.hall.live(&id).await?.session();
     let internal = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
-    let record = game_record(&round)?;
+    let record = game_record(&session)?;
     let (content, kind, ending) = match asked.format.as_deref() {
         None => {
             let line = serde_json::to_string(&record).map_err(|error| internal(&error))?;
@@ -561,17 +562,17 @@ async fn record(
         }
         Some(other) => return Err(Error::Bad(format!("format is pgn or old, not '{other}'"))),
     };
-    let file = format!("attachment; filename=\"claimeven-{}.{ending}\"", round.id);
+    let file = format!("attachment; filename=\"claimeven-{}.{ending}\"", session.id);
     let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, file)];
     Ok((headers, content).into_response())
 }
 
 /// A finished game as the arena keeps it.
-fn game_record(round: &Round) -> Answer<GameRecord> {
-    let Some(ending) = round.ending else {
+fn game_record(session: &GameSession) -> Answer<GameRecord> {
+    let Some(ending) = session.ending else {
         return Err(Error::Conflict("the game is not over yet".to_owned(), None));
     };
-    let [first, second] = round.game.position().scores();
+    let [first, second] = session.game.position().scores();
     let player = |seat: &Seat| match seat {
         Seat::Open => PlayerRecord { agent: "human".to_owned(), name: String::new() },
         Seat::Human { name, .. } => PlayerRecord { agent: "human".to_owned(), name: name.clone() },
@@ -583,21 +584,21 @@ fn game_record(round: &Round) -> Answer<GameRecord> {
         nodes: made.nodes.unwrap_or(0),
         value: made.value.clone(),
     };
-    let time = jiff::Timestamp::from_millisecond(round.created);
+    let time = jiff::Timestamp::from_millisecond(session.created);
     Ok(GameRecord {
         version: GameRecord::VERSION,
-        id: round.id.clone(),
+        id: session.id.clone(),
         time: time.map_err(|error| Error::Internal(error.to_string()))?.to_string(),
-        setup: round.setup().into(),
-        players: round.seats.each_ref().map(player),
-        first_player: round.first,
-        seed: round.seed,
-        opening_moves: round.opening,
-        moves: round.made.iter().map(made).collect(),
+        setup: session.setup().into(),
+        players: session.seats.each_ref().map(player),
+        first_player: session.first,
+        seed: session.seed,
+        opening_moves: session.opening,
+        moves: session.made.iter().map(made).collect(),
         result: ResultRecord {
             winner: ending.winner,
             reason: ending.reason,
-            scores: if round.first == 0 { [first, second] } else { [second, first] },
+            scores: if session.first == 0 { [first, second] } else { [second, first] },
             detail: None,
         },
     })
@@ -652,12 +653,12 @@ async fn list(
         return Err(Error::Bad(format!("limit is 1 to 100, not {limit}")));
     }
     let filter = filter(&asked, &who, limit)?;
-    let mut rounds = app.hall.store.list(filter).await?;
-    let more = rounds.len() > limit as usize;
-    rounds.truncate(limit as usize);
-    let cursor = |round: &Round| format!("{}-{}", round.created, round.id);
-    let next = rounds.last().filter(|_| more).map(cursor);
-    let games = rounds.iter().map(|round| GameSummary::new(round, &who)).collect();
+    let mut sessions = app.hall.store.list(filter).await?;
+    let more = sessions.len() > limit as usize;
+    sessions.truncate(limit as usize);
+    let cursor = |session: &GameSession| format!("{}-{}", session.created, session.id);
+    let next = sessions.last().filter(|_| more).map(cursor);
+    let games = sessions.iter().map(|session| GameSummary::new(session, &who)).collect();
     Ok(Json(ListView { games, next }))
 }
 

@@ -153,12 +153,12 @@ impl Server {
 }
 
 async fn sweep(hall: Arc<Hall>) {
-    const ROUNDS_TO_OLD_GAMES: u64 = 100;
+    const TICKS_TO_OLD_GAMES: u64 = 100;
     let mut interval = tokio::time::interval(Duration::from_secs(5));
-    for round in 0_u64.. {
+    for tick in 0_u64.. {
         interval.tick().await;
         hall.sweep().await;
-        if round.is_multiple_of(ROUNDS_TO_OLD_GAMES) {
+        if tick.is_multiple_of(TICKS_TO_OLD_GAMES) {
             hall.abandon_old().await;
         }
     }

@@ -140,8 +140,8 @@ impl Talk {
             Ok(Said::Ping {}) => Some(Told::Pong),
             Ok(Said::Move { column, ply }) => {
                 let who = self.who.clone();
-                let change = self.app.hall.change(&self.live, &self.who, move |round, now| {
-                    round.play(&who, column, ply, now)
+                let change = self.app.hall.change(&self.live, &self.who, move |session, now| {
+                    session.play(&who, column, ply, now)
                 });
                 // A move that was taken is news to everybody.
                 change.await.err().map(|error| self.refused(error))

@@ -16,7 +16,7 @@ use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, Row};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::round::{Clock, Ending, Made, Offers, Round, Seat, Status};
+use crate::session::{Clock, Ending, GameSession, Made, Offers, Seat, Status};
 use crate::visitor::{Visitor, random_hex};
 
 pub(crate) use jobs::{Job, Kind, State};
@@ -33,9 +33,9 @@ type Order = (Change, oneshot::Sender<Result<bool, StoreError>>);
 
 /// Something to write.
 enum Change {
-    Create(Box<Round>),
-    /// The round as it is to be, and how many of the stored moves stay.
-    Update(Box<Round>, usize),
+    Create(Box<GameSession>),
+    /// The session as it is to be, and how many of the stored moves stay.
+    Update(Box<GameSession>, usize),
     Delete(String, u64),
     Abandon(i64),
     Review(Box<StoredReview>),
@@ -130,13 +130,13 @@ impl Store {
     }
 
     /// Stores a new game.
-    pub(crate) async fn create(&self, round: Round) -> Result<(), StoreError> {
-        self.change(Change::Create(Box::new(round))).await
+    pub(crate) async fn create(&self, session: GameSession) -> Result<(), StoreError> {
+        self.change(Change::Create(Box::new(session))).await
     }
 
     /// Stores a changed game whose first `kept` moves are stored already.
-    pub(crate) async fn update(&self, round: Round, kept: usize) -> Result<(), StoreError> {
-        self.change(Change::Update(Box::new(round), kept)).await
+    pub(crate) async fn update(&self, session: GameSession, kept: usize) -> Result<(), StoreError> {
+        self.change(Change::Update(Box::new(session), kept)).await
     }
 
     /// Deletes a game.
@@ -185,7 +185,7 @@ impl Store {
     }
 
     /// A game with all its moves.
-    pub(crate) async fn load(&self, id: &str) -> Result<Option<Round>, StoreError> {
+    pub(crate) async fn load(&self, id: &str) -> Result<Option<GameSession>, StoreError> {
         // One transaction, so that the moves are those of the game's version.
         let mut transaction = self.pool.begin().await?;
         let row = sqlx::query(AssertSqlSafe(format!("SELECT {COLUMNS} FROM games WHERE id = $1")))
@@ -201,7 +201,7 @@ impl Store {
         .await?;
         transaction.commit().await?;
         let made = moves.iter().map(made_of).collect::<Result<Vec<_>, _>>()?;
-        round_of(&row, made).map(Some)
+        session_of(&row, made).map(Some)
     }
 
     /// The games that somebody has touched since a time and that are not over.
@@ -222,7 +222,7 @@ impl Store {
     }
 
     /// Games by what they must have, the latest first.
-    pub(crate) async fn list(&self, filter: Filter) -> Result<Vec<Round>, StoreError> {
+    pub(crate) async fn list(&self, filter: Filter) -> Result<Vec<GameSession>, StoreError> {
         let Filter { conditions, values, most } = filter;
         let conditions = if conditions.is_empty() {
             String::new()
@@ -240,11 +240,11 @@ impl Store {
         let rows = query.fetch_all(&self.pool).await?;
         // A list shows no more than the columns, which the line of moves has. A game that cannot be
         // read, say of an agent that there is no more, does not spoil the list.
-        let read = |row: &AnyRow| round_of(row, plain_moves(row)?);
-        let rounds = rows.iter().map(read).filter_map(|round| {
-            round.inspect_err(|error| tracing::warn!(?error, "a game cannot be read")).ok()
+        let read = |row: &AnyRow| session_of(row, plain_moves(row)?);
+        let sessions = rows.iter().map(read).filter_map(|session| {
+            session.inspect_err(|error| tracing::warn!(?error, "a game cannot be read")).ok()
         });
-        Ok(rounds.collect())
+        Ok(sessions.collect())
     }
 }
 
@@ -465,8 +465,8 @@ async fn write_batch(pool: &AnyPool, changes: &[Change]) -> Result<Vec<bool>, St
     let mut results = Vec::with_capacity(changes.len());
     for change in changes {
         results.push(match change {
-            Change::Create(round) => create(&mut transaction, round).await?,
-            Change::Update(round, kept) => update(&mut transaction, round, *kept).await?,
+            Change::Create(session) => create(&mut transaction, session).await?,
+            Change::Update(session, kept) => update(&mut transaction, session, *kept).await?,
             Change::Delete(id, version) => delete(&mut transaction, id, *version).await?,
             Change::Abandon(before) => abandon(&mut transaction, *before).await?,
             Change::Review(review) => keep_review(&mut transaction, review).await?,
@@ -476,22 +476,22 @@ async fn write_batch(pool: &AnyPool, changes: &[Change]) -> Result<Vec<bool>, St
     Ok(results)
 }
 
-async fn create(connection: &mut AnyConnection, round: &Round) -> Result<bool, StoreError> {
+async fn create(connection: &mut AnyConnection, session: &GameSession) -> Result<bool, StoreError> {
     let places: Vec<String> =
         (1..=COLUMNS.split(',').count()).map(|place| format!("${place}")).collect();
     let places = places.join(", ");
     let sql = format!("INSERT INTO games ({COLUMNS}) VALUES ({places}) ON CONFLICT DO NOTHING");
-    let done = bind(sqlx::query(AssertSqlSafe(sql)), round)?.execute(&mut *connection).await?;
+    let done = bind(sqlx::query(AssertSqlSafe(sql)), session)?.execute(&mut *connection).await?;
     if done.rows_affected() == 0 {
         return Ok(false);
     }
-    append(connection, round, 0).await?;
+    append(connection, session, 0).await?;
     Ok(true)
 }
 
 async fn update(
     connection: &mut AnyConnection,
-    round: &Round,
+    session: &GameSession,
     kept: usize,
 ) -> Result<bool, StoreError> {
     let assignments: Vec<String> = (1..)
@@ -501,30 +501,30 @@ async fn update(
     let last = assignments.len() + 1;
     let sql =
         format!("UPDATE games SET {} WHERE id = $1 AND version = ${last}", assignments.join(", "));
-    let query = bind(sqlx::query(AssertSqlSafe(sql)), round)?.bind(round.version as i64 - 1);
+    let query = bind(sqlx::query(AssertSqlSafe(sql)), session)?.bind(session.version as i64 - 1);
     if query.execute(&mut *connection).await?.rows_affected() == 0 {
         return Ok(false);
     }
     sqlx::query("DELETE FROM moves WHERE game = $1 AND ply >= $2")
-        .bind(round.id.clone())
+        .bind(session.id.clone())
         .bind(kept as i64)
         .execute(&mut *connection)
         .await?;
-    append(connection, round, kept).await?;
+    append(connection, session, kept).await?;
     Ok(true)
 }
 
 async fn append(
     connection: &mut AnyConnection,
-    round: &Round,
+    session: &GameSession,
     kept: usize,
 ) -> Result<(), StoreError> {
-    for (ply, made) in round.made.iter().enumerate().skip(kept) {
+    for (ply, made) in session.made.iter().enumerate().skip(kept) {
         sqlx::query(
             "INSERT INTO moves (game, ply, board_col, took, nodes, said) \
              VALUES ($1, $2, $3, $4, $5, $6)",
         )
-        .bind(round.id.clone())
+        .bind(session.id.clone())
         .bind(ply as i64)
         .bind(i64::from(made.column))
         .bind(micros(made.time))
@@ -592,7 +592,7 @@ const COLUMNS: &str = "id, version, created, touched, owner, kind0, kind1, holde
     board_cols, board_rows, connect, ruleset, first_player, seed, opening, clock_initial, clock_increment, left0, left1, \
     status, winner, reason, rematch, line, pending";
 
-/// What of a round is neither a column of its own nor a move.
+/// What of a session is neither a column of its own nor a move.
 #[derive(Default, Serialize, Deserialize)]
 struct Pending {
     undone: Vec<Made>,
@@ -601,34 +601,34 @@ struct Pending {
 
 type AnyQuery<'q> = Query<'q, Any, AnyArguments>;
 
-fn bind<'q>(query: AnyQuery<'q>, round: &Round) -> Result<AnyQuery<'q>, StoreError> {
-    let setup = round.setup();
-    let kinds = round.seats.each_ref().map(|seat| match seat {
+fn bind<'q>(query: AnyQuery<'q>, session: &GameSession) -> Result<AnyQuery<'q>, StoreError> {
+    let setup = session.setup();
+    let kinds = session.seats.each_ref().map(|seat| match seat {
         Seat::Open => "open",
         Seat::Human { .. } => "human",
         Seat::Agent { .. } => "agent",
     });
-    let [holder0, holder1] = round.seats.each_ref().map(|seat| match seat {
+    let [holder0, holder1] = session.seats.each_ref().map(|seat| match seat {
         Seat::Human { holder, .. } => holder.as_ref().map(|holder| holder.secret().to_owned()),
         _ => None,
     });
-    let [name0, name1] = round.seats.each_ref().map(|seat| match seat {
+    let [name0, name1] = session.seats.each_ref().map(|seat| match seat {
         Seat::Open => String::new(),
         Seat::Human { name, .. } | Seat::Agent { name, .. } => name.clone(),
     });
-    let [agent0, agent1] = round.seats.each_ref().map(|seat| match seat {
+    let [agent0, agent1] = session.seats.each_ref().map(|seat| match seat {
         Seat::Agent { spec, .. } => Some(spec.to_string()),
         _ => None,
     });
-    let pending = Pending { undone: round.undone.clone(), offers: round.offers };
-    let reason = round.ending.map(|ending| serde_json::to_value(ending.reason));
+    let pending = Pending { undone: session.undone.clone(), offers: session.offers };
+    let reason = session.ending.map(|ending| serde_json::to_value(ending.reason));
     let reason = reason.transpose().map_err(broken)?;
     Ok(query
-        .bind(round.id.clone())
-        .bind(round.version as i64)
-        .bind(round.created)
+        .bind(session.id.clone())
+        .bind(session.version as i64)
+        .bind(session.created)
         .bind(now_ms())
-        .bind(round.owner.as_ref().map(|owner| owner.secret().to_owned()))
+        .bind(session.owner.as_ref().map(|owner| owner.secret().to_owned()))
         .bind(kinds[0])
         .bind(kinds[1])
         .bind(holder0)
@@ -641,22 +641,22 @@ fn bind<'q>(query: AnyQuery<'q>, round: &Round) -> Result<AnyQuery<'q>, StoreErr
         .bind(i64::from(setup.rows()))
         .bind(i64::from(setup.connect()))
         .bind(setup.ruleset().name())
-        .bind(round.first as i64)
-        .bind(round.seed.cast_signed())
-        .bind(round.opening as i64)
-        .bind(round.clock.map(|clock| micros(clock.initial)))
-        .bind(round.clock.map(|clock| micros(clock.increment)))
-        .bind(round.clock.map(|clock| micros(clock.left[0])))
-        .bind(round.clock.map(|clock| micros(clock.left[1])))
-        .bind(round.status().name())
-        .bind(round.ending.and_then(|ending| ending.winner).map(|winner| winner as i64))
+        .bind(session.first as i64)
+        .bind(session.seed.cast_signed())
+        .bind(session.opening as i64)
+        .bind(session.clock.map(|clock| micros(clock.initial)))
+        .bind(session.clock.map(|clock| micros(clock.increment)))
+        .bind(session.clock.map(|clock| micros(clock.left[0])))
+        .bind(session.clock.map(|clock| micros(clock.left[1])))
+        .bind(session.status().name())
+        .bind(session.ending.and_then(|ending| ending.winner).map(|winner| winner as i64))
         .bind(reason.and_then(|reason| reason.as_str().map(str::to_owned)))
-        .bind(round.rematch.clone())
-        .bind(round.game.move_text())
+        .bind(session.rematch.clone())
+        .bind(session.game.move_text())
         .bind(serde_json::to_string(&pending).map_err(broken)?))
 }
 
-fn round_of(row: &AnyRow, made: Vec<Made>) -> Result<Round, StoreError> {
+fn session_of(row: &AnyRow, made: Vec<Made>) -> Result<GameSession, StoreError> {
     let number = |name| row.try_get::<i64, _>(name);
     let optional = |name| row.try_get::<Option<i64>, _>(name);
     let text = |name| row.try_get::<String, _>(name);
@@ -690,7 +690,7 @@ fn round_of(row: &AnyRow, made: Vec<Made>) -> Result<Round, StoreError> {
     });
     let winner = optional("winner")?.map(|winner| usize::from(winner == 1));
     let pending: Pending = serde_json::from_str(&text("pending")?).map_err(broken)?;
-    Ok(Round {
+    Ok(GameSession {
         id: text("id")?,
         version: number("version")?.cast_unsigned(),
         created: number("created")?,
@@ -759,8 +759,8 @@ mod tests {
     use super::*;
     use claimeven_game::Game;
 
-    fn round(id: &str) -> Round {
-        Round {
+    fn session(id: &str) -> GameSession {
+        GameSession {
             id: id.to_owned(),
             version: 0,
             created: now_ms(),
@@ -795,9 +795,9 @@ mod tests {
         .unwrap();
 
         let (one, bad, two) = tokio::join!(
-            store.create(round("one")),
-            store.create(round("bad")),
-            store.create(round("two")),
+            store.create(session("one")),
+            store.create(session("bad")),
+            store.create(session("two")),
         );
         assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
         assert!(matches!(bad, Err(StoreError::Broken(_))), "{bad:?}");

@@ -8,7 +8,7 @@ use claimeven_search::{ColumnValue, Decision, Value};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::round::{Round, Seat, Status};
+use crate::session::{GameSession, Seat, Status};
 use crate::visitor::Visitor;
 
 /// A game as one visitor sees it.
@@ -132,53 +132,58 @@ pub(crate) struct Presence {
 }
 
 impl GameView {
-    pub(crate) fn new(round: &Round, presence: &Presence, who: &Visitor, now: Instant) -> GameView {
-        let position = round.game.position();
+    pub(crate) fn new(
+        session: &GameSession,
+        presence: &Presence,
+        who: &Visitor,
+        now: Instant,
+    ) -> GameView {
+        let position = session.game.position();
         let by_player = |[first, second]: [u32; 2]| {
-            if round.first == 0 { [first, second] } else { [second, first] }
+            if session.first == 0 { [first, second] } else { [second, first] }
         };
-        let playing = round.status() == Status::Playing;
+        let playing = session.status() == Status::Playing;
         let legal = if playing { position.legal().map(Column::number).collect() } else { vec![] };
         let player = |player: usize| PlayerView {
-            you: round.holds(who, player),
+            you: session.holds(who, player),
             connected: presence.connected[player],
             away_ms: presence.away[player].map(ms),
-            time_ms: ms(round.thinking_time(player, now)),
-            ..PlayerView::seated(&round.seats[player])
+            time_ms: ms(session.thinking_time(player, now)),
+            ..PlayerView::seated(&session.seats[player])
         };
         GameView {
-            id: round.id.clone(),
-            version: round.version,
-            created: round.created,
+            id: session.id.clone(),
+            version: session.version,
+            created: session.created,
             setup: SetupView::of(position),
             players: [player(0), player(1)],
-            first: round.first,
-            status: round.status().name(),
-            moves: moves(round),
-            ply: round.ply(),
-            opening: round.opening,
-            undone: round.undone.len(),
-            to_move: round.to_move(),
+            first: session.first,
+            status: session.status().name(),
+            moves: moves(session),
+            ply: session.ply(),
+            opening: session.opening,
+            undone: session.undone.len(),
+            to_move: session.to_move(),
             legal,
             scores: by_player(position.scores()),
             lines: lines(position),
-            result: result(round),
-            clock: round.clock.map(|clock| ClockView {
+            result: result(session),
+            clock: session.clock.map(|clock| ClockView {
                 initial_ms: ms(clock.initial),
                 increment_ms: ms(clock.increment),
-                remaining_ms: [0, 1].map(|player| round.time_left(player, now).map_or(0, ms)),
-                running: round.to_move(),
+                remaining_ms: [0, 1].map(|player| session.time_left(player, now).map_or(0, ms)),
+                running: session.to_move(),
             }),
             offers: OffersView {
-                draw: round.offers.draw,
-                undo: round.offers.undo,
-                rematch: round.offers.rematch,
+                draw: session.offers.draw,
+                undo: session.offers.undo,
+                rematch: session.offers.rematch,
             },
-            rematch: round.rematch.clone(),
+            rematch: session.rematch.clone(),
             watchers: presence.watchers,
             thinking: presence.thinking,
             away_limit_ms: presence.away_limit.map(ms),
-            mine: round.is_of(who),
+            mine: session.is_of(who),
         }
     }
 }
@@ -201,16 +206,16 @@ impl SetupView {
     }
 }
 
-fn moves(round: &Round) -> Vec<MoveView> {
+fn moves(session: &GameSession) -> Vec<MoveView> {
     let mut heights = [0; claimeven_game::Setup::MAX_SIDE as usize];
-    let columns = round.game.moves().iter().zip(&round.made).enumerate();
+    let columns = session.game.moves().iter().zip(&session.made).enumerate();
     columns
         .map(|(ply, (column, made))| {
             heights[column.index()] += 1;
             MoveView {
                 column: column.number(),
                 row: heights[column.index()],
-                player: round.mover(ply),
+                player: session.mover(ply),
                 ms: ms(made.time),
                 nodes: made.nodes,
                 value: made.value.clone(),
@@ -226,8 +231,8 @@ pub(crate) fn lines(position: &Position) -> Vec<Vec<[u8; 2]>> {
         .collect()
 }
 
-fn result(round: &Round) -> Option<ResultView> {
-    round.ending.map(|ending| ResultView { winner: ending.winner, reason: ending.reason })
+fn result(session: &GameSession) -> Option<ResultView> {
+    session.ending.map(|ending| ResultView { winner: ending.winner, reason: ending.reason })
 }
 
 /// Whole milliseconds.
@@ -261,21 +266,21 @@ struct SummaryPlayer {
 }
 
 impl GameSummary {
-    pub(crate) fn new(round: &Round, who: &Visitor) -> GameSummary {
+    pub(crate) fn new(session: &GameSession, who: &Visitor) -> GameSummary {
         let player = |player: usize| {
-            let PlayerView { kind, name, agent, .. } = PlayerView::seated(&round.seats[player]);
-            SummaryPlayer { kind, name, agent, you: round.holds(who, player) }
+            let PlayerView { kind, name, agent, .. } = PlayerView::seated(&session.seats[player]);
+            SummaryPlayer { kind, name, agent, you: session.holds(who, player) }
         };
         GameSummary {
-            id: round.id.clone(),
-            created: round.created,
-            setup: SetupView::of(round.game.position()),
+            id: session.id.clone(),
+            created: session.created,
+            setup: SetupView::of(session.game.position()),
             players: [player(0), player(1)],
-            first: round.first,
-            status: round.status().name(),
-            moves: round.game.move_text(),
-            result: result(round),
-            mine: round.is_of(who),
+            first: session.first,
+            status: session.status().name(),
+            moves: session.game.move_text(),
+            result: result(session),
+            mine: session.is_of(who),
         }
     }
 }

@@ -15,8 +15,8 @@ use crate::engine::Urgency;
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
 use crate::hall::Hall;
-use crate::round::{Round, Status};
 use crate::routes::{Answer, AppState, Id};
+use crate::session::{GameSession, Status};
 use crate::store::StoredReview;
 use crate::view::SetupView;
 
@@ -106,10 +106,10 @@ impl From<PlayerReview> for ReviewPlayerView {
 }
 
 impl ReviewView {
-    fn new(round: &Round, review: &Review) -> ReviewView {
+    fn new(session: &GameSession, review: &Review) -> ReviewView {
         let reviewed = |(ply, reviewed): (usize, &MoveReview)| ReviewMoveView {
             column: reviewed.column,
-            player: round.mover(ply),
+            player: session.mover(ply),
             judgement: reviewed.judgement,
             sign: reviewed.judgement.sign(),
             played: reviewed.played().map(ChoiceView::from),
@@ -117,21 +117,21 @@ impl ReviewView {
             choices: reviewed.choices.iter().map(ChoiceView::from).collect(),
         };
         ReviewView {
-            id: round.id.clone(),
-            setup: SetupView::of(round.game.position()),
-            first: round.first,
-            opening: round.opening,
+            id: session.id.clone(),
+            setup: SetupView::of(session.game.position()),
+            first: session.first,
+            opening: session.opening,
             moves: review.moves.iter().enumerate().map(reviewed).collect(),
-            players: by_player(round, review).map(ReviewPlayerView::from),
+            players: by_player(session, review).map(ReviewPlayerView::from),
             complete: review.moves.iter().all(|m| m.judgement != Judgement::Unknown),
         }
     }
 }
 
 /// What the moves come to by the players' numbers, not by who began.
-fn by_player(round: &Round, review: &Review) -> [PlayerReview; 2] {
-    let [beginner, other] = review.players_after(round.opening);
-    if round.first == 0 { [beginner, other] } else { [other, beginner] }
+fn by_player(session: &GameSession, review: &Review) -> [PlayerReview; 2] {
+    let [beginner, other] = review.players_after(session.opening);
+    if session.first == 0 { [beginner, other] } else { [other, beginner] }
 }
 
 /// A finished game judged move by move, by exact scores.
@@ -144,25 +144,25 @@ pub(crate) async fn show(
     Extension(address): Extension<Address>,
     Id(id): Id,
 ) -> Answer<Json<ReviewView>> {
-    let round = app.hall.live(&id).await?.round();
-    if round.status() != Status::Finished {
+    let session = app.hall.live(&id).await?.session();
+    if session.status() != Status::Finished {
         return Err(Error::Conflict("the game is not over yet".to_owned(), None));
     }
-    let stored = app.hall.store.review(&round.id, &round.game.move_text()).await?;
+    let stored = app.hall.store.review(&session.id, &session.game.move_text()).await?;
     let stored = stored.and_then(|content| serde_json::from_str::<Review>(&content).ok());
     let review = if let Some(review) = stored {
         review
     } else {
         app.guard.analysis(address)?;
-        review(&app.hall, &round, false).await?
+        review(&app.hall, &session, false).await?
     };
-    Ok(Json(ReviewView::new(&round, &review)))
+    Ok(Json(ReviewView::new(&session, &review)))
 }
 
 /// Judges a game and keeps what was found; in a hurry not if another time could find more.
-async fn review(hall: &Hall, round: &Round, at_leisure: bool) -> Answer<Review> {
-    let game = round.game.clone();
-    let name = format!("the review of game {}", round.id);
+async fn review(hall: &Hall, session: &GameSession, at_leisure: bool) -> Answer<Review> {
+    let game = session.game.clone();
+    let name = format!("the review of game {}", session.id);
     let work = move |cancel: &Arc<_>| {
         let options = ReviewOptions {
             time_per_position: Some(TIME_PER_POSITION),
@@ -172,16 +172,16 @@ async fn review(hall: &Hall, round: &Round, at_leisure: bool) -> Answer<Review> 
     };
     let review = hall.engine.run(Urgency::Other, name, work).await?;
     let is_complete = review.moves.iter().all(|m| m.judgement != Judgement::Unknown);
-    let is_small = round.setup().cells() <= Setup::STANDARD.cells();
+    let is_small = session.setup().cells() <= Setup::STANDARD.cells();
     if !is_complete && is_small && !at_leisure {
         return Ok(review);
     }
     let content = serde_json::to_string(&review);
     hall.store
         .keep_review(StoredReview {
-            game: round.id.clone(),
-            line: round.game.move_text(),
-            accuracy: by_player(round, &review).map(|player| player.accuracy),
+            game: session.id.clone(),
+            line: session.game.move_text(),
+            accuracy: by_player(session, &review).map(|player| player.accuracy),
             content: content.map_err(|error| Error::Internal(error.to_string()))?,
         })
         .await?;
@@ -204,8 +204,8 @@ pub(crate) async fn review_idly(hall: &Arc<Hall>) -> bool {
 async fn review_next(hall: &Hall) -> Answer<bool> {
     let Some((id, line)) = hall.store.unreviewed().await? else { return Ok(false) };
     match hall.store.load(&id).await {
-        Ok(Some(round)) => {
-            review(hall, &round, true).await?;
+        Ok(Some(session)) => {
+            review(hall, &session, true).await?;
         }
         Ok(None) => {}
         Err(error) => {

@@ -1,6 +1,6 @@
 //! One game as the server keeps it: who sits where, what was played, the clock, what is offered.
 //!
-//! Nothing here waits, stores or sends. A change either succeeds or leaves the round as it was.
+//! Nothing here waits, stores or sends. A change either succeeds or leaves the session as it was.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::visitor::Visitor;
 
 /// A game with its players, its clock and what they have offered each other.
 #[derive(Clone, Debug)]
-pub(crate) struct Round {
+pub(crate) struct GameSession {
     pub(crate) id: String,
     /// Grows with every change that is stored.
     pub(crate) version: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Round {
     pub(crate) turn_began: Instant,
 }
 
-/// A side of a round.
+/// A side of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Seat {
     /// Nobody has come yet.
@@ -74,7 +74,7 @@ pub(crate) struct Clock {
     pub(crate) left: [Duration; 2],
 }
 
-/// How a round ended.
+/// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ending {
     pub(crate) winner: Option<usize>,
@@ -89,7 +89,7 @@ pub(crate) struct Offers {
     pub(crate) rematch: Option<usize>,
 }
 
-/// How far a round has come.
+/// How far a session has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     Waiting,
@@ -133,7 +133,7 @@ pub(crate) enum Rematch {
     Begun(String),
 }
 
-impl Round {
+impl GameSession {
     pub(crate) fn setup(&self) -> Setup {
         self.game.position().setup()
     }
@@ -441,9 +441,9 @@ impl Round {
     }
 
     /// The next game of the same players, whose other one begins.
-    pub(crate) fn next(&self, id: String, created: i64, seed: u64, now: Instant) -> Round {
+    pub(crate) fn next(&self, id: String, created: i64, seed: u64, now: Instant) -> GameSession {
         let clock = self.clock.map(|clock| Clock { left: [clock.initial; 2], ..clock });
-        Round {
+        GameSession {
             id,
             version: 0,
             created,
