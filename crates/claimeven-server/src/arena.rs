@@ -79,7 +79,7 @@ struct EntrantInput {
 impl TournamentInput {
     /// The plan as JSON, and the plan.
     fn plan(&self, app: &App) -> Answer<(Value, Plan)> {
-        let config = &app.hall.config;
+        let config = &app.games.config;
         let setup = self.setup.setup()?;
         if self.players.len() > MOST_PLAYERS {
             let count = self.players.len();
@@ -249,7 +249,7 @@ async fn create(
     app.guard.new_game(address)?;
     let own = app.jobs.store.jobs(Kind::Tournament, Some(&who)).await?;
     check_free(&app, &own)?;
-    let config = &app.hall.config;
+    let config = &app.games.config;
     if own.len() >= config.jobs_kept.max(1) {
         let message = format!("you have {} tournaments; delete one of them first", own.len());
         return Err(Error::Conflict(message, None));
@@ -278,7 +278,7 @@ async fn create(
 /// Whether one more of a visitor's own tournaments may go on.
 fn check_free(app: &App, own: &[Job]) -> Answer<()> {
     let active = own.iter().filter(|job| job.state.is_active()).count();
-    if active < app.hall.config.jobs_each.max(1) {
+    if active < app.games.config.jobs_each.max(1) {
         return Ok(());
     }
     let message = "your other tournaments have to end first; stop one of them".to_owned();

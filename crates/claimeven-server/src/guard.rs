@@ -179,7 +179,7 @@ pub(crate) async fn check(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let config = &app.hall.config;
+    let config = &app.games.config;
     let address = Address::new(client(peer, request.headers(), config.trust_proxy));
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     let upgrades = request.headers().contains_key(header::UPGRADE);
@@ -259,7 +259,7 @@ pub(crate) async fn dress(State(app): State<Arc<App>>, request: Request, next: N
     ];
     let began = Instant::now();
     let mut response = next.run(request).await;
-    let metrics = &app.hall.metrics;
+    let metrics = &app.games.metrics;
     metrics.requests.with_label_values(&[response.status().as_str()]).inc();
     metrics.request_seconds.observe(began.elapsed().as_secs_f64());
     for (name, value) in HEADERS {

@@ -56,7 +56,7 @@ impl SearchInput {
         if game.position().outcome().is_some() {
             return Err(Error::Bad(format!("the game is over after '{}'", self.moves)));
         }
-        let agent = agents::parse(&self.agent, setup, &app.hall.config).map_err(Error::Bad)?;
+        let agent = agents::parse(&self.agent, setup, &app.games.config).map_err(Error::Bad)?;
         Ok((game, agent))
     }
 }
@@ -201,7 +201,7 @@ async fn measure(
 }
 
 fn limits(app: &App) -> Limits {
-    let ms = app.hall.config.lab_ms;
+    let ms = app.games.config.lab_ms;
     let time = (ms > 0).then(|| Duration::from_millis(ms));
     Limits { time, ..Limits::default() }
 }

@@ -1,4 +1,4 @@
-//! The API over HTTP. Each handler reads its input, asks the hall, and shows the game.
+//! The API over HTTP. Each handler reads its input, asks the live games, and shows the game.
 
 #![allow(clippy::unused_async, reason = "handlers are async, whether they wait or not")]
 
@@ -74,7 +74,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Error> {
         let content_type = request.headers().get(header::CONTENT_TYPE).cloned();
-        let most = app.hall.config.body_bytes;
+        let most = app.games.config.body_bytes;
         let most = if most == 0 { usize::MAX } else { most };
         let bytes = axum::body::to_bytes(request.into_body(), most)
             .await
@@ -237,7 +237,7 @@ fn seat(input: SeatInput, player: usize, setup: Setup, app: &App, who: &Visitor)
             Ok(Seat::Human { holder: Some(who.clone()), name })
         }
         SeatInput::Agent { agent, name: given } => {
-            let spec = agents::parse(&agent, setup, &app.hall.config).map_err(Error::Bad)?;
+            let spec = agents::parse(&agent, setup, &app.games.config).map_err(Error::Bad)?;
             let name = name(given.as_deref())?.unwrap_or_else(|| spec.to_string());
             Ok(Seat::Agent { spec, name })
         }
@@ -286,7 +286,7 @@ pub(crate) fn bad(error: impl ToString) -> Error {
 /// Who can be played against.
 #[utoipa::path(get, path = "/api/agents", responses((status = 200, body = AgentsView)))]
 async fn list_agents(State(app): AppState) -> Json<AgentsView> {
-    Json(AgentsView::new(&app.hall.config))
+    Json(AgentsView::new(&app.games.config))
 }
 
 /// Makes a game.
@@ -302,8 +302,8 @@ async fn create(
 ) -> Answer<(StatusCode, Json<GameView>)> {
     let session = new.session(&app, &who)?;
     app.guard.new_game(address)?;
-    let live = app.hall.create(session).await?;
-    Ok((StatusCode::CREATED, Json(app.hall.view(&live, &who))))
+    let live = app.games.create(session).await?;
+    Ok((StatusCode::CREATED, Json(app.games.view(&live, &who))))
 }
 
 /// A game as the visitor sees it.
@@ -315,8 +315,8 @@ async fn show(
     Extension(who): Extension<Visitor>,
     Id(id): Id,
 ) -> Answer<Json<GameView>> {
-    let live = app.hall.live(&id).await?;
-    Ok(Json(app.hall.view(&live, &who)))
+    let live = app.games.live(&id).await?;
+    Ok(Json(app.games.view(&live, &who)))
 }
 
 /// Takes the visitor's name off a game, and the game away if it was nobody else's.
@@ -328,8 +328,8 @@ async fn delete(
     Extension(who): Extension<Visitor>,
     Id(id): Id,
 ) -> Answer<StatusCode> {
-    let live = app.hall.live(&id).await?;
-    app.hall.delete(&live, &who).await?;
+    let live = app.games.live(&id).await?;
+    app.games.delete(&live, &who).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -474,9 +474,9 @@ async fn rematch(
         let Json(_) = change(&app, &who, &id, decline).await?;
         return Ok(Json(RematchView { id: None }));
     }
-    let live = app.hall.live(&id).await?;
+    let live = app.games.live(&id).await?;
     app.guard.new_game(address)?;
-    Ok(Json(RematchView { id: app.hall.rematch(&live, &who).await? }))
+    Ok(Json(RematchView { id: app.games.rematch(&live, &who).await? }))
 }
 
 /// Another agent.
@@ -501,8 +501,8 @@ async fn reseat(
     if player > 1 {
         return Err(Error::Bad(format!("player is 0 or 1, not {player}")));
     }
-    let setup = app.hall.live(&id).await?.session().setup();
-    let spec = agents::parse(&agent, setup, &app.hall.config).map_err(Error::Bad)?;
+    let setup = app.games.live(&id).await?.session().setup();
+    let spec = agents::parse(&agent, setup, &app.games.config).map_err(Error::Bad)?;
     let change = change(&app, &who, &id, move |session, who, now| {
         session.reseat(who, player.into(), spec, now)
     });
@@ -518,10 +518,10 @@ async fn change(
     + Send
     + 'static,
 ) -> Answer<Json<GameView>> {
-    let live = app.hall.live(id).await?;
+    let live = app.games.live(id).await?;
     let asker = who.clone();
-    app.hall.change(&live, who, move |session, now| change(session, &asker, now)).await?;
-    Ok(Json(app.hall.view(&live, who)))
+    app.games.change(&live, who, move |session, now| change(session, &asker, now)).await?;
+    Ok(Json(app.games.view(&live, who)))
 }
 
 /// The form of a record.
@@ -543,7 +543,7 @@ async fn record(
     Id(id): Id,
     Asked(asked): Asked<RecordInput>,
 ) -> Answer<Response> {
-    let session = app.hall.live(&id).await?.session();
+    let session = app.games.live(&id).await?.session();
     let internal = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
     let record = game_record(&session)?;
     let (content, kind, ending) = match asked.format.as_deref() {
@@ -653,7 +653,7 @@ async fn list(
         return Err(Error::Bad(format!("limit is 1 to 100, not {limit}")));
     }
     let filter = filter(&asked, &who, limit)?;
-    let mut sessions = app.hall.store.list(filter).await?;
+    let mut sessions = app.games.store.list(filter).await?;
     let more = sessions.len() > limit as usize;
     sessions.truncate(limit as usize);
     let cursor = |session: &GameSession| format!("{}-{}", session.created, session.id);
@@ -761,12 +761,12 @@ async fn hint(
         return Err(Error::Bad(format!("the game is over after '{}'", input.moves)));
     }
     app.guard.hint(address)?;
-    let whole = Duration::from_millis(app.hall.config.hint_ms.max(100));
+    let whole = Duration::from_millis(app.games.config.hint_ms.max(100));
     let ask = |agent: &str, time: Duration| {
         let spec: AgentSpec = agent.parse().expect("the roster has it");
         let limits = Limits { time: Some(time), ..Limits::default() };
         let question = Question { spec, seed: 0, position, limits, seat: None };
-        app.hall.engine.decide(Urgency::Other, question)
+        app.games.engine.decide(Urgency::Other, question)
     };
     // Larger boards are beyond exact scores within a person's patience.
     if Perfect::check(setup).is_ok() && setup.cells() <= Setup::STANDARD.cells() {
@@ -782,7 +782,7 @@ async fn hint(
 /// Whether the server and its database are well.
 #[utoipa::path(get, path = "/healthz", responses((status = 200, body = String), (status = 503, body = ErrorView)))]
 async fn health(State(app): AppState) -> Answer<&'static str> {
-    match app.hall.store.ping().await {
+    match app.games.store.ping().await {
         Ok(()) => Ok("ok\n"),
         Err(error) => {
             tracing::error!(?error, "the database does not answer");
@@ -794,15 +794,15 @@ async fn health(State(app): AppState) -> Answer<&'static str> {
 /// Figures in Prometheus' text format.
 #[utoipa::path(get, path = "/metrics", responses((status = 200, body = String), (status = 404, body = ErrorView)))]
 async fn metrics(State(app): AppState) -> Answer<Response> {
-    let hall = &app.hall;
-    if !hall.config.metrics {
+    let live_games = &app.games;
+    if !live_games.config.metrics {
         return Err(Error::NotFound("there are no metrics here".to_owned()));
     }
-    let (people, others, thinking) = hall.engine.load();
-    hall.metrics.live_games.set(hall.len() as i64);
-    hall.metrics.waiting_people.set(people as i64);
-    hall.metrics.waiting_others.set(others as i64);
-    hall.metrics.thinking.set(thinking as i64);
-    let text = hall.metrics.text().map_err(|error| Error::Internal(error.to_string()))?;
+    let (people, others, thinking) = live_games.engine.load();
+    live_games.metrics.live_games.set(live_games.len() as i64);
+    live_games.metrics.waiting_people.set(people as i64);
+    live_games.metrics.waiting_others.set(others as i64);
+    live_games.metrics.thinking.set(thinking as i64);
+    let text = live_games.metrics.text().map_err(|error| Error::Internal(error.to_string()))?;
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
 }

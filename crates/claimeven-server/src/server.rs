@@ -16,8 +16,8 @@ use tower_http::trace::TraceLayer;
 use crate::config::Config;
 use crate::error::Error;
 use crate::guard::{self, Guard};
-use crate::hall::Hall;
 use crate::jobs::Jobs;
+use crate::live_games::LiveGames;
 use crate::metrics::Metrics;
 use crate::store::{Store, StoreError};
 use crate::study::{Study, review_idly};
@@ -27,7 +27,7 @@ use crate::{page, routes};
 
 /// What all handlers share.
 pub(crate) struct App {
-    pub(crate) hall: Arc<Hall>,
+    pub(crate) games: Arc<LiveGames>,
     pub(crate) guard: Guard,
     pub(crate) signer: Signer,
     pub(crate) study: Study,
@@ -107,15 +107,19 @@ impl Server {
             claimeven_zero::find_runs_in(&runs);
         }
         let jobs = Jobs::new(config.clone(), store.clone());
-        let hall = Hall::new(config, store, metrics);
-        let games = hall.resume().await.map_err(|error| ServerError::Other(error.message()))?;
+        let live_games = LiveGames::new(config, store, metrics);
+        let games =
+            live_games.resume().await.map_err(|error| ServerError::Other(error.message()))?;
         if games > 0 {
             tracing::info!(games, "going on with games");
         }
         let other = |error: StoreError| ServerError::Other(format!("{error:?}"));
         jobs.start().await.map_err(other)?;
         let study = Study::default();
-        Ok(Server { listener, app: Arc::new(App { hall, guard, signer, study, workshop, jobs }) })
+        Ok(Server {
+            listener,
+            app: Arc::new(App { games: live_games, guard, signer, study, workshop, jobs }),
+        })
     }
 
     /// Where it listens.
@@ -130,9 +134,9 @@ impl Server {
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), ServerError> {
         let Server { listener, app } = self;
-        let hall = Arc::clone(&app.hall);
-        let sweeper = tokio::spawn(sweep(Arc::clone(&hall)));
-        let reviewer = tokio::spawn(review(Arc::clone(&hall)));
+        let live_games = Arc::clone(&app.games);
+        let sweeper = tokio::spawn(sweep(Arc::clone(&live_games)));
+        let reviewer = tokio::spawn(review(Arc::clone(&live_games)));
         let closing = Arc::clone(&app);
         let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
         let stopped = async move {
@@ -141,39 +145,39 @@ impl Server {
             closing.workshop.close();
             closing.jobs.close().await;
             // Watchers would keep the connections open.
-            closing.hall.close().await;
+            closing.games.close().await;
         };
         let served = axum::serve(listener, service).with_graceful_shutdown(stopped);
         let result = served.await.map_err(|error| ServerError::Other(error.to_string()));
         sweeper.abort();
         reviewer.abort();
-        hall.close().await;
+        live_games.close().await;
         result
     }
 }
 
-async fn sweep(hall: Arc<Hall>) {
+async fn sweep(live_games: Arc<LiveGames>) {
     const TICKS_TO_OLD_GAMES: u64 = 100;
     let mut interval = tokio::time::interval(Duration::from_secs(5));
     for tick in 0_u64.. {
         interval.tick().await;
-        hall.sweep().await;
+        live_games.sweep().await;
         if tick.is_multiple_of(TICKS_TO_OLD_GAMES) {
-            hall.abandon_old().await;
+            live_games.abandon_old().await;
         }
     }
 }
 
 /// Judges finished games, one after the other, whenever nobody is thinking.
-async fn review(hall: Arc<Hall>) {
+async fn review(live_games: Arc<LiveGames>) {
     loop {
-        let pause = if review_idly(&hall).await { 100 } else { 3000 };
+        let pause = if review_idly(&live_games).await { 100 } else { 3000 };
         tokio::time::sleep(Duration::from_millis(pause)).await;
     }
 }
 
 fn router(app: Arc<App>) -> Router {
-    let seconds = match app.hall.config.request_seconds {
+    let seconds = match app.games.config.request_seconds {
         0 => u64::from(u32::MAX),
         seconds => seconds,
     };

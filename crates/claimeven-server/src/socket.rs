@@ -1,4 +1,4 @@
-//! Live play: a WebSocket per game and visitor.
+//! LiveGame play: a WebSocket per game and visitor.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use tokio::sync::broadcast::error::RecvError;
 use crate::App;
 use crate::error::{Error, ErrorView};
 use crate::guard::{Address, Bucket, SocketPermit};
-use crate::hall::{Attendance, Live, News};
+use crate::live_games::{Attendance, LiveGame, News};
 use crate::routes::{Id, read_json};
 use crate::view::GameView;
 use crate::visitor::Visitor;
@@ -55,14 +55,14 @@ pub(crate) async fn live(
     Id(id): Id,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Error> {
-    let live = app.hall.live(&id).await?;
+    let live = app.games.live(&id).await?;
     let upgrade = upgrade.map_err(|_| Error::Bad("this address speaks WebSocket".to_owned()))?;
     let permit = app.guard.socket(address)?;
-    let most = app.hall.config.message_bytes;
+    let most = app.games.config.message_bytes;
     let most = if most == 0 { usize::MAX } else { most };
     let upgrade = upgrade.max_message_size(most).max_frame_size(most);
     Ok(upgrade.on_upgrade(move |socket| async move {
-        let attendance = app.hall.enter(&live, &who);
+        let attendance = app.games.enter(&live, &who);
         let talk = Talk { app, live, who, _attendance: attendance, _permit: permit };
         talk.run(socket).await;
     }))
@@ -70,7 +70,7 @@ pub(crate) async fn live(
 
 struct Talk {
     app: Arc<App>,
-    live: Arc<Live>,
+    live: Arc<LiveGame>,
     who: Visitor,
     _attendance: Attendance,
     _permit: SocketPermit,
@@ -140,7 +140,7 @@ impl Talk {
             Ok(Said::Ping {}) => Some(Told::Pong),
             Ok(Said::Move { column, ply }) => {
                 let who = self.who.clone();
-                let change = self.app.hall.change(&self.live, &self.who, move |session, now| {
+                let change = self.app.games.change(&self.live, &self.who, move |session, now| {
                     session.play(&who, column, ply, now)
                 });
                 // A move that was taken is news to everybody.
@@ -157,13 +157,13 @@ impl Talk {
         let message = error.message();
         let game = match error {
             Error::Conflict(_, Some(game)) => game,
-            _ => Box::new(self.app.hall.view(&self.live, &self.who)),
+            _ => Box::new(self.app.games.view(&self.live, &self.who)),
         };
         Told::Refused { error: message, game: Some(game) }
     }
 
     fn game(&self) -> Told {
-        Told::Game { game: Box::new(self.app.hall.view(&self.live, &self.who)) }
+        Told::Game { game: Box::new(self.app.games.view(&self.live, &self.who)) }
     }
 
     async fn send(&self, socket: &mut WebSocket, told: Told) -> Result<(), ()> {

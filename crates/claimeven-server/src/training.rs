@@ -118,7 +118,7 @@ fn whole_seconds(seconds: f64) -> u64 {
 
 /// Whether networks can be trained here, or why not.
 fn allowed(app: &App) -> Result<PathBuf, String> {
-    let config = &app.hall.config;
+    let config = &app.games.config;
     match config.training.as_str() {
         "everyone" => {}
         "local" if config.addr.ip().is_loopback() && !config.trust_proxy => {}
@@ -228,7 +228,7 @@ fn folder_of(config: &Config, id: &str) -> Option<PathBuf> {
 
 async fn view(app: &App, id: &str, who: &Visitor) -> Answer<Json<RunView>> {
     let job = app.jobs.find(Kind::Training, id).await?;
-    let folder = folder_of(&app.hall.config, id).unwrap_or_default();
+    let folder = folder_of(&app.games.config, id).unwrap_or_default();
     // A run that has not begun has no folder yet.
     let read = tokio::task::spawn_blocking(move || {
         (Run::metrics_of(&folder).unwrap_or_default(), kept_networks(&folder))
@@ -263,7 +263,7 @@ async fn list(
         allowed: reason.is_none(),
         reason,
         presets: presets.into(),
-        most_minutes: app.hall.config.training_minutes.max(1),
+        most_minutes: app.games.config.training_minutes.max(1),
         runs: jobs.iter().map(|job| summary(job, &who, iterations(job))).collect(),
     }))
 }
@@ -280,7 +280,7 @@ async fn create(
     Body(input): Body<RunInput>,
 ) -> Answer<Response> {
     input.parameters()?;
-    check_minutes(input.minutes, &app.hall.config)?;
+    check_minutes(input.minutes, &app.games.config)?;
     let title = title(&input.title)?;
     allowed(&app).map_err(Error::Forbidden)?;
     app.guard.new_game(address)?;
@@ -369,7 +369,7 @@ async fn resume(
     }
     check_room(&app).await?;
     if let Some(minutes) = input.minutes {
-        check_minutes(minutes, &app.hall.config)?;
+        check_minutes(minutes, &app.games.config)?;
         let mut plan: Value = serde_json::from_str(&job.plan).unwrap_or_default();
         plan["minutes"] = minutes.into();
         let total = whole_seconds(60.0 * minutes);
@@ -391,7 +391,7 @@ async fn delete(
 ) -> Answer<StatusCode> {
     let job = app.jobs.own(Kind::Training, &id, &who).await?;
     app.jobs.delete(&job).await?;
-    if let Some(folder) = folder_of(&app.hall.config, &id)
+    if let Some(folder) = folder_of(&app.games.config, &id)
         && folder.join("parameters.json").is_file()
     {
         let removed = tokio::task::spawn_blocking(move || fs::remove_dir_all(folder)).await;

@@ -196,7 +196,7 @@ pub(crate) async fn analyse(
     let position = input.position.position()?;
     let (urgency, time) = if input.patient {
         app.guard.analysis(address)?;
-        (Urgency::Other, Duration::from_millis(app.hall.config.hint_ms.max(100)))
+        (Urgency::Other, Duration::from_millis(app.games.config.hint_ms.max(100)))
     } else {
         (Urgency::Brief, BRIEF)
     };
@@ -208,7 +208,7 @@ pub(crate) async fn analyse(
         let analysis = study.study.with_analyst(|analyst| analyst.analyse(&position, &limits));
         AnalysisView::new(&position, &analysis, began.elapsed())
     };
-    Ok(Json(app.hall.engine.run(urgency, name, work).await?))
+    Ok(Json(app.games.engine.run(urgency, name, work).await?))
 }
 
 /// A position, and who is to say something about it.
@@ -293,12 +293,12 @@ pub(crate) async fn opinion(
         return Err(Error::Bad("the game is over, there is nothing to think about".to_owned()));
     }
     let spec =
-        agents::parse(&input.agent, position.setup(), &app.hall.config).map_err(Error::Bad)?;
+        agents::parse(&input.agent, position.setup(), &app.games.config).map_err(Error::Bad)?;
     app.guard.analysis(address)?;
-    let time = Duration::from_millis(app.hall.config.hint_ms.max(100));
+    let time = Duration::from_millis(app.games.config.hint_ms.max(100));
     let limits = Limits { time: Some(time), ..Limits::default() };
     let name = spec.to_string();
     let question = Question { spec, seed: 0, position, limits, seat: None };
-    let decision = app.hall.engine.decide(Urgency::Other, question).await?;
+    let decision = app.games.engine.decide(Urgency::Other, question).await?;
     Ok(Json(OpinionView::new(name, decision)))
 }

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use crate::engine::Urgency;
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
-use crate::hall::Hall;
+use crate::live_games::LiveGames;
 use crate::routes::{Answer, AppState, Id};
 use crate::session::{GameSession, Status};
 use crate::store::StoredReview;
@@ -144,23 +144,23 @@ pub(crate) async fn show(
     Extension(address): Extension<Address>,
     Id(id): Id,
 ) -> Answer<Json<ReviewView>> {
-    let session = app.hall.live(&id).await?.session();
+    let session = app.games.live(&id).await?.session();
     if session.status() != Status::Finished {
         return Err(Error::Conflict("the game is not over yet".to_owned(), None));
     }
-    let stored = app.hall.store.review(&session.id, &session.game.move_text()).await?;
+    let stored = app.games.store.review(&session.id, &session.game.move_text()).await?;
     let stored = stored.and_then(|content| serde_json::from_str::<Review>(&content).ok());
     let review = if let Some(review) = stored {
         review
     } else {
         app.guard.analysis(address)?;
-        review(&app.hall, &session, false).await?
+        review(&app.games, &session, false).await?
     };
     Ok(Json(ReviewView::new(&session, &review)))
 }
 
 /// Judges a game and keeps what was found; in a hurry not if another time could find more.
-async fn review(hall: &Hall, session: &GameSession, at_leisure: bool) -> Answer<Review> {
+async fn review(live_games: &LiveGames, session: &GameSession, at_leisure: bool) -> Answer<Review> {
     let game = session.game.clone();
     let name = format!("the review of game {}", session.id);
     let work = move |cancel: &Arc<_>| {
@@ -170,14 +170,15 @@ async fn review(hall: &Hall, session: &GameSession, at_leisure: bool) -> Answer<
         };
         Review::of(&game, &options)
     };
-    let review = hall.engine.run(Urgency::Other, name, work).await?;
+    let review = live_games.engine.run(Urgency::Other, name, work).await?;
     let is_complete = review.moves.iter().all(|m| m.judgement != Judgement::Unknown);
     let is_small = session.setup().cells() <= Setup::STANDARD.cells();
     if !is_complete && is_small && !at_leisure {
         return Ok(review);
     }
     let content = serde_json::to_string(&review);
-    hall.store
+    live_games
+        .store
         .keep_review(StoredReview {
             game: session.id.clone(),
             line: session.game.move_text(),
@@ -190,22 +191,22 @@ async fn review(hall: &Hall, session: &GameSession, at_leisure: bool) -> Answer<
 
 /// Judges a finished game that nobody has asked about yet, if there is one and nobody is thinking;
 /// whether it did.
-pub(crate) async fn review_idly(hall: &Arc<Hall>) -> bool {
+pub(crate) async fn review_idly(live_games: &Arc<LiveGames>) -> bool {
     // A single thread is left to people, who may come at any time.
-    if hall.engine.threads() < 2 || hall.engine.load() != (0, 0, 0) {
+    if live_games.engine.threads() < 2 || live_games.engine.load() != (0, 0, 0) {
         return false;
     }
-    review_next(hall).await.unwrap_or_else(|error| {
+    review_next(live_games).await.unwrap_or_else(|error| {
         tracing::debug!(error = error.message(), "no review");
         false
     })
 }
 
-async fn review_next(hall: &Hall) -> Answer<bool> {
-    let Some((id, line)) = hall.store.unreviewed().await? else { return Ok(false) };
-    match hall.store.load(&id).await {
+async fn review_next(live_games: &LiveGames) -> Answer<bool> {
+    let Some((id, line)) = live_games.store.unreviewed().await? else { return Ok(false) };
+    match live_games.store.load(&id).await {
         Ok(Some(session)) => {
-            review(hall, &session, true).await?;
+            review(live_games, &session, true).await?;
         }
         Ok(None) => {}
         Err(error) => {
@@ -213,7 +214,7 @@ async fn review_next(hall: &Hall) -> Answer<bool> {
             tracing::warn!(?error, game = id, "a game to be reviewed cannot be read");
             let content = "null".to_owned();
             let nothing = StoredReview { game: id, line, accuracy: [None; 2], content };
-            hall.store.keep_review(nothing).await?;
+            live_games.store.keep_review(nothing).await?;
         }
     }
     Ok(true)

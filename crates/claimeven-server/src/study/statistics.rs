@@ -262,7 +262,7 @@ pub(crate) async fn statistics(
 ) -> Answer<Json<StatisticsView>> {
     app.guard.analysis(address)?;
     let mine = asked.mine == Some(true);
-    let games = app.hall.store.played(mine.then_some(&who), MOST_GAMES).await?;
+    let games = app.games.store.played(mine.then_some(&who), MOST_GAMES).await?;
     Ok(Json(StatisticsView::new(&games, mine)))
 }
 
@@ -331,7 +331,7 @@ pub(crate) async fn explore(
     let setup = Setup::new(asked.cols, asked.rows, asked.connect, ruleset).map_err(bad)?;
     let game = Game::parse(setup, &asked.moves).map_err(bad)?;
     let mine = (asked.mine == Some(true)).then_some(&who);
-    let rows = app.hall.store.continuations(setup, &game.move_text(), mine).await?;
+    let rows = app.games.store.continuations(setup, &game.move_text(), mine).await?;
     let mut moves: BTreeMap<u8, ExplorerMoveView> = BTreeMap::new();
     let mut games = 0;
     for (next, result, count) in rows {
@@ -364,7 +364,7 @@ pub(crate) async fn explore(
             study.study.with_analyst(|analyst| analyst.analyse(&position, &limits))
         };
         // The games are worth showing without their moves' values, too.
-        if let Ok(analysis) = app.hall.engine.run(Urgency::Brief, name, work).await {
+        if let Ok(analysis) = app.games.engine.run(Urgency::Brief, name, work).await {
             for entry in moves.values_mut() {
                 let known = analysis.columns.get(usize::from(entry.column) - 1).copied().flatten();
                 entry.value = known.and_then(|known| known.value).map(ValueView::from);

@@ -1,4 +1,4 @@
-//! Live play over WebSockets.
+//! LiveGame play over WebSockets.
 
 use std::time::Duration;
 

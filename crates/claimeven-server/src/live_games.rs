@@ -21,19 +21,19 @@ use crate::view::{GameView, Presence, ms};
 use crate::visitor::{Visitor, random_name};
 
 /// All games in memory.
-pub(crate) struct Hall {
+pub(crate) struct LiveGames {
     pub(crate) config: Config,
     pub(crate) store: Store,
     pub(crate) engine: Engine,
     pub(crate) metrics: Metrics,
-    games: Mutex<HashMap<String, Arc<Live>>>,
+    games: Mutex<HashMap<String, Arc<LiveGame>>>,
     /// Changes under way, which a shutdown waits for.
     tasks: TaskTracker,
     stopping: CancellationToken,
 }
 
 /// A game in memory.
-pub(crate) struct Live {
+pub(crate) struct LiveGame {
     /// Held while a change is made and stored: there is one at a time.
     gate: tokio::sync::Mutex<()>,
     /// The game as it is stored.
@@ -83,10 +83,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Live {
-    fn new(session: GameSession) -> Live {
+impl LiveGame {
+    fn new(session: GameSession) -> LiveGame {
         let people = People { sockets: HashMap::new(), left: [None; 2], seen: Instant::now() };
-        Live {
+        LiveGame {
             gate: tokio::sync::Mutex::default(),
             session: Mutex::new(Arc::new(session)),
             people: Mutex::new(people),
@@ -151,8 +151,8 @@ impl Live {
 
 /// A socket that has a game open; leaves when it is dropped.
 pub(crate) struct Attendance {
-    hall: Arc<Hall>,
-    live: Arc<Live>,
+    live_games: Arc<LiveGames>,
+    live: Arc<LiveGame>,
     who: Visitor,
 }
 
@@ -175,18 +175,18 @@ impl Drop for Attendance {
             }
             people.seen = Instant::now();
         }
-        self.hall.metrics.sockets.dec();
+        self.live_games.metrics.sockets.dec();
         self.live.tell(News::Changed);
     }
 }
 
-impl Hall {
-    pub(crate) fn new(config: Config, store: Store, metrics: Metrics) -> Arc<Hall> {
+impl LiveGames {
+    pub(crate) fn new(config: Config, store: Store, metrics: Metrics) -> Arc<LiveGames> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if config.threads == 0 { processors } else { config.threads };
         let engine =
             Engine::new(threads, config.queue_people, config.queue_others, config.agents_kept);
-        Arc::new(Hall {
+        Arc::new(LiveGames {
             config,
             store,
             engine,
@@ -214,7 +214,7 @@ impl Hall {
     }
 
     /// A game by its name.
-    pub(crate) async fn live(self: &Arc<Self>, id: &str) -> Result<Arc<Live>, Error> {
+    pub(crate) async fn live(self: &Arc<Self>, id: &str) -> Result<Arc<LiveGame>, Error> {
         let known = lock(&self.games).get(id).cloned();
         if let Some(live) = known {
             live.see();
@@ -231,26 +231,29 @@ impl Hall {
     }
 
     /// Puts a stored game into memory, if it is not there.
-    fn admit(self: &Arc<Self>, session: GameSession) -> Result<Arc<Live>, Error> {
+    fn admit(self: &Arc<Self>, session: GameSession) -> Result<Arc<LiveGame>, Error> {
         let live = {
             let mut games = lock(&self.games);
             let most = self.config.live_games;
             if most > 0 && games.len() >= most && !games.contains_key(&session.id) {
                 if session.status() == Status::Finished {
                     // It can be looked at without a place in memory.
-                    return Ok(Arc::new(Live::new(session)));
+                    return Ok(Arc::new(LiveGame::new(session)));
                 }
                 return Err(Error::Busy("too many games are being played".to_owned(), 30));
             }
             let id = session.id.clone();
-            Arc::clone(games.entry(id).or_insert_with(|| Arc::new(Live::new(session))))
+            Arc::clone(games.entry(id).or_insert_with(|| Arc::new(LiveGame::new(session))))
         };
         self.attend(&live);
         Ok(live)
     }
 
     /// Stores a new game.
-    pub(crate) async fn create(self: &Arc<Self>, session: GameSession) -> Result<Arc<Live>, Error> {
+    pub(crate) async fn create(
+        self: &Arc<Self>,
+        session: GameSession,
+    ) -> Result<Arc<LiveGame>, Error> {
         let most = self.config.live_games;
         if most > 0 && self.len() >= most {
             return Err(Error::Busy("too many games are being played".to_owned(), 30));
@@ -258,11 +261,11 @@ impl Hall {
         if session.agent_to_move().is_some() && !self.engine.has_room(urgency(&session)) {
             return Err(EngineError::Busy.into());
         }
-        let hall = Arc::clone(self);
+        let live_games = Arc::clone(self);
         self.finish(async move {
-            hall.store.create(session.clone()).await?;
-            hall.metrics.games.inc();
-            hall.admit(session)
+            live_games.store.create(session.clone()).await?;
+            live_games.metrics.games.inc();
+            live_games.admit(session)
         })
         .await
     }
@@ -271,12 +274,12 @@ impl Hall {
     /// not undo the change.
     pub(crate) async fn change<T: Send + 'static>(
         self: &Arc<Self>,
-        live: &Arc<Live>,
+        live: &Arc<LiveGame>,
         who: &Visitor,
         change: impl FnOnce(&mut GameSession, Instant) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Error> {
-        let (hall, changed) = (Arc::clone(self), Arc::clone(live));
-        let result = self.finish(async move { hall.apply(&changed, change).await }).await;
+        let (live_games, changed) = (Arc::clone(self), Arc::clone(live));
+        let result = self.finish(async move { live_games.apply(&changed, change).await }).await;
         result.map_err(|error| match error {
             Error::Conflict(message, None) => {
                 Error::Conflict(message, Some(Box::new(self.view(live, who))))
@@ -287,7 +290,7 @@ impl Hall {
 
     async fn apply<T>(
         self: &Arc<Self>,
-        live: &Arc<Live>,
+        live: &Arc<LiveGame>,
         change: impl FnOnce(&mut GameSession, Instant) -> Result<T, Refusal>,
     ) -> Result<T, Error> {
         let _gate = live.gate.lock().await;
@@ -312,7 +315,7 @@ impl Hall {
     /// Stores a session in place of the one before; the gate must be held.
     async fn keep(
         self: &Arc<Self>,
-        live: &Arc<Live>,
+        live: &Arc<LiveGame>,
         before: &GameSession,
         session: GameSession,
     ) -> Result<(), Error> {
@@ -339,7 +342,7 @@ impl Hall {
     }
 
     /// Takes over what another process has made of the game.
-    async fn reload(self: &Arc<Self>, live: &Arc<Live>) -> Result<(), Error> {
+    async fn reload(self: &Arc<Self>, live: &Arc<LiveGame>) -> Result<(), Error> {
         let id = live.session().id.clone();
         if let Some(session) = self.store.load(&id).await? {
             *lock(&live.session) = Arc::new(session);
@@ -353,7 +356,7 @@ impl Hall {
     }
 
     /// The game as a visitor sees it.
-    pub(crate) fn view(&self, live: &Live, who: &Visitor) -> GameView {
+    pub(crate) fn view(&self, live: &LiveGame, who: &Visitor) -> GameView {
         let session = live.session();
         let presence = live.presence(&session, &self.config);
         GameView::new(&session, &presence, who, Instant::now())
@@ -362,7 +365,7 @@ impl Hall {
     /// Begins the game after a game, or asks the other person for it.
     pub(crate) async fn rematch(
         self: &Arc<Self>,
-        live: &Arc<Live>,
+        live: &Arc<LiveGame>,
         who: &Visitor,
     ) -> Result<Option<String>, Error> {
         match GameSession::clone(&live.session()).ask_rematch(who).map_err(Error::from) {
@@ -405,21 +408,21 @@ impl Hall {
     /// Takes a visitor's name off a game, and the game away if it was nobody else's.
     pub(crate) async fn delete(
         self: &Arc<Self>,
-        live: &Arc<Live>,
+        live: &Arc<LiveGame>,
         who: &Visitor,
     ) -> Result<(), Error> {
-        let (hall, gone, asker) = (Arc::clone(self), Arc::clone(live), who.clone());
+        let (live_games, gone, asker) = (Arc::clone(self), Arc::clone(live), who.clone());
         let result = self.finish(async move {
             let _gate = gone.gate.lock().await;
             let before = gone.session();
             let mut session = GameSession::clone(&before);
             if session.forget(&asker)? {
                 session.version += 1;
-                return hall.keep(&gone, &before, session).await;
+                return live_games.keep(&gone, &before, session).await;
             }
-            hall.store.delete(before.id.clone(), before.version).await?;
-            lock(&hall.games).remove(&before.id);
-            hall.engine.forget(&before.id);
+            live_games.store.delete(before.id.clone(), before.version).await?;
+            lock(&live_games.games).remove(&before.id);
+            live_games.engine.forget(&before.id);
             *lock(&gone.thinking) = None;
             *lock(&gone.flag) = None;
             gone.tell(News::Gone("deleted"));
@@ -434,7 +437,7 @@ impl Hall {
     }
 
     /// Opens a game for a socket.
-    pub(crate) fn enter(self: &Arc<Self>, live: &Arc<Live>, who: &Visitor) -> Attendance {
+    pub(crate) fn enter(self: &Arc<Self>, live: &Arc<LiveGame>, who: &Visitor) -> Attendance {
         {
             let mut people = lock(&live.people);
             *people.sockets.entry(who.clone()).or_default() += 1;
@@ -448,11 +451,11 @@ impl Hall {
         self.metrics.sockets.inc();
         self.attend(live);
         live.tell(News::Changed);
-        Attendance { hall: Arc::clone(self), live: Arc::clone(live), who: who.clone() }
+        Attendance { live_games: Arc::clone(self), live: Arc::clone(live), who: who.clone() }
     }
 
     /// Looks after a game: whose agent is to think, and whose clock is running.
-    fn attend(self: &Arc<Self>, live: &Arc<Live>) {
+    fn attend(self: &Arc<Self>, live: &Arc<LiveGame>) {
         if self.stopping.is_cancelled() {
             return;
         }
@@ -461,19 +464,19 @@ impl Hall {
         let falls = session.flag_falls();
         let mut flag = lock(&live.flag);
         *flag = falls.map(|falls| {
-            let (hall, live) = (Arc::clone(self), Arc::downgrade(live));
+            let (live_games, live) = (Arc::clone(self), Arc::downgrade(live));
             AbortOnDropHandle::new(tokio::spawn(async move {
                 tokio::time::sleep_until(falls.into()).await;
                 if let Some(live) = live.upgrade() {
                     // In a task of its own, as the change ends this one.
-                    let tasks = hall.tasks.clone();
-                    tasks.spawn(async move { hall.drop_flag(&live).await });
+                    let tasks = live_games.tasks.clone();
+                    tasks.spawn(async move { live_games.drop_flag(&live).await });
                 }
             }))
         });
     }
 
-    async fn drop_flag(self: &Arc<Self>, live: &Arc<Live>) {
+    async fn drop_flag(self: &Arc<Self>, live: &Arc<LiveGame>) {
         let change =
             |_: &mut GameSession, _| Err::<(), _>(Refusal::Conflict("no flag fell".to_owned()));
         if let Err(Error::Internal(cause)) = self.apply(live, change).await {
@@ -481,7 +484,7 @@ impl Hall {
         }
     }
 
-    fn attend_agent(self: &Arc<Self>, live: &Arc<Live>, session: &Arc<GameSession>) {
+    fn attend_agent(self: &Arc<Self>, live: &Arc<LiveGame>, session: &Arc<GameSession>) {
         let mut thinking = lock(&live.thinking);
         let Some((player, spec)) = session.agent_to_move() else {
             *thinking = None;
@@ -502,14 +505,14 @@ impl Hall {
         let cancel = Arc::new(AtomicBool::new(false));
         *thinking =
             Some(Thinking { player, ply, spec: spec.to_string(), cancel: Arc::clone(&cancel) });
-        let (hall, live, session) = (Arc::clone(self), Arc::clone(live), Arc::clone(session));
-        tokio::spawn(async move { hall.think(live, session, player, cancel).await });
+        let (live_games, live, session) = (Arc::clone(self), Arc::clone(live), Arc::clone(session));
+        tokio::spawn(async move { live_games.think(live, session, player, cancel).await });
     }
 
     /// Finds an agent's move and plays it, unless the game has gone another way.
     async fn think(
         self: Arc<Self>,
-        live: Arc<Live>,
+        live: Arc<LiveGame>,
         session: Arc<GameSession>,
         player: usize,
         cancel: Arc<AtomicBool>,
@@ -581,8 +584,8 @@ impl Hall {
             }
             Ok(())
         };
-        let hall = Arc::clone(&self);
-        let kept = self.finish(async move { hall.apply(&live, change).await }).await;
+        let live_games = Arc::clone(&self);
+        let kept = self.finish(async move { live_games.apply(&live, change).await }).await;
         if let Err(Error::Internal(cause)) = kept {
             tracing::error!(cause, "an agent's move could not be stored");
         }
@@ -592,7 +595,7 @@ impl Hall {
     pub(crate) async fn sweep(self: &Arc<Self>) {
         let linger = Duration::from_secs(self.config.linger_seconds);
         let away = Duration::from_secs(self.config.away_seconds);
-        let games: Vec<Arc<Live>> = lock(&self.games).values().cloned().collect();
+        let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
         for live in &games {
             let session = live.session();
             self.leave_behind(live, &session, away).await;
@@ -624,7 +627,7 @@ impl Hall {
     /// Ends a game between people that one of them has left for too long.
     async fn leave_behind(
         self: &Arc<Self>,
-        live: &Arc<Live>,
+        live: &Arc<LiveGame>,
         session: &GameSession,
         limit: Duration,
     ) {
@@ -673,7 +676,7 @@ impl Hall {
 }
 
 /// Tells a game's watchers what an agent thinks, until the task is dropped.
-fn report(live: &Arc<Live>, player: usize, thoughts: &Arc<Thoughts>) -> AbortOnDropHandle<()> {
+fn report(live: &Arc<LiveGame>, player: usize, thoughts: &Arc<Thoughts>) -> AbortOnDropHandle<()> {
     const PERIOD: Duration = Duration::from_millis(250);
     let (live, thoughts) = (Arc::clone(live), Arc::clone(thoughts));
     AbortOnDropHandle::new(tokio::spawn(async move {
