@@ -39,15 +39,15 @@ pub(crate) struct LiveGame {
     /// The game as it is stored.
     session: Mutex<Arc<GameSession>>,
     people: Mutex<People>,
-    news: broadcast::Sender<News>,
+    events: broadcast::Sender<GameEvent>,
     thinking: Mutex<Option<Thinking>>,
     /// Ends the game when the time of a person is up.
     flag: Mutex<Option<AbortOnDropHandle<()>>>,
 }
 
-/// Something that watchers are told.
+/// What subscribers of a game receive.
 #[derive(Clone, Debug)]
-pub(crate) enum News {
+pub(crate) enum GameEvent {
     /// The game, or who is there, has changed.
     Changed,
     /// What an agent thinks so far, as JSON.
@@ -90,7 +90,7 @@ impl LiveGame {
             gate: tokio::sync::Mutex::default(),
             session: Mutex::new(Arc::new(session)),
             people: Mutex::new(people),
-            news: broadcast::channel(16).0,
+            events: broadcast::channel(16).0,
             thinking: Mutex::default(),
             flag: Mutex::default(),
         }
@@ -101,14 +101,14 @@ impl LiveGame {
         Arc::clone(&lock(&self.session))
     }
 
-    /// What happens from now on.
-    pub(crate) fn news(&self) -> broadcast::Receiver<News> {
-        self.news.subscribe()
+    /// Subscribes to all events from now on.
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<GameEvent> {
+        self.events.subscribe()
     }
 
-    fn tell(&self, news: News) {
+    fn notify(&self, event: GameEvent) {
         // Nobody may be listening.
-        let _ = self.news.send(news);
+        let _ = self.events.send(event);
     }
 
     /// Notes that somebody asked for the game.
@@ -176,7 +176,7 @@ impl Drop for Attendance {
             people.seen = Instant::now();
         }
         self.live_games.metrics.sockets.dec();
-        self.live.tell(News::Changed);
+        self.live.notify(GameEvent::Changed);
     }
 }
 
@@ -337,7 +337,7 @@ impl LiveGames {
         }
         *lock(&live.session) = Arc::new(session);
         self.attend(live);
-        live.tell(News::Changed);
+        live.notify(GameEvent::Changed);
         Ok(())
     }
 
@@ -347,10 +347,10 @@ impl LiveGames {
         if let Some(session) = self.store.load(&id).await? {
             *lock(&live.session) = Arc::new(session);
             self.attend(live);
-            live.tell(News::Changed);
+            live.notify(GameEvent::Changed);
         } else {
             lock(&self.games).remove(&id);
-            live.tell(News::Gone("deleted"));
+            live.notify(GameEvent::Gone("deleted"));
         }
         Ok(())
     }
@@ -425,7 +425,7 @@ impl LiveGames {
             live_games.engine.forget(&before.id);
             *lock(&gone.thinking) = None;
             *lock(&gone.flag) = None;
-            gone.tell(News::Gone("deleted"));
+            gone.notify(GameEvent::Gone("deleted"));
             Ok(())
         });
         result.await.map_err(|error| match error {
@@ -450,7 +450,7 @@ impl LiveGames {
         }
         self.metrics.sockets.inc();
         self.attend(live);
-        live.tell(News::Changed);
+        live.notify(GameEvent::Changed);
         Attendance { live_games: Arc::clone(self), live: Arc::clone(live), who: who.clone() }
     }
 
@@ -659,7 +659,7 @@ impl LiveGames {
         for live in lock(&self.games).values() {
             *lock(&live.thinking) = None;
             *lock(&live.flag) = None;
-            live.tell(News::Gone("the server restarts"));
+            live.notify(GameEvent::Gone("the server restarts"));
         }
         self.tasks.close();
         self.tasks.wait().await;
@@ -685,7 +685,11 @@ fn report(live: &Arc<LiveGame>, player: usize, thoughts: &Arc<Thoughts>) -> Abor
             tokio::time::sleep(PERIOD).await;
             let thought = thoughts.now();
             if thought.nodes > 0 {
-                live.tell(News::Thought(thinking_message(player, &thought, began.elapsed())));
+                live.notify(GameEvent::Thought(thinking_message(
+                    player,
+                    &thought,
+                    began.elapsed(),
+                )));
             }
         }
     }))

@@ -15,7 +15,7 @@ use tokio::sync::broadcast::error::RecvError;
 use crate::App;
 use crate::error::{Error, ErrorView};
 use crate::guard::{Address, Bucket, SocketPermit};
-use crate::live_games::{Attendance, LiveGame, News};
+use crate::live_games::{Attendance, GameEvent, LiveGame};
 use crate::routes::{Id, read_json};
 use crate::view::GameView;
 use crate::visitor::Visitor;
@@ -84,7 +84,7 @@ const SILENCE: Duration = Duration::from_secs(40);
 
 impl Talk {
     async fn run(self, mut socket: WebSocket) {
-        let mut news = self.live.news();
+        let mut events = self.live.subscribe();
         let mut ping = tokio::time::interval(PING);
         let mut heard = Instant::now();
         // Quick fingers, and no more.
@@ -111,15 +111,15 @@ impl Talk {
                         Some(Ok(Message::Close(_)) | Err(_)) | None => return,
                     }
                 }
-                news = news.recv() => match news {
+                event = events.recv() => match event {
                     // Whoever is behind needs the latest state only.
-                    Ok(News::Changed) | Err(RecvError::Lagged(_)) => {
+                    Ok(GameEvent::Changed) | Err(RecvError::Lagged(_)) => {
                         self.send(&mut socket, self.game()).await
                     }
-                    Ok(News::Thought(json)) => {
+                    Ok(GameEvent::Thought(json)) => {
                         send(&mut socket, Message::text(&*json)).await
                     }
-                    Ok(News::Gone(reason)) => {
+                    Ok(GameEvent::Gone(reason)) => {
                         let _ = self.send(&mut socket, Told::Bye { reason }).await;
                         return self.close(socket, close_code::AWAY, reason).await;
                     }
@@ -143,7 +143,7 @@ impl Talk {
                 let change = self.app.games.change(&self.live, &self.who, move |session, now| {
                     session.play(&who, column, ply, now)
                 });
-                // A move that was taken is news to everybody.
+                // An accepted move reaches everyone as an event.
                 change.await.err().map(|error| self.refused(error))
             }
             Err(error) => Some(self.refused(error)),
