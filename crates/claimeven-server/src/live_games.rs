@@ -150,13 +150,13 @@ impl LiveGame {
 }
 
 /// A socket that has a game open; leaves when it is dropped.
-pub(crate) struct Attendance {
+pub(crate) struct Subscription {
     live_games: Arc<LiveGames>,
     live: Arc<LiveGame>,
     who: Visitor,
 }
 
-impl Drop for Attendance {
+impl Drop for Subscription {
     fn drop(&mut self) {
         let session = self.live.session();
         {
@@ -437,7 +437,7 @@ impl LiveGames {
     }
 
     /// Opens a game for a socket.
-    pub(crate) fn enter(self: &Arc<Self>, live: &Arc<LiveGame>, who: &Visitor) -> Attendance {
+    pub(crate) fn enter(self: &Arc<Self>, live: &Arc<LiveGame>, who: &Visitor) -> Subscription {
         {
             let mut people = lock(&live.people);
             *people.sockets.entry(who.clone()).or_default() += 1;
@@ -451,7 +451,7 @@ impl LiveGames {
         self.metrics.sockets.inc();
         self.attend(live);
         live.notify(GameEvent::Changed);
-        Attendance { live_games: Arc::clone(self), live: Arc::clone(live), who: who.clone() }
+        Subscription { live_games: Arc::clone(self), live: Arc::clone(live), who: who.clone() }
     }
 
     /// Looks after a game: whose agent is to think, and whose clock is running.

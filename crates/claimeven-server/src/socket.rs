@@ -15,7 +15,7 @@ use tokio::sync::broadcast::error::RecvError;
 use crate::App;
 use crate::error::{Error, ErrorView};
 use crate::guard::{Address, Bucket, SocketPermit};
-use crate::live_games::{Attendance, GameEvent, LiveGame};
+use crate::live_games::{GameEvent, LiveGame, Subscription};
 use crate::routes::{Id, read_json};
 use crate::view::GameView;
 use crate::visitor::Visitor;
@@ -62,8 +62,8 @@ pub(crate) async fn live(
     let most = if most == 0 { usize::MAX } else { most };
     let upgrade = upgrade.max_message_size(most).max_frame_size(most);
     Ok(upgrade.on_upgrade(move |socket| async move {
-        let attendance = app.games.enter(&live, &who);
-        let talk = Talk { app, live, who, _attendance: attendance, _permit: permit };
+        let subscription = app.games.enter(&live, &who);
+        let talk = Talk { app, live, who, _subscription: subscription, _permit: permit };
         talk.run(socket).await;
     }))
 }
@@ -72,7 +72,7 @@ struct Talk {
     app: Arc<App>,
     live: Arc<LiveGame>,
     who: Visitor,
-    _attendance: Attendance,
+    _subscription: Subscription,
     _permit: SocketPermit,
 }
 
