@@ -20,7 +20,7 @@ use crate::App;
 use crate::agents;
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
-use crate::jobs::{Desk, Ending, lock};
+use crate::jobs::{Ending, JobContext, lock};
 use crate::routes::{Answer, Asked, Body, Id, SetupInput, title};
 use crate::store::{Job, Kind, State as JobState, now_ms};
 use crate::visitor::{Visitor, random_name};
@@ -470,7 +470,7 @@ fn standings(plan: &str, records: &[String]) -> Answer<String> {
 }
 
 /// Plays a tournament for a turn.
-pub(crate) fn perform(job: &Job, desk: &Desk) -> Ending {
+pub(crate) fn perform(job: &Job, context: &JobContext) -> Ending {
     let failed = |error: &dyn ToString| Ending::Failed(error.to_string());
     let plan = match Plan::from_json(&job.plan) {
         Ok(plan) => plan,
@@ -480,7 +480,7 @@ pub(crate) fn perform(job: &Job, desk: &Desk) -> Ending {
         Ok(tournament) => tournament,
         Err(error) => return failed(&error),
     };
-    let stored = desk.ask(|store| {
+    let stored = context.with_store(|store| {
         let id = job.id.clone();
         async move { store.job_games(&id, i64::MAX, u32::MAX).await }
     });
@@ -490,7 +490,7 @@ pub(crate) fn perform(job: &Job, desk: &Desk) -> Ending {
     };
     let played = stored.iter().rev().filter_map(|text| serde_json::from_str(text).ok());
 
-    let running = &desk.running;
+    let running = &context.running;
     let watch = |number: usize, fixture: claimeven_arena::Fixture, game: &claimeven_game::Game| {
         let name = |place: usize| plan.players[place].name.clone();
         let board = BoardView {
@@ -509,14 +509,14 @@ pub(crate) fn perform(job: &Job, desk: &Desk) -> Ending {
     let store = |tally: &Tally| {
         let games = unstored.take();
         let report = serde_json::to_string(&tally.report(&plan)).ok();
-        desk.ask(|store| {
+        context.with_store(|store| {
             let (id, done) = (job.id.clone(), tally.games());
             async move { store.advance_job(&id, &games, done, report).await }
         })
     };
     let ended = tournament.go_on(
         played,
-        desk.config.arena_threads.max(1),
+        context.config.arena_threads.max(1),
         &running.cancel,
         watch,
         |record, tally| {
@@ -531,8 +531,9 @@ pub(crate) fn perform(job: &Job, desk: &Desk) -> Ending {
                     return ControlFlow::Break(());
                 }
                 if began.elapsed() > TURN {
-                    let active =
-                        desk.ask(|store| async move { store.active_jobs(Kind::Tournament).await });
+                    let active = context.with_store(|store| async move {
+                        store.active_jobs(Kind::Tournament).await
+                    });
                     yields = active.is_ok_and(|active| active > 1);
                 }
             }

@@ -54,17 +54,17 @@ pub(crate) enum Ending {
 }
 
 /// What the thread of a job has at hand.
-pub(crate) struct Desk {
+pub(crate) struct JobContext {
     pub(crate) config: Config,
     pub(crate) running: Arc<Running>,
     store: Store,
     handle: Handle,
 }
 
-impl Desk {
+impl JobContext {
     /// Asks the database, from a thread that may wait for it.
-    pub(crate) fn ask<T, F: Future<Output = T>>(&self, question: impl FnOnce(Store) -> F) -> T {
-        self.handle.block_on(question(self.store.clone()))
+    pub(crate) fn with_store<T, F: Future<Output = T>>(&self, query: impl FnOnce(Store) -> F) -> T {
+        self.handle.block_on(query(self.store.clone()))
     }
 }
 
@@ -233,7 +233,7 @@ impl Jobs {
 
     async fn work(&self, job: Job, running: Arc<Running>) -> Ending {
         let (answer, answered) = oneshot::channel();
-        let desk = Desk {
+        let context = JobContext {
             config: self.config.clone(),
             running,
             store: self.store.clone(),
@@ -241,8 +241,8 @@ impl Jobs {
         };
         let spawned = spawn_last(job.kind.name(), move || {
             let ending = catch_unwind(AssertUnwindSafe(|| match job.kind {
-                Kind::Tournament => arena::perform(&job, &desk),
-                Kind::Training => training::perform(&job, &desk),
+                Kind::Tournament => arena::perform(&job, &context),
+                Kind::Training => training::perform(&job, &context),
             }));
             let broken = |_| Ending::Failed("the work broke off".to_owned());
             let _ = answer.send(ending.unwrap_or_else(broken));

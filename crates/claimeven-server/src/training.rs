@@ -26,7 +26,7 @@ use crate::App;
 use crate::config::Config;
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
-use crate::jobs::{Desk, Ending, lock};
+use crate::jobs::{Ending, JobContext, lock};
 use crate::routes::{Answer, Asked, Body, Id, SetupInput, title};
 use crate::store::{Job, Kind, State as JobState, now_ms};
 use crate::visitor::{Visitor, random_name};
@@ -427,7 +427,7 @@ async fn games(
 }
 
 /// Trains for as long as the run was given.
-pub(crate) fn perform(job: &Job, desk: &Desk) -> Ending {
+pub(crate) fn perform(job: &Job, context: &JobContext) -> Ending {
     let failed = |error: &dyn ToString| Ending::Failed(error.to_string());
     let input: RunInput = match serde_json::from_str(&job.plan) {
         Ok(input) => input,
@@ -437,10 +437,10 @@ pub(crate) fn perform(job: &Job, desk: &Desk) -> Ending {
         Ok(parameters) => parameters,
         Err(error) => return Ending::Failed(error.message()),
     };
-    let Some(folder) = folder_of(&desk.config, &job.id) else {
+    let Some(folder) = folder_of(&context.config, &job.id) else {
         return Ending::Failed("there is no folder for runs (the setting runs)".to_owned());
     };
-    match train(job, desk, &folder, &parameters, 60.0 * input.minutes) {
+    match train(job, context, &folder, &parameters, 60.0 * input.minutes) {
         Ok(ending) => ending,
         Err(RunError::Stopped(_)) => Ending::Cancelled,
         Err(error) => {
@@ -453,12 +453,12 @@ pub(crate) fn perform(job: &Job, desk: &Desk) -> Ending {
 
 fn train(
     job: &Job,
-    desk: &Desk,
+    context: &JobContext,
     folder: &Path,
     parameters: &Parameters,
     seconds: f64,
 ) -> Result<Ending, RunError> {
-    let running = &desk.running;
+    let running = &context.running;
     let wish = || {
         if running.cancel.load(Ordering::Relaxed) {
             ControlFlow::Break(())
@@ -482,8 +482,8 @@ fn train(
                         Some((10 * iteration as i64 + place, serde_json::to_string(&shown).ok()?))
                     })
                     .collect();
-                let stored =
-                    desk.ask(|store| async move { store.show_games(&job.id, &games).await });
+                let stored = context
+                    .with_store(|store| async move { store.show_games(&job.id, &games).await });
                 if let Err(error) = stored {
                     tracing::warn!(?error, "games of a training run cannot be stored");
                 }
@@ -494,7 +494,7 @@ fn train(
             Event::Done(metrics) => {
                 let state = metrics.state;
                 let text = serde_json::to_string(&state).ok();
-                let stored = desk.ask(|store| async move {
+                let stored = context.with_store(|store| async move {
                     store.advance_job(&job.id, &[], whole_seconds(state.seconds), text).await
                 });
                 if let Err(error) = stored {
@@ -507,7 +507,7 @@ fn train(
         *lock(&running.stage) = Some(StageView { kind, done, of });
         wish()
     };
-    let resources = Resources::new(desk.config.training_threads.max(1));
+    let resources = Resources::new(context.config.training_threads.max(1));
     let mut run = if folder.join("parameters.json").is_file() {
         Run::resume(folder, None, resources, &mut observer)?
     } else {
