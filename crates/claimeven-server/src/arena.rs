@@ -21,7 +21,7 @@ use crate::agents;
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
 use crate::jobs::{Ending, JobContext, lock};
-use crate::routes::{Answer, Asked, Body, Id, SetupInput, title};
+use crate::routes::{Answer, Body, Id, Query, SetupInput, title};
 use crate::store::{Job, Kind, State as JobState, now_ms};
 use crate::visitor::{Visitor, random_name};
 
@@ -388,14 +388,14 @@ struct GamesInput {
 async fn games(
     State(app): State<Arc<App>>,
     Id(id): Id,
-    Asked(asked): Asked<GamesInput>,
+    Query(query): Query<GamesInput>,
 ) -> Answer<Json<Vec<PlayedView>>> {
-    let limit = asked.limit.unwrap_or(50);
+    let limit = query.limit.unwrap_or(50);
     if !(1..=200).contains(&limit) {
         return Err(Error::Bad(format!("limit is 1 to 200, not {limit}")));
     }
     app.jobs.find(Kind::Tournament, &id).await?;
-    let before = asked.before.map_or(i64::MAX, i64::from);
+    let before = query.before.map_or(i64::MAX, i64::from);
     let records = app.jobs.store.job_games(&id, before, limit).await?;
     Ok(Json(records.iter().filter_map(|text| played(text)).collect()))
 }
@@ -431,10 +431,10 @@ struct DownloadInput {
 async fn download(
     State(app): State<Arc<App>>,
     Id(id): Id,
-    Asked(asked): Asked<DownloadInput>,
+    Query(query): Query<DownloadInput>,
 ) -> Answer<Response> {
     let job = app.jobs.find(Kind::Tournament, &id).await?;
-    let format = asked.format.as_deref().unwrap_or("json");
+    let format = query.format.as_deref().unwrap_or("json");
     let (kind, ending, text) = match format {
         "json" | "csv" | "games" if job.result.is_none() => {
             return Err(Error::Conflict("no game has ended yet".to_owned(), None));

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request, State};
+use axum::extract::{FromRequest, FromRequestParts, Path, Request, State};
 use axum::http::{StatusCode, header, request::Parts};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -101,16 +101,16 @@ pub(crate) fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Answer<T> {
     serde_json::from_slice(bytes).map_err(|error| Error::Bad(error.to_string()))
 }
 
-/// What stands after the `?` of an address.
-pub(crate) struct Asked<T>(pub(crate) T);
+/// The query string of a request. Errors are JSON like all others.
+pub(crate) struct Query<T>(pub(crate) T);
 
-impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Asked<T> {
+impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Query<T> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Error> {
-        let query = Query::try_from_uri(&parts.uri);
-        let Query(asked) = query.map_err(|error| Error::Bad(error.body_text()))?;
-        Ok(Asked(asked))
+        let query = axum::extract::Query::try_from_uri(&parts.uri);
+        let axum::extract::Query(query) = query.map_err(|error| Error::Bad(error.body_text()))?;
+        Ok(Query(query))
     }
 }
 
@@ -457,7 +457,7 @@ struct RematchView {
 }
 
 /// Begins another game of the same players, the other of whom begins; between people, asks for it or
-/// answers who has asked.
+/// answers who has query.
 #[utoipa::path(post, path = "/api/games/{id}/rematch", params(("id" = String, Path)), request_body = Answering, responses(
     (status = 200, body = RematchView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
@@ -541,12 +541,12 @@ struct RecordInput {
 async fn record(
     State(app): AppState,
     Id(id): Id,
-    Asked(asked): Asked<RecordInput>,
+    Query(query): Query<RecordInput>,
 ) -> Answer<Response> {
     let session = app.games.live(&id).await?.session();
     let internal = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
     let record = game_record(&session)?;
-    let (content, kind, ending) = match asked.format.as_deref() {
+    let (content, kind, ending) = match query.format.as_deref() {
         None => {
             let line = serde_json::to_string(&record).map_err(|error| internal(&error))?;
             (line + "\n", "application/json", "jsonl")
@@ -646,13 +646,13 @@ struct ListView {
 async fn list(
     State(app): AppState,
     Extension(who): Extension<Visitor>,
-    Asked(asked): Asked<ListInput>,
+    Query(query): Query<ListInput>,
 ) -> Answer<Json<ListView>> {
-    let limit = asked.limit.unwrap_or(20);
+    let limit = query.limit.unwrap_or(20);
     if !(1..=100).contains(&limit) {
         return Err(Error::Bad(format!("limit is 1 to 100, not {limit}")));
     }
-    let filter = filter(&asked, &who, limit)?;
+    let filter = filter(&query, &who, limit)?;
     let mut sessions = app.games.store.list(filter).await?;
     let more = sessions.len() > limit as usize;
     sessions.truncate(limit as usize);
@@ -662,19 +662,19 @@ async fn list(
     Ok(Json(ListView { games, next }))
 }
 
-fn filter(asked: &ListInput, who: &Visitor, limit: u32) -> Answer<Filter> {
+fn filter(query: &ListInput, who: &Visitor, limit: u32) -> Answer<Filter> {
     let mut filter = Filter::new(limit + 1);
     let me = who.secret();
-    if asked.mine == Some(true) {
+    if query.mine == Some(true) {
         filter.text("(owner = ? OR holder0 = ? OR holder1 = ?)", me);
     } else {
         filter.text("(status <> 'waiting' OR owner = ?)", me);
     }
-    if let Some(player) = &asked.player {
+    if let Some(player) = &query.player {
         let part = player.to_lowercase().replace(['\\', '%', '_'], "");
         filter.text("(LOWER(name0) LIKE ? OR LOWER(name1) LIKE ?)", &format!("%{part}%"));
     }
-    if let Some(agent) = &asked.agent {
+    if let Some(agent) = &query.agent {
         let start = agent.replace(['\\', '%', '_'], "");
         // `level:1` is not to find `level:10`.
         let exact = names_one_agent(&start);
@@ -684,7 +684,7 @@ fn filter(asked: &ListInput, who: &Visitor, limit: u32) -> Answer<Filter> {
             filter.text("(agent0 LIKE ? OR agent1 LIKE ?)", &format!("{start}%"));
         }
     }
-    match asked.winner.as_deref() {
+    match query.winner.as_deref() {
         None => {}
         Some("0") => filter.plain("winner = 0"),
         Some("1") => filter.plain("winner = 1"),
@@ -699,11 +699,11 @@ fn filter(asked: &ListInput, who: &Visitor, limit: u32) -> Answer<Filter> {
             return Err(Error::Bad(format!("winner is 0, 1, draw, me or lost, not '{other}'")));
         }
     }
-    if let Some(ruleset) = &asked.ruleset {
+    if let Some(ruleset) = &query.ruleset {
         let ruleset: Ruleset = ruleset.parse().map_err(bad)?;
         filter.text("ruleset = ?", ruleset.name());
     }
-    match asked.status.as_deref() {
+    match query.status.as_deref() {
         None => {}
         Some(status @ ("waiting" | "playing" | "finished")) => filter.text("status = ?", status),
         Some(other) => {
@@ -712,13 +712,13 @@ fn filter(asked: &ListInput, who: &Visitor, limit: u32) -> Answer<Filter> {
             )));
         }
     }
-    if let Some(cols) = asked.cols {
+    if let Some(cols) = query.cols {
         filter.number("board_cols = ?", cols.into());
     }
-    if let Some(rows) = asked.rows {
+    if let Some(rows) = query.rows {
         filter.number("board_rows = ?", rows.into());
     }
-    if let Some(before) = &asked.before {
+    if let Some(before) = &query.before {
         let parsed =
             before.split_once('-').and_then(|(created, id)| Some((created.parse().ok()?, id)));
         let (created, id) =

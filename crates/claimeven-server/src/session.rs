@@ -125,7 +125,7 @@ fn conflict<T>(message: impl Into<String>) -> Result<T, Refusal> {
 /// What asking for a rematch leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Rematch {
-    /// The other player has been asked.
+    /// The other player has been query.
     Offered,
     /// The new game may begin.
     Agreed,

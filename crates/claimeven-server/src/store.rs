@@ -53,7 +53,7 @@ pub(crate) struct StoredReview {
     pub(crate) content: String,
 }
 
-/// Why the database did not do what it was asked.
+/// Why the database did not do what it was query.
 #[derive(Clone, Debug)]
 pub(crate) enum StoreError {
     /// Somebody else has changed the game meanwhile.

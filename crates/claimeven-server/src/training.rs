@@ -27,7 +27,7 @@ use crate::config::Config;
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
 use crate::jobs::{Ending, JobContext, lock};
-use crate::routes::{Answer, Asked, Body, Id, SetupInput, title};
+use crate::routes::{Answer, Body, Id, Query, SetupInput, title};
 use crate::store::{Job, Kind, State as JobState, now_ms};
 use crate::visitor::{Visitor, random_name};
 
@@ -418,10 +418,10 @@ struct ShownInput {
 async fn games(
     State(app): State<Arc<App>>,
     Id(id): Id,
-    Asked(asked): Asked<ShownInput>,
+    Query(query): Query<ShownInput>,
 ) -> Answer<Json<Vec<ShownGame>>> {
     app.jobs.find(Kind::Training, &id).await?;
-    let before = asked.iteration.map_or(i64::MAX, |last| 10 * (i64::from(last) + 1));
+    let before = query.iteration.map_or(i64::MAX, |last| 10 * (i64::from(last) + 1));
     let games = app.jobs.store.job_games(&id, before, 24).await?;
     Ok(Json(games.iter().filter_map(|text| serde_json::from_str(text).ok()).collect()))
 }

@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::engine::Urgency;
 use crate::error::ErrorView;
 use crate::guard::Address;
-use crate::routes::{Answer, AppState, Asked, bad};
+use crate::routes::{Answer, AppState, Query, bad};
 use crate::store::{Played, PlayedSeat};
 use crate::view::ValueView;
 use crate::visitor::Visitor;
@@ -258,10 +258,10 @@ pub(crate) async fn statistics(
     State(app): AppState,
     Extension(who): Extension<Visitor>,
     Extension(address): Extension<Address>,
-    Asked(asked): Asked<StatisticsInput>,
+    Query(query): Query<StatisticsInput>,
 ) -> Answer<Json<StatisticsView>> {
     app.guard.analysis(address)?;
-    let mine = asked.mine == Some(true);
+    let mine = query.mine == Some(true);
     let games = app.games.store.played(mine.then_some(&who), MOST_GAMES).await?;
     Ok(Json(StatisticsView::new(&games, mine)))
 }
@@ -325,12 +325,12 @@ struct ExplorerMoveView {
 pub(crate) async fn explore(
     State(app): AppState,
     Extension(who): Extension<Visitor>,
-    Asked(asked): Asked<ExplorerInput>,
+    Query(query): Query<ExplorerInput>,
 ) -> Answer<Json<ExplorerView>> {
-    let ruleset: Ruleset = asked.ruleset.parse().map_err(bad)?;
-    let setup = Setup::new(asked.cols, asked.rows, asked.connect, ruleset).map_err(bad)?;
-    let game = Game::parse(setup, &asked.moves).map_err(bad)?;
-    let mine = (asked.mine == Some(true)).then_some(&who);
+    let ruleset: Ruleset = query.ruleset.parse().map_err(bad)?;
+    let setup = Setup::new(query.cols, query.rows, query.connect, ruleset).map_err(bad)?;
+    let game = Game::parse(setup, &query.moves).map_err(bad)?;
+    let mine = (query.mine == Some(true)).then_some(&who);
     let rows = app.games.store.continuations(setup, &game.move_text(), mine).await?;
     let mut moves: BTreeMap<u8, ExplorerMoveView> = BTreeMap::new();
     let mut games = 0;
