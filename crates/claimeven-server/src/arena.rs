@@ -21,7 +21,7 @@ use crate::agents;
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
 use crate::jobs::{Ending, JobContext, lock};
-use crate::routes::{Answer, Body, Id, Query, SetupInput, title};
+use crate::routes::{ApiResult, Body, Id, Query, SetupInput, title};
 use crate::store::{Job, Kind, State as JobState, now_ms};
 use crate::visitor::{Visitor, random_name};
 
@@ -78,7 +78,7 @@ struct EntrantInput {
 
 impl TournamentInput {
     /// The plan as JSON, and the plan.
-    fn plan(&self, app: &App) -> Answer<(Value, Plan)> {
+    fn plan(&self, app: &App) -> ApiResult<(Value, Plan)> {
         let config = &app.games.config;
         let setup = self.setup.setup()?;
         if self.players.len() > MOST_PLAYERS {
@@ -134,7 +134,7 @@ impl TournamentInput {
     }
 }
 
-fn check_openings(text: &str) -> Answer<()> {
+fn check_openings(text: &str) -> ApiResult<()> {
     let bad = || {
         Err(Error::Bad(format!(
             "openings is none, balanced:1 to balanced:8 or random:1 to random:20, not '{text}'"
@@ -244,7 +244,7 @@ async fn create(
     Extension(who): Extension<Visitor>,
     Extension(address): Extension<Address>,
     Body(input): Body<TournamentInput>,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let (document, plan) = input.plan(&app)?;
     app.guard.new_game(address)?;
     let own = app.jobs.store.jobs(Kind::Tournament, Some(&who)).await?;
@@ -276,7 +276,7 @@ async fn create(
 }
 
 /// Whether one more of a visitor's own tournaments may go on.
-fn check_free(app: &App, own: &[Job]) -> Answer<()> {
+fn check_free(app: &App, own: &[Job]) -> ApiResult<()> {
     let active = own.iter().filter(|job| job.state.is_active()).count();
     if active < app.games.config.jobs_each.max(1) {
         return Ok(());
@@ -290,7 +290,7 @@ fn check_free(app: &App, own: &[Job]) -> Answer<()> {
 async fn list(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
-) -> Answer<Json<Vec<TournamentSummary>>> {
+) -> ApiResult<Json<Vec<TournamentSummary>>> {
     let jobs = app.jobs.store.jobs(Kind::Tournament, Some(&who)).await?;
     let summary = |job: Job| {
         let plan: Value = serde_json::from_str(&job.plan).unwrap_or_default();
@@ -317,7 +317,7 @@ async fn show(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
     Id(id): Id,
-) -> Answer<Json<TournamentView>> {
+) -> ApiResult<Json<TournamentView>> {
     let job = app.jobs.find(Kind::Tournament, &id).await?;
     Ok(Json(view(&app, &job, &who)))
 }
@@ -330,7 +330,7 @@ async fn stop(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
     Id(id): Id,
-) -> Answer<Json<TournamentView>> {
+) -> ApiResult<Json<TournamentView>> {
     app.jobs.own(Kind::Tournament, &id, &who).await?;
     app.jobs.stop(&id).await?;
     let job = app.jobs.find(Kind::Tournament, &id).await?;
@@ -346,7 +346,7 @@ async fn resume(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
     Id(id): Id,
-) -> Answer<Json<TournamentView>> {
+) -> ApiResult<Json<TournamentView>> {
     let job = app.jobs.own(Kind::Tournament, &id, &who).await?;
     let own = app.jobs.store.jobs(Kind::Tournament, Some(&who)).await?;
     check_free(&app, &own)?;
@@ -364,7 +364,7 @@ async fn delete(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
     Id(id): Id,
-) -> Answer<StatusCode> {
+) -> ApiResult<StatusCode> {
     let job = app.jobs.own(Kind::Tournament, &id, &who).await?;
     app.jobs.delete(&job).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -389,7 +389,7 @@ async fn games(
     State(app): State<Arc<App>>,
     Id(id): Id,
     Query(query): Query<GamesInput>,
-) -> Answer<Json<Vec<PlayedView>>> {
+) -> ApiResult<Json<Vec<PlayedView>>> {
     let limit = query.limit.unwrap_or(50);
     if !(1..=200).contains(&limit) {
         return Err(Error::Bad(format!("limit is 1 to 200, not {limit}")));
@@ -432,7 +432,7 @@ async fn download(
     State(app): State<Arc<App>>,
     Id(id): Id,
     Query(query): Query<DownloadInput>,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let job = app.jobs.find(Kind::Tournament, &id).await?;
     let format = query.format.as_deref().unwrap_or("json");
     let (kind, ending, text) = match format {
@@ -458,7 +458,7 @@ async fn download(
     Ok((headers, text).into_response())
 }
 
-fn standings(plan: &str, records: &[String]) -> Answer<String> {
+fn standings(plan: &str, records: &[String]) -> ApiResult<String> {
     let internal = |error: &dyn ToString| Error::Internal(error.to_string());
     let plan = Plan::from_json(plan).map_err(|error| internal(&error))?;
     let tournament = Tournament::new(&plan).map_err(|error| internal(&error))?;

@@ -18,7 +18,7 @@ use crate::agents;
 use crate::engine::EngineError;
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
-use crate::routes::{Answer, Body, SetupInput, bad};
+use crate::routes::{ApiResult, Body, SetupInput, bad};
 use crate::view::{SetupView, ValueView};
 
 pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
@@ -50,7 +50,7 @@ struct SearchInput {
 }
 
 impl SearchInput {
-    fn read(&self, app: &App) -> Answer<(Game, AgentSpec)> {
+    fn read(&self, app: &App) -> ApiResult<(Game, AgentSpec)> {
         let setup = self.setup.setup()?;
         let game = Game::parse(setup, &self.moves).map_err(bad)?;
         if game.position().outcome().is_some() {
@@ -160,7 +160,7 @@ async fn tree(
     State(app): State<Arc<App>>,
     Extension(address): Extension<Address>,
     Body(input): Body<SearchInput>,
-) -> Answer<Json<TreeView>> {
+) -> ApiResult<Json<TreeView>> {
     let (game, agent) = input.read(&app)?;
     Sketch::check(&agent).map_err(Error::Bad)?;
     let most = input.nodes.unwrap_or(MOST_NODES);
@@ -186,7 +186,7 @@ async fn measure(
     State(app): State<Arc<App>>,
     Extension(address): Extension<Address>,
     Body(input): Body<SearchInput>,
-) -> Answer<Json<SearchView>> {
+) -> ApiResult<Json<SearchView>> {
     let (game, agent) = input.read(&app)?;
     app.guard.hint(address)?;
     let limits = limits(&app);

@@ -31,7 +31,7 @@ use crate::view::{GameSummary, GameView, HintView};
 use crate::visitor::{Visitor, random_name};
 
 pub(crate) type AppState = State<Arc<App>>;
-pub(crate) type Answer<T> = Result<T, Error>;
+pub(crate) type ApiResult<T> = Result<T, Error>;
 
 #[derive(OpenApi)]
 #[openapi(info(
@@ -97,7 +97,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
 }
 
 /// Reads JSON, and says what is wrong with it in a line.
-pub(crate) fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Answer<T> {
+pub(crate) fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
     serde_json::from_slice(bytes).map_err(|error| Error::Bad(error.to_string()))
 }
 
@@ -144,7 +144,7 @@ impl Default for SetupInput {
 }
 
 impl SetupInput {
-    pub(crate) fn setup(&self) -> Answer<Setup> {
+    pub(crate) fn setup(&self) -> ApiResult<Setup> {
         let ruleset: Ruleset = self.ruleset.parse().map_err(bad)?;
         Setup::new(self.cols, self.rows, self.connect, ruleset).map_err(bad)
     }
@@ -189,7 +189,7 @@ struct NewGame {
 
 impl NewGame {
     /// The game, if all of it makes sense.
-    fn session(self, app: &App, who: &Visitor) -> Answer<GameSession> {
+    fn session(self, app: &App, who: &Visitor) -> ApiResult<GameSession> {
         let setup = self.setup.setup()?;
         let game = Game::parse(setup, &self.moves).map_err(bad)?;
         let first = match self.first {
@@ -229,7 +229,13 @@ impl NewGame {
     }
 }
 
-fn seat(input: SeatInput, player: usize, setup: Setup, app: &App, who: &Visitor) -> Answer<Seat> {
+fn seat(
+    input: SeatInput,
+    player: usize,
+    setup: Setup,
+    app: &App,
+    who: &Visitor,
+) -> ApiResult<Seat> {
     match input {
         SeatInput::Open {} => Ok(Seat::Open),
         SeatInput::Human { name: given } => {
@@ -244,7 +250,7 @@ fn seat(input: SeatInput, player: usize, setup: Setup, app: &App, who: &Visitor)
     }
 }
 
-fn clock(input: &ClockInput) -> Answer<Clock> {
+fn clock(input: &ClockInput) -> ApiResult<Clock> {
     const DAY: u64 = 86_400_000;
     let ClockInput { initial_ms, increment_ms } = *input;
     if !(1_000..=DAY).contains(&initial_ms) {
@@ -258,17 +264,17 @@ fn clock(input: &ClockInput) -> Answer<Clock> {
 }
 
 /// The name of a player of a game.
-fn name(given: Option<&str>) -> Answer<Option<String>> {
+fn name(given: Option<&str>) -> ApiResult<Option<String>> {
     short_text("a name", given.unwrap_or_default(), 40)
 }
 
 /// What people call a tournament, a player in it or a run.
-pub(crate) fn title(given: &str) -> Answer<Option<String>> {
+pub(crate) fn title(given: &str) -> ApiResult<Option<String>> {
     short_text("a title", given, 60)
 }
 
 /// A line as others may be shown it; none if it is blank.
-fn short_text(what: &str, given: &str, longest: usize) -> Answer<Option<String>> {
+fn short_text(what: &str, given: &str, longest: usize) -> ApiResult<Option<String>> {
     let text = given.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.chars().any(char::is_control) || text.chars().count() > longest {
         let text = text.escape_debug();
@@ -299,7 +305,7 @@ async fn create(
     Extension(who): Extension<Visitor>,
     Extension(address): Extension<Address>,
     Body(new): Body<NewGame>,
-) -> Answer<(StatusCode, Json<GameView>)> {
+) -> ApiResult<(StatusCode, Json<GameView>)> {
     let session = new.session(&app, &who)?;
     app.guard.new_game(address)?;
     let live = app.games.create(session).await?;
@@ -314,7 +320,7 @@ async fn show(
     State(app): AppState,
     Extension(who): Extension<Visitor>,
     Id(id): Id,
-) -> Answer<Json<GameView>> {
+) -> ApiResult<Json<GameView>> {
     let live = app.games.live(&id).await?;
     Ok(Json(app.games.view(&live, &who)))
 }
@@ -327,7 +333,7 @@ async fn delete(
     State(app): AppState,
     Extension(who): Extension<Visitor>,
     Id(id): Id,
-) -> Answer<StatusCode> {
+) -> ApiResult<StatusCode> {
     let live = app.games.live(&id).await?;
     app.games.delete(&live, &who).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -350,7 +356,7 @@ async fn join(
     Extension(who): Extension<Visitor>,
     Id(id): Id,
     Body(joining): Body<Joining>,
-) -> Answer<Json<GameView>> {
+) -> ApiResult<Json<GameView>> {
     let name = name(joining.name.as_deref())?;
     change(&app, &who, &id, move |session, who, now| session.join(who, name, now)).await
 }
@@ -375,7 +381,7 @@ async fn play(
     Extension(who): Extension<Visitor>,
     Id(id): Id,
     Body(Playing { column, ply }): Body<Playing>,
-) -> Answer<Json<GameView>> {
+) -> ApiResult<Json<GameView>> {
     change(&app, &who, &id, move |session, who, now| session.play(who, column, ply, now)).await
 }
 
@@ -398,7 +404,7 @@ async fn undo(
     Extension(who): Extension<Visitor>,
     Id(id): Id,
     Body(Answering { accept }): Body<Answering>,
-) -> Answer<Json<GameView>> {
+) -> ApiResult<Json<GameView>> {
     change(&app, &who, &id, move |session, who, now| session.undo(who, accept, now)).await
 }
 
@@ -417,7 +423,7 @@ async fn redo(
     Extension(who): Extension<Visitor>,
     Id(id): Id,
     Body(Nothing {}): Body<Nothing>,
-) -> Answer<Json<GameView>> {
+) -> ApiResult<Json<GameView>> {
     change(&app, &who, &id, GameSession::redo).await
 }
 
@@ -431,7 +437,7 @@ async fn resign(
     Extension(who): Extension<Visitor>,
     Id(id): Id,
     Body(Nothing {}): Body<Nothing>,
-) -> Answer<Json<GameView>> {
+) -> ApiResult<Json<GameView>> {
     change(&app, &who, &id, GameSession::resign).await
 }
 
@@ -445,7 +451,7 @@ async fn draw(
     Extension(who): Extension<Visitor>,
     Id(id): Id,
     Body(Answering { accept }): Body<Answering>,
-) -> Answer<Json<GameView>> {
+) -> ApiResult<Json<GameView>> {
     change(&app, &who, &id, move |session, who, now| session.draw(who, accept, now)).await
 }
 
@@ -468,7 +474,7 @@ async fn rematch(
     Extension(address): Extension<Address>,
     Id(id): Id,
     Body(Answering { accept }): Body<Answering>,
-) -> Answer<Json<RematchView>> {
+) -> ApiResult<Json<RematchView>> {
     if accept == Some(false) {
         let decline = |session: &mut GameSession, who: &Visitor, _| session.decline_rematch(who);
         let Json(_) = change(&app, &who, &id, decline).await?;
@@ -497,7 +503,7 @@ async fn reseat(
     Extension(who): Extension<Visitor>,
     Id(id): Id,
     Body(Reseating { player, agent }): Body<Reseating>,
-) -> Answer<Json<GameView>> {
+) -> ApiResult<Json<GameView>> {
     if player > 1 {
         return Err(Error::Bad(format!("player is 0 or 1, not {player}")));
     }
@@ -517,7 +523,7 @@ async fn change(
     change: impl FnOnce(&mut GameSession, &Visitor, Instant) -> Result<(), crate::session::Refusal>
     + Send
     + 'static,
-) -> Answer<Json<GameView>> {
+) -> ApiResult<Json<GameView>> {
     let live = app.games.live(id).await?;
     let asker = who.clone();
     app.games.change(&live, who, move |session, now| change(session, &asker, now)).await?;
@@ -542,7 +548,7 @@ async fn record(
     State(app): AppState,
     Id(id): Id,
     Query(query): Query<RecordInput>,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     let session = app.games.live(&id).await?.session();
     let internal = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
     let record = game_record(&session)?;
@@ -568,7 +574,7 @@ async fn record(
 }
 
 /// A finished game as the arena keeps it.
-fn game_record(session: &GameSession) -> Answer<GameRecord> {
+fn game_record(session: &GameSession) -> ApiResult<GameRecord> {
     let Some(ending) = session.ending else {
         return Err(Error::Conflict("the game is not over yet".to_owned(), None));
     };
@@ -647,7 +653,7 @@ async fn list(
     State(app): AppState,
     Extension(who): Extension<Visitor>,
     Query(query): Query<ListInput>,
-) -> Answer<Json<ListView>> {
+) -> ApiResult<Json<ListView>> {
     let limit = query.limit.unwrap_or(20);
     if !(1..=100).contains(&limit) {
         return Err(Error::Bad(format!("limit is 1 to 100, not {limit}")));
@@ -662,7 +668,7 @@ async fn list(
     Ok(Json(ListView { games, next }))
 }
 
-fn filter(query: &ListInput, who: &Visitor, limit: u32) -> Answer<Filter> {
+fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
     let mut filter = Filter::new(limit + 1);
     let me = who.secret();
     if query.mine == Some(true) {
@@ -753,7 +759,7 @@ async fn hint(
     State(app): AppState,
     Extension(address): Extension<Address>,
     Body(input): Body<HintInput>,
-) -> Answer<Json<HintView>> {
+) -> ApiResult<Json<HintView>> {
     let setup = input.setup.setup()?;
     let game = Game::parse(setup, &input.moves).map_err(bad)?;
     let position = *game.position();
@@ -781,7 +787,7 @@ async fn hint(
 
 /// Whether the server and its database are well.
 #[utoipa::path(get, path = "/healthz", responses((status = 200, body = String), (status = 503, body = ErrorView)))]
-async fn health(State(app): AppState) -> Answer<&'static str> {
+async fn health(State(app): AppState) -> ApiResult<&'static str> {
     match app.games.store.ping().await {
         Ok(()) => Ok("ok\n"),
         Err(error) => {
@@ -793,7 +799,7 @@ async fn health(State(app): AppState) -> Answer<&'static str> {
 
 /// Figures in Prometheus' text format.
 #[utoipa::path(get, path = "/metrics", responses((status = 200, body = String), (status = 404, body = ErrorView)))]
-async fn metrics(State(app): AppState) -> Answer<Response> {
+async fn metrics(State(app): AppState) -> ApiResult<Response> {
     let live_games = &app.games;
     if !live_games.config.metrics {
         return Err(Error::NotFound("there are no metrics here".to_owned()));

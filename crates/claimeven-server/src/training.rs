@@ -27,7 +27,7 @@ use crate::config::Config;
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
 use crate::jobs::{Ending, JobContext, lock};
-use crate::routes::{Answer, Body, Id, Query, SetupInput, title};
+use crate::routes::{ApiResult, Body, Id, Query, SetupInput, title};
 use crate::store::{Job, Kind, State as JobState, now_ms};
 use crate::visitor::{Visitor, random_name};
 
@@ -68,7 +68,7 @@ struct RunInput {
 }
 
 impl RunInput {
-    fn parameters(&self) -> Answer<Parameters> {
+    fn parameters(&self) -> ApiResult<Parameters> {
         let setup = self.setup.setup()?;
         let mut parameters = match self.preset.as_str() {
             "quick" => quick(setup),
@@ -104,7 +104,7 @@ fn quick(setup: Setup) -> Parameters {
     parameters
 }
 
-fn check_minutes(minutes: f64, config: &Config) -> Answer<()> {
+fn check_minutes(minutes: f64, config: &Config) -> ApiResult<()> {
     let most = config.training_minutes.max(1);
     if minutes > 0.0 && minutes <= most as f64 {
         return Ok(());
@@ -226,7 +226,7 @@ fn folder_of(config: &Config, id: &str) -> Option<PathBuf> {
     config.runs_folder().map(|folder| folder.join(id))
 }
 
-async fn view(app: &App, id: &str, who: &Visitor) -> Answer<Json<RunView>> {
+async fn view(app: &App, id: &str, who: &Visitor) -> ApiResult<Json<RunView>> {
     let job = app.jobs.find(Kind::Training, id).await?;
     let folder = folder_of(&app.games.config, id).unwrap_or_default();
     // A run that has not begun has no folder yet.
@@ -250,7 +250,7 @@ async fn view(app: &App, id: &str, who: &Visitor) -> Answer<Json<RunView>> {
 async fn list(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
-) -> Answer<Json<TrainingView>> {
+) -> ApiResult<Json<TrainingView>> {
     let jobs = app.jobs.store.jobs(Kind::Training, None).await?;
     let iterations = |job: &Job| {
         let state: Option<Value> =
@@ -278,7 +278,7 @@ async fn create(
     Extension(who): Extension<Visitor>,
     Extension(address): Extension<Address>,
     Body(input): Body<RunInput>,
-) -> Answer<Response> {
+) -> ApiResult<Response> {
     input.parameters()?;
     check_minutes(input.minutes, &app.games.config)?;
     let title = title(&input.title)?;
@@ -304,7 +304,7 @@ async fn create(
 }
 
 /// One run at a time.
-async fn check_room(app: &App) -> Answer<()> {
+async fn check_room(app: &App) -> ApiResult<()> {
     let runs = app.jobs.store.jobs(Kind::Training, None).await?;
     if let Some(other) = runs.iter().find(|job| job.state.is_active()) {
         let message = format!("one run at a time: '{}' has to end first", other.title);
@@ -325,7 +325,7 @@ async fn show(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
     Id(id): Id,
-) -> Answer<Json<RunView>> {
+) -> ApiResult<Json<RunView>> {
     view(&app, &id, &who).await
 }
 
@@ -337,7 +337,7 @@ async fn stop(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
     Id(id): Id,
-) -> Answer<Json<RunView>> {
+) -> ApiResult<Json<RunView>> {
     app.jobs.own(Kind::Training, &id, &who).await?;
     app.jobs.stop(&id).await?;
     view(&app, &id, &who).await
@@ -361,7 +361,7 @@ async fn resume(
     Extension(who): Extension<Visitor>,
     Id(id): Id,
     Body(input): Body<ResumeInput>,
-) -> Answer<Json<RunView>> {
+) -> ApiResult<Json<RunView>> {
     let job = app.jobs.own(Kind::Training, &id, &who).await?;
     allowed(&app).map_err(Error::Forbidden)?;
     if job.state.is_active() {
@@ -388,7 +388,7 @@ async fn delete(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
     Id(id): Id,
-) -> Answer<StatusCode> {
+) -> ApiResult<StatusCode> {
     let job = app.jobs.own(Kind::Training, &id, &who).await?;
     app.jobs.delete(&job).await?;
     if let Some(folder) = folder_of(&app.games.config, &id)
@@ -419,7 +419,7 @@ async fn games(
     State(app): State<Arc<App>>,
     Id(id): Id,
     Query(query): Query<ShownInput>,
-) -> Answer<Json<Vec<ShownGame>>> {
+) -> ApiResult<Json<Vec<ShownGame>>> {
     app.jobs.find(Kind::Training, &id).await?;
     let before = query.iteration.map_or(i64::MAX, |last| 10 * (i64::from(last) + 1));
     let games = app.jobs.store.job_games(&id, before, 24).await?;

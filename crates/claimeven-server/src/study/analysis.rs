@@ -15,7 +15,7 @@ use crate::agents;
 use crate::engine::{Question, Urgency};
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
-use crate::routes::{Answer, AppState, Body, SetupInput, bad};
+use crate::routes::{ApiResult, AppState, Body, SetupInput, bad};
 use crate::view::{SetupView, ValueView, lines};
 
 /// How long the first answer may take. It is done on the threads of people's games, so not long.
@@ -37,7 +37,7 @@ pub(crate) struct PositionInput {
 }
 
 impl PositionInput {
-    pub(crate) fn position(&self) -> Answer<Position> {
+    pub(crate) fn position(&self) -> ApiResult<Position> {
         let setup = self.setup.setup()?;
         let Some(board) = &self.board else {
             return Position::from_moves(setup, &self.moves).map_err(bad);
@@ -192,7 +192,7 @@ pub(crate) async fn analyse(
     State(app): AppState,
     Extension(address): Extension<Address>,
     Body(input): Body<AnalysisInput>,
-) -> Answer<Json<AnalysisView>> {
+) -> ApiResult<Json<AnalysisView>> {
     let position = input.position.position()?;
     let (urgency, time) = if input.patient {
         app.guard.analysis(address)?;
@@ -287,7 +287,7 @@ pub(crate) async fn opinion(
     State(app): AppState,
     Extension(address): Extension<Address>,
     Body(input): Body<OpinionInput>,
-) -> Answer<Json<OpinionView>> {
+) -> ApiResult<Json<OpinionView>> {
     let position = input.position.position()?;
     if position.outcome().is_some() {
         return Err(Error::Bad("the game is over, there is nothing to think about".to_owned()));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::error::{Error, ErrorView};
-use crate::routes::{Answer, Body, SetupInput};
+use crate::routes::{ApiResult, Body, SetupInput};
 use crate::view::SetupView;
 
 /// A position as text.
@@ -38,7 +38,7 @@ pub(crate) struct ReadView {
     (status = 200, body = ReadView), (status = 400, body = ErrorView),
 ))]
 #[allow(clippy::unused_async, reason = "handlers are async, whether they wait or not")]
-pub(crate) async fn read(Body(input): Body<ReadInput>) -> Answer<Json<ReadView>> {
+pub(crate) async fn read(Body(input): Body<ReadInput>) -> ApiResult<Json<ReadView>> {
     let setup = input.setup.setup()?;
     let (kind, position, moves) = understand(setup, input.text.trim()).map_err(Error::Bad)?;
     let (setup, board) = (SetupView::of(&position), position.to_string());

@@ -15,7 +15,7 @@ use crate::engine::Urgency;
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
 use crate::live_games::LiveGames;
-use crate::routes::{Answer, AppState, Id};
+use crate::routes::{ApiResult, AppState, Id};
 use crate::session::{GameSession, Status};
 use crate::store::StoredReview;
 use crate::view::SetupView;
@@ -143,7 +143,7 @@ pub(crate) async fn show(
     State(app): AppState,
     Extension(address): Extension<Address>,
     Id(id): Id,
-) -> Answer<Json<ReviewView>> {
+) -> ApiResult<Json<ReviewView>> {
     let session = app.games.live(&id).await?.session();
     if session.status() != Status::Finished {
         return Err(Error::Conflict("the game is not over yet".to_owned(), None));
@@ -160,7 +160,11 @@ pub(crate) async fn show(
 }
 
 /// Judges a game and keeps what was found; in a hurry not if another time could find more.
-async fn review(live_games: &LiveGames, session: &GameSession, at_leisure: bool) -> Answer<Review> {
+async fn review(
+    live_games: &LiveGames,
+    session: &GameSession,
+    at_leisure: bool,
+) -> ApiResult<Review> {
     let game = session.game.clone();
     let name = format!("the review of game {}", session.id);
     let work = move |cancel: &Arc<_>| {
@@ -202,7 +206,7 @@ pub(crate) async fn review_idly(live_games: &Arc<LiveGames>) -> bool {
     })
 }
 
-async fn review_next(live_games: &LiveGames) -> Answer<bool> {
+async fn review_next(live_games: &LiveGames) -> ApiResult<bool> {
     let Some((id, line)) = live_games.store.unreviewed().await? else { return Ok(false) };
     match live_games.store.load(&id).await {
         Ok(Some(session)) => {

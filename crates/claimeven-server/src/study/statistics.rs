@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::engine::Urgency;
 use crate::error::ErrorView;
 use crate::guard::Address;
-use crate::routes::{Answer, AppState, Query, bad};
+use crate::routes::{ApiResult, AppState, Query, bad};
 use crate::store::{Played, PlayedSeat};
 use crate::view::ValueView;
 use crate::visitor::Visitor;
@@ -259,7 +259,7 @@ pub(crate) async fn statistics(
     Extension(who): Extension<Visitor>,
     Extension(address): Extension<Address>,
     Query(query): Query<StatisticsInput>,
-) -> Answer<Json<StatisticsView>> {
+) -> ApiResult<Json<StatisticsView>> {
     app.guard.analysis(address)?;
     let mine = query.mine == Some(true);
     let games = app.games.store.played(mine.then_some(&who), MOST_GAMES).await?;
@@ -326,7 +326,7 @@ pub(crate) async fn explore(
     State(app): AppState,
     Extension(who): Extension<Visitor>,
     Query(query): Query<ExplorerInput>,
-) -> Answer<Json<ExplorerView>> {
+) -> ApiResult<Json<ExplorerView>> {
     let ruleset: Ruleset = query.ruleset.parse().map_err(bad)?;
     let setup = Setup::new(query.cols, query.rows, query.connect, ruleset).map_err(bad)?;
     let game = Game::parse(setup, &query.moves).map_err(bad)?;
