@@ -23,7 +23,7 @@ use crate::visitor::Visitor;
 /// What a client says.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
-enum Said {
+enum ClientMessage {
     Move { column: u64, ply: u64 },
     Ping {},
 }
@@ -31,7 +31,7 @@ enum Said {
 /// What a client is told.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum Told {
+enum ServerMessage {
     Game { game: Box<GameView> },
     Refused { error: String, game: Option<Box<GameView>> },
     Pong,
@@ -100,7 +100,7 @@ impl Talk {
                                 return self.close(socket, close_code::POLICY, "too many messages").await;
                             }
                             match self.answer(text.as_bytes()).await {
-                                Some(told) => self.send(&mut socket, told).await,
+                                Some(message) => self.send(&mut socket, message).await,
                                 None => Ok(()),
                             }
                         }
@@ -120,7 +120,7 @@ impl Talk {
                         send(&mut socket, Message::text(&*json)).await
                     }
                     Ok(GameEvent::Gone(reason)) => {
-                        let _ = self.send(&mut socket, Told::Bye { reason }).await;
+                        let _ = self.send(&mut socket, ServerMessage::Bye { reason }).await;
                         return self.close(socket, close_code::AWAY, reason).await;
                     }
                     Err(RecvError::Closed) => return,
@@ -135,10 +135,10 @@ impl Talk {
         }
     }
 
-    async fn answer(&self, text: &[u8]) -> Option<Told> {
+    async fn answer(&self, text: &[u8]) -> Option<ServerMessage> {
         match read_json(text) {
-            Ok(Said::Ping {}) => Some(Told::Pong),
-            Ok(Said::Move { column, ply }) => {
+            Ok(ClientMessage::Ping {}) => Some(ServerMessage::Pong),
+            Ok(ClientMessage::Move { column, ply }) => {
                 let who = self.who.clone();
                 let change = self.app.games.change(&self.live, &self.who, move |session, now| {
                     session.play(&who, column, ply, now)
@@ -150,7 +150,7 @@ impl Talk {
         }
     }
 
-    fn refused(&self, error: Error) -> Told {
+    fn refused(&self, error: Error) -> ServerMessage {
         if let Error::Internal(cause) = &error {
             tracing::error!(cause, "a move failed");
         }
@@ -159,15 +159,15 @@ impl Talk {
             Error::Conflict(_, Some(game)) => game,
             _ => Box::new(self.app.games.view(&self.live, &self.who)),
         };
-        Told::Refused { error: message, game: Some(game) }
+        ServerMessage::Refused { error: message, game: Some(game) }
     }
 
-    fn game(&self) -> Told {
-        Told::Game { game: Box::new(self.app.games.view(&self.live, &self.who)) }
+    fn game(&self) -> ServerMessage {
+        ServerMessage::Game { game: Box::new(self.app.games.view(&self.live, &self.who)) }
     }
 
-    async fn send(&self, socket: &mut WebSocket, told: Told) -> Result<(), ()> {
-        let text = serde_json::to_string(&told).map_err(|_| ())?;
+    async fn send(&self, socket: &mut WebSocket, message: ServerMessage) -> Result<(), ()> {
+        let text = serde_json::to_string(&message).map_err(|_| ())?;
         send(socket, Message::text(text)).await
     }
 
