@@ -243,7 +243,11 @@ fn same_origin(headers: &HeaderMap, trust_proxy: bool) -> Result<(), Error> {
 }
 
 /// Adds the headers that keep a page safe, and counts.
-pub(crate) async fn dress(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) async fn security_headers(
+    State(app): State<Arc<App>>,
+    request: Request,
+    next: Next,
+) -> Response {
     const HEADERS: [(HeaderName, &str); 6] = [
         (
             header::CONTENT_SECURITY_POLICY,

@@ -193,7 +193,7 @@ fn router(app: Arc<App>) -> Router {
             Duration::from_secs(seconds),
         ))
         .layer(CompressionLayer::new())
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::dress))
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::security_headers))
         .layer(TraceLayer::new_for_http())
         .with_state(app)
 }
