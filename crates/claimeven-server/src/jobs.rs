@@ -12,11 +12,11 @@ use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::background::spawn_low_priority;
 use crate::config::Config;
 use crate::error::Error;
 use crate::store::{Job, Kind, State, Store, StoreError};
 use crate::visitor::Visitor;
-use crate::workshop::spawn_last;
 use crate::{arena, training};
 
 /// All long work.
@@ -239,7 +239,7 @@ impl Jobs {
             store: self.store.clone(),
             handle: Handle::current(),
         };
-        let spawned = spawn_last(job.kind.name(), move || {
+        let spawned = spawn_low_priority(job.kind.name(), move || {
             let ending = catch_unwind(AssertUnwindSafe(|| match job.kind {
                 Kind::Tournament => arena::perform(&job, &context),
                 Kind::Training => training::perform(&job, &context),

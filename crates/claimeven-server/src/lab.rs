@@ -169,7 +169,7 @@ async fn tree(
     }
     app.guard.hint(address)?;
     let limits = limits(&app);
-    let thought = app.workshop.think(move |cancel| {
+    let thought = app.background.run(move |cancel| {
         let limits = Limits { cancel: Some(Arc::clone(cancel)), ..limits };
         Sketch::new(&agent, &game, &limits, RECORDED, most).map(|sketch| TreeView::new(&sketch))
     });
@@ -190,7 +190,7 @@ async fn measure(
     let (game, agent) = input.read(&app)?;
     app.guard.hint(address)?;
     let limits = limits(&app);
-    let thought = app.workshop.think(move |cancel| {
+    let thought = app.background.run(move |cancel| {
         let limits = Limits { cancel: Some(Arc::clone(cancel)), ..limits };
         let mut player = agent.build(game.position().setup(), 0)?;
         let decision = player.decide(game.position(), &limits)?;

@@ -5,6 +5,7 @@
 
 mod agents;
 mod arena;
+mod background;
 mod config;
 mod engine;
 mod error;
@@ -23,7 +24,6 @@ mod study;
 mod training;
 mod view;
 mod visitor;
-mod workshop;
 
 pub use config::{Config, Settings};
 pub use server::{Server, ServerError};

@@ -13,6 +13,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::TraceLayer;
 
+use crate::background::BackgroundPool;
 use crate::config::Config;
 use crate::error::Error;
 use crate::guard::{self, Guard};
@@ -22,7 +23,6 @@ use crate::metrics::Metrics;
 use crate::store::{Store, StoreError};
 use crate::study::{Study, review_idly};
 use crate::visitor::Signer;
-use crate::workshop::Workshop;
 use crate::{page, routes};
 
 /// What all handlers share.
@@ -31,7 +31,7 @@ pub(crate) struct App {
     pub(crate) guard: Guard,
     pub(crate) signer: Signer,
     pub(crate) study: Study,
-    pub(crate) workshop: Workshop,
+    pub(crate) background: BackgroundPool,
     pub(crate) jobs: Arc<Jobs>,
 }
 
@@ -102,7 +102,7 @@ impl Server {
         let listener = TcpListener::bind(addr).await;
         let listener =
             listener.map_err(|error| ServerError::Address { addr, reason: error.to_string() })?;
-        let workshop = Workshop::new(config.lab_searches, config.lab_queue);
+        let background = BackgroundPool::new(config.lab_searches, config.lab_queue);
         if let Some(runs) = config.runs_folder() {
             claimeven_zero::find_runs_in(&runs);
         }
@@ -118,7 +118,7 @@ impl Server {
         let study = Study::default();
         Ok(Server {
             listener,
-            app: Arc::new(App { games: live_games, guard, signer, study, workshop, jobs }),
+            app: Arc::new(App { games: live_games, guard, signer, study, background, jobs }),
         })
     }
 
@@ -142,7 +142,7 @@ impl Server {
         let stopped = async move {
             stop.await;
             tracing::info!("stopping");
-            closing.workshop.close();
+            closing.background.close();
             closing.jobs.close().await;
             // Watchers would keep the connections open.
             closing.games.close().await;

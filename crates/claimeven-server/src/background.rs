@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::EngineError;
 
 /// Places for searches of the lab, and the end of all long work.
-pub(crate) struct Workshop {
+pub(crate) struct BackgroundPool {
     places: Arc<Semaphore>,
     waiting: AtomicUsize,
     most_waiting: usize,
@@ -20,10 +20,10 @@ pub(crate) struct Workshop {
     pub(crate) stopping: CancellationToken,
 }
 
-impl Workshop {
+impl BackgroundPool {
     /// So many searches at a time, and so many that may wait.
-    pub(crate) fn new(places: usize, most_waiting: usize) -> Workshop {
-        Workshop {
+    pub(crate) fn new(places: usize, most_waiting: usize) -> BackgroundPool {
+        BackgroundPool {
             places: Arc::new(Semaphore::new(places.max(1))),
             waiting: AtomicUsize::new(0),
             most_waiting,
@@ -33,7 +33,7 @@ impl Workshop {
 
     /// Does some work when there is a place for it. The flag that the work gets is set when nobody
     /// waits for it any more.
-    pub(crate) async fn think<T: Send + 'static>(
+    pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Arc<AtomicBool>) -> T + Send + 'static,
     ) -> Result<T, EngineError> {
@@ -48,7 +48,7 @@ impl Workshop {
         let (answer, answered) = oneshot::channel();
         let gone = CancelOnDrop(Arc::default());
         let cancel = Arc::clone(&gone.0);
-        let spawned = spawn_last("lab", move || {
+        let spawned = spawn_low_priority("lab", move || {
             let done = catch_unwind(AssertUnwindSafe(|| work(&cancel)));
             // The place is free before the answer is told.
             drop(place);
@@ -98,7 +98,7 @@ impl Drop for Waiting<'_> {
 
 /// Starts a thread that the system runs when others leave it time, as it does the threads that this
 /// one starts.
-pub(crate) fn spawn_last(
+pub(crate) fn spawn_low_priority(
     name: &str,
     work: impl FnOnce() + Send + 'static,
 ) -> std::io::Result<thread::JoinHandle<()>> {
