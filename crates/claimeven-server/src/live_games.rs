@@ -320,7 +320,7 @@ impl LiveGames {
         session: GameSession,
     ) -> Result<(), Error> {
         let same =
-            before.made.iter().zip(&session.made).take_while(|(old, new)| old == new).count();
+            before.moves.iter().zip(&session.moves).take_while(|(old, new)| old == new).count();
         let began = Instant::now();
         let stored = self.store.update(session.clone(), same).await;
         self.metrics.store_seconds.observe(began.elapsed().as_secs_f64());
@@ -330,7 +330,7 @@ impl LiveGames {
             }
             return Err(error.into());
         }
-        self.metrics.moves.inc_by(session.made.len().saturating_sub(same) as u64);
+        self.metrics.moves.inc_by(session.moves.len().saturating_sub(same) as u64);
         if session.status() == Status::Finished && before.status() != Status::Finished {
             self.metrics.finished.inc();
             self.engine.forget(&session.id);

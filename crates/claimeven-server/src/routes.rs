@@ -25,7 +25,7 @@ use crate::agents::{self, AgentsView};
 use crate::engine::{Question, Urgency};
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
-use crate::session::{Clock, GameSession, Made, Offers, Seat, by_the_rules, default_name};
+use crate::session::{Clock, GameSession, Offers, PlayedMove, Seat, by_the_rules, default_name};
 use crate::store::{Filter, now_ms};
 use crate::view::{GameSummary, GameView, HintView};
 use crate::visitor::{Visitor, random_name};
@@ -202,7 +202,7 @@ impl NewGame {
         }
         let [one, other] = self.seats;
         let seats = [seat(one, 0, setup, app, who)?, seat(other, 1, setup, app, who)?];
-        let made = |column: &claimeven_game::Column| Made {
+        let played = |column: &claimeven_game::Column| PlayedMove {
             column: column.number(),
             time: Duration::ZERO,
             nodes: None,
@@ -217,7 +217,7 @@ impl NewGame {
             first,
             seed: fastrand::u64(..),
             opening: game.moves().len(),
-            made: game.moves().iter().map(made).collect(),
+            moves: game.moves().iter().map(played).collect(),
             game,
             undone: Vec::new(),
             clock: self.clock.as_ref().map(clock).transpose()?,
@@ -584,11 +584,11 @@ fn game_record(session: &GameSession) -> ApiResult<GameRecord> {
         Seat::Human { name, .. } => PlayerRecord { agent: "human".to_owned(), name: name.clone() },
         Seat::Agent { spec, name } => PlayerRecord { agent: spec.to_string(), name: name.clone() },
     };
-    let made = |made: &Made| MoveRecord {
-        column: made.column,
-        ms: made.time.as_micros() as f64 / 1e3,
-        nodes: made.nodes.unwrap_or(0),
-        value: made.value.clone(),
+    let played = |played: &PlayedMove| MoveRecord {
+        column: played.column,
+        ms: played.time.as_micros() as f64 / 1e3,
+        nodes: played.nodes.unwrap_or(0),
+        value: played.value.clone(),
     };
     let time = jiff::Timestamp::from_millisecond(session.created);
     Ok(GameRecord {
@@ -600,7 +600,7 @@ fn game_record(session: &GameSession) -> ApiResult<GameRecord> {
         first_player: session.first,
         seed: session.seed,
         opening_moves: session.opening,
-        moves: session.made.iter().map(made).collect(),
+        moves: session.moves.iter().map(played).collect(),
         result: ResultRecord {
             winner: ending.winner,
             reason: ending.reason,

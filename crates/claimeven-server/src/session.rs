@@ -30,9 +30,9 @@ pub(crate) struct GameSession {
     pub(crate) opening: usize,
     pub(crate) game: Game,
     /// What is known of each move of the game.
-    pub(crate) made: Vec<Made>,
+    pub(crate) moves: Vec<PlayedMove>,
     /// What was taken back, the earliest move last.
-    pub(crate) undone: Vec<Made>,
+    pub(crate) undone: Vec<PlayedMove>,
     pub(crate) clock: Option<Clock>,
     pub(crate) ending: Option<Ending>,
     pub(crate) offers: Offers,
@@ -55,7 +55,7 @@ pub(crate) enum Seat {
 
 /// A move, and what it took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Made {
+pub(crate) struct PlayedMove {
     /// Counted from 1.
     pub(crate) column: u8,
     pub(crate) time: Duration,
@@ -139,7 +139,7 @@ impl GameSession {
     }
 
     pub(crate) fn ply(&self) -> usize {
-        self.made.len()
+        self.moves.len()
     }
 
     pub(crate) fn status(&self) -> Status {
@@ -207,8 +207,8 @@ impl GameSession {
 
     /// How long a player has thought in all.
     pub(crate) fn thinking_time(&self, player: usize, now: Instant) -> Duration {
-        let moves = self.made.iter().enumerate().filter(|(ply, _)| self.mover(*ply) == player);
-        let past: Duration = moves.map(|(_, made)| made.time).sum();
+        let moves = self.moves.iter().enumerate().filter(|(ply, _)| self.mover(*ply) == player);
+        let past: Duration = moves.map(|(_, played)| played.time).sum();
         past + if self.to_move() == Some(player) { self.turn_time(now) } else { Duration::ZERO }
     }
 
@@ -287,19 +287,19 @@ impl GameSession {
             return conflict("it is not your turn");
         }
         let time = self.turn_time(now);
-        let made = Made { column: column.number(), time, nodes: None, value: None };
-        self.append(column, made, now)
+        let played = PlayedMove { column: column.number(), time, nodes: None, value: None };
+        self.append(column, played, now)
     }
 
     /// Plays an agent's move.
     pub(crate) fn play_agent(&mut self, decision: &Decision, now: Instant) -> Result<(), Refusal> {
-        let made = Made {
+        let played = PlayedMove {
             column: decision.column.number(),
             time: decision.time,
             nodes: Some(decision.work.nodes),
             value: Some(decision.value.to_string()),
         };
-        self.append(decision.column, made, now)
+        self.append(decision.column, played, now)
     }
 
     /// Ends the game for an agent that cannot go on.
@@ -357,11 +357,11 @@ impl GameSession {
         if self.undone.is_empty() {
             return conflict("there is no move to play again");
         }
-        while let Some(made) = self.undone.pop() {
-            let column = Column::from_index(usize::from(made.column) - 1);
+        while let Some(played) = self.undone.pop() {
+            let column = Column::from_index(usize::from(played.column) - 1);
             let column = column.expect("it was played before");
             let undone = std::mem::take(&mut self.undone);
-            self.append(column, made, now)?;
+            self.append(column, played, now)?;
             self.undone = undone;
             if self.to_move().is_none_or(|player| self.holds(who, player)) {
                 break;
@@ -451,7 +451,7 @@ impl GameSession {
             seed,
             opening: 0,
             game: Game::new(self.setup()),
-            made: Vec::new(),
+            moves: Vec::new(),
             undone: Vec::new(),
             clock,
             ending: None,
@@ -526,14 +526,14 @@ impl GameSession {
         usize::from(!self.holds(who, 0))
     }
 
-    fn append(&mut self, column: Column, made: Made, now: Instant) -> Result<(), Refusal> {
+    fn append(&mut self, column: Column, played: PlayedMove, now: Instant) -> Result<(), Refusal> {
         let player = self.mover(self.ply());
-        let time = made.time;
+        let time = played.time;
         self.game.play(column).map_err(|error| Refusal::Conflict(error.to_string()))?;
         if let Some(clock) = &mut self.clock {
             clock.left[player] = clock.left[player].saturating_sub(time) + clock.increment;
         }
-        self.made.push(made);
+        self.moves.push(played);
         self.undone.clear();
         self.offers = Offers::default();
         self.turn_began = now;
@@ -550,7 +550,7 @@ impl GameSession {
     fn take_back(&mut self, target: usize, now: Instant) {
         while self.ply() > target {
             self.game.undo();
-            self.undone.extend(self.made.pop());
+            self.undone.extend(self.moves.pop());
         }
         self.ending = None;
         self.offers = Offers::default();

@@ -16,7 +16,7 @@ use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, Row};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::session::{Clock, Ending, GameSession, Made, Offers, Seat, Status};
+use crate::session::{Clock, Ending, GameSession, Offers, PlayedMove, Seat, Status};
 use crate::visitor::{Visitor, random_hex};
 
 pub(crate) use jobs::{Job, Kind, State};
@@ -28,7 +28,7 @@ pub(crate) struct Store {
     changes: mpsc::Sender<Order>,
 }
 
-/// A change, and where to say whether it was made.
+/// A change, and where to say whether it was played.
 type Order = (Change, oneshot::Sender<Result<bool, StoreError>>);
 
 /// Something to write.
@@ -200,8 +200,8 @@ impl Store {
         .fetch_all(&mut *transaction)
         .await?;
         transaction.commit().await?;
-        let made = moves.iter().map(made_of).collect::<Result<Vec<_>, _>>()?;
-        session_of(&row, made).map(Some)
+        let moves = moves.iter().map(move_of).collect::<Result<Vec<_>, _>>()?;
+        session_of(&row, moves).map(Some)
     }
 
     /// The games that somebody has touched since a time and that are not over.
@@ -519,17 +519,17 @@ async fn append(
     session: &GameSession,
     kept: usize,
 ) -> Result<(), StoreError> {
-    for (ply, made) in session.made.iter().enumerate().skip(kept) {
+    for (ply, played) in session.moves.iter().enumerate().skip(kept) {
         sqlx::query(
             "INSERT INTO moves (game, ply, board_col, took, nodes, said) \
              VALUES ($1, $2, $3, $4, $5, $6)",
         )
         .bind(session.id.clone())
         .bind(ply as i64)
-        .bind(i64::from(made.column))
-        .bind(micros(made.time))
-        .bind(made.nodes.map(|nodes| nodes as i64))
-        .bind(made.value.clone())
+        .bind(i64::from(played.column))
+        .bind(micros(played.time))
+        .bind(played.nodes.map(|nodes| nodes as i64))
+        .bind(played.value.clone())
         .execute(&mut *connection)
         .await?;
     }
@@ -595,7 +595,7 @@ const COLUMNS: &str = "id, version, created, touched, owner, kind0, kind1, holde
 /// What of a session is neither a column of its own nor a move.
 #[derive(Default, Serialize, Deserialize)]
 struct Pending {
-    undone: Vec<Made>,
+    undone: Vec<PlayedMove>,
     offers: Offers,
 }
 
@@ -656,7 +656,7 @@ fn bind<'q>(query: AnyQuery<'q>, session: &GameSession) -> Result<AnyQuery<'q>, 
         .bind(serde_json::to_string(&pending).map_err(broken)?))
 }
 
-fn session_of(row: &AnyRow, made: Vec<Made>) -> Result<GameSession, StoreError> {
+fn session_of(row: &AnyRow, moves: Vec<PlayedMove>) -> Result<GameSession, StoreError> {
     let number = |name| row.try_get::<i64, _>(name);
     let optional = |name| row.try_get::<Option<i64>, _>(name);
     let text = |name| row.try_get::<String, _>(name);
@@ -666,7 +666,7 @@ fn session_of(row: &AnyRow, made: Vec<Made>) -> Result<GameSession, StoreError> 
     let ruleset: Ruleset = text("ruleset")?.parse().map_err(broken)?;
     let setup = Setup::new(small("board_cols")?, small("board_rows")?, small("connect")?, ruleset);
     let game = Game::parse(setup.map_err(broken)?, &text("line")?).map_err(broken)?;
-    if game.moves().len() != made.len() {
+    if game.moves().len() != moves.len() {
         return Err(broken(format!("the moves of game {} are not all there", text("id")?)));
     }
     let seat = |kind, holder, name, agent| -> Result<Seat, StoreError> {
@@ -703,7 +703,7 @@ fn session_of(row: &AnyRow, made: Vec<Made>) -> Result<GameSession, StoreError> 
         seed: number("seed")?.cast_unsigned(),
         opening: usize::try_from(number("opening")?).unwrap_or(0),
         game,
-        made,
+        moves,
         undone: pending.undone,
         clock,
         ending: match (text("status")? == Status::Finished.name(), reason.transpose()?) {
@@ -716,8 +716,8 @@ fn session_of(row: &AnyRow, made: Vec<Made>) -> Result<GameSession, StoreError> 
     })
 }
 
-fn made_of(row: &AnyRow) -> Result<Made, StoreError> {
-    Ok(Made {
+fn move_of(row: &AnyRow) -> Result<PlayedMove, StoreError> {
+    Ok(PlayedMove {
         column: u8::try_from(row.try_get::<i64, _>("board_col")?).map_err(broken)?,
         time: duration(row.try_get("took")?),
         nodes: row.try_get::<Option<i64>, _>("nodes")?.map(i64::cast_unsigned),
@@ -726,13 +726,13 @@ fn made_of(row: &AnyRow) -> Result<Made, StoreError> {
 }
 
 /// The moves of a line without what is known of each.
-fn plain_moves(row: &AnyRow) -> Result<Vec<Made>, StoreError> {
+fn plain_moves(row: &AnyRow) -> Result<Vec<PlayedMove>, StoreError> {
     let line: String = row.try_get("line")?;
     let column = |character| claimeven_game::Column::from_char(character);
     Ok(line
         .chars()
         .filter_map(column)
-        .map(|column| Made {
+        .map(|column| PlayedMove {
             column: column.number(),
             time: Duration::ZERO,
             nodes: None,
@@ -770,7 +770,7 @@ mod tests {
             seed: 1,
             opening: 0,
             game: Game::new(Setup::STANDARD),
-            made: Vec::new(),
+            moves: Vec::new(),
             undone: Vec::new(),
             clock: None,
             ending: None,

@@ -208,17 +208,17 @@ impl SetupView {
 
 fn moves(session: &GameSession) -> Vec<MoveView> {
     let mut heights = [0; claimeven_game::Setup::MAX_SIDE as usize];
-    let columns = session.game.moves().iter().zip(&session.made).enumerate();
+    let columns = session.game.moves().iter().zip(&session.moves).enumerate();
     columns
-        .map(|(ply, (column, made))| {
+        .map(|(ply, (column, played))| {
             heights[column.index()] += 1;
             MoveView {
                 column: column.number(),
                 row: heights[column.index()],
                 player: session.mover(ply),
-                ms: ms(made.time),
-                nodes: made.nodes,
-                value: made.value.clone(),
+                ms: ms(played.time),
+                nodes: played.nodes,
+                value: played.value.clone(),
             }
         })
         .collect()
