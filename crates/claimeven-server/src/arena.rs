@@ -20,7 +20,7 @@ use crate::App;
 use crate::agents;
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
-use crate::jobs::{Ending, JobContext, lock};
+use crate::jobs::{JobContext, TurnEnd, lock};
 use crate::routes::{ApiResult, Body, Id, Query, SetupInput, title};
 use crate::store::{Job, Kind, State as JobState, now_ms};
 use crate::visitor::{Visitor, random_name};
@@ -470,8 +470,8 @@ fn standings(plan: &str, records: &[String]) -> ApiResult<String> {
 }
 
 /// Plays a tournament for a turn.
-pub(crate) fn perform(job: &Job, context: &JobContext) -> Ending {
-    let failed = |error: &dyn ToString| Ending::Failed(error.to_string());
+pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
+    let failed = |error: &dyn ToString| TurnEnd::Failed(error.to_string());
     let plan = match Plan::from_json(&job.plan) {
         Ok(plan) => plan,
         Err(error) => return failed(&error),
@@ -486,7 +486,7 @@ pub(crate) fn perform(job: &Job, context: &JobContext) -> Ending {
     });
     let stored = match stored {
         Ok(stored) => stored,
-        Err(error) => return Ending::Failed(format!("{error:?}")),
+        Err(error) => return TurnEnd::Failed(format!("{error:?}")),
     };
     let played = stored.iter().rev().filter_map(|text| serde_json::from_str(text).ok());
 
@@ -546,13 +546,13 @@ pub(crate) fn perform(job: &Job, context: &JobContext) -> Ending {
     };
     if let Some(error) = broken.or_else(|| store(&tally).err().map(|error| format!("{error:?}"))) {
         tracing::error!(error, "a tournament cannot be stored");
-        return Ending::Failed("the games cannot be stored".to_owned());
+        return TurnEnd::Failed("the games cannot be stored".to_owned());
     }
     if tally.games() >= plan.games() {
-        Ending::Done
+        TurnEnd::Done
     } else if yields {
-        Ending::Yielded
+        TurnEnd::Yielded
     } else {
-        Ending::Cancelled
+        TurnEnd::Cancelled
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Running {
 
 /// How a turn of a job ended.
 #[derive(Debug)]
-pub(crate) enum Ending {
+pub(crate) enum TurnEnd {
     /// There is no more to do.
     Done,
     /// Others have waited long enough.
@@ -218,20 +218,20 @@ impl Jobs {
         if self.stopping.is_cancelled() {
             running.cancel.store(true, Ordering::Relaxed);
         }
-        let ending = self.work(job, running).await;
-        let (state, error) = match ending {
-            Ending::Done => (State::Done, None),
-            Ending::Yielded => (State::Queued, None),
-            Ending::Cancelled if self.stopping.is_cancelled() => (State::Queued, None),
-            Ending::Cancelled => (State::Stopped, None),
-            Ending::Failed(reason) => (State::Failed, Some(reason)),
+        let end = self.work(job, running).await;
+        let (state, error) = match end {
+            TurnEnd::Done => (State::Done, None),
+            TurnEnd::Yielded => (State::Queued, None),
+            TurnEnd::Cancelled if self.stopping.is_cancelled() => (State::Queued, None),
+            TurnEnd::Cancelled => (State::Stopped, None),
+            TurnEnd::Failed(reason) => (State::Failed, Some(reason)),
         };
         let ended = self.store.set_job_state(&id, &[State::Running], state, error).await;
         lock(&self.running).remove(&id);
         ended.map(|_| true)
     }
 
-    async fn work(&self, job: Job, running: Arc<Running>) -> Ending {
+    async fn work(&self, job: Job, running: Arc<Running>) -> TurnEnd {
         let (answer, answered) = oneshot::channel();
         let context = JobContext {
             config: self.config.clone(),
@@ -240,16 +240,16 @@ impl Jobs {
             handle: Handle::current(),
         };
         let spawned = spawn_low_priority(job.kind.name(), move || {
-            let ending = catch_unwind(AssertUnwindSafe(|| match job.kind {
+            let end = catch_unwind(AssertUnwindSafe(|| match job.kind {
                 Kind::Tournament => arena::perform(&job, &context),
                 Kind::Training => training::perform(&job, &context),
             }));
-            let broken = |_| Ending::Failed("the work broke off".to_owned());
-            let _ = answer.send(ending.unwrap_or_else(broken));
+            let broken = |_| TurnEnd::Failed("the work broke off".to_owned());
+            let _ = answer.send(end.unwrap_or_else(broken));
         });
         match spawned {
-            Ok(_) => answered.await.unwrap_or(Ending::Cancelled),
-            Err(error) => Ending::Failed(error.to_string()),
+            Ok(_) => answered.await.unwrap_or(TurnEnd::Cancelled),
+            Err(error) => TurnEnd::Failed(error.to_string()),
         }
     }
 }

@@ -221,7 +221,7 @@ impl NewGame {
             game,
             undone: Vec::new(),
             clock: self.clock.as_ref().map(clock).transpose()?,
-            ending: None,
+            end: None,
             offers: Offers::default(),
             rematch: None,
             turn_began: Instant::now(),
@@ -575,7 +575,7 @@ async fn record(
 
 /// A finished game as the arena keeps it.
 fn game_record(session: &GameSession) -> ApiResult<GameRecord> {
-    let Some(ending) = session.ending else {
+    let Some(end) = session.end else {
         return Err(Error::Conflict("the game is not over yet".to_owned(), None));
     };
     let [first, second] = session.game.position().scores();
@@ -602,8 +602,8 @@ fn game_record(session: &GameSession) -> ApiResult<GameRecord> {
         opening_moves: session.opening,
         moves: session.moves.iter().map(played).collect(),
         result: ResultRecord {
-            winner: ending.winner,
-            reason: ending.reason,
+            winner: end.winner,
+            reason: end.reason,
             scores: if session.first == 0 { [first, second] } else { [second, first] },
             detail: None,
         },

@@ -34,7 +34,7 @@ pub(crate) struct GameSession {
     /// What was taken back, the earliest move last.
     pub(crate) undone: Vec<PlayedMove>,
     pub(crate) clock: Option<Clock>,
-    pub(crate) ending: Option<Ending>,
+    pub(crate) end: Option<GameEnd>,
     pub(crate) offers: Offers,
     /// The game that followed this one.
     pub(crate) rematch: Option<String>,
@@ -76,7 +76,7 @@ pub(crate) struct Clock {
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ending {
+pub(crate) struct GameEnd {
     pub(crate) winner: Option<usize>,
     pub(crate) reason: Reason,
 }
@@ -143,7 +143,7 @@ impl GameSession {
     }
 
     pub(crate) fn status(&self) -> Status {
-        if self.ending.is_some() {
+        if self.end.is_some() {
             Status::Finished
         } else if self.seats.contains(&Seat::Open) {
             Status::Waiting
@@ -254,7 +254,7 @@ impl GameSession {
         }
         let open = self.seats.iter().position(|seat| *seat == Seat::Open);
         match open {
-            Some(player) if self.ending.is_none() => {
+            Some(player) if self.end.is_none() => {
                 let name = name.unwrap_or_else(|| default_name(player));
                 self.seats[player] = Seat::Human { holder: Some(who.clone()), name };
                 self.turn_began = now;
@@ -324,7 +324,7 @@ impl GameSession {
             if accept.is_some() {
                 return conflict("nobody has asked to take a move back");
             }
-            if self.ending.is_some_and(|ending| !ends_by_the_rules(ending.reason)) {
+            if self.end.is_some_and(|end| !ends_by_the_rules(end.reason)) {
                 return conflict("the game is over");
             }
             let target = self.last_move_of(|player| self.holds(who, player))?;
@@ -392,7 +392,7 @@ impl GameSession {
             return conflict("an agent plays to the end and takes no draw");
         }
         let player = self.player_of(who);
-        let agreed = Ending { winner: None, reason: Reason::Agreed };
+        let agreed = GameEnd { winner: None, reason: Reason::Agreed };
         match (accept, self.offers.draw) {
             (None, _) if self.holds(who, 0) && self.holds(who, 1) => self.end(agreed, now),
             (Some(true) | None, Some(asker)) if asker != player => self.end(agreed, now),
@@ -454,7 +454,7 @@ impl GameSession {
             moves: Vec::new(),
             undone: Vec::new(),
             clock,
-            ending: None,
+            end: None,
             offers: Offers::default(),
             rematch: None,
             turn_began: now,
@@ -537,7 +537,7 @@ impl GameSession {
         self.undone.clear();
         self.offers = Offers::default();
         self.turn_began = now;
-        self.ending = by_the_rules(&self.game, self.first);
+        self.end = by_the_rules(&self.game, self.first);
         Ok(())
     }
 
@@ -552,16 +552,16 @@ impl GameSession {
             self.game.undo();
             self.undone.extend(self.moves.pop());
         }
-        self.ending = None;
+        self.end = None;
         self.offers = Offers::default();
         self.turn_began = now;
     }
 
     fn lose(&mut self, loser: usize, reason: Reason, now: Instant) {
-        self.end(Ending { winner: Some(1 - loser), reason }, now);
+        self.end(GameEnd { winner: Some(1 - loser), reason }, now);
     }
 
-    fn end(&mut self, ending: Ending, now: Instant) {
+    fn end(&mut self, end: GameEnd, now: Instant) {
         // What the side to move has left is what it had when the game ended.
         if let Some(player) = self.to_move()
             && let Some(left) = self.time_left(player, now)
@@ -569,18 +569,18 @@ impl GameSession {
         {
             clock.left[player] = left;
         }
-        self.ending = Some(ending);
+        self.end = Some(end);
         self.offers = Offers::default();
         self.turn_began = now;
     }
 }
 
 /// The result of a game that ended by the rules.
-pub(crate) fn by_the_rules(game: &Game, first: usize) -> Option<Ending> {
+pub(crate) fn by_the_rules(game: &Game, first: usize) -> Option<GameEnd> {
     let outcome = game.position().outcome()?;
     let by_line =
         game.position().setup().ruleset() == Ruleset::Standard && outcome != Outcome::Draw;
-    Some(Ending {
+    Some(GameEnd {
         winner: outcome.winner().map(|winner| (winner.index() + first) % 2),
         reason: if by_line { Reason::Line } else { Reason::BoardFull },
     })

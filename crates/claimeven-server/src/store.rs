@@ -16,7 +16,7 @@ use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, Row};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::session::{Clock, Ending, GameSession, Offers, PlayedMove, Seat, Status};
+use crate::session::{Clock, GameEnd, GameSession, Offers, PlayedMove, Seat, Status};
 use crate::visitor::{Visitor, random_hex};
 
 pub(crate) use jobs::{Job, Kind, State};
@@ -621,7 +621,7 @@ fn bind<'q>(query: AnyQuery<'q>, session: &GameSession) -> Result<AnyQuery<'q>, 
         _ => None,
     });
     let pending = Pending { undone: session.undone.clone(), offers: session.offers };
-    let reason = session.ending.map(|ending| serde_json::to_value(ending.reason));
+    let reason = session.end.map(|end| serde_json::to_value(end.reason));
     let reason = reason.transpose().map_err(broken)?;
     Ok(query
         .bind(session.id.clone())
@@ -649,7 +649,7 @@ fn bind<'q>(query: AnyQuery<'q>, session: &GameSession) -> Result<AnyQuery<'q>, 
         .bind(session.clock.map(|clock| micros(clock.left[0])))
         .bind(session.clock.map(|clock| micros(clock.left[1])))
         .bind(session.status().name())
-        .bind(session.ending.and_then(|ending| ending.winner).map(|winner| winner as i64))
+        .bind(session.end.and_then(|end| end.winner).map(|winner| winner as i64))
         .bind(reason.and_then(|reason| reason.as_str().map(str::to_owned)))
         .bind(session.rematch.clone())
         .bind(session.game.move_text())
@@ -706,8 +706,8 @@ fn session_of(row: &AnyRow, moves: Vec<PlayedMove>) -> Result<GameSession, Store
         moves,
         undone: pending.undone,
         clock,
-        ending: match (text("status")? == Status::Finished.name(), reason.transpose()?) {
-            (true, Some(reason)) => Some(Ending { winner, reason }),
+        end: match (text("status")? == Status::Finished.name(), reason.transpose()?) {
+            (true, Some(reason)) => Some(GameEnd { winner, reason }),
             _ => None,
         },
         offers: pending.offers,
@@ -773,7 +773,7 @@ mod tests {
             moves: Vec::new(),
             undone: Vec::new(),
             clock: None,
-            ending: None,
+            end: None,
             offers: Offers::default(),
             rematch: None,
             turn_began: Instant::now(),

@@ -26,7 +26,7 @@ use crate::App;
 use crate::config::Config;
 use crate::error::{Error, ErrorView};
 use crate::guard::Address;
-use crate::jobs::{Ending, JobContext, lock};
+use crate::jobs::{JobContext, TurnEnd, lock};
 use crate::routes::{ApiResult, Body, Id, Query, SetupInput, title};
 use crate::store::{Job, Kind, State as JobState, now_ms};
 use crate::visitor::{Visitor, random_name};
@@ -427,22 +427,22 @@ async fn games(
 }
 
 /// Trains for as long as the run was given.
-pub(crate) fn perform(job: &Job, context: &JobContext) -> Ending {
-    let failed = |error: &dyn ToString| Ending::Failed(error.to_string());
+pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
+    let failed = |error: &dyn ToString| TurnEnd::Failed(error.to_string());
     let input: RunInput = match serde_json::from_str(&job.plan) {
         Ok(input) => input,
         Err(error) => return failed(&error),
     };
     let parameters = match input.parameters() {
         Ok(parameters) => parameters,
-        Err(error) => return Ending::Failed(error.message()),
+        Err(error) => return TurnEnd::Failed(error.message()),
     };
     let Some(folder) = folder_of(&context.config, &job.id) else {
-        return Ending::Failed("there is no folder for runs (the setting runs)".to_owned());
+        return TurnEnd::Failed("there is no folder for runs (the setting runs)".to_owned());
     };
     match train(job, context, &folder, &parameters, 60.0 * input.minutes) {
-        Ok(ending) => ending,
-        Err(RunError::Stopped(_)) => Ending::Cancelled,
+        Ok(end) => end,
+        Err(RunError::Stopped(_)) => TurnEnd::Cancelled,
         Err(error) => {
             tracing::warn!(%error, run = job.id, "a training run failed");
             // Where the run is on the disk is nobody's business.
@@ -457,7 +457,7 @@ fn train(
     folder: &Path,
     parameters: &Parameters,
     seconds: f64,
-) -> Result<Ending, RunError> {
+) -> Result<TurnEnd, RunError> {
     let running = &context.running;
     let wish = || {
         if running.cancel.load(Ordering::Relaxed) {
@@ -516,8 +516,8 @@ fn train(
     };
     while run.state().seconds < seconds {
         if running.cancel.load(Ordering::Relaxed) || run.iterate(&mut observer)?.is_none() {
-            return Ok(Ending::Cancelled);
+            return Ok(TurnEnd::Cancelled);
         }
     }
-    Ok(Ending::Done)
+    Ok(TurnEnd::Done)
 }

@@ -232,7 +232,7 @@ pub(crate) fn lines(position: &Position) -> Vec<Vec<[u8; 2]>> {
 }
 
 fn result(session: &GameSession) -> Option<ResultView> {
-    session.ending.map(|ending| ResultView { winner: ending.winner, reason: ending.reason })
+    session.end.map(|end| ResultView { winner: end.winner, reason: end.reason })
 }
 
 /// Whole milliseconds.
