@@ -55,7 +55,7 @@ pub(crate) enum EngineError {
 type Work = Box<dyn FnOnce(&Shared, &Arc<AtomicBool>) + Send>;
 
 /// Something to do on a thread that thinks, with the flag that ends it.
-struct Job {
+struct Task {
     work: Work,
     cancel: Arc<AtomicBool>,
 }
@@ -68,9 +68,9 @@ struct Shared {
 
 #[derive(Default)]
 struct Queues {
-    people: VecDeque<Job>,
-    brief: VecDeque<Job>,
-    others: VecDeque<Job>,
+    people: VecDeque<Task>,
+    brief: VecDeque<Task>,
+    others: VecDeque<Task>,
     most_people: usize,
     most_others: usize,
     thinking: usize,
@@ -149,11 +149,11 @@ impl Engine {
             if !queues.has_room(urgency) {
                 return Err(EngineError::Busy);
             }
-            let job = Job { work: Box::new(work), cancel: cancel.clone() };
+            let task = Task { work: Box::new(work), cancel: cancel.clone() };
             match urgency {
-                Urgency::Person => queues.people.push_back(job),
-                Urgency::Brief => queues.brief.push_back(job),
-                Urgency::Other => queues.others.push_back(job),
+                Urgency::Person => queues.people.push_back(task),
+                Urgency::Brief => queues.brief.push_back(task),
+                Urgency::Other => queues.others.push_back(task),
             }
         }
         // Threads that wait do not wait for the same: all have a look.
@@ -228,15 +228,15 @@ impl Shared {
     fn work(&self, people_only: bool) {
         let mut queues = self.lock();
         while !queues.closed {
-            let job = queues.people.pop_front().or_else(|| queues.brief.pop_front());
-            let job = job.or_else(|| if people_only { None } else { queues.others.pop_front() });
-            let Some(job) = job else {
+            let task = queues.people.pop_front().or_else(|| queues.brief.pop_front());
+            let task = task.or_else(|| if people_only { None } else { queues.others.pop_front() });
+            let Some(task) = task else {
                 queues = self.work.wait(queues).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             queues.thinking += 1;
             drop(queues);
-            (job.work)(self, &job.cancel);
+            (task.work)(self, &task.cancel);
             queues = self.lock();
             queues.thinking -= 1;
         }
