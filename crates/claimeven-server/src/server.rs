@@ -5,9 +5,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::StatusCode;
+use axum::body::Bytes;
+use axum::http::{StatusCode, header};
 use axum::routing::get;
-use axum::{Json, Router, middleware};
+use axum::{Router, middleware};
 use tokio::net::TcpListener;
 use tower_http::compression::CompressionLayer;
 use tower_http::timeout::TimeoutLayer;
@@ -182,8 +183,10 @@ fn router(app: Arc<App>) -> Router {
         seconds => seconds,
     };
     let (api, description) = routes::api().split_for_parts();
-    let description = Arc::new(description);
-    let openapi = get(move || async move { Json(Arc::clone(&description)) });
+    // Written once: the document does not change.
+    let description = Bytes::from(serde_json::to_vec(&description).expect("it has text keys"));
+    let is_json = [(header::CONTENT_TYPE, "application/json")];
+    let openapi = get(move || async move { (is_json, description.clone()) });
     api.route("/api/openapi.json", openapi)
         .method_not_allowed_fallback(|| async { Error::Method })
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::check))

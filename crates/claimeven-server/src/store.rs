@@ -4,6 +4,7 @@
 //! transaction and answers when that is on disk, so that a slow disk makes nobody wait in line.
 
 mod jobs;
+mod migrations;
 
 use std::str::FromStr;
 use std::time::{Duration, Instant};
@@ -103,7 +104,7 @@ impl Store {
             })
             .connect_with(options)
             .await?;
-        sqlx::migrate!().run(&pool).await.map_err(broken)?;
+        migrations::migrator().run(&pool).await.map_err(broken)?;
         let (changes, inbox) = mpsc::channel(1024);
         tokio::spawn(write(pool.clone(), inbox));
         Ok(Store { pool, changes })

@@ -1,0 +1,44 @@
+//! The schema's history. The files are listed here by hand because the macro that would read the
+//! folder brings both database drivers to the build host, where they are compiled a second time.
+
+use std::borrow::Cow;
+
+use sqlx::SqlSafeStr;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+
+/// Brings an empty or an older database up to date.
+pub(super) fn migrator() -> Migrator {
+    let scripts = [
+        (1, "games", include_str!("../../migrations/0001_games.sql")),
+        (2, "reviews", include_str!("../../migrations/0002_reviews.sql")),
+        (3, "jobs", include_str!("../../migrations/0003_jobs.sql")),
+    ];
+    let migrations = scripts.map(|(version, description, sql)| {
+        let sql = sql.into_sql_str();
+        Migration::new(version, Cow::Borrowed(description), MigrationType::Simple, sql, false)
+    });
+    Migrator::with_migrations(migrations.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use super::migrator;
+
+    #[test]
+    fn every_script_of_the_folder_is_listed() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+        let files: BTreeSet<String> = fs::read_dir(folder)
+            .expect("the folder is part of the crate")
+            .map(|file| file.expect("it can be read").file_name().to_string_lossy().into_owned())
+            .collect();
+        let listed: BTreeSet<String> = migrator()
+            .iter()
+            .map(|script| format!("{:04}_{}.sql", script.version, script.description))
+            .collect();
+        assert_eq!(listed, files);
+    }
+}
