@@ -2,33 +2,32 @@
 
 use std::env;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
-use crate::Step;
+use crate::step::{Report, Step};
+use crate::system;
 
-/// What can be checked of the page on this machine; what cannot is said in a line.
-pub(crate) fn steps() -> Vec<Step> {
-    if find("npm").is_none() {
-        println!("Node is not installed: the page is not checked");
+/// The checks of the page that this machine can make; the report is told of the others.
+pub(crate) fn steps(report: &mut Report) -> Vec<Step> {
+    if system::find("npm").is_none() {
+        report.skip("page", "Node.js is not installed");
         return Vec::new();
     }
     let npm = |name, arguments: &[&str]| Step {
         program: "npm",
         folder: Some(folder()),
-        ..Step::new(name, arguments)
+        ..Step::cargo(name, arguments)
     };
     // The build of the server has installed what these need.
     let mut steps = vec![npm("page types", &["run", "check"]), npm("page tests", &["test"])];
-    match chromium() {
-        Some(chromium) => {
-            let text = |path: PathBuf| path.to_string_lossy().into_owned();
-            let variables = vec![("CLAIMEVEN_BIN", text(binary())), ("CHROMIUM", text(chromium))];
-            // The tests have built it so; with other features it would be built once more.
-            let program = ["build", "--workspace", "--all-features", "--bins"];
-            steps.push(Step::new("program", &program));
-            steps.push(Step { variables, ..npm("browser", &["run", "e2e"]) });
-        }
-        None => println!("Chromium is not installed: the page is not tried in a browser"),
+    if let Some(chromium) = chromium() {
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        let variables = vec![("CLAIMEVEN_BIN", text(binary())), ("CHROMIUM", text(chromium))];
+        // The tests have built it so; with other features it would be built once more.
+        let program = ["build", "--workspace", "--all-features", "--bins"];
+        steps.push(Step::cargo("program", &program));
+        steps.push(Step { variables, ..npm("browser", &["run", "e2e"]) });
+    } else {
+        report.skip("browser", "Chromium is not installed and could not be installed");
     }
     steps
 }
@@ -51,35 +50,13 @@ fn binary() -> PathBuf {
     target.join("debug").join(format!("claimeven{}", env::consts::EXE_SUFFIX))
 }
 
-/// The system's Chromium. It is installed first where Debian's packages are and this user may.
+/// The system's Chromium, installed first where that is possible.
 fn chromium() -> Option<PathBuf> {
-    let installed = || ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(find);
+    let installed =
+        || ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(system::find);
     let given = env::var_os("CHROMIUM").map(PathBuf::from);
     given.or_else(installed).or_else(|| {
-        if is_root() && find("apt-get").is_some() {
-            println!("installing Chromium");
-            let apt = |arguments: &[&str]| {
-                let mut command = Command::new("apt-get");
-                command
-                    .args(arguments)
-                    .env("DEBIAN_FRONTEND", "noninteractive")
-                    .stdout(Stdio::null());
-                command.status().is_ok_and(|status| status.success())
-            };
-            let install = ["install", "--yes", "--no-install-recommends", "chromium"];
-            let _ = apt(&install) || (apt(&["update"]) && apt(&install));
-        }
+        system::install("chromium");
         installed()
     })
-}
-
-fn is_root() -> bool {
-    let user = Command::new("id").arg("-u").output();
-    user.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
-}
-
-/// Where a program is on the PATH.
-fn find(name: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }

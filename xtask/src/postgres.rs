@@ -7,6 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, fs, process};
 
+use crate::system;
+
 /// A running server with an empty database.
 pub(crate) struct Postgres {
     /// Where PostgreSQL's programs are.
@@ -16,25 +18,19 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Starts one where PostgreSQL is installed; else says why the tests go without.
-    pub(crate) fn start() -> Option<Postgres> {
-        let Some(programs) = programs() else {
-            println!(
-                "PostgreSQL is not installed (no initdb): the server is tested on SQLite alone"
-            );
-            return None;
-        };
+    /// Starts one, which is installed first where that is possible.
+    pub(crate) fn start() -> Result<Postgres, String> {
+        let programs = programs()
+            .or_else(|| {
+                system::install("postgresql");
+                programs()
+            })
+            .ok_or("PostgreSQL is not installed and could not be installed (no initdb)")?;
         let folder = env::temp_dir().join(format!("claimeven-postgres-{}", process::id()));
-        match Postgres::start_in(folder.clone(), programs) {
-            Ok(postgres) => Some(postgres),
-            Err(reason) => {
-                println!(
-                    "PostgreSQL cannot be started ({reason}): the server is tested on SQLite alone"
-                );
-                let _ = fs::remove_dir_all(folder);
-                None
-            }
-        }
+        Postgres::start_in(folder.clone(), programs).map_err(|reason| {
+            let _ = fs::remove_dir_all(folder);
+            format!("PostgreSQL does not start: {reason}")
+        })
     }
 
     /// How to reach it.
@@ -44,7 +40,7 @@ impl Postgres {
 
     fn start_in(folder: PathBuf, programs: PathBuf) -> Result<Postgres, String> {
         fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        if is_root() {
+        if system::is_root() {
             run(Command::new("chown").arg("postgres").arg(&folder))?;
         }
         let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|socket| socket.local_addr());
@@ -92,7 +88,7 @@ impl Drop for Postgres {
 
 /// A program of PostgreSQL, which refuses to be run by root.
 fn as_user(program: &Path) -> Command {
-    if !is_root() {
+    if !system::is_root() {
         return Command::new(program);
     }
     let mut command = Command::new("runuser");
@@ -100,17 +96,15 @@ fn as_user(program: &Path) -> Command {
     command
 }
 
-/// The folder of `initdb`. Its neighbours need not be on the path themselves.
+/// The folder of `initdb`, which Debian keeps off the path. Its neighbours are there too.
 fn programs() -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    let initdb =
-        env::split_paths(&path).find_map(|folder| folder.join("initdb").canonicalize().ok())?;
-    initdb.parent().map(Path::to_owned)
-}
-
-fn is_root() -> bool {
-    let owner = Command::new("id").arg("-u").output();
-    owner.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+    let on_path = || system::find("initdb")?.canonicalize().ok()?.parent().map(Path::to_owned);
+    let of_debian = || {
+        let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
+        let folders = versions.flatten().map(|version| version.path().join("bin"));
+        folders.filter(|folder| folder.join("initdb").is_file()).max()
+    };
+    on_path().or_else(of_debian)
 }
 
 fn run(command: &mut Command) -> Result<(), String> {
