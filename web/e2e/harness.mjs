@@ -70,8 +70,12 @@ async function serveDist(target) {
   return { base, port: Number(new URL(base).port), stop: () => page.close() };
 }
 
-/** Starts the system's Chromium. Each page it opens is watched: an error in its console fails the test. */
-export async function startBrowser() {
+/** No task of a page may keep the person waiting for longer, in milliseconds of processor time. */
+const LONG_TASK = 100;
+
+/** Starts the system's Chromium. Each page it opens is watched: an error in its console, an error that nobody caught or a
+    request that failed fails the test, and so does, with `smooth`, a task over 100 ms from the first click or key on. */
+export async function startBrowser({ smooth = false } = {}) {
   const browser = await chromium.launch({
     executablePath: findChromium(),
     args: [
@@ -90,20 +94,64 @@ export async function startBrowser() {
     async visit(address, options = DESKTOP, { mayFail = /$^/ } = {}) {
       const context = await browser.newContext({ reducedMotion: "reduce", ...options });
       context.setDefaultTimeout(PATIENCE);
-      const page = await context.newPage();
       const errors = [];
-      page.on("pageerror", (error) => errors.push(error.message));
-      page.on("console", (message) => {
-        if (message.type() === "error" && !mayFail.test(message.text())) errors.push(message.text());
-      });
+      const note = (text) => mayFail.test(text) || errors.push(text);
+      const watch = (page) => {
+        page.on("pageerror", (error) => note(`not caught: ${error.message}`));
+        page.on("console", (message) => message.type() === "error" && note(message.text()));
+        // A request that the page gives up itself, or that a change of page ends, has not failed.
+        page.on("requestfailed", (request) => request.failure()?.errorText !== "net::ERR_ABORTED" && note(`${request.url()}: ${request.failure()?.errorText}`));
+        page.on("response", (response) => response.status() >= 400 && note(`${response.url()}: ${response.status()}`));
+        return page;
+      };
+      const page = watch(await context.newPage());
+      const tasks = smooth ? await watchTasks(browser, context) : null;
+      let rate = 1;
+      const slow = async (factor) => {
+        rate = factor;
+        if (factor !== 1) await (await context.newCDPSession(page)).send("Emulation.setCPUThrottlingRate", { rate: factor });
+      };
       await page.goto(address);
       const close = async () => {
+        const long = (await tasks?.longer(LONG_TASK * rate)) ?? [];
         await context.close();
-        assert.deepEqual(errors, [], "the page's console has errors");
+        assert.deepEqual(errors, [], "the page's errors");
+        assert.deepEqual(long, [], `tasks over ${LONG_TASK * rate} ms`);
       };
-      return { page, context, close };
+      return { page, context, watch, slow, close };
     },
     stop: () => browser.close(),
+  };
+}
+
+/** Measures the tasks of a context's pages by the processor time of their thread, which other programs do not add to. */
+async function watchTasks(browser, context) {
+  await context.addInitScript(() => {
+    const begin = () => performance.mark("first-action");
+    for (const type of ["pointerdown", "keydown"]) addEventListener(type, begin, { capture: true, once: true });
+  });
+  const session = await browser.newBrowserCDPSession();
+  const events = [];
+  session.on("Tracing.dataCollected", ({ value }) => {
+    for (const event of value) {
+      const task = event.name === "RunTask" || event.name === "ThreadControllerImpl::RunTask";
+      if ((task && (event.tdur ?? event.dur ?? 0) > 20_000) || event.name === "first-action") events.push(event);
+    }
+  });
+  const complete = new Promise((resolve) => session.once("Tracing.tracingComplete", resolve));
+  const categories = ["blink.user_timing", "toplevel", "disabled-by-default-devtools.timeline"];
+  await session.send("Tracing.start", { transferMode: "ReportEvents", traceConfig: { includedCategories: categories, excludedCategories: ["*"] } });
+  return {
+    async longer(bound) {
+      await session.send("Tracing.end");
+      await complete;
+      await session.detach();
+      const begun = new Map();
+      for (const { name, pid, ts } of events) if (name === "first-action") begun.set(pid, Math.min(ts, begun.get(pid) ?? ts));
+      const play = events.filter(({ name, pid, ts }) => name !== "first-action" && begun.has(pid) && ts >= begun.get(pid));
+      if (process.env.E2E_TASKS) console.log(play.map(({ tdur, dur, name }) => `${name} ${tdur / 1000} of ${dur / 1000}`));
+      return play.filter(({ tdur }) => tdur / 1000 > bound).map(({ tdur, dur }) => `${(tdur / 1000).toFixed()} ms (${(dur / 1000).toFixed()} ms by the clock)`);
+    },
   };
 }
 
@@ -193,6 +241,11 @@ export const gameOf = async (page) => {
   const id = new URL(page.url()).pathname.split("/").at(-1);
   return page.evaluate((id) => fetch(`/api/games/${id}`).then((answer) => answer.json()), id);
 };
+
+export const clickColumn = (page, number) => column(page, number).click();
+
+/** Waits for the person's turn, or the end. */
+export const untilYourTurn = (page) => eventually("it is your turn", async () => /Your turn|won|lost|Draw/.test(await headline(page)) || (await headline(page)));
 
 /** Waits for the person's turn. */
 export async function yourTurn(page) {

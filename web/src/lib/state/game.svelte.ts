@@ -1,14 +1,18 @@
 /** The game on the screen: the server's view of it, and what the person is doing with it. */
 
+import { getContext, setContext } from "svelte";
 import { t } from "../i18n";
 import { router } from "../router.svelte";
 import { Live, server, ServerError } from "../server";
 import { chime } from "../sound";
-import { announce } from "../transitions/announce";
+import { announce, announceOffers, announceStep } from "../transitions/announce";
+import { fallTo } from "../transitions/fall";
+import { areaColumns, areaOf, reasonOf } from "../transitions/hint";
 import { moveText, shown, type Pending, type Shown } from "../transitions/position";
-import { goTo, step, type Step } from "../transitions/steps";
-import { apply, keepCursor, rights, stillPending, yourSeat, type Rights } from "../transitions/view";
+import type { Step } from "../transitions/steps";
+import { apply, asOf, isYou, rights, stillPending, yourSeat, type Rights } from "../transitions/view";
 import type { GameView, Hint, NewGame, Player, Thinking } from "../types";
+import { Playback } from "./playback.svelte";
 import { settings } from "./settings.svelte";
 
 /** A line that is shown for a moment. */
@@ -21,66 +25,87 @@ const NOTICE_MS = 4_000;
 /** Between two ticks of the clocks. */
 const TICK_MS = 100;
 
-class GameState {
+/** One game with its connection, for as long as its page is open. Each page has its own, so the end of one page leaves the
+    next one's connection alone. */
+export class GameState {
   view: GameView | null = $state.raw(null);
   /** How the game could not be loaded. */
   failure: "missing" | "unreachable" | null = $state(null);
   connected = $state(true);
-  /** The number of moves shown while looking back; nothing while the game itself is shown. */
-  cursor: number | null = $state(null);
   pending: Pending | null = $state.raw(null);
   thinking: Thinking | null = $state.raw(null);
   hint: (Hint & { ply: number }) | null = $state.raw(null);
+  /** How much of the hint has been asked for: the area, the reason, the column. */
+  hintStep = $state(0);
   hinting = $state(false);
   notice: Notice | null = $state.raw(null);
   announcement = $state("");
   flipped = $state(false);
   /** Milliseconds since the view arrived, for clocks that run in between. */
   elapsed = $state(0);
+  /** Which of the moves are on the board. While the game is on it follows them; looking back pauses it. */
+  readonly playback = new Playback({ live: true, playing: true, onshow: () => this.follow() });
 
-  readonly ply = $derived(this.cursor ?? this.view?.moves.length ?? 0);
+  readonly ply = $derived(this.playback.at);
+  readonly looking = $derived(this.playback.looking);
   readonly board: Shown | null = $derived(this.view ? shown(this.view, this.ply, this.pending) : null);
+  /** The game as the person sees it: a move counts once its disc has landed. */
+  readonly seen: GameView | null = $derived.by(() => {
+    const { view, playback, pending } = this;
+    if (!view || this.looking) return view;
+    const landed = playback.movement.falling === null ? playback.at : playback.at - 1;
+    return landed === view.moves.length && !pending ? view : asOf(view, landed);
+  });
   readonly may: Rights | null = $derived(this.view ? rights(this.view) : null);
-  readonly canDrop = $derived(!!this.may?.move && this.cursor === null && this.pending === null);
+  readonly canDrop = $derived(!!this.may?.move && this.pending === null && !this.looking && this.ply === this.view?.moves.length);
   /** The hint, as long as the position it is for is on the screen. */
-  readonly shownHint = $derived(this.hint && this.hint.ply === this.ply && this.cursor === null && !this.pending ? this.hint : null);
+  readonly shownHint = $derived(this.hint && this.hint.ply === this.ply && this.canDrop ? this.hint : null);
+  /** The columns among which the hint's is. */
+  readonly hintArea = $derived(this.shownHint && this.view ? areaColumns(this.shownHint.column, this.view.setup.cols, this.flipped) : []);
+  readonly hintColumn = $derived(this.shownHint && this.hintStep >= 3 ? this.shownHint.column : null);
+  /** As much of it as has been asked for. */
+  readonly hintText = $derived.by(() => {
+    const { shownHint: hint, view, hintStep } = this;
+    if (!hint || !view) return "";
+    if (hintStep >= 3) return t.play.hintColumn(hint.column);
+    return hintStep === 2 ? t.play.hintReason(reasonOf(hint)) : t.play.hintArea(t.play.areas[areaOf(hint.column, view.setup.cols, this.flipped)]);
+  });
+  /** Nobody at this screen plays. */
+  readonly watching = $derived(!!this.view && !isYou(this.view, 0) && !isYou(this.view, 1));
 
-  private live: Live | null = null;
+  private live: Live | null;
+  private closed = false;
   private arrived = 0;
-  private ticker: ReturnType<typeof setInterval> | undefined;
+  /** What has been read out. */
+  private told: GameView | null = null;
+  private readonly ticker: ReturnType<typeof setInterval>;
   private noticeTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Shows a game. A view that is known already (a game just made) is on the screen at once. */
-  open(id: string): void {
-    if (this.live && this.view?.id === id) return;
-    this.close();
-    if (this.view?.id !== id) this.reset();
+  constructor(readonly id: string) {
+    this.playback.movement.onrest = () => this.tell();
     this.ticker = setInterval(() => (this.elapsed = performance.now() - this.arrived), TICK_MS);
-    this.listen(id);
-    if (!this.view) void this.load(id);
+    // A game just made is on the screen at once.
+    const known = made?.id === id ? made : null;
+    made = null;
+    this.live = this.listen();
+    if (known) this.receive(known);
+    else void this.load();
   }
 
   close(): void {
+    this.closed = true;
     this.live?.close();
-    this.live = null;
+    this.playback.close();
     clearInterval(this.ticker);
-  }
-
-  /** Makes a game and goes to it, with a first move of the person's if there is one already. */
-  async start(wanted: NewGame, column?: number): Promise<void> {
-    let view = await server.create(wanted);
-    if (column !== undefined) view = await server.move(view.id, column, view.moves.length);
-    // The game is on the screen before its page has asked for it, so that the change is seamless.
-    this.close();
-    this.reset();
-    this.receive(view);
-    router.go(`/game/${view.id}`);
+    clearTimeout(this.noticeTimer);
   }
 
   drop(column: number): void {
     const { view } = this;
-    if (!view || !this.canDrop || view.to_move === null) {
-      if (view?.status === "playing" && this.cursor !== null) this.cursor = null;
+    if (!view || view.to_move === null) return;
+    if (!this.canDrop) {
+      if (this.looking && view.status === "playing") this.playback.step("last");
+      else this.playback.hurry();
       return;
     }
     if (!view.legal.includes(column)) {
@@ -89,8 +114,10 @@ class GameState {
     }
     const ply = view.moves.length;
     this.pending = { column, ply, player: view.to_move };
-    this.hint = null;
+    this.forgetHint();
     this.notice = null;
+    this.playback.place(ply + 1);
+    this.tell();
     if (!this.live?.move(column, ply)) void this.ask(() => server.move(view.id, column, ply));
   }
 
@@ -117,9 +144,11 @@ class GameState {
   async join(): Promise<void> {
     const { view } = this;
     if (!view) return;
-    await this.ask(() => server.join(view.id, settings.all.name));
+    await this.ask(() => server.join(view.id, settings.all.name.trim()));
+    if (!this.live || this.closed || !this.view?.mine) return;
     // The socket was opened by a passer-by, before there was a cookie that tells whose the seat is.
-    if (this.live && this.view?.mine) this.listen(view.id);
+    this.live.close();
+    this.live = this.listen();
   }
 
   changeOpponent(player: Player, agent: string): void {
@@ -130,24 +159,33 @@ class GameState {
   async rematch(accept?: boolean): Promise<void> {
     const { view } = this;
     if (!view) return;
-    if (view.rematch) return router.go(`/game/${view.rematch}`);
+    if (view.rematch) return this.leaveFor(view.rematch);
     try {
       const { id } = await server.rematch(view.id, accept);
-      if (id) router.go(`/game/${id}`);
+      if (id) this.leaveFor(id);
     } catch (error) {
       this.failed(error);
     }
   }
 
+  /** Asks for a hint, and then for more of it: the area, the reason, the column. */
   async askHint(): Promise<void> {
     const { view } = this;
     if (!view || !this.may?.hint || this.hinting) return;
-    this.cursor = null;
+    if (this.looking) this.playback.step("last");
+    if (this.shownHint) {
+      this.hintStep = Math.min(3, this.hintStep + 1);
+      this.announcement = this.hintText;
+      return;
+    }
     this.hinting = true;
     try {
       const ply = view.moves.length;
       const hint = await server.hint(view.setup, moveText(view.moves));
-      if (this.view?.id === view.id) this.hint = { ...hint, ply };
+      if (this.view?.moves.length !== ply || this.pending) return;
+      this.hint = { ...hint, ply };
+      this.hintStep = 1;
+      this.announcement = this.hintText;
     } catch (error) {
       this.failed(error);
     } finally {
@@ -156,11 +194,14 @@ class GameState {
   }
 
   step(way: Step): void {
-    if (this.view) this.cursor = step(this.cursor, this.view.moves.length, way);
+    const before = this.ply;
+    this.playback.step(way);
+    if (this.ply !== before || way === "last") this.tellStep();
   }
 
   show(ply: number): void {
-    if (this.view) this.cursor = goTo(ply, this.view.moves.length);
+    this.playback.goTo(ply);
+    this.tellStep();
   }
 
   say(text: string, bad = false): void {
@@ -170,9 +211,8 @@ class GameState {
     this.noticeTimer = setTimeout(() => (this.notice = null), NOTICE_MS);
   }
 
-  private listen(id: string): void {
-    this.live?.close();
-    this.live = new Live(id, {
+  private listen(): Live {
+    return new Live(this.id, {
       game: (view) => this.receive(view),
       thinking: (thinking) => (this.thinking = thinking),
       refused: (error, view) => this.refused(error, view),
@@ -180,30 +220,19 @@ class GameState {
     });
   }
 
-  private reset(): void {
-    this.view = null;
-    this.failure = null;
-    this.connected = true;
-    this.cursor = null;
-    this.pending = null;
-    this.thinking = null;
-    this.hint = null;
-    this.notice = null;
-    this.announcement = "";
-    this.flipped = false;
-  }
-
-  private async load(id: string): Promise<void> {
+  private async load(): Promise<void> {
     try {
-      this.receive(await server.game(id));
+      this.receive(await server.game(this.id));
     } catch (error) {
-      if (this.view) return;
+      if (this.view || this.closed) return;
       this.failure = error instanceof ServerError && error.status === 404 ? "missing" : "unreachable";
-      if (this.failure === "missing") this.close();
+      if (this.failure === "missing") this.live?.close();
     }
   }
 
   private receive(incoming: GameView): void {
+    // An answer that comes after the person has gone on to another game is of no interest any more.
+    if (this.closed || incoming.id !== this.id) return;
     const before = this.view;
     const view = apply(before, incoming);
     if (view === before) return;
@@ -212,14 +241,62 @@ class GameState {
     this.elapsed = 0;
     this.view = view;
     this.pending = stillPending(this.pending, view);
-    this.cursor = keepCursor(this.cursor, view);
     if (view.thinking === null || view.moves.length !== before?.moves.length) this.thinking = null;
-    const news = announce(before, view, settings.colours, t);
-    if (news) this.announcement = news;
-    if (before?.id === view.id) this.ended(before, view);
+    this.pace(before, view);
+    this.follow();
+    const offers = announceOffers(before, view, settings.colours, t);
+    this.tell();
+    if (offers) this.say(offers);
     // The others have taken up the rematch: follow them, if the person has asked for it.
     const seat = yourSeat(view);
-    if (before && !before.rematch && view.rematch && seat !== null && before.offers.rematch === seat) router.go(`/game/${view.rematch}`);
+    if (before && !before.rematch && view.rematch && seat !== null && before.offers.rematch === seat) this.leaveFor(view.rematch);
+  }
+
+  /** How the moves of a view are shown: those of a game that is on fall one after another, at the person's own pace where
+      nobody at this screen plays. */
+  private pace(before: GameView | null, view: GameView): void {
+    const { playback } = this;
+    const length = view.moves.length + (this.pending ? 1 : 0);
+    const on = view.status !== "finished";
+    if (!before) {
+      playback.pace = this.watching || !on ? settings.all.pace : "live";
+      playback.live = on;
+      playback.restart(length);
+      playback.playing = on;
+      return;
+    }
+    if (before.status === "finished" && on) {
+      playback.pace = "live";
+      playback.playing = true;
+    }
+    playback.extend(length, on);
+  }
+
+  /** The board has changed: the newest disc falls, or everything is put in place. */
+  private follow(): void {
+    if (this.view && this.board) this.playback.movement.follow(this.board.discs, this.view.setup);
+  }
+
+  /** Reads out what is new, once the disc that it is about has landed. */
+  private tell(): void {
+    const now = this.seen;
+    const { told } = this;
+    if (!now || this.looking || now === told) return;
+    this.told = now;
+    const news = announce(told, now, settings.colours, t);
+    if (news) this.announcement = news;
+    if (told?.id === now.id) this.ended(told, now);
+  }
+
+  private tellStep(): void {
+    if (!this.view) return;
+    this.announcement = announceStep(this.view, this.ply, settings.colours, t);
+    this.told = this.looking ? this.told : this.seen;
+  }
+
+  private forgetHint(): void {
+    this.hint = null;
+    this.hintStep = 0;
   }
 
   private ended(before: GameView, view: GameView): void {
@@ -229,9 +306,13 @@ class GameState {
     chime(winner === null ? "draw" : seat === null || seat === winner ? "won" : "lost");
   }
 
+  private leaveFor(id: string): void {
+    if (!this.closed) router.go(`/game/${id}`);
+  }
+
   private connection(open: boolean): void {
-    if (open && !this.connected) this.announcement = t.game.reconnected;
     if (open === this.connected) return;
+    this.announcement = open ? t.game.reconnected : t.game.reconnecting;
     this.connected = open;
     if (!open) return;
     // A move that was under way when the line broke may or may not have arrived. The server knows: it is made again
@@ -241,7 +322,7 @@ class GameState {
   }
 
   private refused(error: string, view: GameView | null): void {
-    this.pending = null;
+    this.takeOff();
     if (view) this.receive(view);
     this.say(error, true);
   }
@@ -256,15 +337,46 @@ class GameState {
 
   private failed(error: unknown): void {
     if (!(error instanceof ServerError)) throw error;
+    if (this.closed) return;
     if (error.game) {
       const before = this.view;
       this.receive(error.game);
       // Somebody else's move came first, or ours had arrived after all: the board says it.
       if (this.view !== before && error.status === 409 && !this.pending) return;
     }
-    if (error.status !== 0) this.pending = null;
+    if (error.status !== 0) this.takeOff();
     this.say(error.message, true);
+  }
+
+  /** Takes a move that was refused off the board. */
+  private takeOff(): void {
+    if (!this.pending) return;
+    this.pending = null;
+    this.playback.extend(this.view?.moves.length ?? 0);
+    this.follow();
   }
 }
 
-export const game = new GameState();
+const KEY = Symbol("game");
+
+/** The game of this page, for its parts. */
+export const currentGame = (): GameState => getContext(KEY);
+export const provideGame = (game: GameState): GameState => setContext(KEY, game);
+
+/** A game that was just made and whose page is about to open. */
+let made: GameView | null = null;
+
+/** Makes a game and goes to it, with a first move of the person's if there is one already. */
+export async function startGame(wanted: NewGame, column?: number): Promise<void> {
+  const landed = pause(column === undefined || settings.calm ? 0 : fallTo(1, wanted.setup).duration);
+  let view = await server.create(wanted);
+  if (column !== undefined) view = await server.move(view.id, column, view.moves.length);
+  // The disc that began the game falls to its place before the page changes.
+  await landed;
+  made = view;
+  router.go(`/game/${view.id}`);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

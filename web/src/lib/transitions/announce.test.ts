@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { announce, playerName, resultText } from "./announce";
+import { announce, announceOffers, announceStep, playerName, resultText } from "./announce";
 import { agent, colours, seated, stranger, t, view } from "./samples";
 import type { Seated } from "../types";
 
@@ -21,20 +21,47 @@ describe("what is read out", () => {
   });
 
   it("is that moves were taken back", () => {
-    expect(say(view([4, 4]), view([]))).toBe("Taken back. Red to move.");
+    expect(say(view([4, 4]), view([]))).toBe("Move taken back. Red to move.");
   });
 
   it("is the end", () => {
     const over = view([1, 2, 1, 2, 1, 2, 1], { status: "finished", to_move: null, result: { winner: 0, reason: "line" } });
-    expect(say(view([1, 2, 1, 2, 1, 2]), over)).toBe("Red, column 1, row 4. You won with a line.");
+    expect(say(view([1, 2, 1, 2, 1, 2]), over)).toBe("Red, column 1, row 4. You won: four in a row.");
   });
 
   it("is who comes and goes", () => {
     const waiting = view([], { status: "waiting", to_move: null, players: [seated(), seated({ kind: "open", you: false })] });
     expect(say(waiting, view([], { players: between }))).toBe("Ada has joined. Red to move.");
     const gone = view([4], { players: [seated(), { ...stranger, connected: false }] });
-    expect(say(view([4], { players: between }), gone)).toBe("Ada has lost the connection.");
+    expect(say(view([4], { players: between }), gone)).toBe("Ada is disconnected.");
     expect(say(gone, view([4], { players: between }))).toBe("Ada is back.");
+  });
+});
+
+describe("offers", () => {
+  const offer = (offers: Partial<ReturnType<typeof view>["offers"]>, columns = [4], changes = {}) =>
+    view(columns, { players: between, offers: { draw: null, undo: null, rematch: null, ...offers }, ...changes });
+  const told = (before: ReturnType<typeof view>, now: ReturnType<typeof view>) => announceOffers(before, now, colours, t);
+
+  it("are told to both sides when they are made and when they are declined", () => {
+    expect(told(offer({}), offer({ draw: 1 }))).toBe("Ada offers a draw.");
+    expect(told(offer({}), offer({ draw: 0 }))).toBe("Draw offered. Waiting for an answer.");
+    expect(told(offer({ undo: 0 }), offer({}))).toBe("Ada declined the takeback.");
+    expect(told(offer({ undo: 1 }), offer({}))).toBe("Takeback declined.");
+    expect(told(offer({ undo: 0 }, [4, 4]), offer({}, [4]))).toBe("Takeback accepted.");
+  });
+
+  it("are not told again when a move or the end answers them", () => {
+    expect(told(offer({ draw: 1 }), offer({}, [4, 4]))).toBe("");
+    expect(told(offer({ draw: 1 }), offer({}, [4], { status: "finished" }))).toBe("");
+    expect(told(offer({ draw: 1 }), offer({ draw: 1 }))).toBe("");
+  });
+});
+
+describe("a step through the game", () => {
+  it("is the move that leads there", () => {
+    expect(announceStep(view([4, 4]), 2, colours, t)).toBe("Move 2 of 2: Yellow, column 4, row 2.");
+    expect(announceStep(view([4, 4]), 0, colours, t)).toBe("Start position.");
   });
 });
 
@@ -43,19 +70,19 @@ describe("a result", () => {
     resultText(view([4], { status: "finished", result: { winner, reason }, ...(players ? { players } : {}) }), colours, t);
 
   it("is told from the person's side", () => {
-    expect(end(0, "line")).toBe("You won with a line");
-    expect(end(1, "time")).toBe("You lost on time");
-    expect(end(1, "line")).toBe("You lost to a line");
-    expect(end(1, "abandoned")).toBe("You lost by leaving");
-    expect(end(0, "abandoned")).toBe("You won as the other one left");
-    expect(end(null, "agreed")).toBe("Draw by agreement");
-    expect(end(null, "board-full")).toBe("Draw, the board is full");
+    expect(end(0, "line")).toBe("You won: four in a row");
+    expect(end(1, "time")).toBe("You lost: you ran out of time");
+    expect(end(1, "line")).toBe("You lost: four in a row");
+    expect(end(1, "abandoned")).toBe("You lost: you left the game");
+    expect(end(0, "abandoned")).toBe("You won: opponent left");
+    expect(end(null, "agreed")).toBe("Draw: by agreement");
+    expect(end(null, "board-full")).toBe("Draw: the board is full");
   });
 
   it("is told by colour at one screen and by name to those who watch", () => {
-    expect(end(1, "line", [seated(), seated()])).toBe("Yellow won with a line");
-    expect(end(0, "resigned", [stranger, agent])).toBe("Ada won by resignation");
-    expect(end(1, "line", [stranger, agent])).toBe("Level 3 won with a line");
+    expect(end(1, "line", [seated(), seated()])).toBe("Yellow won: four in a row");
+    expect(end(0, "resigned", [stranger, agent])).toBe("Ada won: opponent resigned");
+    expect(end(1, "line", [stranger, agent])).toBe("Level 3 won: four in a row");
   });
 });
 

@@ -25,18 +25,39 @@ export function announce(before: GameView | null, now: GameView, colours: Colour
   return parts.join(" ");
 }
 
-/** "You won with a line", "Level 3 won on time", "Draw by agreement". */
-export function resultText(view: GameView, colours: Colours, t: Texts): string {
-  if (!view.result) return "";
-  const comma = view.result.winner === null && view.result.reason === "board-full" ? "," : "";
-  return `${resultHeadline(view, colours, t)}${comma} ${resultReason(view, t)}`;
+/** What is read out and shown for a moment when an offer is made, declined or withdrawn. */
+export function announceOffers(before: GameView | null, now: GameView, colours: Colours, t: Texts): string {
+  const seat = yourSeat(now);
+  if (!before || seat === null || now.rematch) return "";
+  const name = playerName(now, other(seat), colours, t);
+  for (const kind of ["draw", "undo", "rematch"] as const) {
+    const [was, is] = [before.offers[kind], now.offers[kind]];
+    if (was === is) continue;
+    if (is !== null) return is === seat ? t.play.offerSent[kind] : t.game.offers[kind](name);
+    // A move, a takeback or the end of the game answers it by itself.
+    if (now.moves.length < before.moves.length && kind === "undo") return was === seat ? t.play.takebackAccepted : "";
+    if (now.moves.length !== before.moves.length || (kind !== "rematch" && now.status === "finished")) continue;
+    return was === seat ? t.play.offerDeclined[kind](name) : t.play.youDeclined[kind];
+  }
+  return "";
 }
 
-/** "with a line", "on time". */
+/** What is read out when the person steps through the game. */
+export function announceStep(view: GameView, ply: number, colours: Colours, t: Texts): string {
+  const move = view.moves[ply - 1];
+  return move ? t.play.afterMove(ply, view.moves.length, t.game.moved(colours[move.player], move.column, move.row)) : t.play.start;
+}
+
+/** "You won: four in a row", "Level 3 won: opponent resigned", "Draw: by agreement". */
+export function resultText(view: GameView, colours: Colours, t: Texts): string {
+  return view.result ? `${resultHeadline(view, colours, t)}: ${resultReason(view, t)}` : "";
+}
+
+/** "four in a row", "by agreement". */
 export function resultReason(view: GameView, t: Texts): string {
   const { result } = view;
   const seat = yourSeat(view);
-  return result ? t.game.reason(result, view.setup.ruleset, seat !== null && result.winner === other(seat)) : "";
+  return result ? t.game.reason(result, view.setup, seat !== null && result.winner === other(seat)) : "";
 }
 
 /** "You won", "Draw". */

@@ -1,5 +1,7 @@
 /** How a disc falls: free fall, then one small bounce. */
 
+import { centre, HEAD, type Size } from "./geometry";
+
 /** Units a disc falls in one second squared; what looks right rather than what a toy does. */
 const GRAVITY = 6400;
 /** How much of its speed a disc keeps when it lands. */
@@ -12,6 +14,11 @@ export interface Fall {
   landing: number;
   /** Height above its resting place, in the units of `distance`, at a share of the duration. */
   height: (share: number) => number;
+}
+
+/** The fall of a disc to a row, from where it waits above the board. */
+export function fallTo(row: number, size: Size): Fall {
+  return fall(centre(1, row, size).y - HEAD / 2);
 }
 
 export function fall(distance: number): Fall {

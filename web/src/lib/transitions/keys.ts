@@ -7,7 +7,7 @@ export type Action =
   | { do: "aim"; by: -1 | 1 }
   | { do: "drop-aimed" }
   | { do: "step"; way: Step }
-  | { do: "undo" | "redo" | "hint" | "new" | "flip" | "help" };
+  | { do: "play" | "undo" | "redo" | "hint" | "new" | "flip" | "help" };
 
 export interface Key {
   key: string;
@@ -40,7 +40,9 @@ export function keyAction(key: Key, { cols, canMove, focus }: Situation): Action
     case "Enter":
     case " ":
       // A focused button answers these itself.
-      return focus === "none" && canMove && !key.repeat ? { do: "drop-aimed" } : null;
+      if (focus !== "none" || key.repeat) return null;
+      if (canMove) return { do: "drop-aimed" };
+      return key.key === " " ? { do: "play" } : null;
     case "ArrowDown":
       return canMove && !key.repeat ? { do: "drop-aimed" } : null;
     case ",":

@@ -1,6 +1,7 @@
 /** Settings as they are stored, and what becomes of damaged ones. */
 
 import { CODES, type LanguageCode } from "../i18n/languages";
+import { PACES, type Pace } from "./pace";
 
 export const PALETTES = ["classic", "clear", "walnut", "dusk"] as const;
 export type Palette = (typeof PALETTES)[number];
@@ -17,18 +18,21 @@ export interface Settings {
   language: LanguageCode | "auto";
   /** The level last played. */
   level: number;
+  /** How quickly games are watched and replayed. */
+  pace: Pace;
 }
 
 export const DEFAULTS: Settings = {
   theme: "system",
   palette: "classic",
   marks: "auto",
-  sound: false,
+  sound: true,
   motion: "system",
   numbers: true,
   name: "",
   language: "auto",
   level: 3,
+  pace: "normal",
 };
 
 const CHOICES: { [K in keyof Settings]?: readonly Settings[K][] } = {
@@ -37,6 +41,7 @@ const CHOICES: { [K in keyof Settings]?: readonly Settings[K][] } = {
   marks: ["auto", "subtle", "bold"],
   motion: ["system", "full", "reduced"],
   language: ["auto", ...CODES],
+  pace: PACES,
   level: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
 };
 

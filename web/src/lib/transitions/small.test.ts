@@ -75,9 +75,9 @@ describe("a saved game", () => {
   };
 
   it("says who won and how", () => {
-    expect(outcomeText(summary, colours, t)).toBe("You won with a line");
-    expect(outcomeText({ ...summary, result: { winner: 1, reason: "time" } }, colours, t)).toBe("You lost on time");
-    expect(outcomeText({ ...summary, result: { winner: null, reason: "board-full" } }, colours, t)).toBe("Draw, the board is full");
+    expect(outcomeText(summary, colours, t)).toBe("You won: four in a row");
+    expect(outcomeText({ ...summary, result: { winner: 1, reason: "time" } }, colours, t)).toBe("You lost: you ran out of time");
+    expect(outcomeText({ ...summary, result: { winner: null, reason: "board-full" } }, colours, t)).toBe("Draw: the board is full");
     expect(outcomeText({ ...summary, status: "playing", result: null }, colours, t)).toBe("Being played");
   });
 
@@ -86,7 +86,7 @@ describe("a saved game", () => {
     expect(summaryName(summary, 1, colours, t)).toBe("Level 3");
     const hotSeat: GameSummary = { ...summary, players: [summary.players[0], summary.players[0]] };
     expect(summaryName(hotSeat, 1, colours, t)).toBe("Yellow");
-    expect(outcomeText(hotSeat, colours, t)).toBe("Red won with a line");
+    expect(outcomeText(hotSeat, colours, t)).toBe("Red won: four in a row");
   });
 
   it("has a date, if it has a time at all", () => {

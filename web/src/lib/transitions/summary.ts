@@ -19,10 +19,10 @@ export function outcomeText(summary: GameSummary, colours: Colours, t: Texts): s
   const { players } = summary;
   const yours = ([0, 1] as const).filter((player) => players[player].you);
   const lost = winner !== null && yours.length === 1 && yours[0] !== winner;
-  const reason = t.game.reason(summary.result, summary.setup.ruleset, lost);
-  if (winner === null) return `${t.game.draw}, ${reason}`;
-  if (yours.length === 1) return `${lost ? t.game.youLost : t.game.youWon} ${reason}`;
-  return `${t.game.won(colours[winner])} ${reason}`;
+  const reason = t.game.reason(summary.result, summary.setup, lost);
+  if (winner === null) return `${t.game.draw}: ${reason}`;
+  if (yours.length === 1) return `${lost ? t.game.youLost : t.game.youWon}: ${reason}`;
+  return `${t.game.won(colours[winner])}: ${reason}`;
 }
 
 /** The day, or the time if it was today. */

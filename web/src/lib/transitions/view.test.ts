@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { agent, seated, stranger, view } from "./samples";
-import { apply, keepCursor, nearPlayer, offerToAnswer, rights, stillPending } from "./view";
+import { apply, asOf, nearPlayer, offerToAnswer, rights, stillPending } from "./view";
 
 describe("a view that arrives", () => {
   it("replaces an older one and not a newer one", () => {
@@ -22,10 +22,12 @@ describe("a view that arrives", () => {
     expect(stillPending(pending, view([4, 4], { status: "finished" }))).toBeNull();
   });
 
-  it("leaves the place in the replay where it is, unless that is gone", () => {
-    expect(keepCursor(1, view([4, 4, 4]))).toBe(1);
-    expect(keepCursor(3, view([4, 4]))).toBeNull();
-    expect(keepCursor(null, view([4, 4]))).toBeNull();
+  it("is seen as it was after fewer moves", () => {
+    const over = view([1, 2, 1, 2, 1, 2, 1], { status: "finished", to_move: null, result: { winner: 0, reason: "line" } });
+    expect(asOf(over, 6)).toMatchObject({ status: "playing", to_move: 0, result: null });
+    expect(asOf(over, 6).moves).toHaveLength(6);
+    expect(asOf(over, 7)).toMatchObject({ status: "finished", to_move: null, result: { winner: 0 } });
+    expect(asOf(view([4], { first: 1 }), 1).to_move).toBe(0);
   });
 });
 

@@ -14,9 +14,12 @@ export function stillPending(pending: Pending | null, view: GameView): Pending |
   return pending && view.status === "playing" && view.moves.length === pending.ply ? pending : null;
 }
 
-/** What becomes of the place in the replay when a view arrives: it stays where it is, unless that is gone. */
-export function keepCursor(cursor: number | null, view: GameView): number | null {
-  return cursor !== null && cursor < view.moves.length ? cursor : null;
+/** The game as it was when that many moves had been made; who is here and what is offered stays as it is. */
+export function asOf(view: GameView, ply: number): GameView {
+  const over = view.status === "finished" && ply >= view.moves.length;
+  const status = over ? "finished" : view.status === "finished" ? "playing" : view.status;
+  const toMove = status === "playing" ? ((view.first + ply) % 2 as Player) : null;
+  return { ...view, moves: view.moves.slice(0, ply), status, to_move: toMove, result: over ? view.result : null };
 }
 
 export interface Rights {

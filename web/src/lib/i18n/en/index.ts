@@ -6,6 +6,7 @@ import type { SetupProblem } from "../../transitions/setup";
 import type { Reason, Result, Setup } from "../../types";
 import { plural as counted } from "../format";
 import { bench } from "./bench";
+import { play } from "./play";
 import { study } from "./study";
 
 /** Names of the two colours, as the chosen palette calls them. */
@@ -49,6 +50,7 @@ export const en = {
   product: "Claimeven",
   study,
   bench,
+  play,
   title: (page: string) => (page ? `${page} · Claimeven` : "Claimeven: Connect Four"),
 
   nav: {
@@ -195,8 +197,8 @@ export const en = {
   game: {
     title: (names: string) => names,
     loading: "Loading the game",
-    missing: "There is no such game",
-    missingAbout: "It may have been deleted, or the link may not be complete.",
+    missing: "Game not found",
+    missingAbout: "It may have been deleted, or the link is incomplete.",
     columns: "Columns",
     columnFree: (column: number, row: number) => `Column ${column}, drops to row ${row}`,
     columnFull: (column: number) => `Column ${column}, full`,
@@ -212,32 +214,37 @@ export const en = {
     thinkingAs: (depth: number | null, nodes: number | null) =>
       [depth ? `depth ${depth}` : "", nodes ? `${countText(nodes)} nodes` : ""].filter(Boolean).join(" · "),
     moved: (colour: string, column: number, row: number) => `${colour}, column ${column}, row ${row}.`,
-    takenBack: "Taken back.",
+    takenBack: "Move taken back.",
     toMove: (colour: string) => `${colour} to move.`,
     joined: (name: string) => `${name} has joined.`,
-    left: (name: string) => `${name} has lost the connection.`,
+    left: (name: string) => `${name} is disconnected.`,
     back: (name: string) => `${name} is back.`,
     won: (name: string) => `${name} won`,
     youWon: "You won",
     youLost: "You lost",
     draw: "Draw",
     reasons: {
-      line: "with a line",
-      "board-full": "on a full board",
-      time: "on time",
-      forfeit: "by forfeit",
-      resigned: "by resignation",
+      line: "four in a row",
+      "board-full": "the board is full",
+      time: "opponent ran out of time",
+      forfeit: "opponent forfeited",
+      resigned: "opponent resigned",
       agreed: "by agreement",
-      abandoned: "as the other one left",
+      abandoned: "opponent left",
     } satisfies Record<Reason, string> as Record<string, string>,
-    /** How a game ended, after "You won", "You lost", "Red won" or "Draw". */
-    reason: (result: Result, ruleset: Setup["ruleset"], lost = false): string => {
-      if (result.winner === null && result.reason === "board-full") return "the board is full";
+    /** Where the person lost. */
+    ownReasons: {
+      time: "you ran out of time",
+      forfeit: "you forfeited",
+      resigned: "you resigned",
+      abandoned: "you left the game",
+    } as Record<string, string>,
+    /** How a game ended, after "You won:", "You lost:", "Red won:" or "Draw:". */
+    reason: (result: Result, { connect, ruleset }: Pick<Setup, "connect" | "ruleset">, lost = false): string => {
+      if (ruleset === "lines" && ["line", "board-full"].includes(result.reason)) return result.winner === null ? "the same number of lines" : "more lines";
       if (result.winner === null && result.reason === "abandoned") return "everyone left";
-      if (ruleset === "lines" && ["line", "board-full"].includes(result.reason)) return result.winner === null ? "with equal lines" : "on lines";
-      if (lost && result.reason === "line") return "to a line";
-      if (lost && result.reason === "abandoned") return "by leaving";
-      return en.game.reasons[result.reason] ?? result.reason;
+      if (result.reason === "line" && connect !== 4) return `${connect} in a row`;
+      return (lost ? en.game.ownReasons[result.reason] : undefined) ?? en.game.reasons[result.reason] ?? result.reason;
     },
     lines: (n: number) => plural(n, "line"),
     moves: "Moves",
@@ -248,11 +255,10 @@ export const en = {
     looking: (ply: number, moves: number) => `After move ${ply} of ${moves}`,
     toNow: "Back to the game",
     undo: "Undo",
-    askUndo: "Ask to undo",
+    askUndo: "Request takeback",
     redo: "Redo",
     hint: "Hint",
-    hintThinking: "Looking for a good move",
-    hintSays: (column: number, value: string) => (value ? `Column ${column}: ${value}` : `Column ${column}`),
+    hintThinking: "Thinking",
     flip: "Flip",
     resign: "Resign",
     resignSure: "Resign now?",
@@ -269,22 +275,20 @@ export const en = {
     decline: "Decline",
     offers: {
       draw: (name: string) => `${name} offers a draw.`,
-      undo: (name: string) => `${name} would like to take a move back.`,
-      rematch: (name: string) => `${name} would like a rematch.`,
+      undo: (name: string) => `${name} requests a takeback.`,
+      rematch: (name: string) => `${name} wants a rematch.`,
     },
     offered: {
       draw: "Draw offered.",
-      undo: "Asked to take back.",
+      undo: "Takeback requested.",
       rematch: "Rematch offered.",
     },
-    declined: "Declined.",
-    rematchReady: "The rematch is on",
     toRematch: "Go to the rematch",
     opponent: "Opponent",
     changeLevel: (name: string) => `Change the opponent, now ${name}`,
     waiting: "Waiting for your friend",
-    waitingAbout: "Send this link. The game begins as soon as it is opened.",
-    waitingOther: "This game waits for a second player",
+    waitingAbout: "Send this link. The game starts when your friend joins.",
+    waitingOther: "Waiting for a second player",
     inviteLink: "Invitation link",
     copy: "Copy",
     qr: "QR code of the invitation link",
@@ -292,12 +296,12 @@ export const en = {
     joinAbout: (name: string) => `${name} invites you to a game.`,
     watching: "You are watching",
     watchers: (n: number) => `${n} watching`,
-    online: "here",
-    offline: "not connected",
-    away: (left: string) => `left, ${left} to come back`,
-    awayFor: (time: string) => `away for ${time}`,
-    reconnecting: "No connection. Trying again",
-    reconnected: "Connected again.",
+    online: "online",
+    offline: "disconnected",
+    away: (left: string) => `disconnected, ${left} to reconnect`,
+    awayFor: (time: string) => `disconnected for ${time}`,
+    reconnecting: "Disconnected. Reconnecting",
+    reconnected: "Reconnected.",
     thoughtFor: "Thinking time",
     clockOf: "Time left",
     time: (colour: string, text: string) => `${colour}: ${text}`,
@@ -404,7 +408,7 @@ export const en = {
   },
 
   errors: {
-    offline: "The server cannot be reached. Is the connection up?",
+    offline: "Cannot reach the server. Check your internet connection.",
     busy: (seconds: number | null) => (seconds ? `The server is busy. Please try again in ${plural(seconds, "second")}.` : "The server is busy. Please try again in a moment."),
     unexpected: (status: number) => `The server answered with error ${status}.`,
     retry: "Try again",

@@ -1,0 +1,82 @@
+/** The clock of movement: one disc falls at a time, and everything that follows from a move waits until it has landed.
+ *
+ * Whoever changes a board calls `follow` with the discs that it now has. A board with exactly one disc more lets that
+ * disc fall; any other change (a jump, a move taken back) puts all discs in place at once. A disc that is still in the
+ * air when the next one comes is put in place at once.
+ */
+
+import { knock } from "../sound";
+import { fallTo, type Fall } from "../transitions/fall";
+import type { Size } from "../transitions/geometry";
+import type { Disc } from "../transitions/position";
+import { settings } from "./settings.svelte";
+
+export class Movement {
+  /** The ply of the disc in the air. */
+  falling: number | null = $state(null);
+  /** How it falls. */
+  fall: Fall | null = null;
+  /** When the disc that fell last is at rest, in milliseconds of `performance.now`. */
+  restsAt = -Infinity;
+  /** Called each time a disc has come to rest by itself. */
+  onrest: (() => void) | null = null;
+
+  /** The newest disc of the board that was followed last; nothing before the first one. */
+  private newest: string | null = null;
+  /** The newest disc has been heard to land. */
+  private silent = true;
+  private rest: ReturnType<typeof setTimeout> | undefined;
+  private landing: ReturnType<typeof setTimeout> | undefined;
+
+  /** Shows a board: the discs in the order of their moves. The same board again changes nothing. */
+  follow(discs: readonly Disc[], size: Size): void {
+    const newest = discs.at(-1);
+    const key = keyOf(newest);
+    if (key === this.newest) return;
+    const forward = newest !== undefined && keyOf(discs.at(-2)) === this.newest;
+    this.newest = key;
+    this.settle();
+    if (!forward) return;
+    this.restsAt = performance.now();
+    this.silent = false;
+    if (settings.calm || globalThis.document?.visibilityState === "hidden") this.land();
+    else this.begin(newest, size);
+  }
+
+  /** Puts the disc in the air in its place at once. */
+  settle(): void {
+    clearTimeout(this.rest);
+    this.land();
+    this.falling = null;
+    this.restsAt = Math.min(this.restsAt, performance.now());
+  }
+
+  /** Ends all timers; the board is gone. */
+  close(): void {
+    clearTimeout(this.rest);
+    clearTimeout(this.landing);
+    this.onrest = null;
+  }
+
+  private begin(disc: Disc, size: Size): void {
+    this.fall = fallTo(disc.row, size);
+    this.falling = disc.ply;
+    this.restsAt += this.fall.duration;
+    this.landing = setTimeout(() => this.land(), this.fall.landing);
+    this.rest = setTimeout(() => {
+      this.falling = null;
+      this.onrest?.();
+    }, this.fall.duration);
+  }
+
+  private land(): void {
+    clearTimeout(this.landing);
+    if (this.silent) return;
+    this.silent = true;
+    if (settings.all.sound) knock();
+  }
+}
+
+function keyOf(disc: Disc | undefined): string {
+  return disc ? `${disc.ply}-${disc.column}` : "";
+}

@@ -1,0 +1,45 @@
+/** What a hint tells, step by step: where to look, why, and which column. */
+
+import type { Hint } from "../types";
+
+export type Area = "left" | "middle" | "right";
+
+export type HintReason =
+  | { because: "wins-now" | "must-block" | "only-move" | "draws" }
+  /** The person's own moves until the end of the game. */
+  | { because: "wins" | "loses"; moves: number }
+  | { because: "opinion"; side: "better" | "even" | "worse" };
+
+/** The part of the board that a column belongs to, as the person sees it. */
+export function areaOf(column: number, cols: number, flipped: boolean): Area {
+  const place = flipped ? cols + 1 - column : column;
+  const side = Math.floor(cols / 3);
+  if (place <= side) return "left";
+  return place > cols - side ? "right" : "middle";
+}
+
+/** The columns of the area in which a column lies. */
+export function areaColumns(column: number, cols: number, flipped: boolean): number[] {
+  const area = areaOf(column, cols, flipped);
+  return Array.from({ length: cols }, (_, index) => index + 1).filter((one) => areaOf(one, cols, flipped) === area);
+}
+
+export function reasonOf({ column, columns, value, exact }: Pick<Hint, "column" | "columns" | "value" | "exact">): HintReason {
+  const certain = value.kind === "win" || value.kind === "loss" || value.kind === "draw";
+  if (value.kind === "win" && value.number <= 1) return { because: "wins-now" };
+  const others = columns.filter((one) => one && one.column !== column);
+  const lost = others.filter((one) => one?.value.kind === "loss");
+  // The opponent's next move would win after every other one.
+  if (others.length > 0 && lost.length === others.length && value.kind !== "loss") {
+    return { because: lost.every((one) => (one?.value.number ?? 0) <= 2) ? "must-block" : "only-move" };
+  }
+  if (!exact && !certain) return { because: "opinion", side: sideOf(value) };
+  if (value.kind === "draw") return { because: "draws" };
+  return { because: value.kind === "win" ? "wins" : "loses", moves: Math.max(1, Math.ceil(value.number / 2)) };
+}
+
+function sideOf({ kind, number }: Hint["value"]): "better" | "even" | "worse" {
+  const points = kind === "chance" ? number - 0.5 : number;
+  const even = kind === "chance" ? 0.05 : 0;
+  return points > even ? "better" : points < -even ? "worse" : "even";
+}
