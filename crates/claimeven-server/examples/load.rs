@@ -103,7 +103,7 @@ fn start(program: &str, folder: &std::path::Path) -> Fallible<(Server, String)> 
         .spawn()?;
     let mut line = String::new();
     BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut line)?;
-    let addr = line.strip_prefix("Claimeven at http://").and_then(|rest| rest.split(',').next());
+    let addr = line.strip_prefix("Listening on http://").and_then(|rest| rest.split(' ').next());
     let addr = addr.ok_or_else(|| format!("the server said {line:?}"))?.to_owned();
     Ok((Server(child), addr))
 }

@@ -1,4 +1,4 @@
-//! `claimeven agents`: the players there are.
+//! `claimeven agents`: lists the players.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use crate::Failure;
 /// List the players and their parameters
 #[derive(clap::Args)]
 #[command(after_help = "\
-A player is written as its name, or as name:parameter=value,parameter=value.\n\n\
+A player is written as NAME or NAME:PARAMETER=VALUE,PARAMETER=VALUE.\n\n\
 Examples:\n  \
     claimeven agents\n  \
     claimeven agents --json\n  \
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a parameter is if it is not given, in words.
+/// The default of a parameter, in brackets.
 fn default_text(values: &Values) -> String {
     default_value(values).map_or(String::new(), |default| format!(" [{default}]"))
 }

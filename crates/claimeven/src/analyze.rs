@@ -1,4 +1,4 @@
-//! `claimeven analyze`: what a player thinks of a position.
+//! `claimeven analyze`: a player's evaluation of a position.
 
 use std::io::Write;
 
@@ -13,12 +13,12 @@ use crate::draw::Drawing;
 use crate::setup::{SetupArgs, SetupJson};
 use crate::show::status;
 
-/// Show what a player thinks of every move and how play goes on
+/// Evaluate the moves of a position, exactly or with any player
 #[derive(clap::Args)]
 #[command(after_help = "\
-Under each column: W wins, L loses, = draws, and with how many more discs of the winner. Players\n\
-that guess say what they think in points or as a chance; <= and >= mark what is only known to be\n\
-no more or no less.\n\n\
+Below each column: W for a win, L for a loss, = for a draw, and the number of discs that the winner\n\
+still has to play. Players that estimate give points or a probability of winning; <= and >= mark\n\
+upper and lower bounds.\n\n\
 Examples:\n  \
     claimeven analyze 4453\n  \
     claimeven analyze 4453 --agent alphabeta:depth=8,every=on\n  \
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(value_name = "POS", default_value = "", hide_default_value = true)]
     position: String,
 
-    /// Whose opinion, such as perfect, alphabeta:depth=8 or mcts:sims=20000
+    /// Player that evaluates, such as perfect, alphabeta:depth=8 or mcts:sims=20000
     #[arg(long, value_name = "AGENT", default_value = "perfect")]
     agent: AgentSpec,
 
@@ -46,7 +46,7 @@ struct Report<'a> {
     setup: SetupJson,
     position: &'a str,
     agent: String,
-    /// Absent in a finished game, of which there is nothing to say but its status.
+    /// Absent if the game is over.
     #[serde(flatten)]
     opinion: Option<Opinion>,
     status: String,
@@ -68,7 +68,7 @@ struct Opinion {
     ms: f64,
 }
 
-/// A value as all JSON of the program has it.
+/// A value in JSON output.
 #[derive(Serialize)]
 pub(crate) struct ValueJson {
     kind: &'static str,
@@ -143,7 +143,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// Writes what a player thinks of a position, as it stands below a drawing of the board.
+/// Writes a player's evaluation, to be shown below the drawing of the board.
 pub(crate) fn write_opinion(
     out: &mut impl Write,
     position: &Position,
@@ -178,7 +178,7 @@ pub(crate) fn write_opinion(
     }
     writeln!(out, "best play: {}", line_text(decision))?;
     let millis = decision.time.as_secs_f64() * 1e3;
-    let early = if decision.stopped { ", stopped by a limit" } else { "" };
+    let early = if decision.stopped { ", stopped early by a limit" } else { "" };
     writeln!(out, "{} nodes, {millis:.1} ms{early}", decision.work.nodes)?;
     Ok(())
 }
@@ -187,7 +187,7 @@ fn line_text(decision: &Decision) -> String {
     decision.line.iter().map(|column| column.to_char()).collect()
 }
 
-/// How a move ends, in a letter and a number of discs, if that is known.
+/// The exact result of a move as a letter and a number of discs.
 fn label(value: Value) -> Option<[String; 2]> {
     match value {
         Value::Win(plies) => Some(["W".to_owned(), plies.div_ceil(2).to_string()]),

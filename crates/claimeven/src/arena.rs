@@ -1,62 +1,63 @@
-//! `claimeven arena`: tournaments.
+//! `claimeven arena`: plays tournaments.
 
 mod html;
 mod text;
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use claimeven_arena::{JournalError, Plan, Tally, Tournament, TournamentError};
 
+use crate::Failure;
+use crate::options::ThreadsArgs;
+use crate::output::{print_json, write_file};
 use crate::progress;
-use crate::{Failure, cores};
+use crate::text::counted;
 
-/// Play a tournament from a file
+/// Play a tournament that a file describes
 #[derive(clap::Args)]
 #[command(after_help = "\
 The file is TOML, such as docs/tournament.toml:\n\n  \
     title = \"Depth against simulations\"\n  \
-    format = \"round-robin\"           # or gauntlet (the first against all), pairings\n  \
+    format = \"round-robin\"           # or gauntlet (first against all), pairings\n  \
     players = [\"random\", \"level:5\", { agent = \"mcts:sims=500\", name = \"tree\" }]\n  \
     # pairings = [[\"random\", \"tree\"]]\n  \
-    games = 20                       # of each pairing\n  \
+    games = 20                       # per pairing\n  \
     openings = \"balanced:6\"          # none, random:PLIES, or a list such as [\"44\", \"1\"]\n  \
     seed = 1\n  \
-    time = \"60+0.5\"                  # a clock for each; move_time = milliseconds a move\n  \
+    time = \"60+0.5\"                  # per player; or move_time = milliseconds\n  \
     anchor = { player = \"random\", elo = 0 }\n  \
     setup = { cols = 7, rows = 6, connect = 4, ruleset = \"standard\" }\n\n\
-Only players are needed. JSON has the same keys, or is a list of games with player_one_settings\n\
-and player_two_settings, each { \"AI\": NAME, \"options\": {...} }.\n\n\
-The same seed gives the same games whatever the number of threads, unless players have time\n\
-limits. With a journal, a run that was stopped goes on where it was.\n\n\
+Only players is required. A JSON file has the same keys, or is a list of games with\n\
+player_one_settings and player_two_settings, each { \"AI\": NAME, \"options\": {...} }.\n\n\
+The same seed gives the same games, whatever the number of threads, unless players have time\n\
+limits. With a journal, an interrupted tournament can be resumed.\n\n\
 Examples:\n  \
     claimeven arena docs/tournament.toml\n  \
     claimeven arena docs/tournament.toml --journal games.jsonl --html report.html")]
 pub(crate) struct Args {
-    /// What to play: a TOML file, or a JSON one by its name
+    /// Description of the tournament: a TOML file, or a JSON file (*.json)
     #[arg(value_name = "FILE")]
     plan: PathBuf,
 
-    /// Keep every game in a file as it ends, and go on with the games that it has
+    /// File in which finished games are kept, and from which the tournament is resumed
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
 
-    /// Games at the same time; as many as there are cores if not given
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 
     /// Print JSON
     #[arg(long)]
     json: bool,
 
-    /// Print the standings as comma-separated values
+    /// Print the standings as CSV
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 
-    /// Write a report with plots for browsers
+    /// File for a report in HTML, with plots
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -64,13 +65,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     if let Some(path) = &args.html {
-        // Before hours of play rather than after them.
+        // Fail before hours of play, not after.
         let file = OpenOptions::new().append(true).create(true).open(path);
-        file.map_err(|error| in_file(path, &error))?;
+        file.map_err(|error| Failure::unwritable(path, &error))?;
     }
     let tournament = Tournament::new(&plan)?;
-    let threads = args.threads.map_or_else(cores, usize::from);
-    let bar = progress::bar(plan.games(), "{bar:30} {pos}/{len} games, {per_sec}, {eta} left");
+    let threads = args.threads.threads();
+    let bar = progress::bar(plan.games(), "{bar:25} {pos}/{len} games, {per_sec}, {eta} left");
     let (start, mut from_journal) = (Instant::now(), None);
     let played = tournament.run(args.journal.as_deref(), threads, |tally: &Tally| {
         bar.set_position(tally.games());
@@ -83,44 +84,40 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let tally = played.map_err(|error| stopped(args, error))?;
     let report = tally.report(&plan);
     if let Some(path) = &args.html {
-        fs::write(path, html::page(&report)).map_err(|error| in_file(path, &error))?;
+        write_file(path, html::page(&report))?;
     }
     let mut out = anstream::stdout().lock();
     if args.json {
-        writeln!(out, "{}", serde_json::to_string(&report)?)?;
+        print_json(&report)?;
     } else if args.csv {
         report.write_csv(&mut out)?;
     } else {
         text::write(&mut out, &report)?;
         let (seconds, old) = (start.elapsed().as_secs_f64(), from_journal.unwrap_or(0));
         let rate = (report.games - old) as f64 / seconds;
-        let kept =
-            if old > 0 { format!(", {old} of the games from the journal") } else { String::new() };
-        writeln!(out, "{seconds:.1} s, {rate:.1} games a second{kept}")?;
+        let kept = if old > 0 {
+            format!(", {} from the journal", counted(old, "game"))
+        } else {
+            String::new()
+        };
+        writeln!(out, "{seconds:.1} s, {rate:.1} games/s{kept}")?;
     }
     Ok(())
 }
 
 fn read_plan(path: &Path) -> Result<Plan, Failure> {
-    let text = fs::read_to_string(path).map_err(|error| in_file(path, &error))?;
+    let text = fs::read_to_string(path).map_err(|error| Failure::in_file(path, &error))?;
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let plan = if is_json { Plan::from_json(&text) } else { Plan::from_toml(&text) };
-    plan.map_err(|error| in_file(path, &error))
-}
-
-fn in_file(path: &Path, error: &dyn std::error::Error) -> Failure {
-    Failure::Input(format!("{}: {error}", path.display()))
+    plan.map_err(|error| Failure::in_file(path, &error))
 }
 
 fn stopped(args: &Args, error: TournamentError) -> Failure {
     match (error, &args.journal) {
-        // A full disk is nobody's wrong input.
-        (TournamentError::Journal(JournalError::File(error)), Some(path))
-            if error.kind() == io::ErrorKind::StorageFull =>
-        {
-            Failure::Other(format!("{}: {error}", path.display()))
+        (TournamentError::Journal(JournalError::File(error)), Some(path)) => {
+            Failure::unwritable(path, &error)
         }
-        (TournamentError::Journal(error), Some(path)) => in_file(path, &error),
+        (TournamentError::Journal(error), Some(path)) => Failure::in_file(path, &error),
         (error, _) => Failure::Input(error.to_string()),
     }
 }

@@ -1,4 +1,4 @@
-//! `claimeven bench`: the solver on fixed positions, with its node counts.
+//! `claimeven bench`: benchmarks the solver on fixed positions, with node counts.
 
 use std::fs;
 use std::io::Write;
@@ -10,45 +10,48 @@ use claimeven_solver::{Limits, Options, Score, Solver, Unsolvable, embedded_book
 use serde::Serialize;
 
 use crate::Failure;
+use crate::output::print_json;
 use crate::progress::bar;
 
-/// Measure the solver on fixed positions
+/// Benchmark the solver on fixed positions
 #[derive(clap::Args)]
 #[command(after_help = "\
-Without options: a built-in set, whose node count changes only if the search does.\n\
-One thread, a cleared table before each position and, unless asked for, no book.\n\n\
+The default is a built-in set, whose node count changes only if the search changes. The solver uses\n\
+one thread, no opening book (unless --book) and an empty table for each position.\n\n\
 Examples:\n  \
     claimeven bench\n  \
     claimeven bench --sets DIR --empty    DIR holds the public sets Test_L1_R1 … Test_L3_R1\n  \
     claimeven bench --sets DIR --book --columns")]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent switches")]
 pub(crate) struct Args {
-    /// The folder of the six public test sets
+    /// Folder with the six public test sets
     #[arg(long, value_name = "DIR")]
     sets: Option<PathBuf>,
 
-    /// The empty board as well
+    /// Also solve the empty board
     #[arg(long)]
     empty: bool,
 
-    /// With the opening books that come with the program
+    /// Use the built-in opening books
     #[arg(long)]
     book: bool,
 
-    /// The scores of all columns instead of the best one's
+    /// Score all columns instead of the position
     #[arg(long)]
     columns: bool,
 
-    /// Memory for the transposition table, in MiB
-    #[arg(long, value_name = "N", default_value_t = Options::default().table_mb())]
-    table_mb: usize,
+    /// Size of the transposition table, in MiB
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(default_value_t = Options::default().table_mb() as u32)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    table_mb: u32,
 
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// The public sets with their files and how many of their positions are measured without a book.
+/// The public sets: name, file, and number of positions that are solved without a book.
 const PUBLIC_SETS: [(&str, &str, usize); 6] = [
     ("End-Easy", "Test_L3_R1", 1000),
     ("Middle-Easy", "Test_L2_R1", 1000),
@@ -58,7 +61,7 @@ const PUBLIC_SETS: [(&str, &str, usize); 6] = [
     ("Begin-Hard", "Test_L1_R3", 30),
 ];
 
-/// Positions with their scores, from every stage of the game.
+/// Positions from all stages of the game, with their scores.
 const BUILT_IN: &str = include_str!("bench.txt");
 
 #[derive(Serialize)]
@@ -74,7 +77,8 @@ struct Report {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let books = if args.book { embedded_books() } else { Vec::new() };
-    let mut solver = Solver::new(Options::default().with_table_mb(args.table_mb).with_books(books));
+    let table_mb = args.table_mb as usize;
+    let mut solver = Solver::new(Options::default().with_table_mb(table_mb).with_books(books));
     let mut reports = Vec::new();
     let mut out = anstream::stdout().lock();
     if !args.json {
@@ -105,8 +109,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Some(folder) => {
             for (name, file, count) in PUBLIC_SETS {
                 let path = folder.join(file);
-                let text = fs::read_to_string(&path)
-                    .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
+                let text =
+                    fs::read_to_string(&path).map_err(|error| Failure::in_file(&path, &error))?;
                 let count = if args.book { usize::MAX } else { count };
                 measure(name, &parse(&text, &path, count)?)?;
             }
@@ -116,7 +120,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         measure("empty board", &[Line { position: Position::new(Setup::STANDARD), score: 1 }])?;
     }
     if args.json {
-        writeln!(out, "{}", serde_json::to_string(&reports)?)?;
+        print_json(&reports)?;
     }
     match reports.iter().find(|report| report.correct < report.positions) {
         None => Ok(()),
@@ -129,26 +133,26 @@ struct Line {
     score: i32,
 }
 
-/// Lines of moves and score.
+/// Parses lines of moves and score.
 fn parse(text: &str, path: &Path, count: usize) -> Result<Vec<Line>, Failure> {
     let parse_line = |(number, line): (u64, &str)| {
         let (moves, score) = line.rsplit_once(' ').unwrap_or((line, ""));
-        let score = score.parse().map_err(|_| format!("{score:?} is no score"));
+        let score = score.parse().map_err(|_| format!("invalid score '{score}'"));
         let position = Position::from_moves(Setup::STANDARD, moves).map_err(|e| e.to_string());
         match (position, score) {
             (Ok(position), Ok(score)) => Ok(Line { position, score }),
             (Err(error), _) | (_, Err(error)) => {
-                Err(Failure::Input(format!("{}: line {number}: {error}", path.display())))
+                Err(Failure::in_file(path, &format_args!("line {number}: {error}")))
             }
         }
     };
     (1..).zip(text.lines().take(count)).map(parse_line).collect()
 }
 
-/// A position's score, by way of those of all its columns.
+/// The score of a position as the maximum of its columns.
 fn best_column(solver: &mut Solver, position: &Position) -> Result<Score, Unsolvable> {
     let scores = solver.scores(position)?;
-    Ok(scores.into_iter().flatten().max().expect("the positions are of games that go on"))
+    Ok(scores.into_iter().flatten().max().expect("no game is over in these positions"))
 }
 
 fn measure(
@@ -160,7 +164,7 @@ fn measure(
     let bar = bar(lines.len() as u64, "{msg} {wide_bar} {pos}/{len}, {eta} left");
     bar.set_message(name.to_owned());
     if let Some(last) = lines.iter().max_by_key(|line| line.position.ply()) {
-        // The first position makes a solver take its memory, which is not to be measured.
+        // Allocates the memory of the solver, which should not be measured.
         solver.score_within(&last.position, &Limits { nodes: Some(0), ..Limits::default() })?;
     }
     let before = solver.nodes();
@@ -189,7 +193,7 @@ fn measure(
     })
 }
 
-/// Microseconds in the unit one would say them in.
+/// A time in microseconds with a suitable unit.
 fn time(us: f64) -> String {
     match us {
         ..1e3 => format!("{us:.2} us"),

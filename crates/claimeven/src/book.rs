@@ -1,4 +1,4 @@
-//! `claimeven book`: opening books, built and checked.
+//! `claimeven book`: builds, verifies and describes opening books.
 
 use std::fs;
 use std::io::Write;
@@ -10,12 +10,15 @@ use claimeven_solver::{Book, BuildError, Options, Solver, Unsolvable, book_posit
 use indicatif::ProgressBar;
 use serde::Serialize;
 
+use crate::options::SeedArgs;
+use crate::output::{print_json, write_file};
 use crate::progress::bar;
 use crate::setup::{SetupArgs, SetupJson};
 use crate::solver::{SolverArgs, read_book};
+use crate::text::counted;
 use crate::{Failure, cores};
 
-/// Build, check and describe opening books
+/// Build, verify and describe opening books
 #[derive(clap::Args)]
 #[command(arg_required_else_help = false)]
 pub(crate) struct Args {
@@ -30,22 +33,26 @@ enum Command {
     Info(InfoArgs),
 }
 
-/// Solve every position of a ply and write the book
+/// Build a book: solve every position at a ply
 #[derive(clap::Args)]
 #[command(after_help = "\
-What is solved is kept in OUT.part; the same command goes on from there after an interruption.\n\n\
+Progress is kept in FILE.part: the same command resumes an interrupted build.\n\n\
 Examples:\n  \
     claimeven book build --plies 8 --out 7x6-8.book\n  \
     claimeven book build --plies 8 --out 7x6-8.book --book 7x6-12.book\n  \
     claimeven book build --plies 6 --cols 6 --rows 5 --out 6x5-6.book")]
 struct BuildArgs {
-    /// How many discs the book's positions have
+    /// Number of discs in the positions of the book
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     plies: u32,
 
-    /// The file to write
+    /// File to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 
     #[command(flatten)]
     solver: SolverArgs,
@@ -54,30 +61,29 @@ struct BuildArgs {
     setup: SetupArgs,
 }
 
-/// Solve a sample of a book's positions again, without any book
+/// Verify a book: solve a sample of its positions without a book
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  claimeven book verify 7x6-8.book --sample 1000")]
 struct VerifyArgs {
-    /// The book
+    /// Book file
     file: PathBuf,
 
-    /// How many positions to solve
+    /// Number of positions to solve
     #[arg(long, value_name = "N", default_value_t = 1000, allow_negative_numbers = true)]
     sample: usize,
 
-    /// Chooses the sample
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgs,
 
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Say what a book holds
+/// Describe a book: board, ply, number of positions and size
 #[derive(clap::Args)]
 struct InfoArgs {
-    /// The book
+    /// Book file
     file: PathBuf,
 
     /// Print JSON
@@ -113,16 +119,20 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 fn build(args: &BuildArgs) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
-    // The ruleset and the ply are wrong before anything is solved, not after.
+    // Refuse an invalid ruleset or ply before solving anything.
     Solver::check(setup)?;
     if args.plies >= setup.cells() {
-        let message = format!("--plies {}: the board is full after {}", args.plies, setup.cells());
+        let message = format!(
+            "invalid value '{}' for '--plies': the board has {} cells",
+            args.plies,
+            setup.cells()
+        );
         return Err(Failure::Input(message));
     }
     let books = args.solver.books(setup)?;
     let checkpoint = args.out.with_added_extension("part");
     let bar = bar(0, "{msg} {wide_bar} {human_pos}/{human_len}, {eta} left");
-    bar.set_message("finding positions");
+    bar.set_message("enumerating");
     let mut before = None;
     let book = build_book(
         setup,
@@ -141,16 +151,13 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
         },
     )
     .map_err(|error| match error {
-        BuildError::ForeignCheckpoint => {
-            Failure::Input(format!("{}: {error}", checkpoint.display()))
-        }
+        BuildError::ForeignCheckpoint => Failure::in_file(&checkpoint, &error),
         error => Failure::Other(format!("{}: {error}", checkpoint.display())),
     })?;
     bar.finish_and_clear();
-    fs::write(&args.out, book.to_bytes())
-        .map_err(|error| Failure::Other(format!("{}: {error}", args.out.display())))?;
+    write_file(&args.out, book.to_bytes())?;
     fs::remove_file(&checkpoint)?;
-    describe(&book, false)
+    describe(&book, args.json)
 }
 
 fn verify(args: &VerifyArgs) -> Result<(), Failure> {
@@ -160,7 +167,7 @@ fn verify(args: &VerifyArgs) -> Result<(), Failure> {
         let message = format!("{} entries for {} positions", book.entries(), positions.len());
         return Err(Failure::Other(format!("{}: {message}", args.file.display())));
     }
-    fastrand::Rng::with_seed(args.seed).shuffle(&mut positions);
+    fastrand::Rng::with_seed(args.seed.seed).shuffle(&mut positions);
     positions.truncate(args.sample);
     let bar = bar(positions.len() as u64, "{wide_bar} {human_pos}/{human_len}, {eta} left");
     let share = positions.len().div_ceil(cores()).max(1);
@@ -174,17 +181,18 @@ fn verify(args: &VerifyArgs) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     let sampled = positions.len();
     if args.json {
-        writeln!(out, "{}", serde_json::to_string(&Verification { sampled, wrong })?)?;
+        print_json(&Verification { sampled, wrong })?;
     } else {
-        writeln!(out, "{sampled} positions solved again, {wrong} differ")?;
+        let positions = counted(sampled, "position");
+        writeln!(out, "{positions} solved, {} found", counted(wrong, "wrong score"))?;
     }
     match wrong {
         0 => Ok(()),
-        _ => Err(Failure::Other(format!("{}: the book is wrong", args.file.display()))),
+        _ => Err(Failure::Other(format!("{}: the book has wrong scores", args.file.display()))),
     }
 }
 
-/// How many of a book's scores are not those that a search finds.
+/// Counts the scores of a book that differ from those of the search.
 fn count_wrong(
     book: &Book,
     positions: &[Position],
@@ -208,7 +216,7 @@ fn describe(book: &Book, json: bool) -> Result<(), Failure> {
     if json {
         let setup = SetupJson::from(setup);
         let description = Description { setup, ply, entries, bytes, bits_per_entry };
-        writeln!(out, "{}", serde_json::to_string(&description)?)?;
+        print_json(&description)?;
     } else {
         writeln!(
             out,

@@ -1,4 +1,4 @@
-//! `claimeven compare`: algorithms side by side on the same positions.
+//! `claimeven compare`: compares algorithms on the same positions.
 
 use std::fs;
 use std::io::{self, Write};
@@ -16,12 +16,13 @@ use crate::Failure;
 use crate::plot::{Chart, Figure, Scale, Series, count_text, short_time_text, time_text};
 use crate::progress;
 use crate::setup::{SetupArgs, SetupJson};
+use crate::text::counted;
 
-/// Compare players on the same positions, by depth
+/// Compare the cost of searches on the same positions, by depth
 #[derive(clap::Args)]
 #[command(after_help = "\
-Times, nodes, leaves, cut-offs and table hits are sums over the positions; a time is the least of\n\
---repeat runs. The speed-up is against the first player at the same depth. Players that have no\n\
+Times, nodes, leaves, cut-offs and table hits are sums over the positions; each time is the minimum\n\
+of --repeat runs. The speed-up is relative to the first player at the same depth. Players without a\n\
 depth are run once.\n\n\
 Examples:\n  \
     claimeven compare\n  \
@@ -37,11 +38,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RANGE", default_value = "1..7")]
     depths: Depths,
 
-    /// Moves such as 4453, or a file with moves at the start of each line; else the empty board
+    /// Moves such as 4453, or a file with moves at the start of each line [default: the empty board]
     #[arg(long, value_name = "POS|FILE", default_value = "", hide_default_value = true)]
     positions: String,
 
-    /// Runs of each search, of which the fastest counts
+    /// Number of runs of each search, of which the fastest is reported
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
@@ -50,11 +51,11 @@ pub(crate) struct Args {
     #[arg(long, group = "format")]
     json: bool,
 
-    /// Print comma-separated values
+    /// Print CSV
     #[arg(long, group = "format")]
     csv: bool,
 
-    /// Print a plot of times and nodes as an SVG picture
+    /// Print a plot of times and nodes as SVG
     #[arg(long, group = "format")]
     svg: bool,
 
@@ -81,13 +82,13 @@ impl FromStr for Depths {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Depths, String> {
-        let wrong = || format!("'{text}' is neither a range such as 1..8 nor a list such as 2,4,6");
+        let wrong = || "expected a range such as 1..8 or a list such as 2,4,6".to_owned();
         let depth = |text: &str| {
             let depth = text.trim().parse().map_err(|_| wrong())?;
             if (1..=128).contains(&depth) {
                 Ok(depth)
             } else {
-                Err(format!("depth {depth} is not between 1 and 128"))
+                Err(format!("{depth} is not in 1..=128"))
             }
         };
         let depths = match text.split_once("..") {
@@ -98,15 +99,15 @@ impl FromStr for Depths {
     }
 }
 
-/// What one player did at one depth on all positions.
+/// The measurements of one player at one depth, over all positions.
 struct Measured {
     agent: String,
     depth: Option<u32>,
     time: Duration,
     work: Work,
-    /// What it decided on each position.
+    /// Its move and value for each position.
     answers: Vec<(Column, Value)>,
-    /// Against the first player at the same depth: times as fast, and times fewer nodes.
+    /// Relative to the first player at the same depth, by time and by nodes.
     speed_up: Option<[f64; 2]>,
 }
 
@@ -132,23 +133,29 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The positions with the moves that lead to them, in none of which the game is over.
+/// The positions with their moves; none of them is a finished game.
 fn read_positions(text: &str, setup: Setup) -> Result<Vec<(String, Position)>, Failure> {
-    if !Path::new(text).is_file() {
-        let position = unfinished(setup, text)?;
+    let path = Path::new(text);
+    if !path.is_file() {
+        let position = unfinished(setup, text).map_err(|failure| {
+            let reason = failure.message();
+            let expected = "expected moves or a file";
+            Failure::Input(format!(
+                "invalid value '{text}' for '--positions': {expected} ({reason})"
+            ))
+        })?;
         return Ok(vec![(text.to_owned(), position)]);
     }
-    let content =
-        fs::read_to_string(text).map_err(|error| Failure::Input(format!("{text}: {error}")))?;
+    let content = fs::read_to_string(path).map_err(|error| Failure::in_file(path, &error))?;
     let mut positions = Vec::new();
     for (number, line) in (1..).zip(content.lines()) {
-        // The scores of the public test sets come after the moves.
+        // In the public test sets the moves are followed by a score.
         let moves = line.split_whitespace().next().unwrap_or_default();
         let position = unfinished(setup, moves).map_err(|failure| failure.in_line(number))?;
         positions.push((moves.to_owned(), position));
     }
     if positions.is_empty() {
-        return Err(Failure::Input(format!("{text}: there are no positions in the file")));
+        return Err(Failure::in_file(path, &"the file has no positions"));
     }
     Ok(positions)
 }
@@ -156,7 +163,7 @@ fn read_positions(text: &str, setup: Setup) -> Result<Vec<(String, Position)>, F
 fn unfinished(setup: Setup, moves: &str) -> Result<Position, Failure> {
     let position = Position::from_moves(setup, moves)?;
     match position.outcome() {
-        Some(outcome) => Err(Failure::Input(format!("'{moves}' is a finished game: {outcome}"))),
+        Some(outcome) => Err(Failure::Input(format!("the game is over: {outcome}"))),
         None => Ok(position),
     }
 }
@@ -169,7 +176,7 @@ fn measure_all(
     let runs = runs(args)?;
     let bar = progress::bar(
         runs.len() as u64 * positions.len() as u64,
-        "{bar:30} {percent} % {msg}, {eta} left",
+        "{bar:20} {percent} %, {eta} left, {msg}",
     );
     let mut all: Vec<Measured> = Vec::new();
     for (agent, depth, spec) in runs {
@@ -206,7 +213,7 @@ fn measure_all(
     Ok(all)
 }
 
-/// Every player at every depth, with its name without the depth.
+/// Each player at each depth: its name without the depth, the depth and the player.
 fn runs(args: &Args) -> Result<Vec<(String, Option<u32>, AgentSpec)>, Failure> {
     let AgentList(agents) = &args.agents;
     let mut runs = Vec::new();
@@ -227,7 +234,7 @@ fn write_table(out: &mut impl Write, measured: &[Measured]) -> io::Result<()> {
     writeln!(
         out,
         "depth  {:<width$}  {:>9}  {:>11}  {:>11}  {:>10}  {:>10}  {:>8}  {:>8}  move  value",
-        "player", "time", "nodes", "leaves", "cut-offs", "table hits", "speed-up", "nodes /"
+        "player", "time", "nodes", "leaves", "cut-offs", "table hits", "speed-up", "nodes"
     )?;
     let mut last_depth = None;
     for row in measured {
@@ -253,11 +260,11 @@ fn write_table(out: &mut impl Write, measured: &[Measured]) -> io::Result<()> {
 }
 
 impl Measured {
-    /// The move and the value, where there is one position to speak of.
+    /// The move and the value, if there is only one position.
     fn answer_texts(&self) -> (String, String) {
         match self.answers[..] {
             [(column, value)] => (column.to_string(), value.to_string()),
-            _ => ("-".to_owned(), format!("{} positions", self.answers.len())),
+            _ => ("-".to_owned(), counted(self.answers.len(), "position")),
         }
     }
 }
@@ -277,7 +284,7 @@ fn write_csv(out: &mut impl Write, measured: &[Measured]) -> io::Result<()> {
             [(column, value)] => (column.to_string(), value.to_string()),
             _ => (String::new(), String::new()),
         };
-        // The text of a player may have commas.
+        // Agent texts may contain commas.
         writeln!(
             out,
             "{depth},\"{}\",{},{:.3},{nodes},{leaves},{cutoffs},{table_hits},{simulations},{},{column},{value}",

@@ -1,4 +1,4 @@
-//! `claimeven completions`: tab completion for a shell.
+//! `claimeven completions`: shell completions.
 
 use std::io::{self, Write};
 
@@ -7,12 +7,13 @@ use clap_complete::Shell;
 
 use crate::{Cli, Failure};
 
-/// Print tab completions for a shell
+/// Generate shell completions
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     claimeven completions bash > ~/.local/share/bash-completion/completions/claimeven\n  \
     claimeven completions fish > ~/.config/fish/completions/claimeven.fish")]
 pub(crate) struct Args {
+    /// Shell
     shell: Shell,
 }
 

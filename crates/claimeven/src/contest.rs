@@ -1,6 +1,6 @@
-//! `claimeven match`: two players, many games.
+//! `claimeven match`: many games between two players.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -8,23 +8,27 @@ use std::time::{Duration, Instant};
 
 use claimeven_arena::{
     AgentSpec, Clock, Contest, Effort, GameRecord, Interval, Openings, Sprt, Standing, TimeControl,
+    Verdict,
 };
 use claimeven_game::{Column, Game, Setup};
 use serde_json::json;
 
+use crate::Failure;
+use crate::options::{SeedArgs, ThreadsArgs};
+use crate::output::create_file;
 use crate::progress;
 use crate::setup::SetupArgs;
-use crate::{Failure, cores};
+use crate::text::{counted, signed};
 
-/// Let two players play many games against each other
+/// Play a match: many games between two players
 #[derive(clap::Args)]
 #[command(
     name = "match",
     after_help = "\
-Games come in pairs: from each opening, each of the players begins once. The same seed gives the\n\
-same games whatever the number of threads, unless players have time limits.\n\n\
-Openings: none, balanced:PLIES (different drawn positions, the default on boards that can be\n\
-solved), random:PLIES, or a file with moves at the start of each line.\n\n\
+Games are played in pairs: from each opening, each player moves first once. The same seed gives the\n\
+same games, whatever the number of threads, unless players have time limits.\n\n\
+Openings: none, balanced:PLIES (distinct drawn positions, the default on boards that can be solved),\n\
+random:PLIES, or a file with the moves of an opening at the start of each line.\n\n\
 Examples:\n  \
     claimeven match alphabeta:depth=6 mcts:sims=5000\n  \
     claimeven match level:5 level:4 --games 400 --out games.jsonl\n  \
@@ -32,46 +36,43 @@ Examples:\n  \
     claimeven match alphabeta:depth=5 alphabeta:depth=4 --sprt 0,50"
 )]
 pub(crate) struct Args {
-    /// The player whose score is counted
+    /// First player of the match, whose score is reported
     #[arg(value_name = "A")]
     first: AgentSpec,
 
-    /// The other player
+    /// Second player of the match
     #[arg(value_name = "B")]
     second: AgentSpec,
 
-    /// Games to play; an odd number is rounded up
+    /// Number of games, rounded up to an even number
     #[arg(long, value_name = "N", default_value_t = 200, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     games: u64,
 
-    /// How games begin: none, balanced:PLIES, random:PLIES or a file
-    #[arg(long, value_name = "HOW")]
+    /// Openings: none, balanced:PLIES, random:PLIES or a file
+    #[arg(long, value_name = "OPENINGS")]
     openings: Option<String>,
 
-    /// What chance decides by
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgs,
 
-    /// A clock for each player and game: seconds, or seconds+increment
+    /// Time control: seconds per player and game, or SECONDS+INCREMENT
     #[arg(long, value_name = "S+I")]
     time: Option<Clock>,
 
-    /// Milliseconds for each move at most
+    /// Time limit per move, in milliseconds
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
     move_time: Option<u64>,
 
-    /// End early when A is shown to be stronger by ELO1 and not ELO0, or the other way round
+    /// Stop as soon as a sequential test decides between an Elo difference of ELO0 and of ELO1
     #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true)]
     sprt: Option<SprtText>,
 
-    /// Games at the same time; as many as there are cores if not given
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 
-    /// Write a record of each game to a file, one JSON document per line
+    /// File for the records of the games, one JSON object per line
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -90,12 +91,12 @@ impl FromStr for SprtText {
     type Err = String;
 
     fn from_str(text: &str) -> Result<SprtText, String> {
-        let wrong = || format!("'{text}' is not a pair of Elo differences such as 0,20");
+        let wrong = || "expected two Elo differences, such as 0,20".to_owned();
         let (elo0, elo1) = text.split_once(',').ok_or_else(wrong)?;
         let elo = |text: &str| text.trim().parse::<f64>().ok().filter(|elo| elo.abs() <= 2000.0);
         match (elo(elo0), elo(elo1)) {
             (Some(elo0), Some(elo1)) if elo0 < elo1 => Ok(SprtText(Sprt { elo0, elo1 })),
-            (Some(_), Some(_)) => Err(format!("the first of '{text}' is not the smaller one")),
+            (Some(_), Some(_)) => Err("ELO0 must be smaller than ELO1".to_owned()),
             _ => Err(wrong()),
         }
     }
@@ -113,22 +114,23 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         players: [&args.first, &args.second],
         openings: &openings,
         pairs,
-        seed: args.seed,
+        seed: args.seed.seed,
         time: TimeControl { clock: args.time, per_move: args.move_time.map(Duration::from_millis) },
         sprt: args.sprt.map(|SprtText(sprt)| sprt),
-        threads: args.threads.map_or_else(cores, usize::from),
+        threads: args.threads.threads(),
     };
-    let mut records = args.out.as_ref().map(create).transpose()?;
+    let mut records = args.out.as_deref().map(create_file).transpose()?.map(BufWriter::new);
     let mut written = Ok(());
-    let bar = progress::bar(2 * pairs, "{bar:25} {pos}/{len} games, {msg}, {per_sec}, {eta} left");
+    let bar = progress::bar(2 * pairs, "{bar:15} {pos}/{len} games, {msg}, {eta} left");
     let start = Instant::now();
     let standing = contest.run(|games, standing| {
         if let (Some(records), Ok(())) = (&mut records, &written) {
             written = games.iter().try_for_each(|game| write_record(records, game));
         }
         bar.set_position(standing.games());
-        let elo = elo_text(standing.pairs.elo());
-        bar.set_message(format!("score {:.1} %, Elo {elo}", 100.0 * standing.pairs.score().middle));
+        let score = 100.0 * standing.pairs.score().middle;
+        let elo = elo_number(standing.pairs.elo().middle);
+        bar.set_message(format!("score {score:.1} %, Elo {elo}"));
     })?;
     bar.finish_and_clear();
     written?;
@@ -147,15 +149,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 fn openings(args: &Args, setup: Setup, pairs: u64) -> Result<Vec<Vec<Column>>, Failure> {
     let Some(text) = &args.openings else {
-        return Ok(Openings::choose_usual(setup, pairs as usize, args.seed));
+        return Ok(Openings::choose_usual(setup, pairs as usize, args.seed.seed));
     };
     let openings = match fs::read_to_string(text) {
         Ok(content) => Openings::Given(read_openings(setup, &content)?),
-        Err(_) => text.parse().map_err(|error| {
-            Failure::Input(format!("{error}, and it is no file that can be read"))
-        })?,
+        Err(_) => {
+            text.parse().map_err(|error| Failure::Input(format!("{error}, nor a readable file")))?
+        }
     };
-    Ok(openings.choose(setup, pairs as usize, args.seed)?)
+    Ok(openings.choose(setup, pairs as usize, args.seed.seed)?)
 }
 
 fn read_openings(setup: Setup, content: &str) -> Result<Vec<Vec<Column>>, Failure> {
@@ -165,21 +167,15 @@ fn read_openings(setup: Setup, content: &str) -> Result<Vec<Vec<Column>>, Failur
         let game =
             Game::parse(setup, moves).map_err(|error| Failure::from(error).in_line(number))?;
         if let Some(outcome) = game.position().outcome() {
-            let finished = Failure::Input(format!("'{moves}' is a finished game: {outcome}"));
+            let finished = Failure::Input(format!("the game is over after '{moves}': {outcome}"));
             return Err(finished.in_line(number));
         }
         openings.push(game.moves().to_vec());
     }
     if openings.is_empty() {
-        return Err(Failure::Input("there are no openings in the file".to_owned()));
+        return Err(Failure::Input("the file has no openings".to_owned()));
     }
     Ok(openings)
-}
-
-fn create(path: &PathBuf) -> Result<BufWriter<File>, Failure> {
-    let file = File::create(path);
-    let file = file.map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
-    Ok(BufWriter::new(file))
 }
 
 fn write_record(records: &mut impl Write, game: &GameRecord) -> io::Result<()> {
@@ -199,35 +195,41 @@ impl Report<'_> {
             &self.standing;
         let (first, second) = (&self.args.first, &self.args.second);
         let games = self.standing.games();
-        writeln!(out, "{first} against {second}: {games} games from {} openings", self.openings)?;
+        let (played, openings) = (counted(games, "game"), counted(self.openings, "opening"));
+        writeln!(out, "{first} vs {second}: {played} from {openings}")?;
         writeln!(out, "  won {won}, drawn {drawn}, lost {lost}")?;
         let Interval { low, middle, high } = pairs.score().map(|score| 100.0 * score);
-        writeln!(out, "  score {middle:.1} % (95 %: {low:.1} to {high:.1})")?;
+        writeln!(out, "  score {middle:.1} % (95 % CI: {low:.1} to {high:.1})")?;
         writeln!(out, "  Elo   {}", elo_text(pairs.elo()))?;
         let [won, drawn, lost] = first_mover;
-        writeln!(out, "  whoever began won {won}, drew {drawn}, lost {lost}")?;
+        writeln!(out, "  first mover: won {won}, drawn {drawn}, lost {lost}")?;
         for (player, Effort { moves, ms, nodes }) in [first, second].into_iter().zip(effort) {
             let each = |sum: f64| sum / (*moves).max(1) as f64;
             writeln!(
                 out,
-                "  {player}: {:.3} ms and {:.0} nodes a move, {:.2} ms a game",
+                "  {player}: {:.3} ms and {} per move, {:.2} ms per game",
                 each(*ms),
-                each(*nodes as f64),
+                counted(each(*nodes as f64).round() as u64, "node"),
                 ms / games.max(1) as f64
             )?;
         }
-        if let (Some(verdict), Some(SprtText(Sprt { elo0, elo1 }))) = (verdict, self.args.sprt) {
-            writeln!(out, "  ended early: a difference of {elo1} and not {elo0} Elo is {verdict}")?;
+        if let Some(SprtText(Sprt { elo0, elo1 })) = self.args.sprt {
+            let decision = match verdict {
+                Some(Verdict::Accepted) => format!("H1 accepted (Elo {elo1})"),
+                Some(Verdict::Rejected) => format!("H0 accepted (Elo {elo0})"),
+                None => format!("undecided between H0 (Elo {elo0}) and H1 (Elo {elo1})"),
+            };
+            writeln!(out, "  SPRT: {decision}")?;
         }
         let seconds = self.time.as_secs_f64();
-        writeln!(out, "{seconds:.1} s, {:.1} games a second", games as f64 / seconds)
+        writeln!(out, "{seconds:.1} s, {:.1} games/s", games as f64 / seconds)
     }
 
     fn json(&self) -> serde_json::Value {
         let Standing { results: [won, drawn, lost], first_mover, effort, pairs, verdict } =
             &self.standing;
         let interval = |Interval { low, middle, high }: Interval| {
-            // JSON has no infinity.
+            // JSON has no infinity: null.
             let number = |number: f64| number.is_finite().then_some(number);
             json!({ "low": number(low), "middle": number(middle), "high": number(high) })
         };
@@ -235,7 +237,7 @@ impl Report<'_> {
             .map(|Effort { moves, ms, nodes }| json!({ "moves": moves, "ms": ms, "nodes": nodes }));
         json!({
             "players": [self.args.first.to_string(), self.args.second.to_string()],
-            "seed": self.args.seed, "games": self.standing.games(), "openings": self.openings,
+            "seed": self.args.seed.seed, "games": self.standing.games(), "openings": self.openings,
             "won": won, "drawn": drawn, "lost": lost, "pairs": pairs.counts,
             "score": interval(pairs.score()), "elo": interval(pairs.elo()),
             "first_mover": first_mover, "effort": effort,
@@ -245,12 +247,16 @@ impl Report<'_> {
     }
 }
 
-/// A difference in strength with its interval, as in `+35 (95 %: +12 to +60)`.
+/// An Elo difference with its confidence interval: `+35 (95 % CI: +12 to +60)`.
 fn elo_text(elo: Interval) -> String {
-    let text = |elo: f64| match elo {
+    let Interval { low, middle, high } = elo;
+    format!("{} (95 % CI: {} to {})", elo_number(middle), elo_number(low), elo_number(high))
+}
+
+fn elo_number(elo: f64) -> String {
+    match elo {
         f64::INFINITY => "+∞".to_owned(),
         f64::NEG_INFINITY => "-∞".to_owned(),
-        _ => format!("{elo:+.0}"),
-    };
-    format!("{} (95 %: {} to {})", text(elo.middle), text(elo.low), text(elo.high))
+        _ => signed(elo),
+    }
 }

@@ -1,4 +1,4 @@
-//! `claimeven count`: how many distinct positions there are.
+//! `claimeven count`: counts distinct positions.
 
 use std::io::Write;
 
@@ -8,13 +8,14 @@ use serde::Serialize;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use crate::Failure;
+use crate::output::print_json;
 use crate::progress::bar;
 use crate::setup::{SetupArgs, SetupJson};
 
-/// Count the distinct positions of each ply
+/// Count the distinct positions at each ply
 #[derive(clap::Args)]
 #[command(group(ArgGroup::new("extent").required(true)))]
-#[command(after_help = "Mirror images count as two positions, transpositions as one.\n\n\
+#[command(after_help = "Mirror images are counted separately, transpositions once.\n\n\
     Examples:\n  \
     claimeven count --plies 10\n  \
     claimeven count --all --cols 4 --rows 4\n  \
@@ -28,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long, group = "extent")]
     all: bool,
 
-    /// Memory to use at most, in MiB [default: 90 % of what is free]
+    /// Memory limit, in MiB [default: 90 % of the free memory]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     memory_mb: Option<u64>,
 
@@ -88,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     })?;
     bar.finish_and_clear();
     if args.json {
-        writeln!(out, "{}", serde_json::to_string(&report)?)?;
+        print_json(&report)?;
     } else {
         let finished: u64 = report.plies.iter().map(|ply| ply.finished).sum();
         writeln!(out, "{:>5} {:>20} {finished:>20}", "total", report.positions)?;
@@ -96,11 +97,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Nine tenths of the bytes that can be used without swapping.
+/// 90 % of the bytes that can be used without swapping.
 fn free_memory() -> Result<u64, Failure> {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(memory).map_err(|error| {
-        Failure::Other(format!("cannot tell how much memory is free ({error}); use --memory-mb"))
+        Failure::Other(format!("cannot determine the free memory ({error}); use --memory-mb"))
     })?;
     let group = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
     Ok(system.available_memory().min(group) / 10 * 9)

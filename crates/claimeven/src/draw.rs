@@ -1,13 +1,13 @@
-//! A position drawn for people: as text for terminals and pipes, and as an SVG picture.
+//! Drawings of a position: as text for terminals and pipes, and as SVG.
 
 use std::fmt::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use claimeven_game::{Cell, Column, Player, Position};
 
-/// A board as text, with the winning lines in brackets and the last move in parentheses.
+/// A board as text, with the winning discs in brackets and the last move in parentheses.
 ///
-/// It is written with colours; streams that cannot show them leave them out.
+/// It contains colours, which `anstream` removes where they are not wanted.
 pub(crate) struct Drawing<'a> {
     pub(crate) position: &'a Position,
     pub(crate) last_move: Option<Column>,
@@ -41,7 +41,7 @@ impl fmt::Display for Drawing<'_> {
     }
 }
 
-/// The style of a player's disc, which is also that of its name.
+/// The style of a player's discs and name.
 pub(crate) fn disc_style(player: Player) -> Style {
     let colour = match player {
         Player::First => AnsiColor::BrightRed,
@@ -50,14 +50,14 @@ pub(crate) fn disc_style(player: Player) -> Style {
     Style::new().bold().fg_color(Some(colour.into()))
 }
 
-/// The colour of a board in pictures.
+/// The colour of the board in SVG.
 pub(crate) const BOARD_COLOUR: &str = "#2456a6";
 
-/// The colours of holes and discs in pictures, as rules of a style sheet.
+/// The colours of holes and discs in SVG, as CSS rules.
 pub(crate) const DISC_COLOURS: &str =
     ".empty { fill: #f6f8fb; } .first { fill: #d8343c; } .second { fill: #f5c518; }";
 
-/// The name of a disc in [`DISC_COLOURS`].
+/// The class of a disc in [`DISC_COLOURS`].
 pub(crate) const fn disc_class(player: Player) -> &'static str {
     match player {
         Player::First => "first",
@@ -65,7 +65,7 @@ pub(crate) const fn disc_class(player: Player) -> &'static str {
     }
 }
 
-/// The position as a self-contained SVG picture.
+/// The position as a self-contained SVG document.
 pub(crate) fn svg(position: &Position) -> String {
     const CELL: u32 = 48;
     const RADIUS: u32 = 19;
@@ -110,12 +110,12 @@ pub(crate) fn svg(position: &Position) -> String {
     )
 }
 
-/// The lines worth seeing: the winner's, or everybody's where each line is a point.
+/// The discs to highlight: the winning row, or all rows of both players where each is a point.
 pub(crate) fn highlighted_cells(position: &Position) -> Vec<Cell> {
     Player::BOTH.into_iter().flat_map(|player| position.line_cells(player)).collect()
 }
 
-/// The uppermost disc of a column.
+/// The topmost disc of a column.
 pub(crate) fn top_cell(position: &Position, column: Column) -> Option<Cell> {
     let rows = (0..position.setup().rows()).rev();
     rows.map(|row| Cell { column, row }).find(|&cell| position.disc(cell).is_some())

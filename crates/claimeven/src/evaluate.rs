@@ -1,4 +1,4 @@
-//! `claimeven evaluate`: how often a player's moves are those of perfect play.
+//! `claimeven evaluate`: compares a player's moves with perfect play.
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,17 +10,18 @@ use claimeven_search::Limits;
 use claimeven_zero::{Rate, Run, Strength, TestSet, evaluate, kept_networks};
 use serde_json::json;
 
+use crate::Failure;
+use crate::options::{SeedArgs, ThreadsArgs};
 use crate::plot::{Chart, Figure, Scale, Series};
 use crate::progress;
 use crate::setup::{SetupArgs, SetupJson};
-use crate::{Failure, cores};
 
-/// Measure a player's moves against exact scores
+/// Measure the strength of a player against exact scores
 #[derive(clap::Args)]
 #[command(after_help = "\
-An error is a move that gives away a win or a draw; a best move keeps the exact score: the fastest\n\
-win, the slowest loss. Intervals are 95 %. With --run, the networks of a training run take the\n\
-place of the player's own, from the first to the last.\n\n\
+An error is a move that gives away a win or a draw. A best move keeps the exact score: the fastest\n\
+win or the slowest loss. Intervals are 95 % confidence intervals. With --run, the player is measured\n\
+with the networks of a training run, from the first to the last.\n\n\
 Examples:\n  \
     claimeven evaluate level:5\n  \
     claimeven evaluate alphabeta:depth=8 --sets DIR --count 200\n  \
@@ -28,51 +29,48 @@ Examples:\n  \
     claimeven evaluate zero:sims=100 --run DIR\n  \
     claimeven evaluate zero:sims=0 --run DIR --networks 20 --svg > curve.svg")]
 pub(crate) struct Args {
-    /// The player
+    /// Player to measure
     #[arg(value_name = "AGENT")]
     agent: AgentSpec,
 
-    /// A training run, for a player with a network
+    /// Folder of a training run whose networks are measured
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
 
-    /// Networks of the run at most, evenly spread
+    /// Maximum number of networks of the run, evenly spread
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     networks: u16,
 
-    /// A folder of files with moves and exact score on each line
+    /// Folder of test sets: files with moves and exact score on each line
     #[arg(long, value_name = "DIR")]
     sets: Option<PathBuf>,
 
-    /// Positions of each file at most
+    /// Maximum number of positions of each test set
     #[arg(long, value_name = "N", default_value_t = 1000, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
 
-    /// Positions to be drawn by random play, besides
+    /// Number of random positions, in addition to the test sets
     #[arg(long, value_name = "N", default_value_t = 500, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     random: u32,
 
-    /// Discs on the random positions
+    /// Number of discs in the random positions
     #[arg(long, value_name = "A..B", default_value = "4..20", value_parser = discs)]
     discs: (u32, u32),
 
-    /// What the random positions are drawn by
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgs,
 
-    /// Positions at the same time; as many as there are cores if not given
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 
     /// Print JSON
     #[arg(long)]
     json: bool,
 
-    /// Print a plot over the iterations of the run as an SVG picture
+    /// Print a plot over the iterations of the run as SVG
     #[arg(long, requires = "run", conflicts_with = "json")]
     svg: bool,
 
@@ -85,16 +83,16 @@ fn discs(text: &str) -> Result<(u32, u32), String> {
         let (first, last) = (first.parse().ok()?, last.trim_start_matches('=').parse().ok()?);
         (first <= last).then_some((first, last))
     });
-    range.ok_or_else(|| format!("'{text}' is not a range such as 4..20"))
+    range.ok_or_else(|| "expected a range such as 4..20".to_owned())
 }
 
-/// One player, and the iteration of the run that its network is of.
-struct Examinee {
+/// A player to measure, and the iteration of its network.
+struct Candidate {
     agent: AgentSpec,
     iteration: Option<u64>,
 }
 
-/// What came of it.
+/// The measurements of a player.
 struct Outcome {
     iteration: Option<u64>,
     results: Vec<Strength>,
@@ -102,22 +100,22 @@ struct Outcome {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let setup = setup(args)?;
-    let examinees = examinees(args)?;
-    for examinee in &examinees {
-        examinee.agent.build(setup, 0)?;
+    let candidates = candidates(args)?;
+    for candidate in &candidates {
+        candidate.agent.build(setup, 0)?;
     }
-    let threads = args.threads.map_or_else(cores, usize::from);
+    let threads = args.threads.threads();
     let sets = sets(args, setup, threads)?;
 
     let positions: u64 = sets.iter().map(|set| set.len() as u64).sum();
-    let length = positions * examinees.len() as u64;
-    let bar = progress::bar(length, "{bar:25} {pos}/{len} positions, {msg}, {eta} left");
+    let length = positions * candidates.len() as u64;
+    let bar = progress::bar(length, "{bar:15} {pos}/{len} positions, {eta} left, {msg}");
     let mut outcomes = Vec::new();
-    for Examinee { agent, iteration } in &examinees {
+    for Candidate { agent, iteration } in &candidates {
         let mut results = Vec::new();
         for set in &sets {
             bar.set_message(set.name.clone());
-            let agent = || agent.build(setup, args.seed);
+            let agent = || agent.build(setup, args.seed.seed);
             let strength = evaluate(agent, set, &Limits::default(), threads, || bar.inc(1));
             results.push(strength.map_err(|error| Failure::Input(error.to_string()))?);
         }
@@ -136,7 +134,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The board that was asked for, or else that of the run.
+/// The board of the command line, or of the run.
 fn setup(args: &Args) -> Result<Setup, Failure> {
     let setup = args.setup.setup()?;
     let setup = match &args.run {
@@ -144,36 +142,37 @@ fn setup(args: &Args) -> Result<Setup, Failure> {
         _ => setup,
     };
     if args.discs.1 >= setup.cells() {
-        let message = format!("{} discs leave no move on {setup}", args.discs.1);
+        let message = format!("invalid value for '--discs': {} discs fill {setup}", args.discs.1);
         return Err(Failure::Input(message));
     }
     Ok(setup)
 }
 
-/// The player, or with a run the player with each of its networks.
-fn examinees(args: &Args) -> Result<Vec<Examinee>, Failure> {
+/// The player, or the player with each network of a run.
+fn candidates(args: &Args) -> Result<Vec<Candidate>, Failure> {
     let Some(folder) = &args.run else {
-        return Ok(vec![Examinee { agent: args.agent.clone(), iteration: None }]);
+        return Ok(vec![Candidate { agent: args.agent.clone(), iteration: None }]);
     };
     if !args.agent.has_parameter("model") || args.agent.given("model").is_some() {
-        let message = format!("--run gives a network to the player, which '{}' ", args.agent);
-        let reason = if args.agent.has_parameter("model") { "has already" } else { "cannot use" };
-        return Err(Failure::Input(message + reason));
+        let agent = &args.agent;
+        let reason =
+            if agent.has_parameter("model") { "already has a model" } else { "has no network" };
+        return Err(Failure::Input(format!("--run cannot be used with '{agent}', which {reason}")));
     }
     let kept = kept_networks(folder);
     if kept.is_empty() {
         return Err(Failure::Input(format!("the run in {} has no network yet", folder.display())));
     }
-    let examinee = |iteration: u64| {
+    let candidate = |iteration: u64| {
         let model = format!("{}@{iteration}", folder.display());
         let agent = args.agent.with("model", &model)?;
-        Ok(Examinee { agent, iteration: Some(iteration) })
+        Ok(Candidate { agent, iteration: Some(iteration) })
     };
-    spread(&kept, args.networks.into()).into_iter().map(examinee).collect()
+    spread(&kept, args.networks.into()).into_iter().map(candidate).collect()
 }
 
-/// So many of the iterations that are kept, evenly spread; the last one is among them, and the first
-/// if there are two. Of the later ones more are kept.
+/// At most `count` of the kept iterations, evenly spread; they include the last one, and the first
+/// one if there are two or more.
 fn spread(kept: &[u64], count: usize) -> Vec<u64> {
     let (first, last) = (kept[0], kept[kept.len() - 1]);
     if count == 1 {
@@ -194,14 +193,14 @@ fn sets(args: &Args, setup: Setup, threads: usize) -> Result<Vec<TestSet>, Failu
     if args.random > 0 {
         let (first, last) = args.discs;
         let count = args.random as usize;
-        sets.push(TestSet::random(setup, count, first..=last, args.seed, threads)?);
+        sets.push(TestSet::random(setup, count, first..=last, args.seed.seed, threads)?);
     }
     Ok(sets)
 }
 
-/// The sets of a folder by name: every file that is not a document.
+/// The test sets of a folder, sorted by name: files without an extension or with `.txt`.
 fn read_sets(folder: &Path, setup: Setup, count: usize) -> Result<Vec<TestSet>, Failure> {
-    let wrong = |error: io::Error| Failure::Input(format!("{}: {error}", folder.display()));
+    let wrong = |error: io::Error| Failure::in_file(folder, &error);
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(wrong)? {
         let path = entry.map_err(wrong)?.path();
@@ -210,7 +209,7 @@ fn read_sets(folder: &Path, setup: Setup, count: usize) -> Result<Vec<TestSet>, 
         }
     }
     if paths.is_empty() {
-        return Err(Failure::Input(format!("{}: there are no sets", folder.display())));
+        return Err(Failure::in_file(folder, &"the folder has no test sets"));
     }
     paths.sort();
     let load = |path: PathBuf| match TestSet::load(&path, setup) {
@@ -229,7 +228,7 @@ fn write_table(out: &mut impl Write, outcomes: &[Outcome]) -> io::Result<()> {
     writeln!(
         out,
         "{:<width$}  {:>9}  {:>24}  {:>26}  win to draw  win to loss  draw to loss  \
-         simulations  ms a move",
+         simulations  ms/move",
         "set", "positions", "errors", "best moves"
     )?;
     for Outcome { iteration, results } in outcomes {
@@ -241,7 +240,7 @@ fn write_table(out: &mut impl Write, outcomes: &[Outcome]) -> io::Result<()> {
             writeln!(
                 out,
                 "{set:<width$}  {positions:>9}  {:>24}  {:>26}  {wins_drawn:>11}  \
-                 {wins_lost:>11}  {draws_lost:>12}  {:>11.1}  {:>9.3}",
+                 {wins_lost:>11}  {draws_lost:>12}  {:>11.1}  {:>7.3}",
                 strength.error_rate().to_string(),
                 strength.best_rate().to_string(),
                 strength.simulations,
@@ -277,7 +276,7 @@ fn strength_json(strength: &Strength) -> serde_json::Value {
     })
 }
 
-/// Errors and best moves over the iterations, a line for each set.
+/// Error and best-move rates over the iterations, a line per test set.
 fn plot(args: &Args, outcomes: &[Outcome]) -> String {
     let names = outcomes.first().map_or(&[][..], |outcome| &outcome.results[..]);
     let series = |rate: fn(&Strength) -> Rate| {
@@ -308,7 +307,7 @@ fn plot(args: &Args, outcomes: &[Outcome]) -> String {
         y_text: |share| format!("{:.3} %", 100.0 * share).replace(".000", ""),
         series,
     };
-    let title = format!("{} against exact scores", args.agent);
+    let title = format!("{} vs. perfect play", args.agent);
     Figure {
         title: &title,
         charts: vec![

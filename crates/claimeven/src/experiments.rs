@@ -1,4 +1,4 @@
-//! `claimeven experiments`: claims about players, put to the test.
+//! `claimeven experiments`: tests claims about players.
 
 mod document;
 mod figure;
@@ -12,61 +12,60 @@ use std::time::{Duration, Instant};
 use claimeven_arena::{EXPERIMENTS, Experiment, Finding, Lab, Origin, Progress};
 use serde_json::json;
 
+use crate::Failure;
+use crate::options::{SeedArgs, ThreadsArgs};
+use crate::output::write_file;
 use crate::progress;
-use crate::{Failure, cores};
 
-/// Put claims about players to the test, with games and exact scores
+/// Test claims about players with games and exact scores
 #[derive(clap::Args)]
 #[command(after_help = "\
-Each experiment prints the claim, what was run, what was measured with 95 % intervals, and whether\n\
-the claim holds, which follows from the numbers. The same seed gives the same numbers, times\n\
-excepted, whatever the number of threads. All of them take some 20 minutes of two cores.\n\n\
+Each experiment prints the claim, what was run, the measurements with 95 % confidence intervals, and\n\
+whether the claim holds, which follows from the numbers. The same seed gives the same numbers except\n\
+for times, whatever the number of threads. All experiments take about 20 minutes on two cores.\n\n\
 Examples:\n  \
     claimeven experiments --list\n  \
     claimeven experiments deeper-wins\n  \
     claimeven experiments --quick\n  \
     claimeven experiments --out docs")]
 pub(crate) struct Args {
-    /// Which experiments; all of them if none is named
+    /// Experiments to run [default: all]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
-    /// List the experiments and their claims, and run none
+    /// List the experiments and their claims
     #[arg(long)]
     list: bool,
 
-    /// Write a document, experiments.md, and its pictures to a folder; what it has of experiments
-    /// that are not named is kept
+    /// Folder for a report, experiments.md, and its plots; an existing report keeps the sections of
+    /// the other experiments
     #[arg(long, value_name = "DIR", conflicts_with = "list")]
     out: Option<PathBuf>,
 
-    /// A little of everything, in seconds: to see how it works, not what comes of it
+    /// Run a few seconds of each experiment, to try the command; the verdicts mean nothing
     #[arg(long)]
     quick: bool,
 
-    /// What chance decides by
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArgs,
 
-    /// Games at the same time; as many as there are cores if not given
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// An experiment that was run.
+/// An experiment with its finding.
 struct Done {
     experiment: &'static Experiment,
     finding: Finding,
-    /// What runs it again.
+    /// Runs it again.
     command: String,
 }
 
-/// All experiments of a run, and how they were run.
+/// The experiments of one invocation, and its options.
 struct Run {
     done: Vec<Done>,
     seed: u64,
@@ -87,19 +86,19 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return Ok(());
     }
     if let Some(folder) = &args.out {
-        // Before minutes of play rather than after them.
-        let pictures = folder.join("experiments");
-        fs::create_dir_all(&pictures).map_err(|error| in_file(&pictures, &error))?;
+        // Fail before minutes of play, not after.
+        let plots = folder.join("experiments");
+        fs::create_dir_all(&plots).map_err(|error| Failure::unwritable(&plots, &error))?;
     }
-    let threads = args.threads.map_or_else(cores, usize::from);
-    let bar = progress::bar(0, "{bar:25} {msg} {pos}/{len}, {eta} left");
+    let (seed, threads) = (args.seed.seed, args.threads.threads());
+    let bar = progress::bar(0, "{bar:20} {msg} {pos}/{len}, {eta} left");
     let watch = |progress| match progress {
         Progress::More(steps) => bar.inc_length(steps),
         Progress::Done(steps) => bar.inc(steps),
     };
-    let lab = Lab::new(args.seed, threads, args.quick, &watch);
+    let lab = Lab::new(seed, threads, args.quick, &watch);
     let start = Instant::now();
-    let mut run = Run { done: Vec::new(), seed: args.seed, threads, quick: args.quick };
+    let mut run = Run { done: Vec::new(), seed, threads, quick: args.quick };
     for (number, experiment) in (1..).zip(&chosen) {
         bar.reset();
         bar.set_length(0);
@@ -107,15 +106,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let finding = experiment.run(&lab)?;
         bar.set_message("");
         let quick = if args.quick { " --quick" } else { "" };
-        let command =
-            format!("claimeven experiments {} --seed {}{quick}", experiment.name, args.seed);
+        let command = format!("claimeven experiments {} --seed {seed}{quick}", experiment.name);
         let result = Done { experiment, finding, command };
         if !args.json {
             bar.suspend(|| text::write(&mut out, &result))?;
         }
         run.done.push(result);
         if let Some(folder) = &args.out {
-            // At once, so that an interrupted run leaves what it has found.
+            // After each experiment, so that an interrupted run keeps its findings.
             write_files(folder, &run)?;
         }
     }
@@ -128,7 +126,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The experiments that were named, each once, in the order of the table; all if none was named.
+/// The experiments with these names, each once, in the order of the table; all if none is named.
 fn chosen(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
     for name in names {
         Experiment::named(name)?;
@@ -138,23 +136,16 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
 }
 
 fn write_files(folder: &Path, run: &Run) -> Result<(), Failure> {
-    let write = |path: PathBuf, content: String| {
-        fs::write(&path, content).map_err(|error| in_file(&path, &error))
-    };
     for done in &run.done {
         for figure in &done.finding.figures {
             let file = format!("{}.svg", figure.name);
-            write(folder.join("experiments").join(file), figure::svg(figure))?;
+            write_file(&folder.join("experiments").join(file), figure::svg(figure))?;
         }
     }
     let path = folder.join("experiments.md");
-    // There may be none yet.
-    let older = fs::read_to_string(&path).unwrap_or_default();
-    write(path, document::markdown(run, &older))
-}
-
-fn in_file(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::Input(format!("{}: {error}", path.display()))
+    // The file may not exist yet.
+    let previous = fs::read_to_string(&path).unwrap_or_default();
+    write_file(&path, document::markdown(run, &previous))
 }
 
 impl Run {

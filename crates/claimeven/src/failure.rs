@@ -1,30 +1,43 @@
-//! Why a command failed, and the exit code that says so.
+//! Why a command failed, and its exit code.
 
+use std::fmt::Display;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
+use anstyle::{AnsiColor, Style};
 use claimeven_arena::{OpeningError, RecordError, SpecError, UnknownExperiment};
 use claimeven_game::{BoardError, CountError, MoveTextError, SetupError};
 use claimeven_search::AgentError;
 use claimeven_solver::Unsolvable;
 
-/// The end of a command that did not do what it was asked for.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The command line or the input is wrong.
+    /// The command line or the input is invalid: exit code 2.
     Input(String),
-    /// The command line is a question (`--help`, `--version`), or not one that clap understands.
+    /// What clap returns instead of arguments: an error, or the text of `--help` or `--version`.
     CommandLine(clap::Error),
-    /// Nobody reads the output any more, so there is nothing left to do.
+    /// The reader of the output has gone (`| head`), which is not an error.
     OutputClosed,
-    /// The input is wrong, and the user has been told.
+    /// The input is invalid, and the errors have been printed: exit code 2.
     Reported,
-    /// Anything else.
+    /// Anything else, such as output that cannot be written: exit code 1.
     Other(String),
 }
 
 impl Failure {
-    /// The same failure with the number of the input line whose fault it is.
+    /// An input file that cannot be read, or whose content is invalid.
+    pub(crate) fn in_file(path: &Path, error: &dyn Display) -> Failure {
+        Failure::Input(format!("{}: {error}", path.display()))
+    }
+
+    /// An output file that cannot be written.
+    pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
+        Failure::Other(format!("cannot write {}: {error}", path.display()))
+    }
+
+    /// The same failure with the number of the input line that caused it.
     pub(crate) fn in_line(self, number: u64) -> Failure {
         match self {
             Failure::Input(message) => Failure::Input(format!("line {number}: {message}")),
@@ -32,21 +45,21 @@ impl Failure {
         }
     }
 
-    /// What went wrong, in one line.
+    /// The error message, in one line.
     pub(crate) fn message(&self) -> String {
         match self {
             Failure::CommandLine(error) => one_line(error),
             Failure::Input(message) | Failure::Other(message) => message.clone(),
-            Failure::OutputClosed => "nobody reads the output".to_owned(),
-            Failure::Reported => "the input is wrong".to_owned(),
+            Failure::OutputClosed => "the output was closed".to_owned(),
+            Failure::Reported => "invalid input".to_owned(),
         }
     }
 
-    /// Says what went wrong in one line on standard error and chooses the exit code.
+    /// Prints the error on standard error and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         let (code, message) = match self {
             Failure::CommandLine(error) if !error.use_stderr() => {
-                // Help and version texts; a closed output is the reader's choice.
+                // Help and version; a closed output is not an error.
                 let _ = error.print();
                 return ExitCode::SUCCESS;
             }
@@ -56,9 +69,15 @@ impl Failure {
             Failure::Input(message) => (2, message),
             Failure::Other(message) => (1, message),
         };
-        anstream::eprintln!("claimeven: {message}");
+        print_error(&message);
         ExitCode::from(code)
     }
+}
+
+/// Prints an error as clap does, in one line.
+pub(crate) fn print_error(message: &str) {
+    let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+    anstream::eprintln!("{style}error:{style:#} {message}");
 }
 
 /// Clap's message without its usage and its line breaks.
@@ -93,7 +112,7 @@ impl From<serde_json::Error> for Failure {
     }
 }
 
-/// Errors of the libraries that are always the input's fault.
+/// Library errors that are always caused by the input.
 macro_rules! input_errors {
     ($($error:ty),*) => {$(
         impl From<$error> for Failure {

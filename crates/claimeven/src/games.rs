@@ -1,6 +1,7 @@
-//! `claimeven games`: what is in a file of games, and the same in other formats.
+//! `claimeven games`: lists the games of a file or exports them.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use claimeven_arena::{GameRecord, OlderRecord, Reason, pgn};
@@ -9,9 +10,14 @@ use serde_json::json;
 
 use crate::Failure;
 use crate::records::RecordsArgs;
+use crate::text::counted;
 
-/// List the games of a file, or write them in another format
+/// List the games of a file, or export them to another format
 #[derive(clap::Args)]
+#[command(arg_required_else_help = false)]
+#[command(after_help = "Examples:\n  \
+    claimeven games list games.jsonl --longest 5\n  \
+    claimeven games export games.jsonl --format pgn > games.pgn")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -23,13 +29,14 @@ enum Command {
     Export(ExportArgs),
 }
 
-/// List games: who played, who began, who won, how long it took
+/// List games: players, first player, winner, length and times
 #[derive(clap::Args)]
 #[command(after_help = "\
-A player is named by its name or a part of it.\n\n\
+NAME can be a part of the name. Players are counted from 1.\n\n\
 Examples:\n  \
     claimeven games list games.jsonl\n  \
     claimeven games list games.jsonl --player mcts --winner draw\n  \
+    claimeven games list games.jsonl --distinct\n  \
     claimeven games list games.jsonl --longest 5 --json")]
 struct ListArgs {
     #[command(flatten)]
@@ -39,24 +46,28 @@ struct ListArgs {
     #[arg(long, value_name = "NAME")]
     player: Option<String>,
 
-    /// Only games that this player won, or those that nobody did: draw
+    /// Only games won by this player; 'draw' for drawn games
     #[arg(long, value_name = "NAME")]
     winner: Option<String>,
 
-    /// Only so many games, the longest first
-    #[arg(long, value_name = "N", conflicts_with = "shortest")]
+    /// Only the N longest games, longest first
+    #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "shortest")]
     longest: Option<usize>,
 
-    /// Only so many games, the shortest first
-    #[arg(long, value_name = "N")]
+    /// Only the N shortest games, shortest first
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     shortest: Option<usize>,
 
-    /// Print a JSON document for each game
+    /// Only the first of several games with the same board, players and moves
+    #[arg(long)]
+    distinct: bool,
+
+    /// Print a JSON object per game
     #[arg(long)]
     json: bool,
 }
 
-/// Write games in another format
+/// Export games to another format
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     claimeven games export games.jsonl --format pgn > games.pgn\n  \
@@ -65,16 +76,16 @@ struct ExportArgs {
     #[command(flatten)]
     records: RecordsArgs,
 
-    /// The format
+    /// Output format
     #[arg(long, value_name = "FORMAT")]
     format: Format,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
-    /// A JSON document for each game, as older programs have it
+    /// JSON object per game, in the format of older Connect Four programs
     Older,
-    /// Text with headers and moves, as chess has it
+    /// Portable Game Notation, adapted from chess
     Pgn,
 }
 
@@ -87,7 +98,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 fn list(args: &ListArgs) -> Result<(), Failure> {
     let mut records = args.records.read()?;
-    records.retain(|record| args.wants(record));
+    records.retain(|record| args.matches(record));
+    if args.distinct {
+        let mut seen = HashSet::new();
+        records.retain(|record| seen.insert(identity(record)));
+    }
     if let Some(count) = args.longest {
         records.sort_by_key(|record| Reverse(record.moves.len()));
         records.truncate(count);
@@ -108,7 +123,7 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
 }
 
 impl ListArgs {
-    fn wants(&self, record: &GameRecord) -> bool {
+    fn matches(&self, record: &GameRecord) -> bool {
         let is_named = |place: usize, name: &String| record.players[place].name.contains(name);
         let by_player =
             self.player.as_ref().is_none_or(|name| is_named(0, name) || is_named(1, name));
@@ -120,18 +135,18 @@ impl ListArgs {
     }
 }
 
-/// What is said of a game without a winner.
+/// The entry for a game without a winner.
 fn no_winner(record: &GameRecord) -> &'static str {
     if record.result.reason == Reason::Unfinished { "none" } else { "draw" }
 }
 
-/// The winner, if it is one of the players.
+/// The index of the winner.
 fn winner(record: &GameRecord) -> Option<usize> {
     record.result.winner.filter(|&winner| winner < 2)
 }
 
 fn write_table(out: &mut impl Write, records: &[GameRecord]) -> io::Result<()> {
-    let header = ["id", "player 1", "player 2", "began", "winner", "reason", "moves", "s 1", "s 2"];
+    let header = ["id", "player 1", "player 2", "first", "winner", "reason", "moves", "s 1", "s 2"];
     let mut rows = vec![header.map(str::to_owned)];
     for record in records {
         let [one, two] = &record.players;
@@ -158,7 +173,13 @@ fn write_table(out: &mut impl Write, records: &[GameRecord]) -> io::Result<()> {
         });
         writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
     }
-    writeln!(out, "{} games", records.len())
+    writeln!(out, "{}", counted(records.len(), "game"))
+}
+
+/// What makes two games the same: the setup, the players in order of play, and the moves.
+fn identity(record: &GameRecord) -> (String, [String; 2], String) {
+    let players = [0, 1].map(|turn| record.players[record.mover(turn)].agent.clone());
+    (format!("{:?}", record.setup), players, record.move_text())
 }
 
 fn summary(record: &GameRecord) -> serde_json::Value {

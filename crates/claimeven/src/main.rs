@@ -1,4 +1,4 @@
-//! The `claimeven` program: one file per subcommand, and what they share.
+//! The `claimeven` command: one file per subcommand, and the parts that they share.
 
 mod agents;
 mod analyze;
@@ -14,6 +14,8 @@ mod evaluate;
 mod experiments;
 mod failure;
 mod games;
+mod options;
+mod output;
 mod perft;
 mod play;
 mod plot;
@@ -28,6 +30,7 @@ mod show;
 mod solve;
 mod solver;
 mod stream;
+mod text;
 mod train;
 mod tree;
 mod ugi;
@@ -37,13 +40,12 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 use failure::Failure;
 
-/// Plays, solves, teaches, compares and learns Connect Four on any board.
+/// Play, solve, analyze and study Connect Four on any board
 #[derive(Parser)]
-#[command(version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(version, max_term_width = 100)]
 #[command(
-    after_help = "More: show, review, evaluate, experiments, replay, games, ugi, perft, count,\n\
-    book, bench, completions. Without a command: the web application. The --help\n\
-    of each has examples."
+    after_help = "More commands: show, review, evaluate, experiments, replay, games, puzzles,\n\
+    perft, count, book, bench, ugi, completions. The default command is serve."
 )]
 struct Cli {
     /// When to use colour: auto, always or never
@@ -109,7 +111,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// How many threads to use where nobody says.
+/// The default number of threads.
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, Into::into)
 }
@@ -149,7 +151,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     }
 }
 
-/// What a command line without a command stands for.
+/// The command to run if none is given.
 fn default_command() -> Result<Option<Command>, clap::Error> {
     Ok(Cli::try_parse_from(["claimeven", "serve"])?.command)
 }

@@ -1,4 +1,4 @@
-//! `claimeven perft`: how many move sequences there are.
+//! `claimeven perft`: counts move sequences.
 
 use std::io::Write;
 
@@ -6,22 +6,23 @@ use claimeven_game::{Game, Position, perft};
 use serde::Serialize;
 
 use crate::Failure;
+use crate::output::print_json;
 use crate::progress::bar;
 use crate::setup::{SetupArgs, SetupJson};
 
 /// Count the move sequences of each length
 #[derive(clap::Args)]
-#[command(after_help = "A sequence ends with its game: a finished game has no further moves.\n\n\
+#[command(after_help = "Sequences end when the game is over.\n\n\
     Examples:\n  \
     claimeven perft 10\n  \
     claimeven perft 8 --from 4444\n  \
     claimeven perft 6 --cols 4 --rows 5 --ruleset lines --json")]
 pub(crate) struct Args {
-    /// The longest length to count
+    /// Maximum length of the sequences, in plies
     #[arg(value_name = "N", allow_negative_numbers = true)]
     plies: u32,
 
-    /// Moves to start from, such as 4453
+    /// Moves of the starting position, such as 4453
     #[arg(long, value_name = "POS", default_value = "", hide_default_value = true)]
     from: String,
 
@@ -63,12 +64,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     if args.json {
-        writeln!(out, "{}", serde_json::to_string(&report)?)?;
+        print_json(&report)?;
     }
     Ok(())
 }
 
-/// Counts in parts, one for each opening of a few moves, and shows how many of them are done.
+/// Counts opening by opening, to show the progress.
 fn count(start: &Position, plies: u32) -> u64 {
     const OPENING: u32 = 3;
     if plies <= 2 * OPENING {

@@ -1,4 +1,4 @@
-//! Charts as self-contained SVG pictures, for light and dark pages.
+//! Charts as self-contained SVG documents, for light and dark pages.
 
 mod heat;
 mod ranges;
@@ -18,28 +18,27 @@ pub(crate) struct Figure<'a> {
 pub(crate) struct Chart<'a> {
     pub(crate) title: &'a str,
     pub(crate) x_label: &'a str,
-    /// What stands under the horizontal axis, and where; the numbers of the points if nothing is given.
+    /// Positions and labels on the x axis; by default the x values of the points.
     pub(crate) x_ticks: Vec<(f64, String)>,
-    /// How a value on the vertical axis is written.
+    /// Formats a value on the y axis.
     pub(crate) y_text: fn(f64) -> String,
     pub(crate) scale: Scale,
     pub(crate) series: Vec<Series>,
 }
 
-/// How the vertical axis is divided.
+/// The scale of the y axis.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// Equal steps are equal factors.
     Logarithmic,
-    /// Equal steps are equal amounts, from 0.
+    /// Starts at 0.
     Linear,
 }
 
-/// Points that belong together, from left to right.
+/// A named series of points, from left to right.
 pub(crate) struct Series {
     pub(crate) name: String,
     pub(crate) points: Vec<(f64, f64)>,
-    /// Where values may lie, as bars.
+    /// Error bars.
     pub(crate) ranges: Vec<(f64, [f64; 2])>,
 }
 
@@ -49,10 +48,10 @@ const RIGHT: f64 = 24.0;
 const TOP: f64 = 84.0;
 const BOTTOM: f64 = 52.0;
 const LEGEND_ROW: f64 = 24.0;
-/// Names below the horizontal axis at most.
+/// The maximum number of labels on the x axis.
 const MOST_TICKS: usize = 14;
 
-/// Colours that people with any kind of colour vision can tell apart, and that print well.
+/// Colours that are distinct for any kind of colour vision and in print.
 const COLOURS: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b4fa0", "#444444"];
 
@@ -61,9 +60,9 @@ const DARK_COLOURS: [&str; 8] =
     ["#3b9ddd", "#f0812f", "#1fbf92", "#e09cc4", "#f0b840", "#8cd0f5", "#a58be0", "#c0c4cc"];
 
 impl Figure<'_> {
-    /// The picture.
+    /// Renders the SVG document.
     pub(crate) fn svg(&self) -> String {
-        // One chart alone may be wide.
+        // A single chart is wider.
         let chart_width = if self.charts.len() == 1 { 820.0 } else { 520.0 };
         let width = chart_width * self.charts.len() as f64;
         let names: Vec<&str> = self.charts.first().map_or(Vec::new(), |chart| {
@@ -96,7 +95,7 @@ impl Figure<'_> {
     }
 }
 
-/// The row and the left end of each name in a legend.
+/// The row and the x coordinate of each legend entry.
 fn legend_places(names: &[&str], width: f64) -> Vec<(usize, f64)> {
     let (mut row, mut x) = (0, LEFT);
     let place = |name: &&str| {
@@ -111,7 +110,7 @@ fn legend_places(names: &[&str], width: f64) -> Vec<(usize, f64)> {
     names.iter().map(place).collect()
 }
 
-/// The beginning of a picture: its size, its styles, its page and its title.
+/// The start of the document: size, styles, background and title.
 fn open(title: &str, width: f64, height: f64) -> String {
     let mut dark = String::new();
     for (index, colour) in DARK_COLOURS.iter().enumerate() {
@@ -146,7 +145,7 @@ fn open(title: &str, width: f64, height: f64) -> String {
     )
 }
 
-/// Where titles begin.
+/// The x coordinate of titles.
 const MARGIN: f64 = 24.0;
 
 impl Chart<'_> {
@@ -165,13 +164,13 @@ impl Chart<'_> {
         let Some(axis) = Axis::of(self) else { return };
         let x_ticks = self.all_x_ticks();
         let xs = || x_ticks.iter().map(|(x, _)| *x);
-        let (x_least, x_most) =
+        let (x_min, x_max) =
             (xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max));
         let (start, end, floor) = (left + LEFT, left + width - RIGHT, TOP + CHART_HEIGHT);
-        // A little room beside the first and the last point.
+        // Some room beside the first and the last point.
         let (first, last) = (start + 14.0, end - 14.0);
         let x_at = |x: f64| {
-            let share = if x_most > x_least { (x - x_least) / (x_most - x_least) } else { 0.5 };
+            let share = if x_max > x_min { (x - x_min) / (x_max - x_min) } else { 0.5 };
             first + share * (last - first)
         };
         let y_at = |value: f64| TOP + CHART_HEIGHT * (1.0 - axis.share(value));
@@ -239,50 +238,50 @@ impl Chart<'_> {
     }
 }
 
-/// The vertical axis of a chart.
+/// The y axis of a chart.
 struct Axis {
     scale: Scale,
-    /// The ends; of their logarithms on a logarithmic axis.
+    /// Minimum and maximum; their base-10 logarithms on a logarithmic axis.
     ends: [f64; 2],
     step: f64,
 }
 
 impl Axis {
-    /// An axis that has room for all values; `None` if there are none.
+    /// An axis for all values; `None` if there are none.
     fn of(chart: &Chart) -> Option<Axis> {
         let points = chart.series.iter().flat_map(|series| &series.points).map(|&(_, y)| y);
         let ends =
             chart.series.iter().flat_map(|series| &series.ranges).flat_map(|&(_, ends)| ends);
         let values: Vec<f64> = points.chain(ends).filter(|value| value.is_finite()).collect();
-        let most = values.iter().copied().reduce(f64::max)?;
-        let least = values.iter().copied().reduce(f64::min)?;
+        let max = values.iter().copied().reduce(f64::max)?;
+        let min = values.iter().copied().reduce(f64::min)?;
         Some(match chart.scale {
             // Whole decades, and at least one of them.
             Scale::Logarithmic => {
-                let least = least.log10().floor();
-                let ends = [least, most.log10().ceil().max(least + 1.0)];
+                let min = min.log10().floor();
+                let ends = [min, max.log10().ceil().max(min + 1.0)];
                 Axis { scale: Scale::Logarithmic, ends, step: 1.0 }
             }
             Scale::Linear => {
-                let step = round_step(most / 5.0);
-                Axis { scale: Scale::Linear, ends: [0.0, (most / step).ceil() * step], step }
+                let step = round_step(max / 5.0);
+                Axis { scale: Scale::Linear, ends: [0.0, (max / step).ceil() * step], step }
             }
         })
     }
 
-    /// How far up a value is, 0 to 1.
+    /// The height of a value, 0 to 1.
     fn share(&self, value: f64) -> f64 {
-        let [least, most] = self.ends;
+        let [min, max] = self.ends;
         let value = match self.scale {
             Scale::Logarithmic => value.log10(),
             Scale::Linear => value,
         };
-        (value - least) / (most - least)
+        (value - min) / (max - min)
     }
 
     fn ticks(&self) -> Vec<f64> {
-        let [least, most] = self.ends;
-        let ticks = ticks(least, most, self.step);
+        let [min, max] = self.ends;
+        let ticks = ticks(min, max, self.step);
         match self.scale {
             Scale::Logarithmic => ticks.map(|decade| 10_f64.powf(decade)).collect(),
             Scale::Linear => ticks.collect(),
@@ -293,26 +292,26 @@ impl Axis {
         if self.scale == Scale::Linear {
             return Vec::new();
         }
-        let [_, most] = self.ends;
-        let decades = self.ticks().into_iter().filter(|decade| decade.log10() < most - 0.5);
+        let [_, max] = self.ends;
+        let decades = self.ticks().into_iter().filter(|decade| decade.log10() < max - 0.5);
         decades.flat_map(|decade| (2..10).map(move |step| decade * f64::from(step))).collect()
     }
 }
 
-/// The least of 1, 2, 5, 10, 20, … and of 0.1, 0.2, 0.5, … that is not smaller.
-pub(crate) fn round_step(least: f64) -> f64 {
-    let decade = 10_f64.powf(least.max(1e-9).log10().floor());
+/// Rounds up to 1, 2 or 5 times a power of ten.
+pub(crate) fn round_step(min: f64) -> f64 {
+    let decade = 10_f64.powf(min.max(1e-9).log10().floor());
     let steps = [1.0, 2.0, 5.0].map(|step| step * decade);
-    steps.into_iter().find(|&step| step >= least).unwrap_or(10.0 * decade)
+    steps.into_iter().find(|&step| step >= min).unwrap_or(10.0 * decade)
 }
 
-/// The numbers from one to another, so far apart.
-pub(crate) fn ticks(least: f64, most: f64, step: f64) -> impl Iterator<Item = f64> {
-    let numbers = (0..=100).map(move |tick| least + f64::from(tick) * step);
-    numbers.take_while(move |&number| number <= most + 1e-6 * step)
+/// The multiples of the step from the minimum to the maximum.
+pub(crate) fn ticks(min: f64, max: f64, step: f64) -> impl Iterator<Item = f64> {
+    let numbers = (0..=100).map(move |tick| min + f64::from(tick) * step);
+    numbers.take_while(move |&number| number <= max + 1e-6 * step)
 }
 
-/// How the points of a series look: a colour and a shape of their own.
+/// The marker of a series: its own colour and shape.
 struct Mark {
     index: usize,
     colour: &'static str,
@@ -354,7 +353,7 @@ fn line(svg: &mut String, class: &str, [x1, y1, x2, y2]: [f64; 4]) {
     );
 }
 
-/// Seconds in the unit one would say them in, without zeros after the point.
+/// A time in seconds with a suitable unit, without trailing zeros.
 pub(crate) fn short_time_text(seconds: f64) -> String {
     let text = time_text(seconds);
     let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
@@ -362,7 +361,7 @@ pub(crate) fn short_time_text(seconds: f64) -> String {
     format!("{} {unit}", number.trim_end_matches('.'))
 }
 
-/// Seconds in the unit one would say them in.
+/// A time in seconds with a suitable unit.
 pub(crate) fn time_text(seconds: f64) -> String {
     let three_digits = |number: f64| match number {
         ..9.995 => format!("{number:.2}"),
@@ -376,7 +375,7 @@ pub(crate) fn time_text(seconds: f64) -> String {
     }
 }
 
-/// A count in thousands, millions and so on, as the axis of a plot has it.
+/// A count in thousands, millions and so on, for an axis.
 pub(crate) fn count_text(count: f64) -> String {
     let (unit, name) = match count {
         ..1e3 => (1.0, ""),
@@ -387,7 +386,7 @@ pub(crate) fn count_text(count: f64) -> String {
     format!("{}{name}", (10.0 * count / unit).round() / 10.0)
 }
 
-/// A text as it stands in an SVG file.
+/// Escapes a text for SVG and HTML.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

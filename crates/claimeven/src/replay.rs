@@ -4,19 +4,24 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use claimeven_arena::{GameRecord, RecordError};
 use claimeven_game::Game;
+use serde_json::json;
 
 use crate::Failure;
 use crate::draw::Drawing;
+use crate::failure::print_error;
+use crate::output::print_json;
 use crate::play::read_line;
-use crate::records::RecordsArgs;
+use crate::records::{RecordsArgs, pick};
 use crate::show::status;
+use crate::text::counted;
 
-/// Go through recorded games again, or check them
+/// Step through recorded games, or verify them
 #[derive(clap::Args)]
 #[command(after_help = "\
-On a terminal a game is shown step by step: Enter for the next move, b for the one before, a\n\
-number to jump to a move, q to leave. In a pipe it is printed as a whole.\n\n\
---seed-check lets the players choose again. Players with a time limit may well choose otherwise.\n\n\
+On a terminal, games are shown step by step: Enter for the next move, b for the previous one, a\n\
+number to jump to a move, q to quit. In a pipe, whole games are printed.\n\n\
+--seed-check lets the players choose their moves again. Players with a time limit may choose\n\
+different ones.\n\n\
 Examples:\n  \
     claimeven match level:3 level:4 --games 10 --out games.jsonl\n  \
     claimeven replay games.jsonl --game 3\n  \
@@ -26,33 +31,34 @@ pub(crate) struct Args {
     #[command(flatten)]
     records: RecordsArgs,
 
-    /// Only the game with this id
+    /// Only the game with this id, or with this number in the file
     #[arg(long, value_name = "ID")]
     game: Option<String>,
 
-    /// Check every move and result instead of showing them
+    /// Check that all moves are legal and all results correct, instead of showing the games
     #[arg(long)]
     verify: bool,
 
-    /// Check besides that the players choose the same moves again
+    /// Also check that the players choose the same moves again (implies --verify)
     #[arg(long)]
     seed_check: bool,
 
-    /// Step by step, though it is no terminal
+    /// Show games step by step even in a pipe
     #[arg(long, conflicts_with_all = ["verify", "seed_check"])]
     step: bool,
+
+    /// Print the result of --verify as JSON
+    #[arg(long, conflicts_with = "step")]
+    json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut records = args.records.read()?;
     if let Some(id) = &args.game {
-        records.retain(|record| record.id == *id);
-        if records.is_empty() {
-            return Err(Failure::Input(format!("there is no game '{id}' in the file")));
-        }
+        records = vec![pick(records, Some(id))?];
     }
     if args.verify || args.seed_check {
-        return verify(&records, args.seed_check);
+        return verify(&records, args);
     }
     let mut out = anstream::stdout().lock();
     let on_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
@@ -63,50 +69,60 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         show.write_header(&mut out)?;
         if !steps {
             show.write_all(&mut out)?;
-        } else if let Wish::Quit = show.step_through(&mut input, &mut out)? {
+        } else if let After::Quit = show.step_through(&mut input, &mut out)? {
             return Ok(());
         }
     }
     Ok(())
 }
 
-/// Checks all games, says what is wrong with each that is, and how many were right.
-fn verify(records: &[GameRecord], seed_check: bool) -> Result<(), Failure> {
+/// Checks all games, and reports the first error of each.
+fn verify(records: &[GameRecord], args: &Args) -> Result<(), Failure> {
     let (mut moves, mut chosen, mut wrong) = (0, 0, 0);
     let mut check = |record: &GameRecord| -> Result<(), RecordError> {
         record.replay()?;
         moves += record.moves.len();
-        if seed_check {
+        if args.seed_check {
             chosen += record.choose_again()?;
         }
         Ok(())
     };
     for record in records {
         if let Err(error) = check(record) {
-            anstream::eprintln!("claimeven: {error}");
+            print_error(&error.to_string());
             wrong += 1;
         }
     }
+    let games = counted(records.len(), "game");
+    if args.json {
+        let reproduced = args.seed_check.then_some(chosen);
+        let games = records.len();
+        let report = json!({ "games": games, "invalid": wrong, "moves": moves, "reproduced_moves": reproduced });
+        print_json(&report)?;
+    }
     if wrong > 0 {
-        return Err(Failure::Input(format!("{wrong} of {} games are not right", records.len())));
+        return Err(Failure::Input(format!("{wrong} of {games} failed the check")));
+    }
+    if args.json {
+        return Ok(());
     }
     let mut out = anstream::stdout().lock();
-    writeln!(out, "{} games: all {moves} moves are legal, all results right", records.len())?;
-    if seed_check {
-        writeln!(out, "{chosen} moves were chosen again as they were")?;
+    writeln!(out, "{games}, {}: all legal, all results correct", counted(moves, "move"))?;
+    if args.seed_check {
+        writeln!(out, "{} reproduced", counted(chosen, "move"))?;
     }
     Ok(())
 }
 
-/// A game on show.
+/// A game being shown.
 struct Show<'a> {
     record: &'a GameRecord,
     game: Game,
 }
 
-/// What a person wants after a game.
-enum Wish {
-    Next,
+/// What to do after a game.
+enum After {
+    NextGame,
     Quit,
 }
 
@@ -115,7 +131,7 @@ impl Show<'_> {
         let GameRecord { id, time, players, first_player, .. } = self.record;
         let (first, second) = (&players[*first_player].name, &players[1 - first_player].name);
         let setup = self.game.position().setup();
-        writeln!(out, "game {id}, {time}, {setup}: X is {first}, O is {second}")
+        writeln!(out, "Game {id}, {time}, {setup}: X is {first}, O is {second}")
     }
 
     fn write_all(&self, out: &mut impl Write) -> io::Result<()> {
@@ -127,7 +143,7 @@ impl Show<'_> {
         writeln!(out, "moves: {}\n", self.game.move_text())
     }
 
-    fn step_through(&self, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<Wish> {
+    fn step_through(&self, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<After> {
         let last = self.game.moves().len();
         let mut ply = 0;
         loop {
@@ -141,24 +157,25 @@ impl Show<'_> {
                 out.flush()?;
                 let Some(line) = read_line(input)? else {
                     writeln!(out)?;
-                    return Ok(Wish::Quit);
+                    return Ok(After::Quit);
                 };
                 match (line.trim(), line.trim().parse::<usize>()) {
-                    ("", _) if ply == last => return Ok(Wish::Next),
+                    ("", _) if ply == last => return Ok(After::NextGame),
                     ("", _) => break ply + 1,
                     ("b", _) => break ply.saturating_sub(1),
-                    ("q", _) => return Ok(Wish::Quit),
+                    ("q", _) => return Ok(After::Quit),
                     (_, Ok(number)) if number <= last => break number,
                     (text, _) => writeln!(
                         out,
-                        "{text:?} is none of Enter (next), b (back), 0 to {last} (jump) and q (quit)"
+                        "unknown command '{text}': Enter for the next move, b for the previous one, \
+                         0 to {last} to jump, q to quit"
                     )?,
                 }
             };
         }
     }
 
-    /// The position after so many moves.
+    /// The position after this many moves.
     fn write_position(&self, out: &mut impl Write, ply: usize) -> io::Result<()> {
         let mut game = self.game.clone();
         while game.moves().len() > ply {
@@ -169,7 +186,7 @@ impl Show<'_> {
         writeln!(out, "{}", self.status(&game))
     }
 
-    /// Whose turn it is or who won, also where the rules had not ended the game.
+    /// The side to move or the result, which may be a resignation, a loss on time or a forfeit.
     fn status(&self, game: &Game) -> String {
         let result = &self.record.result;
         let is_last = game.moves().len() == self.game.moves().len();
@@ -179,11 +196,8 @@ impl Show<'_> {
                     if winner == self.record.first_player { ('X', 'O') } else { ('O', 'X') };
                 let detail = result.detail.iter().map(|detail| format!(" ({detail})"));
                 let detail: String = detail.collect();
-                format!(
-                    "{winner} wins on ply {}, {loser}: {}{detail}",
-                    game.moves().len(),
-                    result.reason
-                )
+                let ply = game.moves().len();
+                format!("{winner} wins, {loser}: {}{detail}, ply {ply}", result.reason)
             }
             _ => status(game.position()),
         }
@@ -196,8 +210,9 @@ impl Show<'_> {
         match &played.value {
             None => format!("{ply:>3}. {disc} {column}"),
             Some(value) => format!(
-                "{ply:>3}. {disc} {column}  {value}, {} nodes, {:.1} ms",
-                played.nodes, played.ms
+                "{ply:>3}. {disc} {column}  {value}, {}, {:.1} ms",
+                counted(played.nodes, "node"),
+                played.ms
             ),
         }
     }

@@ -1,4 +1,4 @@
-//! `claimeven review`: the moves of a recorded game judged by exact scores.
+//! `claimeven review`: the moves of a recorded game, judged by exact scores.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -8,18 +8,20 @@ use claimeven_game::Player;
 use serde::Serialize;
 
 use crate::Failure;
+use crate::output::print_json;
 use crate::play::app::{App, Screen};
 use crate::play::look::Look;
-use crate::play::table::Table;
+use crate::play::session::GameSession;
 use crate::play::{is_screen, move_text, terminal};
 use crate::records::{RecordsArgs, pick};
+use crate::text::counted;
 
-/// Judge the moves of a recorded game by exact scores
+/// Review a recorded game: judge its moves by exact scores
 #[derive(clap::Args)]
 #[command(after_help = "\
-A move that gives a win or a draw away to a loss is a blunder (??), one that gives a win away to\n\
-a draw a mistake (?), and the only move that keeps the result is marked with !. The accuracy is\n\
-the share that a player kept of all that the moves could have given away.\n\n\
+A blunder (??) turns a win or a draw into a loss, a mistake (?) turns a win into a draw, and !\n\
+marks the only move that keeps the result. The accuracy is the share of the result that a player\n\
+kept, of all that the moves could have given away.\n\n\
 Examples:\n  \
     claimeven review games.jsonl\n  \
     claimeven review games.jsonl --game 3 --plain\n  \
@@ -28,24 +30,24 @@ pub(crate) struct Args {
     #[command(flatten)]
     records: RecordsArgs,
 
-    /// The game: its id, or its number in the file from 1 [default: the last]
+    /// Game to review: its id, or its number in the file [default: the last one]
     #[arg(long, value_name = "ID")]
     game: Option<String>,
 
-    /// As text, which is also how it is written to a pipe
+    /// Print text instead of opening the terminal application (the default in a pipe)
     #[arg(long)]
     plain: bool,
 
-    /// Print JSON with the exact score of every move
+    /// Print JSON, with the exact score of every move
     #[arg(long)]
     json: bool,
 
-    /// Draw with plain ASCII, as where the locale has no UTF-8
+    /// Draw with ASCII characters only (the default if the locale is not UTF-8)
     #[arg(long)]
     ascii: bool,
 
-    /// Most milliseconds for the moves of one position
-    #[arg(long, value_name = "N", default_value_t = 3000)]
+    /// Time limit per position, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 3000, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     time: u64,
 }
@@ -60,28 +62,27 @@ struct Report<'a> {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let record = pick(args.records.read()?, args.game.as_deref())?;
-    let table = Table::of_record(&record)?;
+    let session = GameSession::of_record(&record)?;
     let is_text = args.plain || args.json || args.records.is_standard_input() || !is_screen();
     if !is_text {
-        return terminal::run(App::new(table, Screen::Review(0)), Look::of_terminal(args.ascii));
+        return terminal::run(App::new(session, Screen::Review(0)), Look::of_terminal(args.ascii));
     }
     let time_per_position = Some(Duration::from_millis(args.time));
     let options = ReviewOptions { time_per_position, ..ReviewOptions::default() };
-    let review = Review::of(table.game(), &options);
+    let review = Review::of(session.game(), &options);
     let mut out = anstream::stdout().lock();
     let [first, second] = by_turn(&record);
     if args.json {
-        let moves = table.game().move_text();
+        let moves = session.game().move_text();
         let report = Report { id: &record.id, players: [first, second], moves, review };
-        writeln!(out, "{}", serde_json::to_string(&report)?)?;
-        return Ok(());
+        return print_json(&report);
     }
-    writeln!(out, "game {}, {}: X is {first}, O is {second}", record.id, table.setup())?;
+    writeln!(out, "Game {}, {}: X is {first}, O is {second}", record.id, session.setup())?;
     write_review(&mut out, &review)?;
     Ok(())
 }
 
-/// The names of the players, whoever moved first before the other.
+/// The names of the players, X first.
 fn by_turn(record: &GameRecord) -> [&str; 2] {
     [0, 1].map(|turn| record.players[record.mover(turn)].name.as_str())
 }
@@ -90,7 +91,8 @@ fn by_turn(record: &GameRecord) -> [&str; 2] {
 pub(crate) fn write_review(out: &mut impl Write, review: &Review) -> io::Result<()> {
     for (ply, reviewed) in (1..).zip(&review.moves) {
         let sign = reviewed.judgement.sign();
-        let text = move_text(reviewed, ply);
+        let player = Player::BOTH[(ply - 1) % 2].to_string();
+        let text = move_text(reviewed, ply, &player);
         writeln!(out, "{}", format!("{sign:>2} {text}").trim_end())?;
     }
     for (player, judged) in Player::BOTH.into_iter().zip(&review.players) {
@@ -102,20 +104,14 @@ pub(crate) fn write_review(out: &mut impl Write, review: &Review) -> io::Result<
 fn summary(review: &PlayerReview) -> String {
     let accuracy = match review.accuracy {
         Some(share) => format!("accuracy {:.0} %", 100.0 * share),
-        None => "nothing to give away".to_owned(),
+        None => "no accuracy (no result could be given away)".to_owned(),
     };
     let PlayerReview { moves, judged, blunders, mistakes, only_moves, .. } = *review;
     let unknown = match moves - judged {
         0 => String::new(),
-        unknown => format!(", {unknown} unknown"),
+        unknown => format!(", {unknown} not judged"),
     };
     let counts = [(moves, "move"), (blunders, "blunder"), (mistakes, "mistake")];
     let counts = counts.map(|(count, noun)| counted(count, noun)).join(", ");
     format!("{accuracy}, {counts}, {}{unknown}", counted(only_moves, "only move"))
-}
-
-/// A number of things: `1 blunder`, `2 blunders`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{ending}")
 }

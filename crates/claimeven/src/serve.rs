@@ -3,6 +3,7 @@
 use std::env;
 use std::fs;
 use std::io::{IsTerminal, Write};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use claimeven_server::{Config, Server, ServerError, Settings};
@@ -12,11 +13,11 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::Failure;
 
-/// Play in the browser: serve the web application
+/// Start the web application, to play in the browser
 #[derive(clap::Args)]
 #[command(
-    after_help = "Each setting can also stand in the file of --config or in an environment variable, such as\n\
-    CLAIMEVEN_ADDR; options come before variables, and variables before the file.\n\n\
+    after_help = "Settings can also be given in the file of --config and in environment variables such as\n\
+    CLAIMEVEN_ADDR. Options override variables, and variables override the file.\n\n\
     Examples:\n  \
     claimeven serve\n  \
     claimeven serve --addr 0.0.0.0:80 --database postgres://user:password@host/claimeven\n  \
@@ -24,33 +25,42 @@ use crate::Failure;
     claimeven serve --settings > claimeven.toml"
 )]
 pub(crate) struct Args {
-    /// Where to listen [default: 127.0.0.1:8080]
-    #[arg(long)]
-    addr: Option<String>,
+    /// Address to listen on [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "IP:PORT")]
+    addr: Option<SocketAddr>,
 
-    /// Where games are kept: sqlite:PATH or postgres://… [default: a file in the data directory]
+    /// Database of the games: sqlite:PATH or postgres://… [default: a file in the data directory]
     #[arg(long, value_name = "URL")]
     database: Option<String>,
 
-    /// A TOML file of settings
+    /// TOML file with settings
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Another setting; may be given several times
+    /// Any other setting; can be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
 
-    /// Print all settings as they would be used, and stop
+    /// Print the settings and exit
     #[arg(long)]
     settings: bool,
 
-    /// What to log: error, warn, info, debug or trace
+    /// Log level
     #[arg(long, value_name = "LEVEL", default_value = "info")]
-    log: String,
+    log: LogLevel,
 
-    /// How to log
+    /// Log format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LogLevel {
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -66,25 +76,25 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         write!(anstream::stdout(), "{text}")?;
         return Ok(());
     }
-    start_log(args)?;
+    start_log(args);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(serve(config)).map_err(|error| Failure::Other(error.to_string()))
 }
 
 async fn serve(config: Config) -> Result<(), ServerError> {
-    let place = config.database_file().map(|path| format!(", games in {path}"));
+    let games = config.database_file().map(|path| format!("\nGames are kept in {path}"));
     let server = Server::start(config).await?;
     let addr = server.addr()?;
-    // Whoever closed the output does not want to read it.
+    // A closed output does not stop the server.
     let _ = writeln!(
         anstream::stdout(),
-        "Claimeven at http://{addr}{}; Ctrl-C ends it",
-        place.unwrap_or_default()
+        "Listening on http://{addr} (press Ctrl-C to stop){}",
+        games.unwrap_or_default()
     );
     server.run(stop_signal()).await
 }
 
-/// Waits for Ctrl-C or for the system to end the program.
+/// Waits for Ctrl-C or a termination signal.
 async fn stop_signal() {
     let interrupt = tokio::signal::ctrl_c();
     #[cfg(unix)]
@@ -104,11 +114,11 @@ async fn stop_signal() {
     drop(interrupt.await);
 }
 
-/// What the file, the environment and the options say, the last of them loudest.
+/// The settings of the file, the environment and the options; later ones override earlier ones.
 fn config(args: &Args) -> Result<Config, Failure> {
     let mut settings = Settings::default();
     if let Some(path) = &args.config {
-        let named = |error: String| Failure::Input(format!("{}: {error}", path.display()));
+        let named = |error: String| Failure::in_file(path, &error);
         let content = fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
         settings.file(&content).map_err(named)?;
     }
@@ -121,11 +131,12 @@ fn config(args: &Args) -> Result<Config, Failure> {
     }
     for setting in &args.set {
         let (name, value) = setting.split_once('=').ok_or_else(|| {
-            Failure::Input(format!("--set '{setting}' is not of the form NAME=VALUE"))
+            Failure::Input(format!("invalid value '{setting}' for '--set': expected NAME=VALUE"))
         })?;
         settings.text(name.trim(), value.trim()).map_err(Failure::Input)?;
     }
-    for (name, value) in [("addr", &args.addr), ("database", &args.database)] {
+    let addr = args.addr.map(|addr| addr.to_string());
+    for (name, value) in [("addr", &addr), ("database", &args.database)] {
         if let Some(value) = value {
             settings.text(name, value).map_err(Failure::Input)?;
         }
@@ -137,33 +148,36 @@ fn config(args: &Args) -> Result<Config, Failure> {
     if !["sqlite:", "postgres:", "postgresql:"].iter().any(|kind| config.database.starts_with(kind))
     {
         return Err(Failure::Input(format!(
-            "database '{}' is neither sqlite:PATH nor postgres://…",
+            "invalid database '{}': expected sqlite:PATH or postgres://…",
             config.database
         )));
     }
     Ok(config)
 }
 
-/// A file in the place that the system has for such.
+/// A file in the user's data directory.
 fn default_database(make: bool) -> Result<String, Failure> {
     let base = choose_native_strategy().map_err(|error| {
-        Failure::Other(format!("there is no place for games ({error}); name one with --database"))
+        Failure::Other(format!("no data directory found ({error}); use --database"))
     })?;
     let folder = base.data_dir().join("claimeven");
     if make {
-        fs::create_dir_all(&folder)
-            .map_err(|error| Failure::Other(format!("{}: {error}", folder.display())))?;
+        fs::create_dir_all(&folder).map_err(|error| Failure::unwritable(&folder, &error))?;
     }
     Ok(format!("sqlite:{}", folder.join("games.sqlite").display()))
 }
 
-fn start_log(args: &Args) -> Result<(), Failure> {
-    let bad = |_| Failure::Input(format!("--log '{}' is no level of logging", args.log));
-    let level: LevelFilter = args.log.parse().map_err(bad)?;
+fn start_log(args: &Args) {
+    let level = match args.log {
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+        LogLevel::Trace => LevelFilter::TRACE,
+    };
     let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
     match args.log_format {
         LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).init(),
         LogFormat::Json => log.json().init(),
     }
-    Ok(())
 }

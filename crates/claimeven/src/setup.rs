@@ -1,29 +1,30 @@
-//! The options that choose a board, and a setup in JSON.
+//! The options for the board and the rules, and a setup in JSON.
 
 use claimeven_game::{Ruleset, Setup, SetupError};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
-/// The options that choose a board, shared by all commands that use one.
+/// The board and the rules, for all commands that need them.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Board")]
 pub(crate) struct SetupArgs {
-    /// Columns, 1 to 35
+    /// Number of columns, 1 to 35
     #[arg(long, value_name = "N", default_value_t = Setup::STANDARD.cols())]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=35))]
     cols: u8,
 
-    /// Rows, 1 to 35; columns x (rows + 1) is at most 128
+    /// Number of rows, 1 to 35; columns x (rows + 1) must be at most 128
     #[arg(long, value_name = "N", default_value_t = Setup::STANDARD.rows())]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=35))]
     rows: u8,
 
-    /// How many in a line, 2 or more
+    /// Discs in a row to win, 2 or more
     #[arg(long, value_name = "N", default_value_t = Setup::STANDARD.connect())]
-    #[arg(allow_negative_numbers = true)]
+    #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(2..))]
     connect: u8,
 
-    /// standard: the first line wins; lines: most lines on a full board win
+    /// standard: the first four in a row wins; lines: each four in a row is a point, and the most
+    /// points on a full board win
     #[arg(long, value_name = "RULES", default_value_t, hide_possible_values = true)]
     #[arg(value_parser = PossibleValuesParser::new(Ruleset::ALL.map(Ruleset::name))
         .try_map(|name| name.parse::<Ruleset>()))]
@@ -36,7 +37,7 @@ impl SetupArgs {
     }
 }
 
-/// A setup as all JSON of the program has it.
+/// A setup in JSON output.
 #[derive(Serialize)]
 pub(crate) struct SetupJson {
     cols: u8,

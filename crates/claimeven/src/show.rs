@@ -1,4 +1,4 @@
-//! `claimeven show`: draws a position and changes it from one notation to another.
+//! `claimeven show`: draws a position or converts it to another notation.
 
 use std::io::{self, Read, Write};
 
@@ -9,9 +9,11 @@ use serde_json::Value;
 
 use crate::Failure;
 use crate::draw::{self, Drawing};
+use crate::output::print_json;
 use crate::setup::{SetupArgs, SetupJson};
+use crate::text::in_words;
 
-/// Draw a position, or write it for another program
+/// Draw a position, or convert it to another notation
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     claimeven show 4453\n  \
@@ -20,19 +22,19 @@ use crate::setup::{SetupArgs, SetupJson};
     claimeven show 4453 --as svg > board.svg\n  \
     claimeven show --from openspiel - < state.txt")]
 pub(crate) struct Args {
-    /// The position: moves such as 4453 unless --from says otherwise; - reads standard input
+    /// Position: moves such as 4453, or the notation of --from; - for standard input
     #[arg(value_name = "POS", default_value = "", hide_default_value = true)]
     position: String,
 
-    /// How POS is written
+    /// Notation of POS
     #[arg(long, value_name = "NOTATION", default_value = "moves")]
     from: Source,
 
-    /// What to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "board")]
     r#as: Format,
 
-    /// Print JSON with everything the rules say about the position
+    /// Print JSON: board, side to move, legal columns, result and keys
     #[arg(long, conflicts_with = "as")]
     json: bool,
 
@@ -42,27 +44,27 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Source {
-    /// Columns played, 1-9 and a-z
+    /// Columns played: 1-9, then a-z
     Moves,
-    /// Lines of '.', 'X' and 'O', top row first
+    /// Rows of '.', 'X' and 'O', top row first
     Picture,
-    /// The list of 0, 1 and 2 of a Kaggle ConnectX observation, or the observation itself
+    /// List of 0, 1 and 2 of a Kaggle ConnectX observation, or the observation itself
     Kaggle,
-    /// The text of an OpenSpiel connect_four state
+    /// Text of an OpenSpiel connect_four state
     Openspiel,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
-    /// A drawing with the column names and whose turn it is
+    /// Drawing with column numbers and the side to move
     Board,
-    /// Lines of '.', 'X' and 'O', top row first
+    /// Rows of '.', 'X' and 'O', top row first
     Picture,
-    /// The list of 0, 1 and 2 of a Kaggle ConnectX observation
+    /// List of 0, 1 and 2 of a Kaggle ConnectX observation
     Kaggle,
-    /// The text of an OpenSpiel connect_four state
+    /// Text of an OpenSpiel connect_four state
     Openspiel,
-    /// A picture file
+    /// SVG image
     Svg,
 }
 
@@ -83,8 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     if args.json {
         let report = Report::new(&position, game.as_ref());
-        writeln!(out, "{}", serde_json::to_string(&report)?)?;
-        return Ok(());
+        return print_json(&report);
     }
     match args.r#as {
         Format::Board => {
@@ -99,17 +100,30 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whose turn it is, or how the game ended, and the points where they count.
+/// The side to move or the result, the ply, and the points if the ruleset counts them.
 pub(crate) fn status(position: &Position) -> String {
-    let ply = position.ply();
-    let state = match position.outcome() {
-        None => format!("{} to move, ply {ply}", position.player()),
-        Some(outcome) => format!("{outcome} on ply {ply}"),
+    let names = Player::BOTH.map(|player| player.to_string());
+    let mut status = format!("{}, ply {}", state(position, &names), position.ply());
+    if position.setup().ruleset() == Ruleset::Lines {
+        let [first, second] = position.scores();
+        status += &format!(", points: X {first}, O {second}");
+    }
+    status
+}
+
+/// The side to move or the result, with these names for the players.
+pub(crate) fn state(position: &Position, names: &[String; 2]) -> String {
+    let setup = position.setup();
+    let Some(outcome) = position.outcome() else {
+        return format!("{} to move", names[position.player().index()]);
     };
-    let [first, second] = position.scores();
-    match position.setup().ruleset() {
-        Ruleset::Standard => state,
-        Ruleset::Lines => format!("{state}, lines: X {first}, O {second}"),
+    match (outcome.winner(), setup.ruleset()) {
+        (None, _) => "draw".to_owned(),
+        (Some(winner), Ruleset::Standard) => {
+            let connect = in_words(setup.connect());
+            format!("{} wins: {connect} in a row", names[winner.index()])
+        }
+        (Some(winner), Ruleset::Lines) => format!("{} wins on points", names[winner.index()]),
     }
 }
 
@@ -119,7 +133,7 @@ fn read_input() -> io::Result<String> {
     Ok(text)
 }
 
-/// What Kaggle hands to an agent, as far as it says something of the position.
+/// The parts of a Kaggle observation that describe the position.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Kaggle {
@@ -134,14 +148,14 @@ fn from_kaggle(setup: Setup, text: &str) -> Result<Position, Failure> {
         Err(_) => {
             let start: String = text.trim().chars().take(40).collect();
             return Err(Failure::Input(format!(
-                "{start:?} is neither a list of numbers nor a Kaggle observation"
+                "'{start}' is neither a list of numbers nor a Kaggle observation"
             )));
         }
     };
     let number = |(index, value): (usize, &Value)| {
         let number = value.as_u64().and_then(|number| u8::try_from(number).ok());
         number.ok_or_else(|| {
-            Failure::Input(format!("value {value} at index {index} (from 0) is none of 0, 1 and 2"))
+            Failure::Input(format!("invalid value {value} at index {index} (expected 0, 1 or 2)"))
         })
     };
     let board: Vec<u8> = board.iter().enumerate().map(number).collect::<Result<_, _>>()?;
@@ -149,7 +163,7 @@ fn from_kaggle(setup: Setup, text: &str) -> Result<Position, Failure> {
     let to_move = position.player().index() + 1;
     match mark {
         Some(mark) if mark != to_move => Err(Failure::Input(format!(
-            "mark {mark} is to move, but by the discs it is {to_move}'s turn"
+            "mark is {mark}, but by the number of discs it is {to_move}'s turn"
         ))),
         _ => Ok(position),
     }
@@ -158,7 +172,7 @@ fn from_kaggle(setup: Setup, text: &str) -> Result<Position, Failure> {
 #[derive(Serialize)]
 struct Report {
     setup: SetupJson,
-    /// Move text; absent where the position was not given as moves.
+    /// Absent unless the position was given as moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     moves: Option<String>,
     ply: u32,
@@ -172,9 +186,9 @@ struct Report {
     winner: Option<usize>,
     /// [column, row], both 1-based, row 1 at the bottom.
     winning_cells: Vec<[u8; 2]>,
-    /// Lines of X and of O.
+    /// Rows of four (or the connect length) of X and of O.
     scores: [u32; 2],
-    /// Hexadecimal, because JSON numbers end at 53 bits.
+    /// Hexadecimal, because many JSON parsers keep only 53 bits of a number.
     key: String,
     canonical_key: String,
 }

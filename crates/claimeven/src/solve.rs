@@ -1,4 +1,4 @@
-//! `claimeven solve`: exact scores, one position or millions.
+//! `claimeven solve`: exact scores of one position or of millions.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::Failure;
+use crate::failure::print_error;
 use crate::progress::bar;
 use crate::setup::SetupArgs;
 use crate::solver::SolverArgs;
@@ -17,8 +18,8 @@ use crate::stream::answer_lines;
 /// Solve positions exactly
 #[derive(clap::Args)]
 #[command(after_help = "\
-Prints each position with its score: positive if the side to move wins, 1 with its last disc, 2\n\
-with the one before and so on; 0 for a draw; negative if it loses.\n\n\
+Prints each position with its score: positive if the side to move wins (1 with its last disc, 2\n\
+with its second to last, and so on), 0 for a draw, negative if it loses.\n\n\
 Examples:\n  \
     claimeven solve 4453 44\n  \
     claimeven solve --all 4453\n  \
@@ -26,19 +27,20 @@ Examples:\n  \
     claimeven solve --cols 6 --rows 5 ''")]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent switches")]
 pub(crate) struct Args {
-    /// Moves such as 4453; '' is the empty board [default: a position per line of standard input]
+    /// Moves such as 4453; '' is the empty board [default: read one position per line from standard
+    /// input]
     #[arg(value_name = "POS")]
     positions: Vec<String>,
 
-    /// Score every column: 'POS SCORE…', '-' where nothing can be played
+    /// Print the score of every column, and '-' for full columns
     #[arg(long)]
     all: bool,
 
-    /// Only 1, 0 or -1 for a win, a draw or a loss, which is faster
+    /// Print only 1, 0 or -1 for a win, draw or loss (faster)
     #[arg(long, conflicts_with = "all")]
     weak: bool,
 
-    /// Go on after a bad line (the exit code is 2 all the same)
+    /// Continue after an invalid line (the exit code is still 2)
     #[arg(long)]
     keep_going: bool,
 
@@ -78,7 +80,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         return Ok(());
     }
 
-    // Many positions: every thread works on one of its own.
+    // Many positions: each thread solves its own.
     let args = Arc::new(args);
     let workers = (0..threads).map(|_| {
         let mut solver = args.solver.solver(books.clone(), 1);
@@ -94,7 +96,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
             match answer {
                 Ok(answer) => writeln!(out, "{answer}")?,
                 Err(Failure::Input(message)) if args.keep_going => {
-                    progress.suspend(|| anstream::eprintln!("claimeven: {message}"));
+                    progress.suspend(|| print_error(&message));
                     failed = true;
                 }
                 Err(failure) => {
@@ -103,7 +105,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
                 }
             }
         }
-        // Whoever waits for the answers to these lines gets them now.
+        // The writer of these lines may be waiting for the answers.
         Ok(out.flush()?)
     })?;
     progress.finish_and_clear();
@@ -111,7 +113,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
 }
 
 fn progress() -> ProgressBar {
-    // With a person at both ends the answers are progress enough.
+    // On a terminal the answers show the progress.
     if io::stdout().is_terminal() {
         return ProgressBar::hidden();
     }

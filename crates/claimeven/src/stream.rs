@@ -1,4 +1,4 @@
-//! Standard input, answered line by line on several threads and in its own order.
+//! Standard input, processed line by line on several threads; the answers keep its order.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
@@ -8,24 +8,23 @@ use std::thread;
 
 use crate::Failure;
 
-/// The most lines that go to a thread at once.
+/// The maximum number of lines in a batch.
 const MAX_BATCH: usize = 64;
 
-/// Lines that were there to be read at the same time.
+/// Consecutive lines, processed by one thread.
 struct Batch {
-    /// Which batch it is, from 0.
     index: usize,
-    /// The number of its first line, from 1.
+    /// Counted from 1.
     first_line: u64,
     lines: Vec<String>,
 }
 
-/// Has every line of standard input answered by one of the workers and hands the answers on in the
-/// order of the lines, a batch at a time. A failure that is the line's fault gets its number.
+/// Lets the workers answer the lines of standard input, and passes the answers to `output` in the
+/// order of the lines, a batch at a time. Errors in the input get the number of their line.
 ///
-/// Lines are taken as they come, so a program at the other end of a pipe may wait for the answer to
-/// one line before it writes the next. The threads are left to themselves when `output` fails: one
-/// of them may be waiting for input that never comes.
+/// Lines are processed as soon as they arrive, so a program at the other end of a pipe can wait for
+/// an answer before it writes the next line. If `output` fails, the threads are not joined: the
+/// reader may be blocked on standard input.
 pub(crate) fn answer_lines<Worker>(
     workers: impl IntoIterator<Item = Worker>,
     mut output: impl FnMut(Vec<Result<String, Failure>>) -> Result<(), Failure>,
@@ -77,10 +76,15 @@ fn read_batches(batches: &SyncSender<Batch>) -> io::Result<()> {
     loop {
         let available = input.fill_buf()?;
         let (length, at_end) = (available.len(), available.is_empty());
+        // Only the new bytes are searched, so a long line takes linear time.
+        let last_newline = available.iter().rposition(|&byte| byte == b'\n');
+        let whole = match last_newline {
+            Some(index) => pending.len() + index + 1,
+            None if at_end => pending.len(),
+            None => 0,
+        };
         pending.extend(available);
         input.consume(length);
-        let last_newline = pending.iter().rposition(|&byte| byte == b'\n');
-        let whole = if at_end { pending.len() } else { last_newline.map_or(0, |index| index + 1) };
         let text: Vec<u8> = pending.drain(..whole).collect();
         let lines: Vec<String> =
             String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
@@ -89,7 +93,7 @@ fn read_batches(batches: &SyncSender<Batch>) -> io::Result<()> {
             index += 1;
             first_line += lines.len() as u64;
             if batches.send(batch).is_err() {
-                // Nobody is left to answer.
+                // The workers have gone.
                 return Ok(());
             }
         }

@@ -1,4 +1,4 @@
-//! `claimeven train`: a network that learns from games against itself.
+//! `claimeven train`: trains a network by self-play.
 
 mod dashboard;
 mod log;
@@ -19,24 +19,26 @@ use claimeven_game::Setup;
 use claimeven_zero::{Observer, Parameters, ParametersError, Resources, Run, RunError};
 use clap::builder::PossibleValuesParser;
 
+use crate::Failure;
+use crate::options::ThreadsArgs;
 use crate::setup::SetupArgs;
-use crate::{Failure, cores};
 use dashboard::Dashboard;
 use log::Log;
 use view::{Goal, Stage, View};
 
-/// Train a network by games against itself
+/// Train a network by self-play (AlphaZero)
 #[derive(clap::Args)]
 #[command(after_help = "\
-In a terminal a run is shown as it goes; in a pipe it prints a line per iteration. The folder has\n\
-the same as JSON lines in metrics.jsonl. Ctrl-C stops at the last iteration that ended, a second\n\
-one at once; nothing but the iteration under way is ever lost, and --resume goes on as if there\n\
-had been no break. The same parameters give the same networks, whatever the threads.\n\n\
-Without a limit, 10min and 1h end when the run has worked that long, and others when they are\n\
-stopped. Limits count all that the run has done: with --resume, a command can be repeated until\n\
-it is done.\n\n\
-Disk: samples are removed when nobody learns them any more; of the networks stay the last 40, the\n\
-best and some 40 older ones.\n\n\
+On a terminal, a dashboard shows the run; in a pipe, a line is printed per iteration. The folder of\n\
+the run has the same figures as JSON lines in metrics.jsonl. Ctrl-C stops after the current step, a\n\
+second Ctrl-C immediately; at most the current iteration is lost, and --resume continues as if the\n\
+run had not been interrupted. The same parameters give the same networks, whatever the number of\n\
+threads.\n\n\
+Without a limit, the presets 10min and 1h stop after that time, and strongest runs until it is\n\
+stopped. Limits include earlier sessions of the run, so that a command with --resume can be repeated\n\
+until the run is finished.\n\n\
+Disk: samples that have left the replay buffer are deleted. The last 40 networks are kept, the best\n\
+one, and about 40 older ones.\n\n\
 Examples:\n  \
     claimeven train --run first\n  \
     claimeven train --run first --resume --hours 1\n  \
@@ -47,64 +49,62 @@ Examples:\n  \
     claimeven play human zero:model=first\n  \
     claimeven evaluate zero:sims=100 --run first --svg > first.svg")]
 pub(crate) struct Args {
-    /// The folder of the run
+    /// Folder of the run
     #[arg(long, value_name = "DIR", required_unless_present = "watch")]
     run: Option<PathBuf>,
 
-    /// The parameters to begin with: 10min, 1h or strongest [default: 10min]
+    /// Preset of the parameters: 10min, 1h or strongest [default: 10min]
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
     #[arg(value_parser = PossibleValuesParser::new(Parameters::PRESETS))]
     preset: Option<String>,
 
-    /// A TOML file of parameters that are to be different
+    /// TOML file with parameters that override the preset
     #[arg(long, value_name = "FILE")]
     parameters: Option<PathBuf>,
 
-    /// A parameter that is to be different, such as learning.rate=0.001
+    /// Override a parameter, such as learning.rate=0.001; can be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Override>,
 
-    /// Learn first what the games of another run have taught, such as for a larger network
+    /// Start from the samples of another run, for example to train a larger network
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     from: Option<PathBuf>,
 
-    /// Go on with the run in the folder; parameters that are given must be its own
+    /// Resume the run in the folder; parameters, if given, must be those of the run
     #[arg(long)]
     resume: bool,
 
-    /// Stop when the run has worked so many hours
-    #[arg(long, value_name = "H", group = "until", value_parser = amount)]
+    /// Stop after this training time in hours
+    #[arg(long, value_name = "H", allow_negative_numbers = true, group = "until", value_parser = amount)]
     hours: Option<f64>,
 
-    /// Stop when the run has worked so many minutes
-    #[arg(long, value_name = "M", group = "until", value_parser = amount)]
+    /// Stop after this training time in minutes
+    #[arg(long, value_name = "M", allow_negative_numbers = true, group = "until", value_parser = amount)]
     minutes: Option<f64>,
 
-    /// Stop when the run has done so many iterations
+    /// Stop after this number of iterations
     #[arg(long, value_name = "N", group = "until", allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     iterations: Option<u64>,
 
-    /// Threads to use; as many as there are cores if not given
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 
-    /// Stop rather than leave less of the disk free, in MB
+    /// Stop when less disk space is free, in MB
     #[arg(long, value_name = "MB", default_value_t = 256, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
     keep_free: u64,
 
-    /// Show a run that is under way elsewhere
+    /// Watch a run that another process trains
     #[arg(long, value_name = "DIR")]
     #[arg(conflicts_with_all = ["run", "preset", "parameters", "set", "from", "resume", "until", "threads"])]
     watch: Option<PathBuf>,
 
-    /// Print lines in a terminal, too
+    /// Print lines instead of the dashboard
     #[arg(long)]
     plain: bool,
 
-    /// Print a JSON document per iteration
+    /// Print a JSON object per iteration
     #[arg(long)]
     json: bool,
 
@@ -125,34 +125,34 @@ impl FromStr for Override {
     fn from_str(text: &str) -> Result<Override, String> {
         let (name, value) = text
             .split_once('=')
-            .ok_or_else(|| format!("'{text}' is not KEY=VALUE, such as learning.rate=0.001"))?;
+            .ok_or_else(|| "expected KEY=VALUE, such as learning.rate=0.001".to_owned())?;
         Ok(Override { name: name.trim().to_owned(), value: value.trim().to_owned() })
     }
 }
 
 fn amount(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
-    number.ok_or_else(|| format!("'{text}' is not a number above 0"))
+    number.ok_or_else(|| "expected a number above 0".to_owned())
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let is_drawn = !args.plain && !args.json && io::stdout().is_terminal();
+    let has_dashboard = !args.plain && !args.json && io::stdout().is_terminal();
     let log = Log { is_json: args.json };
     match (&args.run, &args.watch) {
-        (_, Some(folder)) if is_drawn => watch_drawn(folder),
+        (_, Some(folder)) if has_dashboard => watch_on_dashboard(folder),
         (_, Some(folder)) => watch(folder, &log),
         (Some(folder), None) => {
             let parameters = parameters(args, folder)?;
-            let task = Task { args, folder, parameters, stop: stop_flag(is_drawn)? };
+            let task = Task { args, folder, parameters, stop: stop_flag(has_dashboard)? };
             let view = View::new(folder, &parameters, task.goal());
-            if is_drawn { task.train_drawn(view) } else { task.train(view, &log) }
+            if has_dashboard { task.train_on_dashboard(view) } else { task.train(view, &log) }
         }
-        (None, None) => unreachable!("clap asks for one of them"),
+        (None, None) => unreachable!("clap requires one of them"),
     }
 }
 
-/// The parameters to train with; those of the folder with what is to be different, in which case
-/// the run itself will refuse.
+/// The parameters of the preset or the saved run, with the overrides. Resuming a run with
+/// different parameters is refused later.
 fn parameters(args: &Args, folder: &Path) -> Result<Parameters, Failure> {
     let setup = args.setup.setup()?;
     let preset = |name: &str| Parameters::preset(name, setup).expect("clap knows the presets");
@@ -161,11 +161,11 @@ fn parameters(args: &Args, folder: &Path) -> Result<Parameters, Failure> {
         (None, true) => {
             let saved = Run::parameters_of(folder)?;
             let own = saved.architecture.setup().map_err(ParametersError::Architecture)?;
-            // No board on the command line means the run's own.
+            // The default board stands for the one of the run.
             if setup != own && setup != Setup::STANDARD {
                 let folder = folder.display();
                 return Err(Failure::Input(format!(
-                    "the run in {folder} is for {own}, not {setup}"
+                    "the run in {folder} is for {own}, not for {setup}"
                 )));
             }
             saved
@@ -173,7 +173,7 @@ fn parameters(args: &Args, folder: &Path) -> Result<Parameters, Failure> {
         (None, false) => preset(Parameters::PRESETS[0]),
     };
     if let Some(path) = &args.parameters {
-        let wrong = |reason: String| Failure::Input(format!("{}: {reason}", path.display()));
+        let wrong = |reason: String| Failure::in_file(path, &reason);
         let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
         let document = toml::from_str(&text).map_err(|error| wrong(error.message().to_owned()))?;
         parameters.set_all(&document).map_err(|error| wrong(error.to_string()))?;
@@ -185,28 +185,28 @@ fn parameters(args: &Args, folder: &Path) -> Result<Parameters, Failure> {
     Ok(parameters)
 }
 
-/// Becomes true when the user wants to stop. A second wish is granted at once, which costs no more
-/// than the iteration under way.
-fn stop_flag(is_drawn: bool) -> Result<Arc<AtomicBool>, Failure> {
+/// A flag that Ctrl-C sets. A second Ctrl-C ends the process, which loses at most the current
+/// iteration.
+fn stop_flag(has_dashboard: bool) -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    let handler = move || match (flag.swap(true, Ordering::Relaxed), is_drawn) {
+    let handler = move || match (flag.swap(true, Ordering::Relaxed), has_dashboard) {
         (false, true) => {}
-        (false, false) => anstream::eprintln!("stopping; a second Ctrl-C stops at once"),
-        (true, is_drawn) => stop_at_once(is_drawn),
+        (false, false) => anstream::eprintln!("Stopping (press Ctrl-C again to stop immediately)"),
+        (true, has_dashboard) => stop_at_once(has_dashboard),
     };
     ctrlc::set_handler(handler).map_err(|error| Failure::Other(error.to_string()))?;
     Ok(stop)
 }
 
-fn stop_at_once(is_drawn: bool) {
-    if is_drawn {
+fn stop_at_once(has_dashboard: bool) {
+    if has_dashboard {
         dashboard::restore();
     }
     process::exit(130);
 }
 
-/// A training that was asked for.
+/// The training that the command line describes.
 struct Task<'a> {
     args: &'a Args,
     folder: &'a Path,
@@ -230,9 +230,9 @@ impl Task<'_> {
         }
     }
 
-    /// Trains until the goal is reached or the user wants to stop.
+    /// Trains until the goal is reached or the stop flag is set.
     fn work(&self, observer: &mut Observer<'_>) -> Result<(), Failure> {
-        let threads = self.args.threads.map_or_else(cores, usize::from);
+        let threads = self.args.threads.threads();
         let resources =
             Resources { keep_free: 1_000_000 * self.args.keep_free, ..Resources::new(threads) };
         let opened = if self.args.resume {
@@ -251,7 +251,7 @@ impl Task<'_> {
         Ok(())
     }
 
-    fn wish(&self) -> ControlFlow<()> {
+    fn keep_going(&self) -> ControlFlow<()> {
         if self.stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
@@ -262,7 +262,7 @@ impl Task<'_> {
     /// Trains and prints a line per iteration.
     fn train(&self, mut view: View, log: &Log) -> Result<(), Failure> {
         let mut has_begun = false;
-        // Nobody may read the lines any more, but the training goes on.
+        // A closed output does not stop the training.
         let worked = self.work(&mut |event| {
             view.update(event);
             if !has_begun {
@@ -270,15 +270,15 @@ impl Task<'_> {
                 has_begun = true;
             }
             let _ = log.event(&view, event);
-            self.wish()
+            self.keep_going()
         });
         worked?;
         log.end(&view)?;
         Ok(())
     }
 
-    /// Trains on a thread of its own while the terminal shows how it goes.
-    fn train_drawn(&self, view: View) -> Result<(), Failure> {
+    /// Trains on another thread while the dashboard is shown.
+    fn train_on_dashboard(&self, view: View) -> Result<(), Failure> {
         let view = Mutex::new(view);
         let locked = || view.lock().unwrap_or_else(PoisonError::into_inner);
         let mut dashboard = Dashboard::open()?;
@@ -286,13 +286,13 @@ impl Task<'_> {
             let work = scope.spawn(|| {
                 self.work(&mut |event| {
                     locked().update(event);
-                    self.wish()
+                    self.keep_going()
                 })
             });
             let mut show = || {
                 while !work.is_finished() {
                     dashboard.draw(&locked())?;
-                    if Dashboard::is_left(Duration::from_millis(250))?
+                    if Dashboard::wants_quit(Duration::from_millis(250))?
                         && self.stop.swap(true, Ordering::Relaxed)
                     {
                         stop_at_once(true);
@@ -303,7 +303,7 @@ impl Task<'_> {
             };
             let shown: Result<(), Failure> = show();
             if shown.is_err() {
-                // The terminal is gone.
+                // The terminal has gone.
                 self.stop.store(true, Ordering::Relaxed);
             }
             shown.and(work.join().expect("training does not panic"))
@@ -315,7 +315,7 @@ impl Task<'_> {
     }
 }
 
-/// Prints the lines of a run, and those to come while some process trains.
+/// Prints the iterations of a run, and new ones while another process trains.
 fn watch(folder: &Path, log: &Log) -> Result<(), Failure> {
     let mut view = View::read(folder)?;
     log.begin(&view)?;
@@ -334,13 +334,13 @@ fn watch(folder: &Path, log: &Log) -> Result<(), Failure> {
     }
 }
 
-/// Shows a run, and how it goes on, until the user has seen enough.
-fn watch_drawn(folder: &Path) -> Result<(), Failure> {
+/// Shows the dashboard of a run until the user quits.
+fn watch_on_dashboard(folder: &Path) -> Result<(), Failure> {
     let mut view = View::read(folder)?;
     let mut dashboard = Dashboard::open()?;
     loop {
         dashboard.draw(&view)?;
-        if Dashboard::is_left(Duration::from_secs(1))? {
+        if Dashboard::wants_quit(Duration::from_secs(1))? {
             return Ok(());
         }
         view = View::read(folder)?;
@@ -356,7 +356,7 @@ impl From<ParametersError> for Failure {
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Failure {
         match error {
-            RunError::Exists(_) => Failure::Input(format!("{error}; --resume goes on with it")),
+            RunError::Exists(_) => Failure::Input(format!("{error}; use --resume to continue it")),
             RunError::Io(..) | RunError::Disk { .. } | RunError::Busy(_) => {
                 Failure::Other(error.to_string())
             }

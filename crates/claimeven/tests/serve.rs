@@ -27,7 +27,7 @@ impl Process {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let addr =
-            line.strip_prefix("Claimeven at http://").and_then(|rest| rest.split(',').next());
+            line.strip_prefix("Listening on http://").and_then(|rest| rest.split(' ').next());
         let addr = addr.unwrap_or_else(|| panic!("{line:?}")).to_owned();
         Process { child, addr }
     }

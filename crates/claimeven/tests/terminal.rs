@@ -311,7 +311,7 @@ fn a_panic_is_reported_on_a_sane_terminal() {
     session.send("\x1b[24~");
     let (status, screen) = session.end();
     assert_eq!(status.exit_code(), 101);
-    assert!(screen.contains("a test has asked for this"), "{screen}");
+    assert!(screen.contains("requested by a test"), "{screen}");
 }
 
 #[test]

@@ -1,32 +1,43 @@
-//! A tournament's report as tables for the terminal.
+//! A tournament report as text tables.
 
 use std::io::{self, Write};
 
 use claimeven_arena::{Interval, Report, Results};
+
+use crate::text::{counted, rounded};
 
 pub(super) fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let Report { players, games, planned, seed, format, .. } = report;
     if let Some(title) = &report.title {
         writeln!(out, "{title}")?;
     }
-    let count = players.len();
-    writeln!(out, "{format} of {count} players, {games} of {planned} games, seed {seed}\n")?;
+    let count = counted(players.len(), "player");
+    writeln!(out, "{format}, {count}, {games} of {planned} games, seed {seed}\n")?;
     let names = players.iter().map(|player| player.name.chars().count());
     let width = names.max().unwrap_or(0).max("player".len());
     writeln!(
         out,
         "    {:<width$}  {:>5}  {:<14}  {:>6} {:>6} {:>6}  {:>8}  {:>7}  {:>9}  {:>10}",
-        "player", "Elo", "95 %", "won", "drawn", "lost", "points", "score", "ms/move", "nodes/move"
+        "player",
+        "Elo",
+        "95 % CI",
+        "won",
+        "drawn",
+        "lost",
+        "points",
+        "score",
+        "ms/move",
+        "nodes/move"
     )?;
     for (rank, player) in (1..).zip(players) {
         let Results { won, drawn, lost } = player.results;
         let range = range(player.elo);
         writeln!(
             out,
-            "{rank:>3} {:<width$}  {:>5.0}  {range:<14}  {won:>6} {drawn:>6} {lost:>6}  {:>8.1}  \
+            "{rank:>3} {:<width$}  {:>5}  {range:<14}  {won:>6} {drawn:>6} {lost:>6}  {:>8.1}  \
              {:>7}  {:>9.3}  {:>10.0}",
             player.name,
-            player.elo.middle,
+            rounded(player.elo.middle),
             player.points,
             percent(player.score),
             player.ms_per_move,
@@ -36,22 +47,22 @@ pub(super) fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
     write_cross_table(out, report, width)?;
     let Results { won, drawn, lost } = report.first_player;
     let score = percent(report.first_player_score);
-    writeln!(out, "\nWhoever began scored {score}: won {won}, drew {drawn}, lost {lost}.")?;
-    writeln!(out, "{} different games, {} repeated.", report.distinct, report.repeated)?;
+    writeln!(out, "\nThe first mover scored {score}: won {won}, drawn {drawn}, lost {lost}.")?;
+    writeln!(out, "{}, {} repeated.", counted(report.distinct, "distinct game"), report.repeated)?;
     if let ([shortest, ..], [.., longest]) = (&report.lengths[..], &report.lengths[..]) {
         let mean = report.mean_length().unwrap_or(0.0);
         let (shortest, longest) = (shortest.moves, longest.moves);
-        writeln!(out, "{mean:.1} moves a game, from {shortest} to {longest}.")?;
+        writeln!(out, "{mean:.1} moves per game, from {shortest} to {longest}.")?;
     }
     for player in players.iter().filter(|player| player.lost_on_time + player.forfeited > 0) {
-        let (name, late) = (&player.name, player.lost_on_time);
-        writeln!(out, "{name} lost {late} games on time and forfeited {}.", player.forfeited)?;
+        let (name, late) = (&player.name, counted(player.lost_on_time, "game"));
+        writeln!(out, "{name} lost {late} on time and forfeited {}.", player.forfeited)?;
     }
     Ok(())
 }
 
 fn write_cross_table(out: &mut impl Write, report: &Report, width: usize) -> io::Result<()> {
-    write!(out, "\nPoints against each\n    {:width$} ", "")?;
+    write!(out, "\nHead-to-head points\n    {:width$} ", "")?;
     for rank in 1..=report.players.len() {
         write!(out, " {rank:>6}")?;
     }
@@ -74,7 +85,7 @@ pub(super) fn percent(share: Option<f64>) -> String {
     share.map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share))
 }
 
-/// Where a rating lies, as in `-12 to 40`; that of the anchor is given.
+/// A confidence interval, such as `-12 to 40`; the rating of the anchor is fixed.
 pub(super) fn range(Interval { low, high, .. }: Interval) -> String {
-    if low < high { format!("{low:.0} to {high:.0}") } else { "given".to_owned() }
+    if low < high { format!("{} to {}", rounded(low), rounded(high)) } else { "fixed".to_owned() }
 }

@@ -1,4 +1,4 @@
-//! All findings as one document.
+//! The findings as a Markdown report.
 
 use std::fmt::Write;
 
@@ -6,15 +6,15 @@ use claimeven_arena::{Cell, EXPERIMENTS, Experiment, Origin, Ruling, Table};
 
 use super::{Done, Run};
 
-/// The document, whose pictures are in the folder `experiments` beside it. What it says of
-/// experiments that were not run this time is kept from the older one.
-pub(super) fn markdown(run: &Run, older: &str) -> String {
+/// The report, whose plots are in the folder `experiments` beside it. The sections of experiments
+/// that were not run are kept from the previous report.
+pub(super) fn markdown(run: &Run, previous: &str) -> String {
     let mut text = introduction(run);
     text.push_str("\n## Summary\n\n| claim | verdict | measured |\n|---|---|---|\n");
     for experiment in EXPERIMENTS {
         match run.find(experiment) {
             Some(done) => summary_row(&mut text, done),
-            None => text.extend(older_row(older, experiment)),
+            None => text.extend(previous_row(previous, experiment)),
         }
     }
     text.push_str(METHOD);
@@ -26,22 +26,22 @@ pub(super) fn markdown(run: &Run, older: &str) -> String {
         for experiment in EXPERIMENTS.iter().filter(|experiment| experiment.origin == origin) {
             match run.find(experiment) {
                 Some(done) => section(&mut text, done),
-                None => text.extend(older_section(older, experiment)),
+                None => text.extend(previous_section(previous, experiment)),
             }
         }
     }
     text
 }
 
-fn older_row(older: &str, experiment: &Experiment) -> Option<String> {
+fn previous_row(previous: &str, experiment: &Experiment) -> Option<String> {
     let link = format!("(#{}) |", anchor(experiment.title));
-    let row = older.lines().find(|line| line.starts_with("| [") && line.contains(&link))?;
+    let row = previous.lines().find(|line| line.starts_with("| [") && line.contains(&link))?;
     Some(format!("{row}\n"))
 }
 
-fn older_section<'a>(older: &'a str, experiment: &Experiment) -> Option<&'a str> {
+fn previous_section<'a>(previous: &'a str, experiment: &Experiment) -> Option<&'a str> {
     let heading = format!("\n### {}\n", experiment.title);
-    let section = &older[older.find(&heading)?..];
+    let section = &previous[previous.find(&heading)?..];
     let end = section[heading.len()..].find("\n##").map(|end| end + heading.len());
     Some(&section[..end.unwrap_or(section.len())])
 }
@@ -140,7 +140,7 @@ fn write_table(text: &mut String, table: &Table) {
     }
 }
 
-/// A text as it stands in a table.
+/// A text in a Markdown table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -152,7 +152,7 @@ fn mark(ruling: Ruling) -> String {
     }
 }
 
-/// What links call a heading: letters, digits and hyphens.
+/// The anchor of a heading.
 fn anchor(title: &str) -> String {
     let lower = title.to_lowercase();
     let kept = lower.chars().filter(|letter| letter.is_alphanumeric() || " -".contains(*letter));

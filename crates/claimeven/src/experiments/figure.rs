@@ -1,4 +1,4 @@
-//! Figures of findings as pictures.
+//! The figures of a finding as SVG plots.
 
 use claimeven_arena::{Figure, LinePanel, Plot, Unit};
 

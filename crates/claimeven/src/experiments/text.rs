@@ -1,4 +1,4 @@
-//! Findings for the terminal.
+//! Findings as text.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -6,6 +6,7 @@ use std::time::Duration;
 use claimeven_arena::{Cell, Experiment, HeatPanel, Plot, Ruling};
 
 use super::{Done, Run};
+use crate::text::counted;
 
 pub(super) fn write_list(out: &mut impl Write, experiments: &[&Experiment]) -> io::Result<()> {
     let names = experiments.iter().map(|experiment| experiment.name.len());
@@ -24,7 +25,7 @@ pub(super) fn write(out: &mut impl Write, done: &Done) -> io::Result<()> {
     writeln!(out, "  command   {command}")?;
     if finding.ruling != Ruling::Skipped {
         for command in &finding.commands {
-            writeln!(out, "  one of it {command}")?;
+            writeln!(out, "  part      {command}")?;
         }
         writeln!(out, "  measured  {}", plain(&finding.measured))?;
     }
@@ -50,9 +51,10 @@ pub(super) fn write_summary(out: &mut impl Write, run: &Run, time: Duration) -> 
         let ruling = finding.ruling;
         writeln!(out, "{:<width$}  {ruling:<13}  {}", experiment.name, plain(experiment.claim))?;
     }
-    let quick = if run.quick { "; quick, so the verdicts mean nothing" } else { "" };
+    let quick = if run.quick { " (quick run: the verdicts mean nothing)" } else { "" };
     let seconds = time.as_secs_f64();
-    writeln!(out, "seed {}, {} threads, {seconds:.0} s{quick}", run.seed, run.threads)
+    let threads = counted(run.threads, "thread");
+    writeln!(out, "seed {}, {threads}, {seconds:.0} s{quick}", run.seed)
 }
 
 fn write_panel(out: &mut impl Write, panel: &HeatPanel, caption: &str) -> io::Result<()> {
@@ -75,7 +77,7 @@ fn percent(share: f64) -> String {
     format!("{:.1}", 100.0 * share)
 }
 
-/// A table whose first column is at the left and whose others are at the right.
+/// A table whose first column is left-aligned; the others are right-aligned.
 fn write_table(
     out: &mut impl Write,
     caption: &str,
@@ -100,7 +102,7 @@ fn write_table(
     Ok(())
 }
 
-/// A text without the marks that documents have.
+/// A text without Markdown.
 fn plain(text: &str) -> String {
     text.replace('`', "")
 }

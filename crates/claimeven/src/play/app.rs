@@ -1,7 +1,7 @@
-//! What is on the screen, and what keys do to it.
+//! The state of the terminal application, and how keys change it.
 //!
-//! Nothing here draws, waits, opens a file or starts a thread. The loop tells the state what
-//! happened, and asks it what is to be thought about.
+//! Nothing here draws, waits, opens a file or starts a thread. The event loop reports what
+//! happened, and the worker threads ask which searches are wanted.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,42 +12,42 @@ use claimeven_search::{Decision, Thought, Value};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 
-use super::form::{Done, Form};
+use super::form::{Action, Form};
 use super::layout::Layout;
-use super::table::{Played, Table};
+use super::session::{GameSession, Played};
+use crate::text::counted;
 
 /// The whole state of the terminal application.
 pub(crate) struct App {
-    pub(crate) table: Table,
+    pub(crate) session: GameSession,
     pub(crate) screen: Screen,
     pub(crate) popup: Option<Popup>,
-    /// The column under the hover disc.
+    /// The selected column.
     pub(crate) cursor: usize,
     pub(crate) fall: Option<Fall>,
-    /// Whose opinion on the columns is on show.
-    pub(crate) opinion: Source,
-    /// The last opinion, and the game it is of.
-    pub(crate) told: Option<Told>,
+    /// Who evaluates the columns.
+    pub(crate) analysis_by: AnalysisBy,
+    pub(crate) analysis: Option<Analysis>,
     pub(crate) hint: Hint,
-    /// What positions were said to be worth to the first player, by ply: -1 to 1.
+    /// Evaluations for the first player by ply, from -1 to 1.
     pub(crate) evaluations: Vec<Option<f64>>,
-    /// What the player to move is thinking, or has thought last.
+    /// The search of the player to move, or the last search.
     pub(crate) thinking: Option<Thinking>,
     pub(crate) review: Option<Reviewed>,
     pub(crate) paused: bool,
-    /// Moves that programs may make though they are paused.
+    /// Moves that programs may still make while paused.
     steps: u32,
-    /// The time between two moves of programs that play each other.
-    pub(crate) pace: Duration,
+    /// The delay between moves if only programs play.
+    pub(crate) delay: Duration,
     pub(crate) message: Option<String>,
-    /// Time since the application began.
+    /// The time since the application was started.
     pub(crate) now: Duration,
     pub(crate) turn_began: Duration,
-    /// A move that was decided before it was time to show it.
+    /// A decided move that is not shown yet.
     pending: Option<Decision>,
     pub(crate) size: Rect,
     pub(crate) is_done: bool,
-    /// Whether the program was started for the review alone.
+    /// Started by `claimeven review`.
     only_review: bool,
 }
 
@@ -55,13 +55,14 @@ pub(crate) struct App {
 pub(crate) enum Screen {
     Start,
     Game,
-    /// The position after so many moves, and what is to be said of the last of them.
+    /// Review of the game, at the position after this many moves.
     Review(usize),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Popup {
-    Help,
+    /// Opened from a form, to which it returns, or from the game.
+    Help(Option<Form>),
     Confirm(Question),
     Players(Form),
     Input(Purpose, Input),
@@ -74,12 +75,12 @@ pub(crate) enum Question {
     New,
 }
 
-/// What a text is asked for.
+/// What a text is entered for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Save,
     Load,
-    Opinion,
+    Analysis,
 }
 
 /// A text being typed.
@@ -89,23 +90,25 @@ pub(crate) struct Input {
     pub(crate) error: Option<String>,
 }
 
-/// A disc on its way down.
+/// A falling disc.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fall {
     pub(crate) column: Column,
     pub(crate) began: Duration,
 }
 
-/// Whose opinion on the columns is on show.
+/// Who evaluates the columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
-    Nobody,
-    Truth,
+pub(crate) enum AnalysisBy {
+    Off,
+    /// The solver.
+    Exact,
     Agent(AgentSpec),
 }
 
+/// An agent's evaluation of the columns.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Told {
+pub(crate) struct Analysis {
     pub(crate) by: AgentSpec,
     game: Game,
     pub(crate) decision: Result<Decision, String>,
@@ -132,46 +135,46 @@ pub(crate) struct Reviewed {
     pub(crate) review: Review,
 }
 
-/// What only the loop can do.
+/// Input and output that only the event loop does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     Save(PathBuf),
     Load(String),
 }
 
-/// Something to be thought about.
+/// A search that is wanted.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Job {
+pub(crate) struct Request {
     pub(crate) task: Task,
     pub(crate) game: Game,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// The move of the player who is to move.
+    /// Choose a move for the side to move.
     Move(AgentSpec),
-    /// What somebody says of all columns.
-    Opinion(AgentSpec),
+    /// Evaluate all columns.
+    Analysis(AgentSpec),
     Review,
 }
 
-/// What is thought about at the same time.
+/// Searches that may run at the same time, one per slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
     Move,
-    Opinion,
+    Analysis,
     Review,
 }
 
 impl Slot {
-    pub(crate) const ALL: [Slot; 3] = [Slot::Move, Slot::Opinion, Slot::Review];
+    pub(crate) const ALL: [Slot; 3] = [Slot::Move, Slot::Analysis, Slot::Review];
 }
 
-/// How long a disc takes for a row.
+/// How long a disc takes to fall by a row.
 const ROW_TIME: Duration = Duration::from_millis(45);
 
-/// The times between two moves of programs that keys choose from, from fast to slow.
-const PACES: [Duration; 6] = [
+/// The delays between moves of programs that can be selected, from fast to slow.
+const DELAYS: [Duration; 6] = [
     Duration::ZERO,
     Duration::from_millis(200),
     Duration::from_millis(500),
@@ -180,29 +183,29 @@ const PACES: [Duration; 6] = [
     Duration::from_secs(4),
 ];
 
-/// The time between two moves of programs when nobody has chosen another.
-pub(crate) const DEFAULT_PACE: Duration = PACES[2];
+/// The default delay between moves of programs.
+pub(crate) const DEFAULT_DELAY: Duration = DELAYS[2];
 
-/// How long the exact truth is looked for where it may be out of reach.
-pub(crate) const TRUTH_TIME: Duration = Duration::from_secs(10);
+/// The time limit of an analysis.
+pub(crate) const ANALYSIS_TIME: Duration = Duration::from_secs(10);
 
 impl App {
-    pub(crate) fn new(table: Table, screen: Screen) -> App {
+    pub(crate) fn new(session: GameSession, screen: Screen) -> App {
         let mut app = App {
-            cursor: usize::from(table.setup().cols() - 1) / 2,
-            table,
+            cursor: usize::from(session.setup().cols() - 1) / 2,
+            session,
             screen,
             popup: None,
             fall: None,
-            opinion: Source::Nobody,
-            told: None,
+            analysis_by: AnalysisBy::Off,
+            analysis: None,
             hint: Hint::None,
             evaluations: Vec::new(),
             thinking: None,
             review: None,
             paused: false,
             steps: 0,
-            pace: DEFAULT_PACE,
+            delay: DEFAULT_DELAY,
             message: None,
             now: Duration::ZERO,
             turn_began: Duration::ZERO,
@@ -217,18 +220,18 @@ impl App {
         app
     }
 
-    /// The form that the start screen shows.
+    /// The form of the start screen.
     pub(crate) fn start_form(&self) -> Form {
         let seats = [0, 1].map(|index| {
-            let seat = &self.table.seats()[index];
+            let seat = &self.session.seats()[index];
             super::form::without_seed(seat).parse().unwrap_or(Seat::Human)
         });
-        Form::start(self.table.setup(), &seats, self.table.clock())
+        Form::start(self.session.setup(), &seats, self.session.clock())
     }
 
-    /// The position on the board: that of the game, or an earlier one in a review.
-    pub(crate) fn shown(&self) -> Game {
-        let mut game = self.table.game().clone();
+    /// The game as displayed: up to an earlier position in a review.
+    pub(crate) fn displayed_game(&self) -> Game {
+        let mut game = self.session.game().clone();
         if let Screen::Review(ply) = self.screen {
             while game.moves().len() > ply {
                 game.undo();
@@ -237,118 +240,118 @@ impl App {
         game
     }
 
-    /// The review of the game as it is now, if there is one.
+    /// The review of the game, if it is up to date.
     pub(crate) fn current_review(&self) -> Option<&Review> {
         let reviewed = self.review.as_ref()?;
-        (reviewed.game == *self.table.game()).then_some(&reviewed.review)
+        (reviewed.game == *self.session.game()).then_some(&reviewed.review)
     }
 
-    /// What is said of the position on the table.
-    pub(crate) fn current_opinion(&self) -> Option<&Told> {
-        self.told.as_ref().filter(|told| told.game == *self.table.game())
+    /// The analysis of the current position, if it is available.
+    pub(crate) fn current_analysis(&self) -> Option<&Analysis> {
+        self.analysis.as_ref().filter(|analysis| analysis.game == *self.session.game())
     }
 
-    /// Where the falling disc is: its column and how many rows it has fallen, if it still falls.
+    /// The column of the falling disc, and how many rows it has fallen.
     pub(crate) fn falling(&self) -> Option<(Column, u32)> {
         let Fall { column, began } = self.fall?;
         let rows = (self.now.saturating_sub(began).as_millis() / ROW_TIME.as_millis()) as u32;
         Some((column, rows))
     }
 
-    /// Whether something moves on the screen.
-    pub(crate) fn is_lively(&self) -> bool {
+    /// Whether something on the screen is about to change.
+    pub(crate) fn is_animated(&self) -> bool {
         self.fall.is_some() || self.pending.is_some()
     }
 
-    /// How long the player to move has thought.
+    /// The thinking time of the side to move.
     pub(crate) fn turn_time(&self) -> Duration {
-        if self.table.is_over() || self.screen != Screen::Game || self.is_held() {
+        if self.session.is_over() || self.screen != Screen::Game || self.is_waiting() {
             return Duration::ZERO;
         }
-        // Who has decided does not pay for the pace of the screen.
+        // The delay before the move is shown does not count.
         let since = self.now.saturating_sub(self.turn_began);
         self.pending.as_ref().map_or(since, |decision| decision.time)
     }
 
-    /// Whether programs that play each other wait.
-    fn is_held(&self) -> bool {
-        self.paused && self.steps == 0 && self.table.agent_to_move().is_some()
+    /// Whether a program is to move but the game is paused.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.paused && self.steps == 0 && self.session.agent_to_move().is_some()
     }
 
-    // What is to be thought about.
+    // Searches.
 
-    /// What a slot is to work on now.
-    pub(crate) fn wants(&self, slot: Slot) -> Option<Job> {
-        let game = self.table.game();
-        let job = |task| Some(Job { task, game: game.clone() });
+    /// The search that a slot should run now.
+    pub(crate) fn wants(&self, slot: Slot) -> Option<Request> {
+        let game = self.session.game();
+        let request = |task| Some(Request { task, game: game.clone() });
         match slot {
             Slot::Move if self.screen != Screen::Game => None,
-            Slot::Move if self.pending.is_some() || self.is_held() => None,
-            Slot::Move => job(Task::Move(self.table.agent_to_move()?.clone())),
-            Slot::Opinion if self.screen != Screen::Game || self.table.is_over() => None,
-            Slot::Opinion => {
-                let by = self.adviser()?;
-                let is_known = self.current_opinion().is_some_and(|told| told.by == by);
-                if is_known { None } else { job(Task::Opinion(by)) }
+            Slot::Move if self.pending.is_some() || self.is_waiting() => None,
+            Slot::Move => request(Task::Move(self.session.agent_to_move()?.clone())),
+            Slot::Analysis if self.screen != Screen::Game || self.session.is_over() => None,
+            Slot::Analysis => {
+                let by = self.analyst()?;
+                let is_known = self.current_analysis().is_some_and(|analysis| analysis.by == by);
+                if is_known { None } else { request(Task::Analysis(by)) }
             }
             Slot::Review => {
                 let is_wanted = match self.screen {
                     Screen::Start => false,
-                    Screen::Game => self.table.is_over(),
+                    Screen::Game => self.session.is_over(),
                     Screen::Review(_) => true,
                 };
                 let is_known = self.current_review().is_some() || game.moves().is_empty();
-                if is_wanted && !is_known { job(Task::Review) } else { None }
+                if is_wanted && !is_known { request(Task::Review) } else { None }
             }
         }
     }
 
-    /// How long the player to move may think, by its clock.
+    /// The time budget of the side to move, by its clock.
     pub(crate) fn move_time(&self) -> Option<Duration> {
-        let left = self.table.left(self.table.position().player(), self.turn_time())?;
-        Some(self.table.clock()?.budget(left))
+        let left = self.session.left(self.session.position().player(), self.turn_time())?;
+        Some(self.session.clock()?.budget(left))
     }
 
-    /// Who is asked for what the columns are worth.
-    fn adviser(&self) -> Option<AgentSpec> {
-        match (&self.opinion, self.hint) {
-            (Source::Agent(spec), _) => Some(spec.clone()),
-            (Source::Truth, _) => "perfect".parse().ok(),
-            (Source::Nobody, Hint::Wanted) => hinter(self.table.setup()).parse().ok(),
-            (Source::Nobody, _) => None,
+    /// The agent that evaluates the columns.
+    fn analyst(&self) -> Option<AgentSpec> {
+        match (&self.analysis_by, self.hint) {
+            (AnalysisBy::Agent(spec), _) => Some(spec.clone()),
+            (AnalysisBy::Exact, _) => "perfect".parse().ok(),
+            (AnalysisBy::Off, Hint::Wanted) => hint_agent(self.session.setup()).parse().ok(),
+            (AnalysisBy::Off, _) => None,
         }
     }
 
-    // What has happened.
+    // Events.
 
     /// Time has passed.
     pub(crate) fn tick(&mut self, now: Duration) {
         self.now = now;
         if let Some((column, rows)) = self.falling() {
             let rows = rows as usize;
-            let height = super::layout::height(self.table.position(), column);
-            if rows + height > usize::from(self.table.setup().rows()) {
+            let height = super::layout::height(self.session.position(), column);
+            if rows + height > usize::from(self.session.setup().rows()) {
                 self.fall = None;
             }
         }
-        if self.screen == Screen::Game && self.fall.is_none() && !self.is_held() {
+        if self.screen == Screen::Game && self.fall.is_none() && !self.is_waiting() {
             let since = self.now.saturating_sub(self.turn_began);
-            let is_time = self.table.has_human() || since >= self.pace || self.steps > 0;
+            let is_time = self.session.has_human() || since >= self.delay || self.steps > 0;
             if let Some(decision) = self.pending.take_if(|_| is_time) {
                 self.steps = self.steps.saturating_sub(1);
                 self.play(Played::by_agent(&decision));
             }
         }
-        let mover = self.table.position().player();
-        if self.table.left(mover, self.turn_time()) == Some(Duration::ZERO) {
-            self.table.end(mover, Reason::Time);
+        let mover = self.session.position().player();
+        if self.session.left(mover, self.turn_time()) == Some(Duration::ZERO) {
+            self.session.end(mover, Reason::Time);
             self.pending = None;
         }
     }
 
-    /// A search has got so far.
+    /// A search reports its progress.
     pub(crate) fn thought(&mut self, thought: Thought, time: Duration) {
-        let player = self.table.position().player();
+        let player = self.session.position().player();
         self.thinking = Some(Thinking { player, thought, time, is_over: false });
     }
 
@@ -356,9 +359,9 @@ impl App {
     pub(crate) fn decided(&mut self, decision: Result<Decision, String>) {
         match decision {
             Ok(decision) => {
-                self.note(decision.value);
+                self.record_value(decision.value);
                 self.thinking = Some(Thinking {
-                    player: self.table.position().player(),
+                    player: self.session.position().player(),
                     thought: decision.thought(),
                     time: decision.time,
                     is_over: true,
@@ -367,22 +370,22 @@ impl App {
             }
             Err(error) => {
                 self.message = Some(error);
-                self.table.end(self.table.position().player(), Reason::Forfeit);
+                self.session.end(self.session.position().player(), Reason::Forfeit);
             }
         }
     }
 
-    /// Somebody has said what the columns are worth.
-    pub(crate) fn advised(&mut self, by: AgentSpec, decision: Result<Decision, String>) {
+    /// An agent has evaluated the columns.
+    pub(crate) fn analyzed(&mut self, by: AgentSpec, decision: Result<Decision, String>) {
         if let Ok(decision) = &decision {
-            self.note(decision.value);
+            self.record_value(decision.value);
         }
         if self.hint == Hint::Wanted {
             self.hint = match &decision {
                 Ok(decision) => {
                     self.cursor = decision.column.index();
                     self.message =
-                        Some(format!("hint: column {}, {}", decision.column, decision.value));
+                        Some(format!("Hint: column {}, {}", decision.column, decision.value));
                     Hint::Given(decision.column)
                 }
                 Err(_) => Hint::None,
@@ -391,57 +394,63 @@ impl App {
         if let Err(error) = &decision {
             self.message = Some(error.clone());
         }
-        self.told = Some(Told { by, game: self.table.game().clone(), decision });
+        self.analysis = Some(Analysis { by, game: self.session.game().clone(), decision });
     }
 
     pub(crate) fn reviewed(&mut self, review: Review) {
-        self.review = Some(Reviewed { game: self.table.game().clone(), review });
+        self.review = Some(Reviewed { game: self.session.game().clone(), review });
     }
 
     pub(crate) fn saved(&mut self, path: &std::path::Path, result: Result<(), String>) {
         self.message = Some(match result {
-            Ok(()) => format!("saved to {}", path.display()),
+            Ok(()) => format!("Saved to {}", path.display()),
             Err(error) => format!("{}: {error}", path.display()),
         });
     }
 
-    pub(crate) fn loaded(&mut self, table: Result<Table, String>) {
-        match table {
-            Ok(table) => {
-                let count = table.game().moves().len();
-                self.sit_down(table);
-                self.paused = !self.table.has_human();
-                self.message = Some(format!("{count} moves loaded"));
+    pub(crate) fn loaded(&mut self, session: Result<GameSession, String>) {
+        match session {
+            Ok(session) => {
+                let count = session.game().moves().len();
+                self.start_session(session);
+                self.paused = !self.session.has_human();
+                self.message = Some(format!("Loaded a game with {}", counted(count, "move")));
             }
             Err(error) => self.message = Some(error),
         }
     }
 
-    /// Takes note of what the position on the table is worth to the side to move.
-    fn note(&mut self, value: Value) {
-        let position = self.table.position();
+    /// Records the value of the current position for the side to move.
+    fn record_value(&mut self, value: Value) {
+        let position = self.session.position();
         let ply = position.ply() as usize;
         if self.evaluations.len() <= ply {
             self.evaluations.resize(ply + 1, None);
         }
-        let worth = share(value);
+        let worth = normalized(value);
         self.evaluations[ply] =
             Some(if position.player() == Player::First { worth } else { -worth });
     }
 
-    /// Begins with another table.
-    fn sit_down(&mut self, table: Table) {
+    /// Switches to another session.
+    fn start_session(&mut self, session: GameSession) {
         let (size, now) = (self.size, self.now);
-        let opinion = self.opinion.clone();
-        let paused = self.paused && !table.has_human();
-        *self =
-            App { size, now, opinion, paused, pace: self.pace, ..App::new(table, Screen::Game) };
+        let analysis_by = self.analysis_by.clone();
+        let paused = self.paused && !session.has_human();
+        *self = App {
+            size,
+            now,
+            analysis_by,
+            paused,
+            delay: self.delay,
+            ..App::new(session, Screen::Game)
+        };
         self.turn_began = now;
     }
 
     fn play(&mut self, played: Played) {
         let column = played.column;
-        match self.table.play(played) {
+        match self.session.play(played) {
             Ok(()) => {
                 self.fall = Some(Fall { column, began: self.now });
                 self.new_turn();
@@ -451,24 +460,28 @@ impl App {
         }
     }
 
-    /// Another position is on the table.
+    /// The position has changed.
     fn new_turn(&mut self) {
         self.turn_began = self.now;
         self.pending = None;
         self.hint = Hint::None;
-        self.evaluations.truncate(self.table.game().moves().len() + 1);
+        self.evaluations.truncate(self.session.game().moves().len() + 1);
     }
 
-    // What keys do.
+    // Keys.
 
     /// A key was pressed.
     pub(crate) fn key(&mut self, key: KeyEvent) -> Option<Effect> {
-        if key.modifiers.contains(KeyModifiers::CONTROL) {
-            self.is_done |= matches!(key.code, KeyCode::Char('c' | 'C'));
+        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        if is_control && matches!(key.code, KeyCode::Char('c' | 'C')) {
+            self.is_done = true;
             return None;
         }
         if let Some(popup) = self.popup.take() {
             return self.popup_key(popup, key);
+        }
+        if is_control {
+            return None;
         }
         match self.screen {
             Screen::Start => {
@@ -486,12 +499,12 @@ impl App {
         }
     }
 
-    /// The mouse points at a place of the screen, and may have been pressed there.
+    /// The mouse was moved or clicked.
     pub(crate) fn mouse(&mut self, x: u16, y: u16, is_press: bool) {
         if self.popup.is_some() || self.screen != Screen::Game {
             return;
         }
-        let layout = Layout::of(self.size, self.table.setup());
+        let layout = Layout::of(self.size, self.session.setup());
         if let Some(column) = layout.column_at(x, y) {
             self.cursor = column;
             if is_press {
@@ -501,9 +514,9 @@ impl App {
     }
 
     fn game_key(&mut self, key: KeyEvent) {
-        let cols = usize::from(self.table.setup().cols());
+        let cols = usize::from(self.session.setup().cols());
         match key.code {
-            KeyCode::Char('?') | KeyCode::F(1) => self.popup = Some(Popup::Help),
+            KeyCode::Char('?') | KeyCode::F(1) => self.popup = Some(Popup::Help(None)),
             KeyCode::Char('q') | KeyCode::Esc => {
                 self.popup = Some(Popup::Confirm(Question::Quit));
             }
@@ -512,7 +525,7 @@ impl App {
             KeyCode::Home => self.cursor = 0,
             KeyCode::End => self.cursor = cols - 1,
             KeyCode::Enter | KeyCode::Down | KeyCode::Char(' ') => self.drop_disc(self.cursor),
-            // Small letters are commands, so the columns beyond the ninth are capital ones.
+            // Lower-case letters are commands, so the columns after the ninth are upper-case.
             KeyCode::Char(name @ ('1'..='9' | 'A'..='Z')) => {
                 if let Some(column) = Column::from_char(name.to_ascii_lowercase()) {
                     if column.index() < cols {
@@ -523,35 +536,35 @@ impl App {
             }
             KeyCode::Char('u') => self.undo(),
             KeyCode::Char('r') => self.redo(),
-            KeyCode::Char('h') if !self.table.is_over() => {
+            KeyCode::Char('h') if !self.session.is_over() => {
                 self.hint = Hint::Wanted;
-                self.message = Some("looking for a hint".to_owned());
-                // An opinion that is already there is as good as a new one.
-                if let Some(Told { by, decision, .. }) = self.current_opinion().cloned() {
-                    self.advised(by, decision);
+                self.message = Some("Looking for a hint ...".to_owned());
+                // An analysis of the position already has the answer.
+                if let Some(Analysis { by, decision, .. }) = self.current_analysis().cloned() {
+                    self.analyzed(by, decision);
                 }
             }
             KeyCode::Char('n') => {
-                if self.table.is_over() || self.table.played().is_empty() {
+                if self.session.is_over() || self.session.played().is_empty() {
                     self.show_start();
                 } else {
                     self.popup = Some(Popup::Confirm(Question::New));
                 }
             }
-            KeyCode::Char('g') if !self.table.is_over() => match self.table.resigner() {
+            KeyCode::Char('g') if !self.session.is_over() => match self.session.resigner() {
                 Some(_) => self.popup = Some(Popup::Confirm(Question::Resign)),
-                None => self.message = Some("no person plays who could give up".to_owned()),
+                None => self.message = Some("Nobody can resign: only programs play".to_owned()),
             },
             KeyCode::Char('x') => {
-                self.table.switch_sides();
+                self.session.switch_sides();
                 self.new_turn();
             }
             KeyCode::Char('o') => {
-                self.popup = Some(Popup::Players(Form::players(&self.table)));
+                self.popup = Some(Popup::Players(Form::players(&self.session)));
             }
-            KeyCode::Char('a') => self.next_opinion(),
+            KeyCode::Char('a') => self.next_analyst(),
             KeyCode::Char('i') => {
-                self.popup = Some(Popup::Input(Purpose::Opinion, Input::default()));
+                self.popup = Some(Popup::Input(Purpose::Analysis, Input::default()));
             }
             KeyCode::Char('s') => {
                 let text = "games.jsonl".to_owned();
@@ -571,13 +584,13 @@ impl App {
                 self.turn_began = self.now;
             }
             KeyCode::Char('+' | '=') => {
-                self.set_pace(PACES.into_iter().rev().find(|&pace| pace < self.pace));
+                self.set_delay(DELAYS.into_iter().rev().find(|&delay| delay < self.delay));
             }
             KeyCode::Char('-') => {
-                self.set_pace(PACES.into_iter().find(|&pace| pace > self.pace));
+                self.set_delay(DELAYS.into_iter().find(|&delay| delay > self.delay));
             }
-            KeyCode::Char('v') => match self.table.played().len() {
-                0 => self.message = Some("there is no move to review".to_owned()),
+            KeyCode::Char('v') => match self.session.played().len() {
+                0 => self.message = Some("There are no moves to review".to_owned()),
                 moves => self.screen = Screen::Review(moves),
             },
             _ => {}
@@ -585,7 +598,7 @@ impl App {
     }
 
     fn review_key(&mut self, ply: usize, key: KeyEvent) {
-        let last = self.table.played().len();
+        let last = self.session.played().len();
         let is_error = |ply: &usize| {
             self.current_review().is_some_and(|review| review.moves[ply - 1].judgement.is_error())
         };
@@ -599,7 +612,7 @@ impl App {
             KeyCode::Char('e') => (ply + 1..=last).find(is_error).unwrap_or(ply),
             KeyCode::Char('E') => (1..ply).rev().find(is_error).unwrap_or(ply),
             KeyCode::Char('?') | KeyCode::F(1) => {
-                self.popup = Some(Popup::Help);
+                self.popup = Some(Popup::Help(None));
                 ply
             }
             KeyCode::Char('s') => {
@@ -627,16 +640,17 @@ impl App {
 
     fn popup_key(&mut self, popup: Popup, key: KeyEvent) -> Option<Effect> {
         match popup {
-            Popup::Help => {}
+            Popup::Help(form) => self.popup = form.map(Popup::Players),
             Popup::Confirm(question) => match key.code {
                 KeyCode::Char('y' | 'Y') | KeyCode::Enter => self.confirmed(question),
                 KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => {}
                 _ => self.popup = Some(Popup::Confirm(question)),
             },
             Popup::Players(mut form) => match form.key(key) {
-                Done::Editing => self.popup = Some(Popup::Players(form)),
-                Done::Left => self.is_done |= self.screen == Screen::Start,
-                Done::Accepted => {
+                Action::Edit => self.popup = Some(Popup::Players(form)),
+                Action::Help => self.popup = Some(Popup::Help(Some(form))),
+                Action::Cancel => self.is_done |= self.screen == Screen::Start,
+                Action::Accept => {
                     if let Err(error) = self.accept(&form) {
                         form.error = Some(error);
                         self.popup = Some(Popup::Players(form));
@@ -644,9 +658,13 @@ impl App {
                 }
             },
             Popup::Input(purpose, mut input) => {
+                let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
                 match key.code {
+                    KeyCode::Char('u') if is_control => input.text.clear(),
+                    _ if is_control => {}
                     KeyCode::Esc => return None,
                     KeyCode::Enter => return self.entered(purpose, input),
+                    KeyCode::Delete => input.text.clear(),
                     KeyCode::Backspace => {
                         input.text.pop();
                     }
@@ -662,18 +680,18 @@ impl App {
         None
     }
 
-    /// Takes what a form says: a new table, or other players at the same one.
+    /// Applies a form: a new session, or other players in the current one.
     fn accept(&mut self, form: &Form) -> Result<(), String> {
         if self.screen == Screen::Start {
-            self.sit_down(form.table()?);
+            self.start_session(form.session()?);
             return Ok(());
         }
         let seats = form.seats()?;
-        let before = Form::players(&self.table).seats()?;
+        let before = Form::players(&self.session).seats()?;
         for ((player, seat), before) in Player::BOTH.into_iter().zip(seats).zip(before) {
-            // Who stays keeps the seed.
+            // An unchanged player keeps its seed.
             if seat != before {
-                self.table.set_seat(player, seat).map_err(|failure| failure.message())?;
+                self.session.set_seat(player, seat).map_err(|failure| failure.message())?;
             }
         }
         self.new_turn();
@@ -686,8 +704,8 @@ impl App {
             Purpose::Save if !text.is_empty() => return Some(Effect::Save(text.into())),
             Purpose::Load if !text.is_empty() => return Some(Effect::Load(text.to_owned())),
             Purpose::Save | Purpose::Load => {}
-            Purpose::Opinion => match text.parse() {
-                Ok(spec) => self.opinion = Source::Agent(spec),
+            Purpose::Analysis => match text.parse() {
+                Ok(spec) => self.analysis_by = AnalysisBy::Agent(spec),
                 Err(error) => {
                     let error = Some(error.to_string());
                     self.popup = Some(Popup::Input(purpose, Input { error, ..input }));
@@ -702,8 +720,8 @@ impl App {
             Question::Quit => self.is_done = true,
             Question::New => self.show_start(),
             Question::Resign => {
-                if let Some(player) = self.table.resigner() {
-                    self.table.end(player, Reason::Resigned);
+                if let Some(player) = self.session.resigner() {
+                    self.session.end(player, Reason::Resigned);
                     self.pending = None;
                 }
             }
@@ -715,17 +733,17 @@ impl App {
         self.popup = Some(Popup::Players(self.start_form()));
     }
 
-    /// A person drops a disc.
+    /// The user drops a disc.
     fn drop_disc(&mut self, column: usize) {
-        if self.table.is_over() {
-            self.message = Some("the game is over: n for a new one, v for its review".to_owned());
+        if self.session.is_over() {
+            self.message = Some("The game is over: n for a new game, v to review it".to_owned());
             return;
         }
-        if self.table.agent_to_move().is_some() {
-            self.message = Some(if self.table.has_human() {
-                "it is not your turn".to_owned()
+        if self.session.agent_to_move().is_some() {
+            self.message = Some(if self.session.has_human() {
+                "It is not your turn".to_owned()
             } else {
-                "programs play here: p stops them, o changes them".to_owned()
+                "Only programs play: p to pause, o to change the players".to_owned()
             });
             return;
         }
@@ -735,52 +753,53 @@ impl App {
     }
 
     fn undo(&mut self) {
-        if self.table.undo() {
+        if self.session.undo() {
             self.fall = None;
             self.new_turn();
-            // Programs would play the same again at once.
-            self.paused |= !self.table.has_human();
+            // Otherwise the programs would play the same move again.
+            self.paused |= !self.session.has_human();
             self.message = None;
         } else {
-            self.message = Some("there is no move to take back".to_owned());
+            self.message = Some("There is no move to undo".to_owned());
         }
     }
 
     fn redo(&mut self) {
-        if self.table.redo() {
+        if self.session.redo() {
             self.fall = None;
             self.new_turn();
             self.message = None;
         } else {
-            self.message = Some("there is no move to play again".to_owned());
+            self.message = Some("There is no move to redo".to_owned());
         }
     }
 
-    /// Takes another pace, if there is one that is faster or slower.
-    fn set_pace(&mut self, pace: Option<Duration>) {
-        self.pace = pace.unwrap_or(self.pace);
-        let seconds = self.pace.as_secs_f64();
-        self.message = Some(format!("programs play a move every {seconds} s"));
+    /// Changes the delay between moves, unless it is the fastest or slowest.
+    fn set_delay(&mut self, delay: Option<Duration>) {
+        self.delay = delay.unwrap_or(self.delay);
+        let seconds = self.delay.as_secs_f64();
+        self.message = Some(format!("Delay between moves: {seconds} s"));
     }
 
-    fn next_opinion(&mut self) {
-        let opponent = Player::BOTH.into_iter().find_map(|player| match self.table.seat(player) {
-            Seat::Agent(spec) => Some(spec.clone()),
-            Seat::Human => None,
-        });
-        self.opinion = match (&self.opinion, opponent) {
-            (Source::Nobody, _) => Source::Truth,
-            (Source::Truth, Some(spec)) => Source::Agent(spec),
-            _ => Source::Nobody,
+    fn next_analyst(&mut self) {
+        let opponent =
+            Player::BOTH.into_iter().find_map(|player| match self.session.seat(player) {
+                Seat::Agent(spec) => Some(spec.clone()),
+                Seat::Human => None,
+            });
+        self.analysis_by = match (&self.analysis_by, opponent) {
+            (AnalysisBy::Off, _) => AnalysisBy::Exact,
+            (AnalysisBy::Exact, Some(spec)) => AnalysisBy::Agent(spec),
+            _ => AnalysisBy::Off,
         };
-        self.told = None;
+        self.analysis = None;
     }
 }
 
-/// A value as a number from -1, lost, to 1, won.
-pub(crate) fn share(value: Value) -> f64 {
+/// A value on a scale from -1 (lost) to 1 (won).
+pub(crate) fn normalized(value: Value) -> f64 {
     match value {
-        // A win that is far away is worth a little less, so that progress is seen.
+        // A distant win is worth a little less, to make progress visible.
         Value::Win(plies) => 1.0 - f64::from(plies.min(60)) / 120.0,
         Value::Loss(plies) => f64::from(plies.min(60)) / 120.0 - 1.0,
         Value::Draw => 0.0,
@@ -789,11 +808,11 @@ pub(crate) fn share(value: Value) -> f64 {
     }
 }
 
-/// Who is asked for a hint: the truth where it is near, or else a good search.
-pub(crate) fn hinter(setup: Setup) -> &'static str {
-    let is_near = match setup.ruleset() {
+/// The agent that gives hints: the solver on boards that it can solve, a search on others.
+pub(crate) fn hint_agent(setup: Setup) -> &'static str {
+    let is_solvable = match setup.ruleset() {
         Ruleset::Standard => setup.cells() <= Setup::STANDARD.cells(),
         Ruleset::Lines => claimeven_search::Perfect::check(setup).is_ok(),
     };
-    if is_near { "perfect" } else { "timed:ms=1000" }
+    if is_solvable { "perfect" } else { "timed:ms=1000" }
 }

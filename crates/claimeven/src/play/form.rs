@@ -1,23 +1,22 @@
-//! A form of text fields with suggestions: the start screen and the choice of players.
+//! Forms of text fields with suggestions: the start screen and the choice of players.
 
 use std::time::Duration;
 
 use claimeven_arena::{Clock, Seat};
 use claimeven_game::{Player, Ruleset, Setup};
-use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::table::Table;
+use super::session::GameSession;
 
-/// Fields, one of which is being changed.
+/// Text fields, one of which has the focus.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
     pub(crate) fields: Vec<Field>,
     pub(crate) at: usize,
-    /// What is wrong with what the fields say.
     pub(crate) error: Option<String>,
 }
 
-/// A text and what it could be.
+/// A text field.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     pub(crate) label: &'static str,
@@ -25,18 +24,16 @@ pub(crate) struct Field {
     suggestions: &'static [&'static str],
 }
 
-/// What a key did to a form.
+/// The effect of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Done {
-    /// It goes on.
-    Editing,
-    /// What it says is to be taken.
-    Accepted,
-    /// It is to be forgotten.
-    Left,
+pub(crate) enum Action {
+    Edit,
+    Accept,
+    Cancel,
+    Help,
 }
 
-/// Players worth suggesting; all others can be typed.
+/// Suggested players; others can be typed.
 const PLAYERS: &[&str] = &[
     "human",
     "level:1",
@@ -65,23 +62,23 @@ const RULESETS: &[&str] = &["standard", "lines"];
 const CLOCKS: &[&str] = &["none", "30", "60+1", "180+2", "300", "600+5"];
 
 impl Form {
-    /// Everything that a game begins with.
+    /// The form of the start screen.
     pub(crate) fn start(setup: Setup, seats: &[Seat; 2], clock: Option<Clock>) -> Form {
         let [first, second] = seats;
         let size = format!("{}x{}", setup.cols(), setup.rows());
         Form::new(vec![
             Field::new("First player", first.to_string(), PLAYERS),
             Field::new("Second player", second.to_string(), PLAYERS),
-            Field::new("Size", size, SIZES),
-            Field::new("Connect", setup.connect().to_string(), CONNECTS),
+            Field::new("Board", size, SIZES),
+            Field::new("In a row", setup.connect().to_string(), CONNECTS),
             Field::new("Ruleset", setup.ruleset().to_string(), RULESETS),
             Field::new("Clock", clock.map_or("none".to_owned(), clock_text), CLOCKS),
         ])
     }
 
-    /// Who sits at a table.
-    pub(crate) fn players(table: &Table) -> Form {
-        let [first, second] = table.seats();
+    /// The players of a session.
+    pub(crate) fn players(session: &GameSession) -> Form {
+        let [first, second] = session.seats();
         Form::new(vec![
             Field::new("First player", without_seed(first), PLAYERS),
             Field::new("Second player", without_seed(second), PLAYERS),
@@ -92,12 +89,20 @@ impl Form {
         Form { fields, at: 0, error: None }
     }
 
-    pub(crate) fn key(&mut self, key: KeyEvent) -> Done {
+    pub(crate) fn key(&mut self, key: KeyEvent) -> Action {
         let count = self.fields.len();
         let field = &mut self.fields[self.at];
+        if key.modifiers.contains(KeyModifiers::CONTROL) {
+            if key.code == KeyCode::Char('u') {
+                field.text.clear();
+                self.error = None;
+            }
+            return Action::Edit;
+        }
         match key.code {
-            KeyCode::Esc => return Done::Left,
-            KeyCode::Enter => return Done::Accepted,
+            KeyCode::Char('?') | KeyCode::F(1) => return Action::Help,
+            KeyCode::Esc => return Action::Cancel,
+            KeyCode::Enter => return Action::Accept,
             KeyCode::Down | KeyCode::Tab => self.at = (self.at + 1) % count,
             KeyCode::Up | KeyCode::BackTab => self.at = (self.at + count - 1) % count,
             KeyCode::Left => field.suggest(-1),
@@ -110,10 +115,10 @@ impl Form {
             _ => {}
         }
         self.error = None;
-        Done::Editing
+        Action::Edit
     }
 
-    /// The players that the first two fields name.
+    /// The players of the first two fields.
     pub(crate) fn seats(&self) -> Result<[Seat; 2], String> {
         let seat = |index: usize| {
             let text = self.fields[index].text.trim();
@@ -122,16 +127,15 @@ impl Form {
         Ok([seat(0)?, seat(1)?])
     }
 
-    /// A table as the start form describes it.
-    pub(crate) fn table(&self) -> Result<Table, String> {
+    /// The session that the start form describes.
+    pub(crate) fn session(&self) -> Result<GameSession, String> {
         let text = |index: usize| self.fields[index].text.trim();
-        let number = |text: &str| {
-            text.trim().parse::<u8>().map_err(|_| format!("'{text}' is not a number up to 255"))
-        };
+        let number =
+            |text: &str| text.trim().parse::<u8>().map_err(|_| format!("invalid number '{text}'"));
         let size = text(2);
-        let (cols, rows) = size
-            .split_once('x')
-            .ok_or_else(|| format!("size '{size}': columns and rows, such as 7x6"))?;
+        let (cols, rows) = size.split_once('x').ok_or_else(|| {
+            format!("invalid board '{size}': expected columns x rows, such as 7x6")
+        })?;
         let ruleset: Ruleset = text(4).parse().map_err(|error| format!("{error}"))?;
         let setup = Setup::new(number(cols)?, number(rows)?, number(text(3))?, ruleset)
             .map_err(|error| error.to_string())?;
@@ -139,7 +143,7 @@ impl Form {
             "none" | "" => None,
             text => Some(text.parse::<Clock>().map_err(|error| format!("clock: {error}"))?),
         };
-        Table::new(setup, self.seats()?, clock).map_err(|failure| failure.message())
+        GameSession::new(setup, self.seats()?, clock).map_err(|failure| failure.message())
     }
 }
 
@@ -148,7 +152,7 @@ impl Field {
         Field { label, text, suggestions }
     }
 
-    /// The suggestion after the text, or before it.
+    /// Selects the next or the previous suggestion.
     fn suggest(&mut self, step: isize) {
         let count = self.suggestions.len();
         let here = self.suggestions.iter().position(|suggestion| *suggestion == self.text);
@@ -161,7 +165,7 @@ impl Field {
     }
 }
 
-/// The player as it was chosen, without the seed that it got.
+/// The player without its seed.
 pub(crate) fn without_seed(seat: &Seat) -> String {
     let text = seat.to_string();
     match text.rfind("seed=") {
@@ -170,9 +174,9 @@ pub(crate) fn without_seed(seat: &Seat) -> String {
     }
 }
 
-/// A player as panels name it.
-pub(crate) fn name(table: &Table, player: Player) -> String {
-    without_seed(table.seat(player))
+/// The name of a player on the screen.
+pub(crate) fn name(session: &GameSession, player: Player) -> String {
+    without_seed(session.seat(player))
 }
 
 fn clock_text(clock: Clock) -> String {

@@ -1,39 +1,38 @@
-//! Where everything is on a screen of any size.
+//! The layout of the screen, for any size.
 
 use claimeven_game::{Cell, Column, Position, Setup};
 use ratatui::layout::Rect;
 
-/// The parts of the screen during a game. The board takes the largest cells that fit.
+/// The areas of the screen during a game. The board has the largest cells that fit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
-    /// Who plays, in a line.
     pub(crate) header: Rect,
-    /// Where the hover disc is.
+    /// The disc above the board.
     pub(crate) hover: Rect,
-    /// The cells with the frame at their sides and below.
+    /// The cells and the frame around them.
     pub(crate) board: Rect,
     pub(crate) numbers: Rect,
-    /// What columns are worth; may have no height.
-    pub(crate) opinion: Rect,
+    /// The evaluations of the columns; may be empty.
+    pub(crate) evaluations: Rect,
     pub(crate) status: Rect,
-    /// What the player to move thinks; has no height where there are panels.
+    /// The search of the player to move; empty if there are panels.
     pub(crate) thinking: Rect,
     pub(crate) keys: Rect,
-    /// The panels, where there is room for them.
+    /// `None` if there is not enough room.
     pub(crate) panels: Option<Rect>,
-    /// The width and height of a cell.
+    /// Width and height.
     pub(crate) cell: (u16, u16),
-    /// Whether the whole board is on the screen.
+    /// Whether the whole board fits on the screen.
     pub(crate) fits: bool,
 }
 
-/// Widths and heights of cells, the largest first.
+/// Widths and heights of cells, largest first.
 const CELLS: [(u16, u16); 5] = [(8, 3), (6, 2), (3, 1), (2, 1), (1, 1)];
 
-/// The least width of the panels.
+/// The minimum width of the panels.
 const PANELS: u16 = 30;
 
-/// Lines besides the cells and the hover disc: players, base, numbers, status and keys.
+/// Lines besides the cells and the disc above them: header, frame, numbers, status and keys.
 const LINES: u16 = 5;
 
 impl Layout {
@@ -52,9 +51,9 @@ impl Layout {
             spare -= lines;
             lines
         };
-        let opinion_height = take(2);
+        let evaluation_height = take(2);
         let thinking_height = if has_panels { 0 } else { take(1) };
-        // The keys have a second line where there is room.
+        // The keys get a second line if there is room.
         let keys_height = 1 + if area.width < 76 { take(1) } else { 0 };
 
         let left = if has_panels { 1 } else { area.width.saturating_sub(board_width) / 2 };
@@ -68,8 +67,8 @@ impl Layout {
         let hover = rows_of(left, board_width, height);
         let board = rows_of(left, board_width, height * rows + 1);
         let numbers = rows_of(left, board_width, 1);
-        let opinion = rows_of(left, board_width, opinion_height);
-        // The last lines stand at the foot of the screen; the panels go down to them.
+        let evaluations = rows_of(left, board_width, evaluation_height);
+        // The last lines are at the bottom of the screen; the panels end above them.
         let foot = area.height.saturating_sub(keys_height + thinking_height + 1);
         let status = Rect::new(area.x, area.y + foot, area.width, 1).intersection(area);
         let thinking =
@@ -85,7 +84,7 @@ impl Layout {
             hover,
             board,
             numbers,
-            opinion,
+            evaluations,
             status,
             thinking,
             keys,
@@ -95,12 +94,11 @@ impl Layout {
         }
     }
 
-    /// The left end of a column.
+    /// The x coordinate of a column.
     pub(crate) fn column_x(&self, column: usize) -> u16 {
         self.board.x + 1 + self.cell.0 * column as u16
     }
 
-    /// The area of a cell.
     pub(crate) fn cell_area(&self, setup: Setup, cell: Cell) -> Rect {
         let (width, height) = self.cell;
         let from_top = u16::from(setup.rows() - 1 - cell.row);
@@ -108,7 +106,7 @@ impl Layout {
         Rect::new(self.column_x(cell.column.index()), y, width, height)
     }
 
-    /// The column at a place of the screen, on the board or above it.
+    /// The column at a point on the board or above it.
     pub(crate) fn column_at(&self, x: u16, y: u16) -> Option<usize> {
         let is_inside = (self.hover.y..self.numbers.bottom()).contains(&y);
         let x = x.checked_sub(self.board.x + 1)?;
@@ -118,7 +116,7 @@ impl Layout {
     }
 }
 
-/// How many discs are in a column.
+/// The number of discs in a column.
 pub(crate) fn height(position: &Position, column: Column) -> usize {
     let rows = 0..position.setup().rows();
     rows.filter(|&row| position.disc(Cell { column, row }).is_some()).count()

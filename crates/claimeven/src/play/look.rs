@@ -1,11 +1,11 @@
-//! What discs and lines look like, by what the terminal can show.
+//! Symbols and styles, by the capabilities of the terminal.
 
 use std::env;
 
 use claimeven_game::Player;
 use ratatui::style::{Color, Modifier, Style};
 
-/// What the terminal can show.
+/// The capabilities of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Look {
     pub(crate) unicode: bool,
@@ -13,18 +13,18 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// What this terminal can show, as far as its environment tells.
+    /// Detects the capabilities of this terminal.
     pub(crate) fn of_terminal(ascii: bool) -> Look {
         let choice = anstream::AutoStream::choice(&std::io::stdout());
         Look { unicode: !ascii && has_unicode(), colour: choice != anstream::ColorChoice::Never }
     }
 
-    /// One of two signs.
-    pub(crate) fn sign<'a>(self, unicode: &'a str, ascii: &'a str) -> &'a str {
+    /// A symbol, or its ASCII replacement.
+    pub(crate) fn symbol<'a>(self, unicode: &'a str, ascii: &'a str) -> &'a str {
         if self.unicode { unicode } else { ascii }
     }
 
-    /// The rows of a disc, which tells the players apart by its shape.
+    /// The rows of a disc; the players differ by shape.
     pub(crate) fn disc(self, player: Player, cell: (u16, u16)) -> &'static [&'static str] {
         match (player, self.unicode, cell.1) {
             (Player::First, true, 3..) => &["▟████▙", "██████", "▜████▛"],
@@ -42,9 +42,18 @@ impl Look {
         }
     }
 
-    /// A disc within a line of text.
+    /// A disc in a line of text.
     pub(crate) fn small_disc(self, player: Player) -> &'static str {
         self.disc(player, (1, 1))[0]
+    }
+
+    /// The name of a player: by colour if there is one, by shape otherwise.
+    pub(crate) fn player_name(self, player: Player) -> &'static str {
+        match (player, self.colour) {
+            (Player::First, true) => "Red",
+            (Player::Second, true) => "Yellow",
+            (_, false) => self.small_disc(player),
+        }
     }
 
     pub(crate) fn disc_style(self, player: Player) -> Style {
@@ -55,12 +64,11 @@ impl Look {
         self.coloured(colour).add_modifier(Modifier::BOLD)
     }
 
-    /// The style of the board behind the discs.
     pub(crate) fn board_style(self) -> Style {
         if self.colour { Style::new().bg(Color::Blue).fg(Color::Gray) } else { Style::new() }
     }
 
-    /// The style of a good, a bad or a middling value.
+    /// The style of a good, bad or neutral value.
     pub(crate) fn value_style(self, worth: f64) -> Style {
         match worth {
             0.05.. => self.coloured(Color::Green),
@@ -82,7 +90,7 @@ impl Look {
     }
 }
 
-/// Whether texts may go beyond ASCII, by the first of the variables that choose the locale.
+/// Whether the locale is UTF-8.
 fn has_unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()

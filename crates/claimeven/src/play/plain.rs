@@ -1,4 +1,4 @@
-//! The game line by line, for pipes and for those who like it so.
+//! The game line by line, for pipes and simple terminals.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -11,42 +11,43 @@ use claimeven_arena::{AgentSpec, Reason, Review, ReviewOptions, Seat};
 use claimeven_game::{Column, Player, Setup};
 use claimeven_search::{Agent, Decision, Limits, Thoughts};
 
-use super::app::{TRUTH_TIME, hinter};
-use super::screen::thought_texts;
-use super::table::{Played, Table};
+use super::app::{ANALYSIS_TIME, hint_agent};
+use super::session::{GameSession, Played};
+use super::texts::thought_texts;
 use crate::Failure;
 use crate::analyze::write_opinion;
 use crate::draw::{Drawing, disc_style};
 use crate::records::load;
 use crate::review::write_review;
+use crate::show::status;
 
-/// Plays at a table. Programs that play each other wait for so long before each move, or for an
-/// empty line if they go step by step.
-pub(crate) fn run(table: Table, pace: Duration, is_stepping: bool) -> Result<(), Failure> {
-    let mut session = Session { table, agents: [None, None], pace, is_stepping };
-    session.play(io::stdin().lock(), anstream::stdout().lock())
+/// Plays a session. If only programs play, they wait for `delay` before each move, or for Enter if
+/// `is_stepping`.
+pub(crate) fn run(session: GameSession, delay: Duration, is_stepping: bool) -> Result<(), Failure> {
+    let mut plain_game = PlainGame { session, agents: [None, None], delay, is_stepping };
+    plain_game.play(io::stdin().lock(), anstream::stdout().lock())
 }
 
-/// How often a player that thinks is asked how far it is.
-const THOUGHT_TIME: Duration = Duration::from_secs(1);
+/// The interval between progress reports of a search.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What a person can type.
+/// An entered command.
 #[derive(Clone, Copy)]
-enum Entry<'a> {
+enum Command<'a> {
     Play(Column),
-    /// The next move of programs that go step by step.
+    /// Enter: the next move if only programs play.
     Step,
-    /// Programs go on without being asked.
-    Go,
+    /// Play on without waiting for Enter.
+    Continue,
     Undo,
     Redo,
     Hint,
-    /// What a player thinks of each column, or the truth.
-    Opinion(&'a str),
+    /// Evaluate the columns with this player.
+    Analyze(&'a str),
     New,
     Resign,
-    Switch,
-    /// Another player for a seat.
+    Swap,
+    /// Replace a player.
     Seat(Player, &'a str),
     Save(&'a str),
     Load(&'a str),
@@ -55,40 +56,40 @@ enum Entry<'a> {
     Quit,
 }
 
-struct Session {
-    table: Table,
-    /// The programs at the table, made when they are to move first.
+struct PlainGame {
+    session: GameSession,
+    /// The programs, built on first use.
     agents: [Option<Box<dyn Agent>>; 2],
-    pace: Duration,
+    delay: Duration,
     is_stepping: bool,
 }
 
-impl Session {
+impl PlainGame {
     fn play(&mut self, mut input: impl BufRead, mut out: impl Write) -> Result<(), Failure> {
-        self.write_head(&mut out)?;
+        self.write_header(&mut out)?;
         let mut drawn = None;
         loop {
-            let table = &self.table;
-            let mover = table.position().player();
-            let awaits_human = table.agent_to_move().is_none();
-            let is_news = drawn.as_ref() != Some(&(table.game().clone(), table.is_over()));
-            if (awaits_human || !table.has_human()) && is_news {
+            let session = &self.session;
+            let mover = session.position().player();
+            let awaits_human = session.agent_to_move().is_none();
+            let is_news = drawn.as_ref() != Some(&(session.game().clone(), session.is_over()));
+            if (awaits_human || !session.has_human()) && is_news {
                 self.draw(&mut out)?;
-                drawn = Some((self.table.game().clone(), self.table.is_over()));
+                drawn = Some((self.session.game().clone(), self.session.is_over()));
             }
-            if self.table.is_over() && !self.table.has_human() {
+            if self.session.is_over() && !self.session.has_human() {
                 return Ok(());
             }
-            let awaits_step = self.is_stepping && !self.table.has_human();
+            let awaits_step = self.is_stepping && !self.session.has_human();
             if !awaits_human && !awaits_step {
-                if !self.table.has_human() {
-                    thread::sleep(self.pace);
+                if !self.session.has_human() {
+                    thread::sleep(self.delay);
                 }
-                self.let_agent_move(mover, &mut out)?;
+                self.play_agent_move(mover, &mut out)?;
                 continue;
             }
 
-            let is_over = self.table.is_over();
+            let is_over = self.session.is_over();
             let prompt = match (is_over, awaits_step) {
                 (true, _) => "game over".to_owned(),
                 (_, true) => "Enter".to_owned(),
@@ -99,28 +100,31 @@ impl Session {
             let start = Instant::now();
             let Some(line) = read_line(&mut input)? else {
                 writeln!(out)?;
-                return self.say_goodbye(&mut out);
+                return self.write_summary(&mut out);
             };
             let time = start.elapsed();
             let is_late = awaits_human
                 && !is_over
-                && self.table.left(mover, time).is_some_and(|left| left.is_zero());
+                && self.session.left(mover, time).is_some_and(|left| left.is_zero());
             if is_late {
-                self.table.end(mover, Reason::Time);
+                self.session.end(mover, Reason::Time);
                 continue;
             }
-            let entry = match parse_entry(line.trim(), self.table.setup()) {
-                Ok(Entry::Quit) => return self.say_goodbye(&mut out),
-                Ok(Entry::Step) if awaits_step => {
-                    self.let_agent_move(mover, &mut out)?;
+            let entry = match parse_entry(line.trim(), self.session.setup()) {
+                Ok(Command::Quit) => return self.write_summary(&mut out),
+                Ok(Command::Step) if awaits_step => {
+                    self.play_agent_move(mover, &mut out)?;
                     continue;
                 }
-                Ok(Entry::Play(_)) if awaits_step => {
-                    writeln!(out, "programs play here: Enter for a move, go for all, help")?;
+                Ok(Command::Play(_)) if awaits_step => {
+                    writeln!(
+                        out,
+                        "only programs play: Enter for the next move, continue to play on, help"
+                    )?;
                     continue;
                 }
-                Ok(Entry::Play(column)) => {
-                    if let Err(error) = self.table.play(Played::by_hand(column, time)) {
+                Ok(Command::Play(column)) => {
+                    if let Err(error) = self.session.play(Played::by_hand(column, time)) {
                         writeln!(out, "{error}")?;
                     }
                     continue;
@@ -131,128 +135,128 @@ impl Session {
                     continue;
                 }
             };
-            if self.obey(entry, &mut out)? {
+            if self.execute(entry, &mut out)? {
                 drawn = None;
             }
         }
     }
 
-    /// Does what was typed; returns whether the board is to be drawn again.
-    fn obey(&mut self, entry: Entry, out: &mut impl Write) -> Result<bool, Failure> {
+    /// Executes a command; returns whether the board has to be drawn again.
+    fn execute(&mut self, entry: Command, out: &mut impl Write) -> Result<bool, Failure> {
         match entry {
-            Entry::Play(_) | Entry::Quit => {}
-            Entry::Step => writeln!(out, "{}", short_help(self.table.setup()))?,
-            Entry::Go => self.is_stepping = false,
-            Entry::Undo => {
-                if !self.table.undo() {
-                    writeln!(out, "there is no move to take back")?;
+            Command::Play(_) | Command::Quit => {}
+            Command::Step => writeln!(out, "{}", short_help(self.session.setup()))?,
+            Command::Continue => self.is_stepping = false,
+            Command::Undo => {
+                if !self.session.undo() {
+                    writeln!(out, "there is no move to undo")?;
                 }
             }
-            Entry::Redo => {
-                if !self.table.redo() {
-                    writeln!(out, "there is no move to play again")?;
+            Command::Redo => {
+                if !self.session.redo() {
+                    writeln!(out, "there is no move to redo")?;
                 }
             }
-            Entry::Hint => self.hint(out)?,
-            Entry::Opinion(by) => {
-                if let Err(failure) = self.tell_opinion(by, out) {
+            Command::Hint => self.hint(out)?,
+            Command::Analyze(by) => {
+                if let Err(failure) = self.analyze(by, out) {
                     writeln!(out, "{}", failure.message())?;
                 }
             }
-            Entry::New => {
-                self.sit_down(self.table.again()?);
+            Command::New => {
+                self.start_session(self.session.again()?);
                 return Ok(true);
             }
-            Entry::Resign => {
-                if let Some(player) = self.table.resigner() {
-                    self.table.end(player, Reason::Resigned);
+            Command::Resign => {
+                if let Some(player) = self.session.resigner() {
+                    self.session.end(player, Reason::Resigned);
                 }
             }
-            Entry::Switch => {
-                self.table.switch_sides();
+            Command::Swap => {
+                self.session.switch_sides();
                 self.agents.swap(0, 1);
-                self.write_head(out)?;
+                self.write_header(out)?;
             }
-            Entry::Seat(player, text) => {
+            Command::Seat(player, text) => {
                 let changed = match text.parse::<Seat>() {
-                    Ok(seat) => self.table.set_seat(player, seat),
+                    Ok(seat) => self.session.set_seat(player, seat),
                     Err(error) => Err(error.into()),
                 };
                 match changed {
                     Ok(()) => {
                         self.agents[player.index()] = None;
-                        self.write_head(out)?;
+                        self.write_header(out)?;
                     }
                     Err(failure) => writeln!(out, "{}", failure.message())?,
                 }
             }
-            Entry::Save(path) => match self.table.save(Path::new(path)) {
+            Command::Save(path) => match self.session.save(Path::new(path)) {
                 Ok(()) => writeln!(out, "saved to {path}")?,
                 Err(error) => writeln!(out, "{path}: {error}")?,
             },
-            Entry::Load(text) => {
+            Command::Load(text) => {
                 let (file, game) = match text.rsplit_once('#') {
                     Some((file, game)) => (file, Some(game)),
                     None => (text, None),
                 };
-                let table =
-                    load(Path::new(file), game).and_then(|record| Table::of_record(&record));
-                match table {
-                    Ok(table) => {
-                        self.sit_down(table);
-                        self.write_head(out)?;
+                let session =
+                    load(Path::new(file), game).and_then(|record| GameSession::of_record(&record));
+                match session {
+                    Ok(session) => {
+                        self.start_session(session);
+                        self.write_header(out)?;
                         return Ok(true);
                     }
                     Err(failure) => writeln!(out, "{}", failure.message())?,
                 }
             }
-            Entry::Review => {
-                let review = Review::of(self.table.game(), &ReviewOptions::default());
+            Command::Review => {
+                let review = Review::of(self.session.game(), &ReviewOptions::default());
                 write_review(out, &review)?;
             }
-            Entry::Help => writeln!(out, "{}", help(self.table.setup()))?,
+            Command::Help => writeln!(out, "{}", help(self.session.setup()))?,
         }
         Ok(false)
     }
 
-    fn sit_down(&mut self, table: Table) {
-        self.table = table;
+    fn start_session(&mut self, session: GameSession) {
+        self.session = session;
         self.agents = [None, None];
     }
 
-    fn let_agent_move(&mut self, mover: Player, out: &mut impl Write) -> Result<(), Failure> {
-        let setup = self.table.setup();
-        let Seat::Agent(spec) = self.table.seat(mover) else { return Ok(()) };
+    fn play_agent_move(&mut self, mover: Player, out: &mut impl Write) -> Result<(), Failure> {
+        let setup = self.session.setup();
+        let Seat::Agent(spec) = self.session.seat(mover) else { return Ok(()) };
         let agent = match &mut self.agents[mover.index()] {
             Some(agent) => agent,
             none => none.insert(spec.build(setup, 0)?),
         };
-        let left = self.table.left(mover, std::time::Duration::ZERO);
-        let time = self.table.clock().zip(left).map(|(clock, left)| clock.budget(left));
+        let left = self.session.left(mover, Duration::ZERO);
+        let time = self.session.clock().zip(left).map(|(clock, left)| clock.budget(left));
         let thoughts = Arc::new(Thoughts::default());
         let limits = Limits { time, thoughts: Some(Arc::clone(&thoughts)), ..Limits::default() };
-        let position = self.table.position();
+        let position = self.session.position();
         let decision = thread::scope(|scope| -> Result<Decision, Failure> {
             let (sender, answer) = mpsc::channel();
             scope.spawn(move || {
-                // Nobody listens when the output has failed.
+                // The receiver has gone if the output failed.
                 let _ = sender.send(agent.decide(position, &limits));
             });
             loop {
-                match answer.recv_timeout(THOUGHT_TIME) {
+                match answer.recv_timeout(REPORT_INTERVAL) {
                     Ok(decision) => return Ok(decision?),
                     Err(RecvTimeoutError::Timeout) => {
                         let [effort, line] = thought_texts(&thoughts.now());
-                        writeln!(out, "{} thinks: {effort}, {line}", name(mover))?;
+                        writeln!(out, "{} is thinking: {effort}, {line}", name(mover))?;
                     }
                     Err(RecvTimeoutError::Disconnected) => {
-                        return Err(Failure::Input("the player has failed".to_owned()));
+                        return Err(Failure::Input("the player failed".to_owned()));
                     }
                 }
             }
         })?;
-        if self.table.left(mover, decision.time).is_some_and(|left| left.is_zero()) {
-            self.table.end(mover, Reason::Time);
+        if self.session.left(mover, decision.time).is_some_and(|left| left.is_zero()) {
+            self.session.end(mover, Reason::Time);
             return Ok(());
         }
         write!(out, "\n{} plays {}", name(mover), decision.column)?;
@@ -261,12 +265,12 @@ impl Session {
             write!(out, ": {effort}, {line}")?;
         }
         writeln!(out)?;
-        self.table.play(Played::by_agent(&decision)).expect("players choose legal columns");
+        self.session.play(Played::by_agent(&decision)).expect("players choose legal columns");
         Ok(())
     }
 
     fn hint(&self, out: &mut impl Write) -> Result<(), Failure> {
-        match self.ask(hinter(self.table.setup()))? {
+        match self.ask(hint_agent(self.session.setup()))? {
             Some(decision) => {
                 writeln!(out, "hint: column {}, {}", decision.column, decision.value)?;
             }
@@ -275,33 +279,33 @@ impl Session {
         Ok(())
     }
 
-    /// Writes what somebody thinks of each column.
-    fn tell_opinion(&self, by: &str, out: &mut impl Write) -> Result<(), Failure> {
+    /// Writes an agent's evaluation of each column.
+    fn analyze(&self, by: &str, out: &mut impl Write) -> Result<(), Failure> {
         match self.ask(by)? {
             Some(decision) => {
                 writeln!(out, "\n{}", self.drawing())?;
-                write_opinion(out, self.table.position(), &decision)
+                write_opinion(out, self.session.position(), &decision)
             }
             None => Ok(writeln!(out, "the game is over")?),
         }
     }
 
-    /// What a player would do in the position on the table, unless the game is over.
+    /// An agent's decision in the current position; `None` if the game is over.
     fn ask(&self, agent: &str) -> Result<Option<Decision>, Failure> {
-        if self.table.is_over() {
+        if self.session.is_over() {
             return Ok(None);
         }
         let spec: AgentSpec = agent.parse()?;
-        let limits = Limits { time: Some(TRUTH_TIME), ..Limits::default() };
-        let mut agent = spec.build(self.table.setup(), 0)?;
-        Ok(Some(agent.decide(self.table.position(), &limits)?))
+        let limits = Limits { time: Some(ANALYSIS_TIME), ..Limits::default() };
+        let mut agent = spec.build(self.session.setup(), 0)?;
+        Ok(Some(agent.decide(self.session.position(), &limits)?))
     }
 
-    fn write_head(&self, out: &mut impl Write) -> Result<(), Failure> {
-        let setup = self.table.setup();
-        let [first, second] = self.table.seats();
+    fn write_header(&self, out: &mut impl Write) -> Result<(), Failure> {
+        let setup = self.session.setup();
+        let [first, second] = self.session.seats();
         writeln!(out, "{setup}: X is {first}, O is {second}")?;
-        if self.table.has_human() {
+        if self.session.has_human() {
             writeln!(out, "{}", short_help(setup))?;
         }
         Ok(())
@@ -309,23 +313,28 @@ impl Session {
 
     fn draw(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "\n{}", self.drawing())?;
-        writeln!(out, "{}, time: {}", self.table.status(), self.times())
+        let names = Player::BOTH.map(|player| player.to_string());
+        let status = match self.session.is_over() && self.session.position().outcome().is_none() {
+            true => self.session.status(&names),
+            false => status(self.session.position()),
+        };
+        writeln!(out, "{status}, time: {}", self.times())
     }
 
     fn drawing(&self) -> Drawing<'_> {
-        let last_move = self.table.game().moves().last().copied();
-        Drawing { position: self.table.position(), last_move }
+        let last_move = self.session.game().moves().last().copied();
+        Drawing { position: self.session.position(), last_move }
     }
 
-    fn say_goodbye(&self, out: &mut impl Write) -> Result<(), Failure> {
-        let moves = self.table.game().move_text();
+    fn write_summary(&self, out: &mut impl Write) -> Result<(), Failure> {
+        let moves = self.session.game().move_text();
         let moves = if moves.is_empty() { "none" } else { &moves };
         writeln!(out, "moves: {moves}, time: {}", self.times())?;
         Ok(())
     }
 
     fn times(&self) -> String {
-        let [first, second] = Player::BOTH.map(|player| self.table.spent(player).as_secs_f64());
+        let [first, second] = Player::BOTH.map(|player| self.session.spent(player).as_secs_f64());
         format!("X {first:.1} s, O {second:.1} s")
     }
 }
@@ -342,64 +351,64 @@ fn short_help(setup: Setup) -> String {
 fn help(setup: Setup) -> String {
     format!(
         "Type a column ({}), or one of these:\n  \
-        undo, redo         take back to your last move, play it again\n  \
-        hint               the best column\n  \
-        opinion            what each column is worth, exactly where that can be known\n  \
-        opinion PLAYER     what another player thinks of each column\n  \
-        resign             give the game up\n  \
-        switch             change sides\n  \
-        first PLAYER       let another player have X: human, level:6, perfect ...\n  \
-        second PLAYER      let another player have O\n  \
-        save FILE          add the game to a file of records\n  \
-        load FILE          go on with the last game of a file, or its third: FILE#3\n  \
+        undo, redo         undo your last move, redo it\n  \
+        hint               show the best column\n  \
+        analyze            evaluate every column, exactly if possible\n  \
+        analyze PLAYER     evaluate every column with this player\n  \
+        resign             resign the game\n  \
+        swap               swap sides\n  \
+        first PLAYER       change the first player (X): human, level:6, perfect ...\n  \
+        second PLAYER      change the second player (O)\n  \
+        save FILE          append the game to a file\n  \
+        load FILE          continue the last game of a file, or its third: FILE#3\n  \
         review             judge the moves by exact scores\n  \
-        go                 let programs that go step by step play on\n  \
+        continue           with --step: play on without waiting\n  \
         new, help, quit",
         Column::names(setup)
     )
 }
 
-/// Understands what was typed. Commands may be shortened to a letter that names no column.
-fn parse_entry(text: &str, setup: Setup) -> Result<Entry<'_>, String> {
+/// Parses a command. Some can be abbreviated to a letter, unless it is a column.
+fn parse_entry(text: &str, setup: Setup) -> Result<Command<'_>, String> {
     let mut characters = text.chars();
     let column = match (characters.next(), characters.next()) {
         (Some(character), None) => Column::from_char(character),
         _ => None,
     };
     if let Some(column) = column.filter(|column| column.index() < setup.cols().into()) {
-        return Ok(Entry::Play(column));
+        return Ok(Command::Play(column));
     }
     let (command, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let rest = rest.trim();
     match (command.to_ascii_lowercase().as_str(), rest) {
-        ("u" | "undo", "") => Ok(Entry::Undo),
-        ("r" | "redo", "") => Ok(Entry::Redo),
-        ("", "") => Ok(Entry::Step),
-        ("go", "") => Ok(Entry::Go),
-        ("hint", "") => Ok(Entry::Hint),
-        ("opinion", "") => Ok(Entry::Opinion("perfect")),
-        ("opinion", by) => Ok(Entry::Opinion(by)),
-        ("n" | "new", "") => Ok(Entry::New),
-        ("resign", "") => Ok(Entry::Resign),
-        ("switch", "") => Ok(Entry::Switch),
-        ("review", "") => Ok(Entry::Review),
-        ("h" | "?" | "help", "") => Ok(Entry::Help),
-        ("q" | "quit" | "exit", "") => Ok(Entry::Quit),
+        ("u" | "undo", "") => Ok(Command::Undo),
+        ("r" | "redo", "") => Ok(Command::Redo),
+        ("", "") => Ok(Command::Step),
+        ("continue", "") => Ok(Command::Continue),
+        ("hint", "") => Ok(Command::Hint),
+        ("analyze", "") => Ok(Command::Analyze("perfect")),
+        ("analyze", by) => Ok(Command::Analyze(by)),
+        ("n" | "new", "") => Ok(Command::New),
+        ("resign", "") => Ok(Command::Resign),
+        ("swap", "") => Ok(Command::Swap),
+        ("review", "") => Ok(Command::Review),
+        ("h" | "?" | "help", "") => Ok(Command::Help),
+        ("q" | "quit" | "exit", "") => Ok(Command::Quit),
         ("first" | "second" | "save" | "load", "") => {
-            Err(format!("{text} needs a name after it, as help shows"))
+            Err(format!("'{text}' needs an argument; type help for a list"))
         }
-        ("first", text) => Ok(Entry::Seat(Player::First, text)),
-        ("second", text) => Ok(Entry::Seat(Player::Second, text)),
-        ("save", path) => Ok(Entry::Save(path)),
-        ("load", path) => Ok(Entry::Load(path)),
+        ("first", text) => Ok(Command::Seat(Player::First, text)),
+        ("second", text) => Ok(Command::Seat(Player::Second, text)),
+        ("save", path) => Ok(Command::Save(path)),
+        ("load", path) => Ok(Command::Load(path)),
         _ => Err(format!(
-            "{text:?} is no column ({}), nor undo, hint, new, help, quit",
+            "unknown command '{text}': type a column ({}), or help for a list",
             Column::names(setup)
         )),
     }
 }
 
-/// One line without regard to its encoding; `None` at the end of the input.
+/// Reads a line of any encoding; `None` at the end of the input.
 pub(crate) fn read_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut bytes = Vec::new();
     let read = input.read_until(b'\n', &mut bytes)?;

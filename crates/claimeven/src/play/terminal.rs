@@ -1,4 +1,4 @@
-//! The loop: what happens is told to the state, and the state is drawn.
+//! The event loop, and setting up and restoring the terminal.
 
 use std::io::{self, Stdout, Write};
 use std::panic;
@@ -19,40 +19,40 @@ use ratatui::crossterm::terminal::{
 use ratatui::crossterm::{cursor, execute};
 
 use super::app::{App, Effect};
-use super::crew::Crew;
 use super::look::Look;
 use super::screen::draw;
-use super::table::Table;
+use super::session::GameSession;
+use super::workers::Workers;
 use crate::Failure;
 use crate::records::load;
 
-/// Runs the application until its user leaves it.
+/// Runs the application until the user quits.
 pub(crate) fn run(mut app: App, look: Look) -> Result<(), Failure> {
     #[cfg(unix)]
     end_on_signals()?;
     let mut screen = OpenScreen::open()?;
-    let mut crew = Crew::default();
+    let mut workers = Workers::default();
     let start = Instant::now();
     while !app.is_done {
         app.tick(start.elapsed());
-        crew.serve(&mut app);
+        workers.update(&mut app);
         screen.terminal.draw(|frame| {
             app.size = frame.area();
             draw(frame, &app, look);
         })?;
-        let is_lively = app.is_lively() || crew.is_busy();
-        // Clocks are on show, so there is something to draw now and then all the same.
-        let patience = Duration::from_millis(if is_lively { 30 } else { 100 });
+        let is_animated = app.is_animated() || workers.is_busy();
+        // The clocks are redrawn in any case.
+        let patience = Duration::from_millis(if is_animated { 30 } else { 100 });
         let mut is_waiting = event::poll(patience)?;
         while is_waiting {
-            happen(&mut app, &event::read()?);
+            handle(&mut app, &event::read()?);
             is_waiting = event::poll(Duration::ZERO)?;
         }
     }
     Ok(())
 }
 
-fn happen(app: &mut App, event: &Event) {
+fn handle(app: &mut App, event: &Event) {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => press(app, *key),
         Event::Mouse(mouse) => {
@@ -61,7 +61,7 @@ fn happen(app: &mut App, event: &Event) {
                 app.mouse(mouse.column, mouse.row, is_press);
             }
         }
-        // A new size is seen with the next drawing.
+        // A new size takes effect when the screen is drawn next.
         _ => {}
     }
 }
@@ -72,7 +72,7 @@ fn press(app: &mut App, key: KeyEvent) {
     match app.key(key) {
         None => {}
         Some(Effect::Save(path)) => {
-            let result = app.table.save(&path).map_err(|error| error.to_string());
+            let result = app.session.save(&path).map_err(|error| error.to_string());
             app.saved(&path, result);
         }
         Some(Effect::Load(text)) => {
@@ -80,25 +80,26 @@ fn press(app: &mut App, key: KeyEvent) {
                 Some((file, game)) => (file, Some(game)),
                 None => (text.as_str(), None),
             };
-            let table = load(file.as_ref(), game).and_then(|record| Table::of_record(&record));
-            app.loaded(table.map_err(|failure| failure.message()));
+            let session =
+                load(file.as_ref(), game).and_then(|record| GameSession::of_record(&record));
+            app.loaded(session.map_err(|failure| failure.message()));
         }
     }
 }
 
-/// Lets a test see what a panic leaves behind.
+/// Lets a test check that a panic restores the terminal.
 #[cfg(debug_assertions)]
 fn panic_if_tested(key: KeyEvent) {
     let is_tested = std::env::var_os("CLAIMEVEN_TEST_PANIC").is_some();
-    assert!(!is_tested || key.code != event::KeyCode::F(12), "a test has asked for this");
+    assert!(!is_tested || key.code != event::KeyCode::F(12), "requested by a test");
 }
 
-/// The terminal as the application uses it. It is given back as it was, whatever happens.
+/// The terminal in raw mode; restored on drop.
 struct OpenScreen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
-/// Whether there is anything to give back.
+/// Whether the terminal has to be restored.
 static IS_OPEN: AtomicBool = AtomicBool::new(false);
 
 impl OpenScreen {
@@ -119,7 +120,7 @@ impl Drop for OpenScreen {
     }
 }
 
-/// Gives the terminal back. There is nobody to tell if that fails.
+/// Restores the terminal. Errors are ignored: nothing can be done about them.
 fn restore() {
     if IS_OPEN.swap(false, Ordering::SeqCst) {
         let _ = execute!(io::stdout(), DisableMouseCapture, LeaveAlternateScreen, cursor::Show);
@@ -128,8 +129,8 @@ fn restore() {
     }
 }
 
-/// A panic of this thread gives the terminal back before it is reported. One of a player's thread
-/// ends its game, and would only spoil the screen.
+/// Restores the terminal before a panic of this thread is reported. Panics of worker threads are
+/// not reported: they end the game of that player.
 fn restore_on_panic() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -144,8 +145,8 @@ fn restore_on_panic() {
     });
 }
 
-/// Lets signals end the program as they do, with the terminal given back. It takes a thread of its
-/// own: when the terminal has gone, the loop may wait for its next event for ever.
+/// Restores the terminal before a signal ends the process. This needs its own thread: if the
+/// terminal has gone, the event loop may wait for its next event forever.
 #[cfg(unix)]
 fn end_on_signals() -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -153,7 +154,7 @@ fn end_on_signals() -> io::Result<()> {
     thread::spawn(move || {
         for signal in signals.forever() {
             restore();
-            // Whoever sent it is to see that it did what it does.
+            // The exit status should tell which signal it was.
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     });

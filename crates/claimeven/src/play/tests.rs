@@ -10,11 +10,11 @@ use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 
-use super::app::{App, Effect, Popup, Screen, Slot, Source, Task};
+use super::app::{AnalysisBy, App, Effect, Popup, Screen, Slot, Task};
 use super::layout::Layout;
 use super::look::Look;
 use super::screen::draw;
-use super::table::Table;
+use super::session::GameSession;
 
 const FULL: Look = Look { unicode: true, colour: true };
 const ASCII: Look = Look { unicode: false, colour: false };
@@ -23,12 +23,12 @@ fn seat(text: &str) -> Seat {
     text.parse().unwrap()
 }
 
-fn table(first: &str, second: &str) -> Table {
-    Table::new(Setup::STANDARD, [seat(first), seat(second)], None).unwrap()
+fn session(first: &str, second: &str) -> GameSession {
+    GameSession::new(Setup::STANDARD, [seat(first), seat(second)], None).unwrap()
 }
 
 fn app(first: &str, second: &str) -> App {
-    App::new(table(first, second), Screen::Game)
+    App::new(session(first, second), Screen::Game)
 }
 
 /// An application whose game has come so far by hand.
@@ -57,17 +57,21 @@ fn settle(app: &mut App) {
 
 /// Decides as the threads would, and waits until the move is on the board.
 fn decide(app: &mut App) {
-    let job = app.wants(Slot::Move).expect("a program is to move");
-    let Task::Move(spec) = &job.task else { panic!("{job:?}") };
-    let mut agent = spec.build(app.table.setup(), 0).unwrap();
-    let decision = agent.decide(job.game.position(), &Limits::default()).unwrap();
+    let request = app.wants(Slot::Move).expect("a program is to move");
+    let Task::Move(spec) = &request.task else { panic!("{request:?}") };
+    let mut agent = spec.build(app.session.setup(), 0).unwrap();
+    let decision = agent.decide(request.game.position(), &Limits::default()).unwrap();
     app.decided(Ok(claimeven_search::Decision { time: Duration::from_millis(1200), ..decision }));
     settle(app);
     settle(app);
 }
 
 fn moves(app: &App) -> String {
-    app.table.game().move_text()
+    app.session.game().move_text()
+}
+
+fn status(session: &GameSession) -> String {
+    session.status(&Player::BOTH.map(|player| player.to_string()))
 }
 
 fn screen_of(app: &mut App, look: Look, width: u16, height: u16) -> String {
@@ -108,8 +112,8 @@ fn digits_arrows_and_the_mouse_drop_discs() {
 #[test]
 fn capital_letters_drop_discs_beyond_column_nine() {
     let setup = Setup::new(12, 6, 4, Ruleset::Standard).unwrap();
-    let table = Table::new(setup, [seat("human"), seat("human")], None).unwrap();
-    let mut app = App::new(table, Screen::Game);
+    let session = GameSession::new(setup, [seat("human"), seat("human")], None).unwrap();
+    let mut app = App::new(session, Screen::Game);
     keys(&mut app, "9AC");
     assert_eq!((moves(&app).as_str(), app.cursor), ("9ac", 11));
     keys(&mut app, "D");
@@ -146,13 +150,13 @@ fn undo_goes_back_to_the_persons_turn_and_redo_forth() {
     keys(&mut app, "u");
     assert_eq!(moves(&app), "");
     keys(&mut app, "u");
-    assert_eq!(app.message.as_deref(), Some("there is no move to take back"));
+    assert_eq!(app.message.as_deref(), Some("There is no move to undo"));
     keys(&mut app, "r");
     assert_eq!(moves(&app), before[..2]);
     keys(&mut app, "r");
     assert_eq!(moves(&app), before);
     keys(&mut app, "r");
-    assert_eq!(app.message.as_deref(), Some("there is no move to play again"));
+    assert_eq!(app.message.as_deref(), Some("There is no move to redo"));
     // A new move makes an end of what was taken back.
     keys(&mut app, "uu5");
     settle(&mut app);
@@ -174,7 +178,7 @@ fn an_answer_to_an_old_question_is_not_wanted() {
 fn a_person_cannot_move_for_a_program() {
     let mut app = app("level:3", "human");
     keys(&mut app, "4");
-    assert_eq!((moves(&app).as_str(), app.message.as_deref()), ("", Some("it is not your turn")));
+    assert_eq!((moves(&app).as_str(), app.message.as_deref()), ("", Some("It is not your turn")));
 }
 
 #[test]
@@ -193,25 +197,25 @@ fn quitting_is_confirmed_and_control_c_is_not() {
 fn giving_up_ends_the_game_and_can_be_taken_back() {
     let mut app = app("human", "level:3");
     keys(&mut app, "gy");
-    assert_eq!(app.table.status(), "O wins: X gives up");
+    assert_eq!(status(&app.session), "O wins: X resigned");
     assert!(app.wants(Slot::Move).is_none());
     keys(&mut app, "u");
-    assert!(!app.table.is_over());
+    assert!(!app.session.is_over());
 }
 
 #[test]
 fn the_clock_ends_the_game() {
     let clock = Some("10+1".parse().unwrap());
-    let table = Table::new(Setup::STANDARD, [Seat::Human, Seat::Human], clock).unwrap();
-    let mut app = App::new(table, Screen::Game);
+    let session = GameSession::new(Setup::STANDARD, [Seat::Human, Seat::Human], clock).unwrap();
+    let mut app = App::new(session, Screen::Game);
     app.tick(Duration::from_secs(4));
     keys(&mut app, "4");
-    let left = |app: &App, player| app.table.left(player, Duration::ZERO).unwrap();
+    let left = |app: &App, player| app.session.left(player, Duration::ZERO).unwrap();
     assert_eq!(left(&app, Player::First), Duration::from_secs(7));
     app.tick(Duration::from_secs(13));
-    assert!(!app.table.is_over());
+    assert!(!app.session.is_over());
     app.tick(Duration::from_secs(15));
-    assert_eq!(app.table.status(), "X wins: O has no time left");
+    assert_eq!(status(&app.session), "X wins: O ran out of time");
     // Taking the move back gives its time back.
     keys(&mut app, "u");
     assert_eq!(left(&app, Player::First), Duration::from_secs(10));
@@ -221,7 +225,7 @@ fn the_clock_ends_the_game() {
 fn players_and_sides_change_in_the_middle() {
     let mut app = app("human", "level:3,seed=5");
     keys(&mut app, "4x");
-    assert_eq!(app.table.seats()[0], seat("level:3,seed=5"));
+    assert_eq!(app.session.seats()[0], seat("level:3,seed=5"));
     keys(&mut app, "x");
     keys(&mut app, "o");
     key(&mut app, KeyCode::Down);
@@ -234,7 +238,7 @@ fn players_and_sides_change_in_the_middle() {
     key(&mut app, KeyCode::Delete);
     keys(&mut app, "human");
     key(&mut app, KeyCode::Enter);
-    assert_eq!(app.table.seats(), &[Seat::Human, Seat::Human]);
+    assert_eq!(app.session.seats(), &[Seat::Human, Seat::Human]);
     keys(&mut app, "4");
     assert_eq!(moves(&app), "44");
 }
@@ -260,9 +264,11 @@ fn the_pace_of_programs_is_kept() {
     let mut app = app("random:seed=1", "random:seed=2");
     let slowest = |app: &mut App| keys(app, "------");
     slowest(&mut app);
-    let job = app.wants(Slot::Move).unwrap();
-    let mut agent = app.table.agent_to_move().unwrap().build(Setup::STANDARD, 0).unwrap();
-    app.decided(agent.decide(job.game.position(), &Limits::default()).map_err(|e| e.to_string()));
+    let request = app.wants(Slot::Move).unwrap();
+    let mut agent = app.session.agent_to_move().unwrap().build(Setup::STANDARD, 0).unwrap();
+    app.decided(
+        agent.decide(request.game.position(), &Limits::default()).map_err(|e| e.to_string()),
+    );
     app.tick(Duration::from_millis(3900));
     assert_eq!(moves(&app), "");
     app.tick(Duration::from_secs(4));
@@ -273,46 +279,48 @@ fn the_pace_of_programs_is_kept() {
 fn a_move_that_waits_to_be_shown_costs_no_time_and_obeys_the_pause() {
     let clock = Some("2".parse().unwrap());
     let seats = [seat("random:seed=1"), seat("random:seed=2")];
-    let mut app = App::new(Table::new(Setup::STANDARD, seats, clock).unwrap(), Screen::Game);
+    let mut app = App::new(GameSession::new(Setup::STANDARD, seats, clock).unwrap(), Screen::Game);
     keys(&mut app, "------");
-    let job = app.wants(Slot::Move).unwrap();
-    let mut agent = app.table.agent_to_move().unwrap().build(Setup::STANDARD, 0).unwrap();
-    app.decided(agent.decide(job.game.position(), &Limits::default()).map_err(|e| e.to_string()));
+    let request = app.wants(Slot::Move).unwrap();
+    let mut agent = app.session.agent_to_move().unwrap().build(Setup::STANDARD, 0).unwrap();
+    app.decided(
+        agent.decide(request.game.position(), &Limits::default()).map_err(|e| e.to_string()),
+    );
     keys(&mut app, "p");
     app.tick(Duration::from_secs(5));
-    assert_eq!((moves(&app).as_str(), app.table.is_over()), ("", false));
+    assert_eq!((moves(&app).as_str(), app.session.is_over()), ("", false));
     keys(&mut app, "p");
     app.tick(Duration::from_secs(9));
-    assert_eq!((moves(&app).len(), app.table.is_over()), (1, false));
+    assert_eq!((moves(&app).len(), app.session.is_over()), (1, false));
 }
 
 #[test]
 fn hints_come_from_the_truth_and_move_the_cursor() {
     let mut app = app_after("4455");
     keys(&mut app, "h");
-    let job = app.wants(Slot::Opinion).unwrap();
-    let Task::Opinion(spec) = job.task else { panic!("{job:?}") };
+    let request = app.wants(Slot::Analysis).unwrap();
+    let Task::Analysis(spec) = request.task else { panic!("{request:?}") };
     assert_eq!(spec.to_string(), "perfect");
     let mut agent = spec.build(Setup::STANDARD, 0).unwrap();
-    let decision = agent.decide(job.game.position(), &Limits::default()).unwrap();
-    app.advised(spec, Ok(decision));
+    let decision = agent.decide(request.game.position(), &Limits::default()).unwrap();
+    app.analyzed(spec, Ok(decision));
     assert_eq!(app.message.as_deref(), Some("hint: column 3, wins in 2"));
     assert_eq!(app.cursor, 2);
-    assert!(app.wants(Slot::Opinion).is_none());
+    assert!(app.wants(Slot::Analysis).is_none());
 }
 
 #[test]
 fn the_truth_out_of_reach_is_an_error_and_no_end() {
     let setup = Setup::new(7, 6, 4, Ruleset::Lines).unwrap();
-    let table = Table::new(setup, [Seat::Human, Seat::Human], None).unwrap();
-    let mut app = App::new(table, Screen::Game);
+    let session = GameSession::new(setup, [Seat::Human, Seat::Human], None).unwrap();
+    let mut app = App::new(session, Screen::Game);
     keys(&mut app, "a");
-    assert_eq!(app.opinion, Source::Truth);
-    let Some(Task::Opinion(spec)) = app.wants(Slot::Opinion).map(|job| job.task) else {
+    assert_eq!(app.analysis_by, AnalysisBy::Exact);
+    let Some(Task::Analysis(spec)) = app.wants(Slot::Analysis).map(|request| request.task) else {
         panic!("an opinion is wanted")
     };
-    app.advised(spec, Err("perfect cannot play this".to_owned()));
-    assert!(app.wants(Slot::Opinion).is_none());
+    app.analyzed(spec, Err("perfect cannot play this".to_owned()));
+    assert!(app.wants(Slot::Analysis).is_none());
     assert_eq!(app.message.as_deref(), Some("perfect cannot play this"));
 }
 
@@ -341,23 +349,23 @@ fn a_saved_game_is_the_game_that_is_loaded() {
     keys(&mut app, "4");
     settle(&mut app);
     decide(&mut app);
-    app.table.save(&path).unwrap();
+    app.session.save(&path).unwrap();
     keys(&mut app, "gy");
-    app.table.save(&path).unwrap();
-    let load = |game| Table::of_record(&crate::records::load(&path, game).ok().unwrap()).ok();
+    app.session.save(&path).unwrap();
+    let load = |game| GameSession::of_record(&crate::records::load(&path, game).ok().unwrap()).ok();
     let unfinished = load(Some("1")).unwrap();
     assert!(!unfinished.is_over());
-    assert_eq!(unfinished.game(), app.table.game());
-    assert_eq!(unfinished.seats(), app.table.seats());
-    let given_up = load(None).unwrap();
-    assert_eq!(given_up.status(), app.table.status());
-    assert_eq!(given_up.spent(Player::Second), Duration::from_millis(1200));
+    assert_eq!(unfinished.game(), app.session.game());
+    assert_eq!(unfinished.seats(), app.session.seats());
+    let resigned = load(None).unwrap();
+    assert_eq!(status(&resigned), status(&app.session));
+    assert_eq!(resigned.spent(Player::Second), Duration::from_millis(1200));
     assert!(crate::records::load(&path, Some("3")).is_err());
 }
 
 #[test]
 fn the_start_screen_begins_the_game_that_it_describes() {
-    let mut app = App::new(table("human", "level:4"), Screen::Start);
+    let mut app = App::new(session("human", "level:4"), Screen::Start);
     key(&mut app, KeyCode::Right);
     let down = |app: &mut App| key(app, KeyCode::Down);
     down(&mut app);
@@ -366,7 +374,10 @@ fn the_start_screen_begins_the_game_that_it_describes() {
     keys(&mut app, "9y7");
     key(&mut app, KeyCode::Enter);
     let Some(Popup::Players(form)) = &app.popup else { panic!("{:?}", app.popup) };
-    assert_eq!(form.error.as_deref(), Some("size '9y7': columns and rows, such as 7x6"));
+    assert_eq!(
+        form.error.as_deref(),
+        Some("invalid board '9y7': expected columns x rows, such as 7x6")
+    );
     key(&mut app, KeyCode::Delete);
     keys(&mut app, "9x7");
     for _ in 0..3 {
@@ -376,10 +387,10 @@ fn the_start_screen_begins_the_game_that_it_describes() {
     key(&mut app, KeyCode::Right);
     key(&mut app, KeyCode::Enter);
     assert_eq!(app.screen, Screen::Game);
-    assert_eq!(app.table.setup(), Setup::new(9, 7, 4, Ruleset::Standard).unwrap());
-    assert!(app.table.seats()[0].to_string().starts_with("level:1,seed="));
-    assert_eq!(app.table.left(Player::First, Duration::ZERO), Some(Duration::from_mins(1)));
-    let mut app = App::new(table("human", "level:4"), Screen::Start);
+    assert_eq!(app.session.setup(), Setup::new(9, 7, 4, Ruleset::Standard).unwrap());
+    assert!(app.session.seats()[0].to_string().starts_with("level:1,seed="));
+    assert_eq!(app.session.left(Player::First, Duration::ZERO), Some(Duration::from_mins(1)));
+    let mut app = App::new(session("human", "level:4"), Screen::Start);
     key(&mut app, KeyCode::Esc);
     assert!(app.is_done);
 }
@@ -387,9 +398,9 @@ fn the_start_screen_begins_the_game_that_it_describes() {
 #[test]
 fn a_review_steps_from_error_to_error() {
     let mut app = app_after("1213141");
-    assert!(app.table.is_over());
-    let job = app.wants(Slot::Review).unwrap();
-    let review = Review::of(&job.game, &ReviewOptions::default());
+    assert!(app.session.is_over());
+    let request = app.wants(Slot::Review).unwrap();
+    let review = Review::of(&request.game, &ReviewOptions::default());
     let errors: Vec<usize> =
         (1..=7).filter(|ply| review.moves[ply - 1].judgement.is_error()).collect();
     app.reviewed(review);
@@ -417,14 +428,14 @@ fn every_size_of_screen_is_drawn_without_panic() {
     for setup in setups.into_iter().chain(Setup::new(10, 10, 4, Ruleset::Lines)) {
         for (width, height) in sizes {
             for popup in ["", "?", "q", "o", "s", "v"] {
-                let table = Table::new(setup, [Seat::Human, Seat::Human], None).unwrap();
-                let mut app = App::new(table, Screen::Game);
+                let session = GameSession::new(setup, [Seat::Human, Seat::Human], None).unwrap();
+                let mut app = App::new(session, Screen::Game);
                 keys(&mut app, "12");
                 keys(&mut app, popup);
                 screen_of(&mut app, FULL, width, height);
             }
-            let table = Table::new(setup, [Seat::Human, Seat::Human], None).unwrap();
-            screen_of(&mut App::new(table, Screen::Start), ASCII, width, height);
+            let session = GameSession::new(setup, [Seat::Human, Seat::Human], None).unwrap();
+            screen_of(&mut App::new(session, Screen::Start), ASCII, width, height);
         }
     }
 }
@@ -483,7 +494,7 @@ fn a_disc_falls_from_the_top_to_its_place() {
 
 #[test]
 fn snapshot_of_the_start_screen() {
-    let mut app = App::new(table("human", "level:4,seed=1"), Screen::Start);
+    let mut app = App::new(session("human", "level:4,seed=1"), Screen::Start);
     insta::assert_snapshot!("start-80x24", screen_of(&mut app, FULL, 80, 24));
     key(&mut app, KeyCode::Right);
     insta::assert_snapshot!("start-40x16-ascii", screen_of(&mut app, ASCII, 40, 16));
@@ -499,11 +510,11 @@ fn busy_app() -> App {
     settle(&mut app);
     decide(&mut app);
     keys(&mut app, "a");
-    let job = app.wants(Slot::Opinion).unwrap();
-    let Task::Opinion(spec) = job.task else { panic!("{job:?}") };
+    let request = app.wants(Slot::Analysis).unwrap();
+    let Task::Analysis(spec) = request.task else { panic!("{request:?}") };
     let mut agent = spec.build(Setup::STANDARD, 0).unwrap();
-    let decision = agent.decide(job.game.position(), &Limits::default()).unwrap();
-    app.advised(spec, Ok(decision));
+    let decision = agent.decide(request.game.position(), &Limits::default()).unwrap();
+    app.analyzed(spec, Ok(decision));
     app
 }
 
@@ -525,7 +536,7 @@ fn snapshot_of_a_program_thinking() {
     let mut app = app("human", "timed:ms=5000,seed=1");
     keys(&mut app, "4");
     settle(&mut app);
-    let line = app.table.position().legal().take(3).collect();
+    let line = app.session.position().legal().take(3).collect();
     let thought = Thought { nodes: 1_234_567, depth: 11, value: Some(Value::Points(14)), line };
     app.thought(thought, Duration::from_millis(2300));
     insta::assert_snapshot!("thinking-80x24", screen_of(&mut app, FULL, 80, 24));
@@ -548,8 +559,8 @@ fn snapshots_of_a_finished_game_and_its_review() {
 #[test]
 fn snapshot_of_a_large_board_with_lines() {
     let setup = Setup::new(10, 10, 4, Ruleset::Lines).unwrap();
-    let table = Table::new(setup, [Seat::Human, Seat::Human], None).unwrap();
-    let mut app = App::new(table, Screen::Game);
+    let session = GameSession::new(setup, [Seat::Human, Seat::Human], None).unwrap();
+    let mut app = App::new(session, Screen::Game);
     keys(&mut app, "12121213");
     settle(&mut app);
     insta::assert_snapshot!("lines-80x24", screen_of(&mut app, FULL, 80, 24));

@@ -1,4 +1,4 @@
-//! Shares by row and column, in colours.
+//! Heat maps.
 
 use std::fmt::Write;
 
@@ -8,12 +8,12 @@ use super::{MARGIN, escape, open};
 
 const CELL_WIDTH: f64 = 44.0;
 const CELL_HEIGHT: f64 = 32.0;
-/// The most panels beside each other.
+/// The maximum number of panels in a row.
 const ABREAST: usize = 3;
 const TOP: f64 = 56.0;
 const GAP: f64 = 22.0;
 
-/// Panels beside and below each other, all of which have the size of the first.
+/// Panels in a grid; all have the size of the first.
 pub(crate) fn heat_map(title: &str, panels: &[HeatPanel]) -> String {
     let Some(first) = panels.first() else { return open(title, 400.0, 60.0) + "</svg>\n" };
     let names = first.rows.iter().map(|name| name.chars().count()).max().unwrap_or(0);
@@ -34,8 +34,7 @@ pub(crate) fn heat_map(title: &str, panels: &[HeatPanel]) -> String {
     svg
 }
 
-/// Draws a panel: its labels and its cells begin at these places, its title and its cells at these
-/// heights.
+/// Draws a panel: x coordinates of its labels and cells, y coordinates of its title and cells.
 fn draw(svg: &mut String, panel: &HeatPanel, [left, x0]: [f64; 2], [top, y0]: [f64; 2]) {
     let HeatPanel { title, row_label, rows, column_label, columns, cells } = panel;
     let [x_middle, y_middle] =
@@ -88,7 +87,7 @@ fn draw(svg: &mut String, panel: &HeatPanel, [left, x0]: [f64; 2], [top, y0]: [f
     }
 }
 
-/// Whole percents, except where rounding would claim that all or nothing was won.
+/// Whole percent, but never rounded to 0 or 100.
 fn percent_text(share: f64) -> String {
     let percent = 100.0 * share;
     if (percent > 99.4 && percent < 100.0) || (percent > 0.0 && percent < 0.6) {
@@ -97,7 +96,7 @@ fn percent_text(share: f64) -> String {
     format!("{percent:.0}")
 }
 
-/// Orange for nothing, grey for one half, blue for all.
+/// Orange for 0, grey for one half, blue for 1.
 fn colour(share: f64) -> String {
     const NOTHING: [f64; 3] = [240.0, 140.0, 66.0];
     const HALF: [f64; 3] = [240.0, 241.0, 243.0];

@@ -1,4 +1,4 @@
-//! A dot with its interval in each row.
+//! Dot plots with intervals.
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ use super::{COLOURS, MARGIN, count_text, escape, line, open, round_step, short_t
 const ROW: f64 = 30.0;
 const TOP: f64 = 88.0;
 const BOTTOM: f64 = 40.0;
-/// Room for the number at the end of a row.
+/// The width of the number at the end of a row.
 const NUMBER: f64 = 58.0;
 
-/// Panels beside each other that have the same rows; the names stand before the first.
+/// Panels side by side with the same rows; the names are left of the first.
 pub(crate) fn ranges(title: &str, panels: &[RangePanel]) -> String {
     let rows = panels.first().map_or(0, |panel| panel.rows.len());
     let names = panels.iter().flat_map(|panel| &panel.rows).map(|row| row.name.chars().count());
@@ -45,21 +45,21 @@ pub(crate) fn ranges(title: &str, panels: &[RangePanel]) -> String {
 }
 
 fn draw(svg: &mut String, panel: &RangePanel, start: f64, end: f64) {
-    // Shares are drawn in percent.
+    // Shares are shown in percent.
     let factor = if panel.unit == Unit::Share { 100.0 } else { 1.0 };
     let values = || panel.rows.iter().map(|row| row.value.map(|value| factor * value));
     let mark = panel.mark.map(|mark| factor * mark);
-    let least = values().map(|value| value.low).chain(mark).fold(f64::INFINITY, f64::min);
-    let most = values().map(|value| value.high).chain(mark).fold(f64::NEG_INFINITY, f64::max);
-    let step = round_step(((most - least) / 5.0).max(1e-6));
-    let (least, most) = ((least / step).floor() * step, (most / step).ceil() * step);
-    let x_at = |value: f64| start + (end - start) * (value - least) / (most - least);
+    let min = values().map(|value| value.low).chain(mark).fold(f64::INFINITY, f64::min);
+    let max = values().map(|value| value.high).chain(mark).fold(f64::NEG_INFINITY, f64::max);
+    let step = round_step(((max - min) / 5.0).max(1e-6));
+    let (min, max) = ((min / step).floor() * step, (max / step).ceil() * step);
+    let x_at = |value: f64| start + (end - start) * (value - min) / (max - min);
     let floor = TOP + ROW * panel.rows.len() as f64;
 
     let title = escape(&panel.title);
     let _ =
         writeln!(svg, r#"  <text class="chart" x="{start:.1}" y="{}">{title}</text>"#, TOP - 20.0);
-    for tick in ticks(least, most, step) {
+    for tick in ticks(min, max, step) {
         let x = x_at(tick);
         line(svg, "grid", [x, TOP - 4.0, x, floor]);
         let (y, text) = (floor + 20.0, text(panel.unit, tick));
@@ -94,7 +94,7 @@ fn round_to_tenths(value: f64) -> f64 {
 }
 
 fn text(unit: Unit, value: f64) -> String {
-    // Tenths that are nearly whole must not show how numbers are kept.
+    // Avoids the rounding errors of binary fractions.
     let value = (1e6 * value).round() / 1e6;
     match unit {
         Unit::Share => format!("{value} %"),

@@ -1,4 +1,4 @@
-//! A training run in the terminal, with curves.
+//! The dashboard of a training run, with curves.
 
 use std::io;
 use std::time::Duration;
@@ -13,8 +13,9 @@ use ratatui::{DefaultTerminal, Frame};
 
 use super::log::gate;
 use super::view::{Goal, Stage, View, time};
+use crate::text::counted;
 
-/// The terminal while a run is shown. It is as it was when this is dropped.
+/// The terminal while the dashboard is shown; restored on drop.
 pub(super) struct Dashboard {
     terminal: DefaultTerminal,
 }
@@ -29,8 +30,8 @@ impl Dashboard {
         Ok(())
     }
 
-    /// Whether the user wants to stop, or says nothing for some time.
-    pub(super) fn is_left(patience: Duration) -> io::Result<bool> {
+    /// Waits for a key, and returns whether it asks to quit.
+    pub(super) fn wants_quit(patience: Duration) -> io::Result<bool> {
         if !event::poll(patience)? {
             return Ok(false);
         }
@@ -50,12 +51,12 @@ impl Drop for Dashboard {
     }
 }
 
-/// Makes the terminal what it was.
+/// Restores the terminal.
 pub(super) fn restore() {
     ratatui::restore();
 }
 
-/// A number of every iteration that has one, and how it is written.
+/// A metric over the iterations.
 struct Curve {
     name: &'static str,
     colour: Color,
@@ -76,14 +77,14 @@ fn curves(view: &View) -> Vec<Curve> {
     let decimal = |number| format!("{number:.3}");
     let curve = |name, colour, points, text| Curve { name, colour, points, text };
     vec![
-        curve("errors, bare policy", Color::Green, marks(|marks| marks.policy_error), percent),
+        curve("errors, policy only", Color::Green, marks(|marks| marks.policy_error), percent),
         curve("errors with search", Color::Green, marks(|marks| marks.search_error), percent),
-        curve("distance of the value", Color::Green, marks(|marks| marks.value_error), decimal),
+        curve("value error", Color::Green, marks(|marks| marks.value_error), decimal),
         curve("policy loss", Color::Cyan, each(&|it| Some(it.policy_loss.into())), decimal),
         curve("value loss", Color::Cyan, each(&|it| Some(it.value_loss.into())), decimal),
         curve("gate", Color::Yellow, each(&|it| Some(it.gate?.share().into())), percent),
-        curve("games a second", Color::Blue, rates(|(games, _)| games), |it| format!("{it:.1}")),
-        curve("positions a second", Color::Blue, rates(|(_, all)| all), |it| format!("{it:.0}")),
+        curve("games/s", Color::Blue, rates(|(games, _)| games), |it| format!("{it:.1}")),
+        curve("positions/s", Color::Blue, rates(|(_, all)| all), |it| format!("{it:.0}")),
     ]
 }
 
@@ -105,11 +106,11 @@ fn draw(frame: &mut Frame, view: &View) {
     frame.render_widget(Line::from(title), rows[0]);
     let best = if state.best == 0 { "none yet".to_owned() } else { state.best.to_string() };
     let counts = format!(
-        "{} iterations, best {best}; {} games, {} samples; worked {}{}",
-        state.iteration,
-        state.games,
-        state.samples,
-        time(view.worked()),
+        "{}, best {best}; {}, {}; time {}{}",
+        counted(state.iteration, "iteration"),
+        counted(state.games, "game"),
+        counted(state.samples, "sample"),
+        time(view.training_time()),
         left(view)
     );
     frame.render_widget(Paragraph::new(counts), rows[1]);
@@ -123,9 +124,9 @@ fn draw(frame: &mut Frame, view: &View) {
     let rest = &rows[5 + curves.len()..];
     frame.render_widget(Paragraph::new(last_gate.unwrap_or_default()).yellow(), rest[1]);
     let keys = match (view.stage, view.is_stopping) {
-        (_, true) => "stopping at the last iteration that ended; q again stops at once",
-        (Stage::Elsewhere | Stage::Idle, _) => "q ends the watching",
-        _ => "q or Ctrl-C stops; --resume goes on from the last iteration that ended",
+        (_, true) => "stopping after this step (press q again to stop immediately)",
+        (Stage::Elsewhere | Stage::Idle, _) => "q quit",
+        _ => "q stop (--resume continues from the last finished iteration)",
     };
     frame.render_widget(Paragraph::new(keys).dim(), rest[3]);
 }
@@ -133,20 +134,20 @@ fn draw(frame: &mut Frame, view: &View) {
 fn left(view: &View) -> String {
     let left = match view.goal {
         Goal::None => None,
-        // Before the first iteration has ended nobody knows how long one takes.
+        // Nothing can be estimated before the first iteration has finished.
         Goal::Seconds(seconds) if view.history.is_empty() => Some(Duration::from_secs_f64(seconds)),
         _ => view.left_after(view.history.len()),
     };
-    let left = left.map(|left| left.saturating_sub(view.under_way()));
+    let left = left.map(|left| left.saturating_sub(view.current_time()));
     left.map_or(String::new(), |left| format!(", {} left", time(left)))
 }
 
-/// What the run is doing, and how far it is with it.
+/// The progress of the current stage.
 fn stage(view: &View) -> Gauge<'static> {
     let iteration = view.state().iteration + 1;
     let (share, text) = match view.stage {
         Stage::Preparing { solved, of } => {
-            let text = format!("solving the positions of the exam: {solved} of {of}");
+            let text = format!("solving the exam positions: {solved} of {of}");
             (solved as f64 / of.max(1) as f64, text)
         }
         Stage::Playing { games, of } => {
@@ -156,8 +157,8 @@ fn stage(view: &View) -> Gauge<'static> {
             (steps as f64 / of.max(1) as f64, format!("step {steps} of {of}"))
         }
         Stage::Testing => (1.0, "gate and exam".to_owned()),
-        Stage::Elsewhere => (0.0, format!("under way for {}", time(view.under_way()))),
-        Stage::Idle => (0.0, "nobody is training".to_owned()),
+        Stage::Elsewhere => (0.0, format!("training for {}", time(view.current_time()))),
+        Stage::Idle => (0.0, "not training".to_owned()),
     };
     let text = match view.stage {
         Stage::Preparing { .. } | Stage::Idle => text,
@@ -181,20 +182,20 @@ fn draw_curve(frame: &mut Frame, curve: &Curve, row: Rect) {
     frame.render_widget(Sparkline::default().data(bars).max(BAR).style(curve.colour), line);
 }
 
-/// The height of the greatest number.
+/// The height of the highest bar.
 const BAR: u64 = 64;
 
-/// Numbers as bars, means of several where there are too many for the width.
-#[expect(clippy::cast_sign_loss, reason = "no mean is less than the least")]
+/// Bar heights of the points, averaged in groups if there are more points than columns.
+#[expect(clippy::cast_sign_loss, reason = "no mean is below the minimum")]
 fn bars(points: &[f64], width: usize) -> Vec<u64> {
     let group = points.len().div_ceil(width.max(1)).max(1);
     let means: Vec<f64> =
         points.chunks(group).map(|group| group.iter().sum::<f64>() / group.len() as f64).collect();
-    let least = means.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let span = (most - least).max(1e-9 * most.abs()).max(f64::MIN_POSITIVE);
-    // The least has a bar, too: it is not nothing.
-    let bar = |mean: &f64| 8 + ((mean - least) / span * (BAR - 8) as f64).round() as u64;
+    let min = means.iter().copied().fold(f64::INFINITY, f64::min);
+    let max = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let span = (max - min).max(1e-9 * max.abs()).max(f64::MIN_POSITIVE);
+    // The minimum has a bar, too.
+    let bar = |mean: &f64| 8 + ((mean - min) / span * (BAR - 8) as f64).round() as u64;
     means.iter().map(bar).collect()
 }
 
@@ -245,11 +246,11 @@ mod tests {
     }
 
     #[test]
-    fn a_screen_shows_where_the_run_is_and_how_it_got_there() {
+    fn the_dashboard_shows_the_stage_and_the_metrics() {
         let parameters = Parameters::ten_minutes(Setup::STANDARD);
         let mut view = View::new(Path::new("some/run"), &parameters, Goal::Iterations(20));
         let empty = screen(&view, 80, 24);
-        assert!(empty.contains("solving the positions"), "{empty}");
+        assert!(empty.contains("solving the exam positions"), "{empty}");
         for iteration in 1..=12 {
             view.update(Event::Done(&metrics(iteration)));
         }
@@ -262,14 +263,14 @@ mod tests {
             for text in [
                 "some/run",
                 "3x32 for 7x6",
-                "12 iterations, best 1; 4800 games, 36000 samples; worked 6:00, ",
+                "12 iterations, best 1; 4800 games, 36000 samples; time 6:00, ",
                 "iteration 13: game 100 of 400",
                 "8.3 %",
                 "0.083",
                 "iteration 10: gate 60-10-30 (65.0 %), not better",
                 "20.0",
                 "4500",
-                "q or Ctrl-C stops",
+                "q stop",
             ] {
                 assert!(screen.contains(text), "{text}\n{screen}");
             }
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_go_from_the_least_to_the_greatest() {
+    fn bars_range_from_the_minimum_to_the_maximum() {
         assert_eq!(bars(&[1.0, 2.0, 3.0], 10), [8, 36, 64]);
         assert_eq!(bars(&[1.0, 3.0, 4.0, 8.0], 2), [8, 64]);
         assert_eq!(bars(&[5.0, 5.0], 2), [8, 8]);

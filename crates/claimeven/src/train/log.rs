@@ -1,18 +1,18 @@
-//! A training run as lines, one for each iteration.
+//! A training run as lines, one per iteration.
 
 use std::io::{self, Write};
 
 use claimeven_zero::{Event, Metrics};
 
 use super::view::{Stage, View, time};
+use crate::text::counted;
 
-/// Where the lines go: standard output, as text or as JSON.
+/// Prints to standard output, as text or as JSON.
 pub(super) struct Log {
     pub(super) is_json: bool,
 }
 
 impl Log {
-    /// Says what is trained.
     pub(super) fn begin(&self, view: &View) -> io::Result<()> {
         let architecture = &view.parameters.architecture;
         self.text(&format!("{architecture} in {}", view.folder.display()))
@@ -28,7 +28,7 @@ impl Log {
         }
     }
 
-    /// The line of an iteration, by its place in the history.
+    /// Prints an iteration, by its index in the history.
     pub(super) fn line(&self, view: &View, index: usize) -> io::Result<()> {
         if self.is_json {
             let line = serde_json::to_string(&view.history[index])?;
@@ -37,19 +37,19 @@ impl Log {
         self.text(&line(view, index))
     }
 
-    /// Says what came of it.
+    /// Prints a summary of the run.
     pub(super) fn end(&self, view: &View) -> io::Result<()> {
         let state = view.state();
         let folder = view.folder.display();
         let best = match state.best {
             0 => "no network yet".to_owned(),
-            best => format!("the best network is that of iteration {best}: zero:model={folder}"),
+            best => format!("best network: iteration {best} (zero:model={folder})"),
         };
         self.text(&format!(
-            "{} iterations, {} games, {} of work; {best}",
-            state.iteration,
-            state.games,
-            time(view.worked())
+            "{}, {}, {} of training; {best}",
+            counted(state.iteration, "iteration"),
+            counted(state.games, "game"),
+            time(view.training_time())
         ))
     }
 
@@ -58,7 +58,7 @@ impl Log {
     }
 }
 
-/// What an iteration did, in a line.
+/// An iteration in one line.
 pub(super) fn line(view: &View, index: usize) -> String {
     let metrics = &view.history[index];
     let (games, positions) = view.rates(index);
@@ -72,8 +72,8 @@ pub(super) fn line(view: &View, index: usize) -> String {
     )];
     if let Some(marks) = metrics.marks {
         let percent = |share: f32| format!("{:.1} %", 100.0 * share);
-        let [bare, searching] = [marks.policy_error, marks.search_error].map(percent);
-        parts.push(format!("errors {bare} bare, {searching} with search"));
+        let [policy, search] = [marks.policy_error, marks.search_error].map(percent);
+        parts.push(format!("errors {policy} policy only, {search} with search"));
     }
     parts.extend(gate(metrics));
     if let Some(left) = view.left_after(index + 1)
@@ -84,11 +84,11 @@ pub(super) fn line(view: &View, index: usize) -> String {
     parts.join("  ")
 }
 
-/// What came of a gate match.
+/// The result of a gate match.
 pub(super) fn gate(metrics: &Metrics) -> Option<String> {
     let gate = metrics.gate?;
     let verdict =
-        if metrics.state.best == metrics.state.iteration { "the new best" } else { "not better" };
+        if metrics.state.best == metrics.state.iteration { "new best" } else { "not better" };
     Some(format!(
         "gate {}-{}-{} ({:.1} %), {verdict}",
         gate.wins,

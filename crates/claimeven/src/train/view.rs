@@ -1,4 +1,4 @@
-//! What there is to see of a training run.
+//! The state of a training run as it is displayed.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -7,27 +7,26 @@ use claimeven_zero::{Event, Metrics, Parameters, Run, RunState};
 
 use crate::Failure;
 
-/// A training run as it is shown, in lines and in pictures.
+/// A training run as the log and the dashboard show it.
 pub(super) struct View {
     pub(super) folder: PathBuf,
     pub(super) parameters: Parameters,
     pub(super) goal: Goal,
-    /// The iterations that have ended.
+    /// The finished iterations.
     pub(super) history: Vec<Metrics>,
     pub(super) stage: Stage,
-    /// When the iteration under way began.
+    /// When the current iteration began.
     began: Instant,
     pub(super) is_stopping: bool,
 }
 
-/// When a run is done.
+/// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Goal {
-    /// After so many iterations.
     Iterations(u64),
-    /// After so many seconds of work.
+    /// Training time, including earlier sessions.
     Seconds(f64),
-    /// When the user stops it.
+    /// Only when the user stops it.
     None,
 }
 
@@ -41,7 +40,7 @@ impl Goal {
     }
 }
 
-/// What a run is doing.
+/// What the run is doing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Stage {
     Preparing {
@@ -57,7 +56,7 @@ pub(super) enum Stage {
         of: u64,
     },
     Testing,
-    /// Some iteration, in another process.
+    /// Training in another process.
     Elsewhere,
     Idle,
 }
@@ -76,13 +75,13 @@ impl View {
         }
     }
 
-    /// A run as its folder says.
+    /// A run as read from its folder.
     pub(super) fn read(folder: &Path) -> Result<View, Failure> {
         let parameters = Run::parameters_of(folder)?;
-        // Before the metrics, so that the last line of a run that ends now is read.
+        // Read before the metrics, so that the last line of a run that is just ending is not missed.
         let stage = if Run::is_active(folder) { Stage::Elsewhere } else { Stage::Idle };
         let history = Run::metrics_of(folder)?;
-        // The last iteration has ended when its line was written.
+        // The file was last changed when the last iteration ended.
         let changed = folder.join("metrics.jsonl").metadata().and_then(|data| data.modified());
         let age = changed.ok().and_then(|time| time.elapsed().ok()).unwrap_or_default();
         let now = Instant::now();
@@ -99,12 +98,12 @@ impl View {
         self.stage = match event {
             Event::PreparingExam { solved, of } => Stage::Preparing { solved, of },
             Event::Playing { games, of, .. } => Stage::Playing { games, of },
-            // What is to be learnt is being put in order.
+            // The samples are being prepared.
             Event::Played { .. } => Stage::Learning { steps: 0, of: 0 },
             Event::Learning { steps, of, .. } => Stage::Learning { steps, of },
             Event::Testing { .. } => Stage::Testing,
             Event::Done(metrics) => {
-                // A run that was killed may have left the line of an iteration that is now done again.
+                // A killed run may have left the metrics of an iteration that was now repeated.
                 self.history.retain(|old| old.state.iteration < metrics.state.iteration);
                 self.history.push(*metrics);
                 Stage::Testing
@@ -112,22 +111,22 @@ impl View {
         };
     }
 
-    /// Where the run was after its last iteration.
+    /// The state after the last finished iteration.
     pub(super) fn state(&self) -> RunState {
         self.history.last().map_or(RunState::default(), |metrics| metrics.state)
     }
 
-    /// How long the iteration under way has taken.
-    pub(super) fn under_way(&self) -> Duration {
+    /// The time since the current iteration began.
+    pub(super) fn current_time(&self) -> Duration {
         self.began.elapsed()
     }
 
-    /// How long the run has worked.
-    pub(super) fn worked(&self) -> Duration {
+    /// The training time of the run.
+    pub(super) fn training_time(&self) -> Duration {
         Duration::from_secs_f64(self.state().seconds)
     }
 
-    /// How long the run will take from the end of an iteration on.
+    /// The estimated time left after this many iterations.
     pub(super) fn left_after(&self, count: usize) -> Option<Duration> {
         let state = self.history.get(count.checked_sub(1)?)?.state;
         let seconds = match self.goal {
@@ -146,7 +145,7 @@ impl View {
         Some(Duration::from_secs_f64(seconds.max(0.0)))
     }
 
-    /// Games and judged positions per second of self-play in an iteration.
+    /// Games and evaluated positions per second of self-play.
     pub(super) fn rates(&self, index: usize) -> (f64, f64) {
         let metrics = &self.history[index];
         let before =
@@ -158,7 +157,7 @@ impl View {
     }
 }
 
-/// A time such as `4:05` or `2:04:05`.
+/// A time in the form `4:05` or `2:04:05`.
 pub(super) fn time(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
@@ -173,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_written_as_on_a_clock() {
+    fn times_have_the_form_of_a_clock() {
         for (seconds, text) in [(0.2, "0:00"), (65.9, "1:05"), (7445.0, "2:04:05")] {
             assert_eq!(time(Duration::from_secs_f64(seconds)), text);
         }

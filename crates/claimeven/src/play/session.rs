@@ -1,4 +1,4 @@
-//! A game on the table: who sits there, what has been played, what the clocks say.
+//! A game being played: its players, moves and clocks.
 
 use std::fmt;
 use std::fs::OpenOptions;
@@ -13,32 +13,32 @@ use claimeven_game::{Column, Game, PlayError, Player, Position, Setup};
 use claimeven_search::Decision;
 
 use crate::Failure;
-use crate::show::status;
+use crate::show::state;
 
-/// A game under way. It knows the rules of the table (turns, undo, clocks, giving up) and
-/// nothing of screens and threads.
+/// A game being played. It knows about turns, undo, clocks and resignation, and nothing about
+/// screens and threads.
 #[derive(Clone, Debug)]
-pub(crate) struct Table {
+pub(crate) struct GameSession {
     seats: [Seat; 2],
     game: Game,
-    /// What is known of each move that was played, as many as the game has.
+    /// One entry per move of the game.
     played: Vec<Played>,
-    /// What was taken back and can be played again, the next move last.
+    /// Moves that can be redone; the next one is the last entry.
     undone: Vec<Played>,
     clock: Option<Clock>,
-    /// How the game ended where the rules did not end it: who lost, and why.
+    /// The loser and the reason, if the game ended by resignation, time or forfeit.
     ended: Option<(Player, Reason)>,
     began: String,
     seed: u64,
 }
 
-/// A move and what it took.
+/// A move with its cost.
 #[derive(Clone, Debug)]
 pub(crate) struct Played {
     pub(crate) column: Column,
     pub(crate) time: Duration,
     pub(crate) nodes: u64,
-    /// What the player said that the position was worth to it.
+    /// The player's evaluation of the position.
     value: Option<String>,
 }
 
@@ -68,15 +68,15 @@ impl Played {
     }
 }
 
-impl Table {
-    /// A table before the first move. Programs that are given no seed get one that is on show.
+impl GameSession {
+    /// A session before the first move. Programs without a seed get a random one.
     pub(crate) fn new(
         setup: Setup,
         seats: [Seat; 2],
         clock: Option<Clock>,
-    ) -> Result<Table, Failure> {
+    ) -> Result<GameSession, Failure> {
         let [first, second] = seats;
-        Ok(Table {
+        Ok(GameSession {
             seats: [seated(first, setup)?, seated(second, setup)?],
             game: Game::new(setup),
             played: Vec::new(),
@@ -88,9 +88,9 @@ impl Table {
         })
     }
 
-    /// The table at which a recorded game was played, at its end. Players that are not there any
-    /// more make room for people.
-    pub(crate) fn of_record(record: &GameRecord) -> Result<Table, Failure> {
+    /// The session of a recorded game, at its end. Players that are no longer available are replaced
+    /// by people.
+    pub(crate) fn of_record(record: &GameRecord) -> Result<GameSession, Failure> {
         let game = record.replay().map_err(|error| Failure::Input(error.to_string()))?;
         let setup = game.position().setup();
         let seat = |place: usize| {
@@ -110,7 +110,7 @@ impl Table {
                 (Player::BOTH[loser], reason)
             }),
         };
-        Ok(Table {
+        Ok(GameSession {
             seats: [seat(0), seat(1)],
             played: played.collect(),
             undone: Vec::new(),
@@ -122,9 +122,9 @@ impl Table {
         })
     }
 
-    /// The same table with a new game.
-    pub(crate) fn again(&self) -> Result<Table, Failure> {
-        Table::new(self.setup(), self.seats.clone(), self.clock)
+    /// A new game with the same players, board and clock.
+    pub(crate) fn again(&self) -> Result<GameSession, Failure> {
+        GameSession::new(self.setup(), self.seats.clone(), self.clock)
     }
 
     pub(crate) fn setup(&self) -> Setup {
@@ -159,7 +159,7 @@ impl Table {
         self.ended.is_some() || self.position().outcome().is_some()
     }
 
-    /// The program that is to move, if the game is not over and it is not a person's turn.
+    /// The program to move, unless the game is over or a person is to move.
     pub(crate) fn agent_to_move(&self) -> Option<&AgentSpec> {
         match self.seat(self.position().player()) {
             Seat::Agent(spec) if !self.is_over() => Some(spec),
@@ -171,7 +171,7 @@ impl Table {
         self.seats.contains(&Seat::Human)
     }
 
-    /// Plays a move, which makes an end of everything that was taken back.
+    /// Plays a move; moves that were undone can no longer be redone.
     pub(crate) fn play(&mut self, played: Played) -> Result<(), PlayError> {
         self.game.play(played.column)?;
         self.played.push(played);
@@ -179,14 +179,14 @@ impl Table {
         Ok(())
     }
 
-    /// Takes back moves until it is a person's turn again, or one move where only programs play.
-    /// Returns whether there was anything to take back.
+    /// Undoes moves until a person is to move again, or one move if only programs play. Returns
+    /// whether there was anything to undo.
     pub(crate) fn undo(&mut self) -> bool {
         let is_human = |ply: &usize| self.seats[ply % 2] == Seat::Human;
         let mut plies = (0..self.played.len()).rev();
         let last = if self.has_human() { plies.find(is_human) } else { plies.next() };
         let Some(last) = last else {
-            // A game that was given up before the first move is taken back as well.
+            // A resignation before the first move is undone as well.
             return self.ended.take().is_some();
         };
         self.ended = None;
@@ -197,8 +197,7 @@ impl Table {
         true
     }
 
-    /// Plays again what was taken back, until it is a person's turn. Returns whether there was
-    /// anything.
+    /// Redoes moves until a person is to move. Returns whether there was anything to redo.
     pub(crate) fn redo(&mut self) -> bool {
         let mut any = false;
         while let Some(played) = self.undone.pop() {
@@ -212,37 +211,37 @@ impl Table {
         any
     }
 
-    /// Ends the game: a player gives up or has no time left.
+    /// Ends the game by resignation, time or forfeit.
     pub(crate) fn end(&mut self, loser: Player, reason: Reason) {
         if !self.is_over() {
             self.ended = Some((loser, reason));
         }
     }
 
-    /// Who gives up if somebody does: the person to move, or the only one.
+    /// The player that can resign: the person to move, or else the other person.
     pub(crate) fn resigner(&self) -> Option<Player> {
         let mover = self.position().player();
         let humans = [mover, mover.opponent()];
         humans.into_iter().find(|&player| *self.seat(player) == Seat::Human)
     }
 
-    /// Lets somebody else sit down.
+    /// Replaces a player.
     pub(crate) fn set_seat(&mut self, player: Player, seat: Seat) -> Result<(), Failure> {
         self.seats[player.index()] = seated(seat, self.setup())?;
         Ok(())
     }
 
-    /// Changes the seats: whoever had X has O now.
+    /// Swaps the players.
     pub(crate) fn switch_sides(&mut self) {
         self.seats.swap(0, 1);
     }
 
-    /// How long a player has thought, without the move under way.
+    /// The time that a player has used, without the current move.
     pub(crate) fn spent(&self, player: Player) -> Duration {
         self.played.iter().skip(player.index()).step_by(2).map(|played| played.time).sum()
     }
 
-    /// What is left on a player's clock, of which `thinking` has run since the last move.
+    /// The time left on a player's clock after `thinking` about the current move.
     pub(crate) fn left(&self, player: Player, thinking: Duration) -> Option<Duration> {
         let clock = self.clock?;
         let moves = self.played.iter().skip(player.index()).step_by(2).count() as u32;
@@ -250,21 +249,18 @@ impl Table {
         Some(all.saturating_sub(self.spent(player) + thinking))
     }
 
-    /// Whose turn it is or how the game ended.
-    pub(crate) fn status(&self) -> String {
-        match self.ended {
-            None => status(self.position()),
-            Some((loser, Reason::Time)) => {
-                format!("{} wins: {loser} has no time left", loser.opponent())
-            }
-            Some((loser, Reason::Resigned)) => {
-                format!("{} wins: {loser} gives up", loser.opponent())
-            }
-            Some((loser, reason)) => format!("{} wins, {loser}: {reason}", loser.opponent()),
+    /// The side to move or the result, with these names for the players.
+    pub(crate) fn status(&self, names: &[String; 2]) -> String {
+        let Some((loser, reason)) = self.ended else { return state(self.position(), names) };
+        let (winner, loser) = (&names[loser.opponent().index()], &names[loser.index()]);
+        match reason {
+            Reason::Time => format!("{winner} wins: {loser} ran out of time"),
+            Reason::Resigned => format!("{winner} wins: {loser} resigned"),
+            reason => format!("{winner} wins, {loser}: {reason}"),
         }
     }
 
-    /// The game as it is kept.
+    /// The record of the game.
     pub(crate) fn record(&self) -> GameRecord {
         let result = match (ResultRecord::of_game(&self.game, 0), self.ended) {
             (Some(result), _) => result,
@@ -288,15 +284,15 @@ impl Table {
         }
     }
 
-    /// Adds the game to a file of records.
+    /// Appends the game to a file of records.
     pub(crate) fn save(&self, path: &Path) -> io::Result<()> {
         let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-        // One write, so that nobody ever reads half a line.
+        // A single write, so that no reader sees half a line.
         file.write_all(format!("{}\n", serde_json::to_string(&self.record())?).as_bytes())
     }
 }
 
-/// Takes a seat, if the player can play the game.
+/// The player with a seed, if it supports the board.
 fn seated(seat: Seat, setup: Setup) -> Result<Seat, Failure> {
     let Seat::Agent(spec) = seat else { return Ok(seat) };
     let seed: u64 = fastrand::u32(..).into();
@@ -308,7 +304,7 @@ fn seated(seat: Seat, setup: Setup) -> Result<Seat, Failure> {
     Ok(Seat::Agent(spec))
 }
 
-/// A duration as clocks show it: `1:05`, or `9.4` when it matters.
+/// A duration in the form of a clock: `1:05`, or `9.4` below ten seconds.
 pub(crate) struct ClockText(pub(crate) Duration);
 
 impl fmt::Display for ClockText {

@@ -1,0 +1,54 @@
+//! Small pieces of text that several commands print.
+
+/// A count with its noun in the singular or the plural: `1 game`, `2 games`.
+pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
+/// A rounded number with its sign, never `-0`.
+pub(crate) fn signed(number: f64) -> String {
+    // Adding zero turns a negative zero into a positive one.
+    format!("{:+.0}", number.round() + 0.0)
+}
+
+/// A rounded number, never `-0`.
+pub(crate) fn rounded(number: f64) -> String {
+    format!("{:.0}", number.round() + 0.0)
+}
+
+/// A text with its first letter in upper case.
+pub(crate) fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A small number in words, as in "four in a row".
+pub(crate) fn in_words(number: u8) -> String {
+    const WORDS: [&str; 10] =
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    WORDS.get(usize::from(number)).map_or_else(|| number.to_string(), |&word| word.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thing_is_singular_and_all_other_counts_are_plural() {
+        assert_eq!(counted(0_usize, "game"), "0 games");
+        assert_eq!(counted(1_u64, "game"), "1 game");
+        assert_eq!(counted(2_u32, "game"), "2 games");
+    }
+
+    #[test]
+    fn a_number_that_rounds_to_zero_has_no_minus() {
+        assert_eq!(signed(-0.4), "+0");
+        assert_eq!(signed(0.4), "+0");
+        assert_eq!(signed(-0.6), "-1");
+        assert_eq!(signed(12.5), "+13");
+        assert_eq!(rounded(-0.4), "0");
+        assert_eq!(rounded(-1.4), "-1");
+    }
+}
