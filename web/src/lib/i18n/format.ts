@@ -1,4 +1,4 @@
-/** Numbers and plurals in the language in use. Everything that a person reads goes through here; files to download do not. */
+/** Numbers, dates and plurals in the language in use. Everything that a person reads goes through here; files to download do not. */
 
 let locale = "en-GB";
 const numbers = new Map<string, Intl.NumberFormat>();
@@ -35,9 +35,14 @@ export function plural(n: number, forms: Partial<Record<Intl.LDMLPluralRule, str
   return `${whole(n)} ${forms[plurals.select(n)] ?? forms.other}`;
 }
 
-/** `16 Nov 2026, 21:20`. */
-export function dateText(ms: number): string {
-  return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(ms);
+/** `16 Nov 2026`. */
+export function day(date: Date): string {
+  return date.toLocaleDateString(locale, { day: "numeric", month: "short", year: "numeric" });
+}
+
+/** `21:20`. */
+export function timeOfDay(date: Date): string {
+  return date.toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
 }
 
 function format(n: number, options: Intl.NumberFormatOptions): string {

@@ -3,13 +3,28 @@ import { en, type Texts } from "./en";
 import { decimal, percent, plural, setLocale, whole } from "./format";
 import { CODES, LANGUAGES, pickLanguage } from "./languages";
 
+/** What the server's list of players has. */
+const NAMES = {
+  agents: ["random", "influence", "minimax", "alphabeta", "mtdf", "timed", "mcts", "zero", "perfect"],
+  parameters: ["depth", "eval", "ties", "ms", "sims", "model", "c", "cpuct", "fpu", "batch", "temperature", "proofs", "every", "table", "threads", "book", "seed"],
+  choices: ["on", "off", "centre", "first", "last", "random"],
+  evaluations: ["sawwan", "galli", "nitk", "bits", "runs", "terminal", "influence"],
+};
+
 /** Arguments for texts that look into theirs. All others get numbers that can be found again in what they say. */
 const SAMPLES: Record<string, unknown[][]> = {
   title: [["Lab"]],
   agent: [["level:3"], ["minimax:depth=5,eval=lines"], ["zero:model=abc,sims=200"]],
   agentKind: [["minimax"]],
-  parameter: [["depth"]],
-  fieldError: [[{ must: "number" }, "x"], [{ must: "whole" }, "1.5"], [{ must: "least", limit: 21 }, "20"], [{ must: "most", limit: 21 }, "22"]],
+  "players.agent": [["level:3"], ["minimax:depth=21,eval=galli"], ["zero:model=22@23,sims=24"], ["timed:ms=25"]],
+  "players.levelAbout": [[1], [2], [3], [4], [5], [6], [7], [8], [9], [10]],
+  "players.kind": NAMES.agents.map((name) => [name]),
+  "players.about": NAMES.agents.map((name) => [name]),
+  "players.parameter": NAMES.parameters.map((name) => [name]),
+  "players.parameterAbout": NAMES.parameters.filter((name) => name !== "eval" && name !== "model").map((name) => [name]),
+  "players.choice": [...NAMES.choices, ...NAMES.evaluations].map((name) => [name]),
+  "players.evaluationAbout": NAMES.evaluations.map((name) => [name]),
+  "players.fieldError": [[{ must: "number" }, "x"], [{ must: "whole" }, "1.5"], [{ must: "least", limit: 21 }, "20"], [{ must: "most", limit: 21 }, "22"]],
   setup: [[{ cols: 21, rows: 22, connect: 23, ruleset: "standard" }], [{ cols: 21, rows: 22, connect: 23, ruleset: "lines" }]],
   setupShort: [[{ cols: 21, rows: 22, connect: 23, ruleset: "standard" }], [{ cols: 21, rows: 22, connect: 23, ruleset: "lines" }]],
   setupProblem: ["cols", "rows", "connect", "large"].map((problem) => [problem, { cols: 21, rows: 22, connect: 23 }]),

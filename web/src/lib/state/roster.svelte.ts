@@ -43,10 +43,6 @@ class RosterState {
   describe(text: string): string {
     return t.agent(text, (id) => this.networks.find((run) => run.id === id)?.title ?? id);
   }
-
-  about(level: number): string {
-    return this.levels.find((one) => one.level === level)?.about ?? "";
-  }
 }
 
 export const roster = new RosterState();

@@ -55,8 +55,8 @@ describe("an agent's text", () => {
   it("is read by people", () => {
     expect(t.agent("level:4")).toBe("Level 4");
     expect(t.agent("alphabeta:depth=8,seed=3")).toBe("Alpha-beta, depth 8");
-    expect(t.agent("zero:sims=9,model=abc", (id) => `<${id}>`)).toBe("AlphaZero, simulations 9, network <abc>");
-    expect(t.agent("something:new=1")).toBe("something, new 1");
+    expect(t.agent("zero:sims=9,model=abc", (id) => `<${id}>`)).toBe("AlphaZero, network '<abc>', 9 simulations");
+    expect(t.agent("something:new=1")).toBe("something, new: 1");
   });
 });
 

@@ -24,6 +24,11 @@ export function formParameters(agent: AgentKind): Parameter[] {
   return agent.parameters.filter((parameter) => parameter.kind !== "text");
 }
 
+/** Parameters that most people set; the form has the others under "Advanced". */
+export function isUsual({ name }: Parameter, agent: string): boolean {
+  return name === "sims" || name === "ms" || (name === "depth" && agent !== "timed");
+}
+
 export function defaultText(parameter: Parameter): string {
   const { default: value } = parameter;
   if (value === null || value === undefined) return "";

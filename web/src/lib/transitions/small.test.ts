@@ -78,7 +78,7 @@ describe("a saved game", () => {
     expect(outcomeText(summary, colours, t)).toBe("You won: four in a row");
     expect(outcomeText({ ...summary, result: { winner: 1, reason: "time" } }, colours, t)).toBe("You lost: you ran out of time");
     expect(outcomeText({ ...summary, result: { winner: null, reason: "board-full" } }, colours, t)).toBe("Draw: the board is full");
-    expect(outcomeText({ ...summary, status: "playing", result: null }, colours, t)).toBe("Being played");
+    expect(outcomeText({ ...summary, status: "playing", result: null }, colours, t)).toBe("In progress");
   });
 
   it("names its players", () => {

@@ -1,5 +1,6 @@
 /** A saved game in a few words. */
 
+import { day, timeOfDay } from "../i18n/format";
 import type { Colours, Texts } from "../i18n/en";
 import type { GameSummary, Player } from "../types";
 
@@ -29,7 +30,5 @@ export function outcomeText(summary: GameSummary, colours: Colours, t: Texts): s
 export function dateText(created: number, now = new Date()): string {
   const date = new Date(created);
   if (Number.isNaN(date.getTime())) return "";
-  return date.toDateString() === now.toDateString()
-    ? date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" })
-    : date.toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
+  return date.toDateString() === now.toDateString() ? timeOfDay(date) : day(date);
 }

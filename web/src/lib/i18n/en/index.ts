@@ -1,50 +1,18 @@
 /** All texts of the page in English. Another language is another file with the same keys. */
 
-import { levelOf, parseAgent, type FieldError } from "../../transitions/agent-text";
 import { countText } from "../../transitions/clock";
 import type { SetupProblem } from "../../transitions/setup";
 import type { Reason, Result, Setup } from "../../types";
 import { plural as counted } from "../format";
 import { bench } from "./bench";
 import { play } from "./play";
+import { players } from "./players";
 import { study } from "./study";
 
 /** Names of the two colours, as the chosen palette calls them. */
 export type Colours = readonly [string, string];
 
 const plural = (n: number, one: string, other = `${one}s`): string => counted(n, { one, other });
-
-const AGENTS: Record<string, string> = {
-  random: "Random",
-  influence: "Influence map",
-  minimax: "Minimax",
-  alphabeta: "Alpha-beta",
-  mtdf: "MTD(f)",
-  timed: "Timed search",
-  mcts: "Monte Carlo",
-  zero: "AlphaZero",
-  perfect: "Perfect",
-};
-
-const PARAMETERS: Record<string, string> = {
-  depth: "Depth",
-  eval: "Evaluation",
-  ties: "Equal moves",
-  ms: "Time per move (ms)",
-  sims: "Simulations",
-  model: "Network",
-  c: "Exploration",
-  cpuct: "Exploration",
-  fpu: "Doubt of untried moves",
-  batch: "Positions at once",
-  temperature: "Chance",
-  proofs: "Proofs",
-  every: "Every move exact",
-  table: "Table (MB)",
-  threads: "Threads",
-  book: "Opening book",
-  seed: "Seed",
-};
 
 export const en = {
   product: "Claimeven",
@@ -70,128 +38,108 @@ export const en = {
     dusk: ["Coral", "Teal"],
   } satisfies Record<string, Colours> as Record<string, Colours>,
 
-  agent: (text: string, network = (id: string): string => id): string => {
-    const level = levelOf(text);
-    if (level !== null) return `Level ${level}`;
-    const { name, fields } = parseAgent(text);
-    const shown = Object.entries(fields)
-      .filter(([key]) => key !== "seed")
-      .map(([key, value]) => `${PARAMETERS[key]?.replace(/ \(.*/, "").toLowerCase() ?? key} ${key === "model" ? network(value) : value}`);
-    return [AGENTS[name] ?? name, ...shown].join(", ");
-  },
-  agentKind: (name: string): string => AGENTS[name] ?? name,
-  parameter: (name: string): string => PARAMETERS[name] ?? name,
-  fieldError: (error: FieldError, text: string): string => {
-    switch (error.must) {
-      case "number":
-        return `'${text}' is not a number`;
-      case "whole":
-        return `'${text}' is not a whole number`;
-      case "least":
-        return `at least ${error.limit}, not ${text}`;
-      case "most":
-        return `at most ${error.limit}, not ${text}`;
-    }
-  },
+  players,
+  agent: players.agent,
+  agentKind: players.kind,
 
   setup: ({ cols, rows, connect, ruleset }: Setup): string =>
-    `${cols} × ${rows}, ${connect} in a line${ruleset === "lines" ? ", most lines" : ""}`,
+    `${cols} × ${rows}, connect ${connect}${ruleset === "lines" ? ", most rows" : ""}`,
   setupShort: ({ cols, rows, connect, ruleset }: Setup): string =>
-    [`${cols} × ${rows}`, connect === 4 ? "" : `connect ${connect}`, ruleset === "lines" ? "most lines" : ""].filter(Boolean).join(" · "),
+    [`${cols} × ${rows}`, connect === 4 ? "" : `connect ${connect}`, ruleset === "lines" ? "most rows" : ""].filter(Boolean).join(" · "),
   setupProblem: (problem: SetupProblem, { cols, rows, connect }: Setup): string => {
     switch (problem) {
       case "cols":
-        return `A board has 1 to 35 columns, not ${cols}.`;
+        return `Choose 1 to 35 columns (now ${cols}).`;
       case "rows":
-        return `A board has 1 to 35 rows, not ${rows}.`;
+        return `Choose 1 to 35 rows (now ${rows}).`;
       case "connect":
-        return `A line has 2 cells or more, not ${connect}.`;
+        return `Connect at least 2 discs (now ${connect}).`;
       case "large":
-        return `${cols} × ${rows} is too large: columns × (rows + 1) may be 128 at most.`;
+        return `${cols} × ${rows} is too large: columns × (rows + 1) must not exceed 128.`;
       default:
         return "";
     }
   },
-  noLineFits: (connect: number): string => `No line of ${connect} fits on this board, so nobody can win.`,
+  noLineFits: (connect: number): string => `${connect} in a row do not fit on this board, so nobody can win.`,
 
   you: "You",
   anybody: "Waiting for a player",
   guest: "Guest",
 
   home: {
-    title: "Connect Four, for everyone",
-    lead: "Drop a disc to begin.",
-    hint: (opponent: string) => `You against ${opponent}. Click a column and the game is on.`,
-    play: "Play",
+    title: "Connect Four",
+    goal: "Take turns dropping discs. The first to get four in a row wins: across, up and down, or diagonally.",
+    goalAgain: "Show an example again",
+    lead: "Drop a disc to start.",
     playAgainst: (level: number) => `Play level ${level}`,
     level: "Level",
-    easier: "Easier opponent",
-    harder: "Harder opponent",
     friend: "Invite a friend",
-    friendAbout: "Send a link, play on two screens",
-    two: "Two at one screen",
-    twoAbout: "Take turns on this device",
+    friendAbout: "Send a link, play on two devices",
+    two: "Local game",
+    twoAbout: "Pass and play on this device",
     watch: "Watch the computer",
     watchAbout: "Two levels play each other",
     more: "More options",
-    moreAbout: "Board, rules, clock, algorithm",
+    moreAbout: "Board, rules, clock, custom engine",
     latest: "Latest games",
     mine: "Your games",
     all: "All games",
-    none: "No games yet. The first one is a click away.",
   },
 
   newGame: {
     title: "New game",
     kind: "Opponent",
     kinds: {
-      level: "Level",
-      algorithm: "Algorithm",
+      level: "Computer",
+      algorithm: "Custom engine",
       friend: "Friend online",
-      two: "One screen",
-      watch: "AI against AI",
+      two: "Local game",
+      watch: "Computer vs. computer",
     },
     kindAbout: {
-      friend: "You get a link and a QR code. Whoever opens it first plays against you; everyone after that watches.",
-      two: "Both of you play on this screen, in turn.",
+      friend: "You get a link and a QR code. The first person to open it plays against you; everyone else can watch.",
+      two: "You take turns on this device.",
     },
     level: "Level",
-    levelName: (n: number) => `Level ${n}`,
-    algorithm: "Algorithm",
-    parameters: "Its parameters",
-    ownNetwork: "Claimeven's own",
-    byDefault: (value: string) => (value ? `usually ${value}` : "not set"),
-    seat: (colour: string) => `${colour} is played by`,
+    levelName: players.level,
+    levels: "Levels",
+    algorithm: "Engine",
+    engines: "Engines",
+    advanced: "Advanced",
+    ownNetwork: "Built-in network",
+    byDefault: (value: string) => (value ? `default: ${value}` : "not set"),
+    seat: (colour: string) => `${colour}: player`,
     board: "Board",
     preset: "Size",
     cols: "Columns",
     rows: "Rows",
-    connect: "In a line",
-    less: (what: string) => `${what}: one less`,
-    moreOf: (what: string) => `${what}: one more`,
+    connect: "Connect",
+    less: (what: string) => `${what}: decrease`,
+    moreOf: (what: string) => `${what}: increase`,
+    customSize: "Custom size",
     ruleset: "Rules",
-    rulesets: { standard: "First line wins", lines: "Most lines" },
+    rulesets: { standard: "First row wins", lines: "Most rows" },
     rulesetAbout: {
-      standard: "Whoever closes a line first has won. A full board without one is a draw.",
-      lines: "Every line is a point. Play goes on until the board is full, and more points win.",
+      standard: "The first player to connect four wins. If the board fills up first, the game is a draw.",
+      lines: "Every four in a row scores a point. The game ends when the board is full; more points win.",
     },
     colour: "Your colour",
     first: "Who starts",
-    firsts: { you: "You", other: "Opponent", random: "By lot" },
+    firsts: { you: "You", other: "Opponent", random: "Random" },
     clock: "Clock",
     noClock: "No clock",
-    custom: "Other",
-    minutes: "Minutes",
-    increment: "Seconds per move",
+    custom: "Custom",
+    minutes: "Minutes per player",
+    increment: "Increment (seconds)",
     clockText: (minutes: number, increment: number) => `${minutes} + ${increment}`,
-    clockAbout: "Minutes for the whole game, and seconds added with every move.",
+    clockAbout: "Minutes per player for the whole game + seconds added after every move.",
     name: "Your name",
-    namePlaceholder: "Shown to the other player",
-    start: "Start the game",
-    invite: "Get the link",
-    watch: "Start watching",
+    namePlaceholder: "Shown to your opponent",
+    start: "Start game",
+    invite: "Create invitation link",
+    watch: "Watch",
     preview: "Preview",
-    rosterFailed: "The list of players could not be loaded.",
+    rosterFailed: "Loading the list of players failed.",
   },
 
   game: {
@@ -310,56 +258,54 @@ export const en = {
   history: {
     title: "Games",
     mine: "Your games",
-    everyone: "Everyone's",
+    everyone: "Everyone's games",
     filters: "Filters",
     whose: "Whose games",
     result: "Result",
-    results: { "": "Any result", me: "Won by you", lost: "Lost by you", draw: "Drawn" },
-    status: "State",
-    statuses: { "": "Any state", playing: "Being played", finished: "Finished", waiting: "Waiting" },
+    results: { "": "Any result", me: "You won", lost: "You lost", draw: "Draw" },
+    status: "Status",
+    statuses: { "": "Any status", playing: "In progress", finished: "Finished", waiting: "Waiting for a player" },
     ruleset: "Rules",
-    rulesets: { "": "Any rules", standard: "First line wins", lines: "Most lines" },
-    opponent: "Opponent",
-    anyOpponent: "Anyone",
-    player: "Player",
+    rulesets: { "": "Any rules", standard: "First row wins", lines: "Most rows" },
+    opponent: "Computer opponent",
+    anyOpponent: "Any opponent",
+    player: "Player name",
     size: "Board",
     anySize: "Any size",
-    none: "No games here",
-    noneAbout: "Games are saved by themselves as they are played.",
+    none: "No games yet",
+    noneAbout: "Every game you play is saved here automatically.",
     noneFiltered: "No game matches these filters.",
-    clear: "Clear the filters",
+    clear: "Clear filters",
     more: "Show more",
     open: (names: string) => `Open ${names}`,
     remove: "Delete",
     removeSure: "Delete?",
-    removed: "The game is deleted.",
+    removed: "Game deleted.",
     download: "Download",
     moves: (n: number) => plural(n, "move"),
-    playing: "Being played",
+    playing: "In progress",
     waiting: "Waiting for a player",
-    versus: (a: string, b: string) => `${a} – ${b}`,
+    versus: (a: string, b: string) => `${a} vs. ${b}`,
   },
 
   settings: {
     title: "Settings",
-    saved: "Settings are kept in this browser.",
+    saved: "Settings are saved in this browser.",
     appearance: "Appearance",
     theme: "Theme",
     themes: { system: "System", light: "Light", dark: "Dark" },
     palette: "Board and discs",
     palettes: { classic: "Classic", clear: "Clear", walnut: "Walnut", dusk: "Dusk" },
-    paletteAbout: { classic: "Red and yellow", clear: "Colour-blind safe, with shapes", walnut: "Black and ivory", dusk: "Coral and teal" },
+    paletteAbout: { classic: "Red and yellow", clear: "For colour blindness: blue and orange, with shapes", walnut: "Black and ivory", dusk: "Coral and teal" },
     marks: "Shapes on the discs",
     marksOptions: { auto: "Automatic", subtle: "Subtle", bold: "Bold" },
-    play: "Play",
+    play: "Game",
     sound: "Sound",
     soundAbout: "A soft knock when a disc lands.",
-    motion: "Movement",
-    motions: { system: "System", full: "Full", reduced: "Reduced" },
+    motion: "Animation",
+    motions: { system: "System", full: "On", reduced: "Reduced" },
     numbers: "Column numbers",
-    numbersAbout: "Under the columns, for the keyboard and the move list.",
-    name: "Your name",
-    nameAbout: "Shown to people you play with.",
+        name: "Your name",
     language: "Language",
     languageAuto: "Browser language",
     on: "On",
@@ -368,49 +314,49 @@ export const en = {
 
   about: {
     title: "Help",
-    rules: "The game",
+    rules: "Rules",
     rulesText: [
-      "Two players drop discs into the columns of a standing board. A disc falls to the lowest free cell. Whoever has four in a line first, across, up or diagonally, wins; a full board without a line is a draw.",
-      "With “most lines” nobody wins early: every line of four is a point, and whoever has more when the board is full has won.",
-      "Every board of up to 35 columns can be played, with any length of line.",
+      "Two players take turns dropping discs into the columns of an upright board. A disc falls to the lowest free cell. The first player to get four in a row – horizontally, vertically or diagonally – wins. If the board is full and nobody has four in a row, the game is a draw.",
+      "With the rule “most rows” the game always continues until the board is full. Every four in a row scores a point, and the player with more points wins.",
+      "You can also choose other board sizes and how many discs have to be connected.",
     ],
-    keys: "Keys",
+    keys: "Keyboard shortcuts",
     levels: "Levels",
-    levelsText: "Ten opponents, each a fair step above the one before. Level 10 plays perfectly on the usual board.",
+    levelsText: "Ten opponents, each clearly stronger than the one before. Level 10 plays perfectly on the standard board.",
     name: "The name",
-    nameText: "Claimeven is the oldest trick of the second player: answer every move by playing on top of it, and all cells of the even rows are yours.",
-    data: "What is stored",
-    dataText: "Games are saved on the server as lists of moves, with the names that were given. One cookie tells which seats are yours. Settings stay in this browser. Nothing is loaded from anywhere else.",
+    nameText: "Claimeven is a classic strategy of the second player: always play directly on top of your opponent's last disc, and you get every cell in the even rows.",
+    data: "Privacy",
+    dataText: "Games are saved on the server with their moves and the players' names. One cookie remembers which games are yours. Settings are stored in this browser only. The page loads nothing from other servers.",
   },
 
   keys: {
-    title: "Keyboard",
+    title: "Keyboard shortcuts",
     list: [
-      [["1", "…", "9", "0"], "Drop a disc in that column; 0 is column 10"],
-      [["←", "→"], "Choose a column, or step through a game that is over"],
+      [["1", "…", "9", "0"], "Drop a disc in that column (0 is column 10)"],
+      [["←", "→"], "Choose a column, or step through a finished game"],
       [["Enter", "↓"], "Drop a disc in the chosen column"],
       [["U"], "Undo"],
       [["R"], "Redo"],
       [["H"], "Hint"],
       [[",", "."], "Step back and forward"],
-      [["Home", "End"], "First and current position"],
+      [["Home", "End"], "First and last position"],
       [["F"], "Flip the board"],
       [["N"], "New game"],
-      [["?"], "This list"],
+      [["?"], "Show this list"],
     ] as [string[], string][],
     close: "Close",
   },
 
   missing: {
-    title: "Nothing here",
-    about: "There is no page at this address.",
-    home: "To the start",
+    title: "Page not found",
+    about: "This address does not exist. The link may be incomplete.",
+    home: "Go to the start page",
   },
 
   errors: {
-    offline: "Cannot reach the server. Check your internet connection.",
-    busy: (seconds: number | null) => (seconds ? `The server is busy. Please try again in ${plural(seconds, "second")}.` : "The server is busy. Please try again in a moment."),
-    unexpected: (status: number) => `The server answered with error ${status}.`,
+    offline: "The server cannot be reached. Check your internet connection.",
+    busy: (seconds: number | null) => (seconds ? `The server is busy. Try again in ${plural(seconds, "second")}.` : "The server is busy. Try again in a moment."),
+    unexpected: (status: number) => `Server error ${status}.`,
     retry: "Try again",
     close: "Close",
   },
