@@ -30,8 +30,13 @@ const SAMPLES: Record<string, unknown[][]> = {
   setupProblem: ["cols", "rows", "connect", "large"].map((problem) => [problem, { cols: 21, rows: 22, connect: 23 }]),
   "game.board": [[{ cols: 21, rows: 22 }, 23]],
   "game.reason": ["line", "board-full", "time", "forfeit", "resigned", "agreed", "abandoned"].flatMap((reason) =>
-    [[0, false], [0, true], [null, false]].flatMap(([winner, lost]) => ["standard", "lines"].map((rules) => [{ winner, reason }, rules, lost])),
+    [[0, false], [0, true], [null, false]].flatMap(([winner, lost]) => ["standard", "lines"].map((ruleset) => [{ winner, reason }, { connect: 21, ruleset }, lost])),
   ),
+  "play.hintReason": [
+    ...["wins-now", "must-block", "only-move", "draws"].map((because) => [{ because }]),
+    ...["wins", "loses"].flatMap((because) => [21, 1].map((moves) => [{ because, moves }])),
+    ...["better", "even", "worse"].map((side) => [{ because: "opinion", side }]),
+  ],
   "study.analysis.truthWords": [[1, 1], [-1, -1], [0, 0], [0, 1], [-1, 0], [-1, 1]],
   "study.review.hintSide": [["left"], ["middle"], ["right"]],
   "bench.lab.happens.leaf": ["end", "table", "leaf", "max", "min"].map((kind) => ["21", kind, "22"]),

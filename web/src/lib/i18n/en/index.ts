@@ -43,9 +43,9 @@ export const en = {
   agentKind: players.kind,
 
   setup: ({ cols, rows, connect, ruleset }: Setup): string =>
-    `${cols} × ${rows}, connect ${connect}${ruleset === "lines" ? ", most rows" : ""}`,
+    `${cols} × ${rows}, connect ${connect}${ruleset === "lines" ? ", most lines" : ""}`,
   setupShort: ({ cols, rows, connect, ruleset }: Setup): string =>
-    [`${cols} × ${rows}`, connect === 4 ? "" : `connect ${connect}`, ruleset === "lines" ? "most rows" : ""].filter(Boolean).join(" · "),
+    [`${cols} × ${rows}`, connect === 4 ? "" : `connect ${connect}`, ruleset === "lines" ? "most lines" : ""].filter(Boolean).join(" · "),
   setupProblem: (problem: SetupProblem, { cols, rows, connect }: Setup): string => {
     switch (problem) {
       case "cols":
@@ -118,10 +118,10 @@ export const en = {
     moreOf: (what: string) => `${what}: increase`,
     customSize: "Custom size",
     ruleset: "Rules",
-    rulesets: { standard: "First row wins", lines: "Most rows" },
+    rulesets: { standard: "Standard", lines: "Most lines" },
     rulesetAbout: {
-      standard: "The first player to connect four wins. If the board fills up first, the game is a draw.",
-      lines: "Every four in a row scores a point. The game ends when the board is full; more points win.",
+      standard: "The first player to connect enough discs in a row wins. If the board fills up first, the game is a draw.",
+      lines: "Every line of connected discs scores a point. The game ends when the board is full; more lines win.",
     },
     colour: "Your colour",
     first: "Who starts",
@@ -266,7 +266,7 @@ export const en = {
     status: "Status",
     statuses: { "": "Any status", playing: "In progress", finished: "Finished", waiting: "Waiting for a player" },
     ruleset: "Rules",
-    rulesets: { "": "Any rules", standard: "First row wins", lines: "Most rows" },
+    rulesets: { "": "Any rules", standard: "Standard", lines: "Most lines" },
     opponent: "Computer opponent",
     anyOpponent: "Any opponent",
     player: "Player name",
@@ -317,7 +317,7 @@ export const en = {
     rules: "Rules",
     rulesText: [
       "Two players take turns dropping discs into the columns of an upright board. A disc falls to the lowest free cell. The first player to get four in a row – horizontally, vertically or diagonally – wins. If the board is full and nobody has four in a row, the game is a draw.",
-      "With the rule “most rows” the game always continues until the board is full. Every four in a row scores a point, and the player with more points wins.",
+      "With the rules “Most lines” the game always continues until the board is full. Every line of four scores a point, and the player with more lines wins.",
       "You can also choose other board sizes and how many discs have to be connected.",
     ],
     keys: "Keyboard shortcuts",
