@@ -67,7 +67,7 @@ for (const [name, options, drop, cpu] of [
       await eventually("the next game is on the screen", async () => !seen.has(page.url()) && (await discs(page)) <= 1);
     }
     // The person's next step: a move in the game after the last one.
-    assert.ok((await exchange(page, undefined, drops[drop])) || true);
+    await exchange(page, undefined, drops[drop]);
     await close();
   });
 }
@@ -85,8 +85,9 @@ test("Back, Forward and Back between two live games, with a move in each", async
   await page.waitForURL((url) => /\/game\//.test(url.pathname) && url.href !== first);
   const second = page.url();
   await exchange(page, [1, 2]);
-  for (const [way, steps, address, least] of [["goBack", 2, first, standing], ["goForward", 2, second, 2], ["goBack", 2, first, standing + 2]]) {
-    for (let step = 0; step < steps; step++) await page[way]();
+  // As the list behind the Back button does it: from one game straight to the other.
+  for (const [steps, address, least] of [[-2, first, standing], [2, second, 2], [-2, first, standing + 2]]) {
+    await page.evaluate((steps) => history.go(steps), steps);
     await page.waitForURL(address);
     await eventually("its discs are there", async () => (await discs(page)) >= least || (await discs(page)));
     await exchange(page, [2, 6, 5]);

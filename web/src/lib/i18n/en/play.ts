@@ -2,8 +2,9 @@
 
 import type { Area, HintReason } from "../../transitions/hint";
 import type { Pace } from "../../transitions/pace";
+import { plural } from "../format";
 
-const movesText = (n: number): string => (n === 1 ? "1 move" : `${n} moves`);
+const movesText = (n: number): string => plural(n, { one: "move", other: "moves" });
 
 export const play = {
   playback: {
