@@ -7,7 +7,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use claimeven_arena::{AgentSpec, Contest, Openings, Plan, TimeControl, Tournament};
+use claimeven_arena::{AgentSpec, Match, Openings, Plan, TimeControl, Tournament};
 use claimeven_game::Setup;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -61,7 +61,7 @@ fn play(
     let [first, second]: [AgentSpec; 2] = [players[0].parse()?, players[1].parse()?];
     // Whoever plays many matches chooses the openings once.
     let openings = openings.choose(Setup::STANDARD, games as usize / 2, 1)?;
-    let contest = Contest {
+    let planned = Match {
         setup: Setup::STANDARD,
         players: [&first, &second],
         openings: &openings,
@@ -72,10 +72,10 @@ fn play(
         threads,
     };
     let start = Instant::now();
-    let standing = contest.run(|_, _| {})?;
+    let status = planned.run(|_, _| {})?;
     let seconds = start.elapsed().as_secs_f64();
-    assert_eq!(standing.games(), games);
-    let thinking = standing.effort.iter().map(|effort| effort.ms / 1e3).sum();
+    assert_eq!(status.games(), games);
+    let thinking = status.stats.iter().map(|stats| stats.ms / 1e3).sum();
     Ok((games, seconds, thinking))
 }
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use claimeven_search::{
-    Agent, AgentError, AlphaBeta, DepthParameters, Influence, Level, Mcts, MctsParameters, Minimax,
-    Mtdf, Perfect, Random, Ties, Timed,
+    Agent, AgentError, AlphaBeta, DepthParameters, Influence, IterativeDeepening, Level, Mcts,
+    MctsParameters, Minimax, Mtdf, Perfect, Random, TieBreak,
 };
 use claimeven_solver::{Options, embedded_books};
 use claimeven_zero::{Model, TreeParameters, Zero, ZeroParameters, embedded_network};
@@ -26,7 +26,9 @@ pub static AGENTS: &[AgentKind] = &[
         about: "plays by an influence map, without search",
         has_tree: false,
         parameters: &[TIES],
-        build: |settings| player(Influence { ties: ties(settings), seed: settings.seed() }),
+        build: |settings| {
+            player(Influence { tie_break: tie_break(settings), seed: settings.seed() })
+        },
     },
     AgentKind {
         name: "minimax",
@@ -71,12 +73,12 @@ pub static AGENTS: &[AgentKind] = &[
             Parameter {
                 name: "ms",
                 about: "milliseconds for a move; 500 if no depth is given either",
-                values: Values::Whole { least: 1, most: 3_600_000, default: None },
+                values: Values::Whole { min: 1, max: 3_600_000, default: None },
             },
             Parameter {
                 name: "depth",
                 about: "plies to look ahead at most",
-                values: Values::Whole { least: 1, most: 128, default: None },
+                values: Values::Whole { min: 1, max: 128, default: None },
             },
             EVAL,
             TABLE,
@@ -92,12 +94,12 @@ pub static AGENTS: &[AgentKind] = &[
             Parameter {
                 name: "sims",
                 about: "games to simulate for a move",
-                values: Values::Whole { least: 1, most: 10_000_000, default: Some(10_000) },
+                values: Values::Whole { min: 1, max: 10_000_000, default: Some(10_000) },
             },
             Parameter {
                 name: "c",
                 about: "how much to explore",
-                values: Values::Decimal { least: 0.0, most: 100.0, default: 1.0 },
+                values: Values::Decimal { min: 0.0, max: 100.0, default: 1.0 },
             },
             Parameter {
                 name: "proofs",
@@ -112,7 +114,7 @@ pub static AGENTS: &[AgentKind] = &[
                 time: None,
                 exploration: settings.decimal("c"),
                 proofs: settings.word("proofs") == "on",
-                ties: ties(settings),
+                tie_break: tie_break(settings),
                 seed: settings.seed(),
             }))
         },
@@ -125,7 +127,7 @@ pub static AGENTS: &[AgentKind] = &[
             Parameter {
                 name: "sims",
                 about: "simulations for a move; 0 plays by the bare policy",
-                values: Values::Whole { least: 0, most: 10_000_000, default: Some(600) },
+                values: Values::Whole { min: 0, max: 10_000_000, default: Some(600) },
             },
             Parameter {
                 name: "model",
@@ -138,22 +140,22 @@ pub static AGENTS: &[AgentKind] = &[
             Parameter {
                 name: "cpuct",
                 about: "how much to explore",
-                values: Values::Decimal { least: 0.0, most: 100.0, default: 1.4 },
+                values: Values::Decimal { min: 0.0, max: 100.0, default: 1.4 },
             },
             Parameter {
                 name: "fpu",
                 about: "how much less than its position a move is worth that was never tried",
-                values: Values::Decimal { least: 0.0, most: 10.0, default: 0.3 },
+                values: Values::Decimal { min: 0.0, max: 10.0, default: 0.3 },
             },
             Parameter {
                 name: "batch",
                 about: "positions judged together; more is faster and a little weaker",
-                values: Values::Whole { least: 1, most: 1024, default: Some(8) },
+                values: Values::Whole { min: 1, max: 1024, default: Some(8) },
             },
             Parameter {
                 name: "temperature",
                 about: "how much is left to chance; 0 plays the best move",
-                values: Values::Decimal { least: 0.0, most: 100.0, default: 0.0 },
+                values: Values::Decimal { min: 0.0, max: 100.0, default: 0.0 },
             },
         ],
         build: zero,
@@ -166,12 +168,12 @@ pub static AGENTS: &[AgentKind] = &[
             Parameter {
                 name: "threads",
                 about: "threads that work on a position",
-                values: Values::Whole { least: 1, most: 256, default: Some(1) },
+                values: Values::Whole { min: 1, max: 256, default: Some(1) },
             },
             Parameter {
                 name: "table",
                 about: "megabytes of transposition table for each thread",
-                values: Values::Whole { least: 1, most: 1 << 20, default: Some(2) },
+                values: Values::Whole { min: 1, max: 1 << 20, default: Some(2) },
             },
             Parameter {
                 name: "book",
@@ -189,7 +191,7 @@ pub static AGENTS: &[AgentKind] = &[
         parameters: &[Parameter {
             name: "level",
             about: "the strength",
-            values: Values::Whole { least: 1, most: 10, default: None },
+            values: Values::Whole { min: 1, max: 10, default: None },
         }],
         build: |settings| {
             let number = settings.whole("level").expect("a level has a number") as usize;
@@ -210,12 +212,12 @@ pub static AGENTS: &[AgentKind] = &[
             Parameter {
                 name: "ms",
                 about: "milliseconds for a move",
-                values: Values::Whole { least: 1, most: 3_600_000, default: Some(1000) },
+                values: Values::Whole { min: 1, max: 3_600_000, default: Some(1000) },
             },
             Parameter {
                 name: "wait",
                 about: "milliseconds beyond that after which it has forfeited",
-                values: Values::Whole { least: 1, most: 3_600_000, default: Some(5000) },
+                values: Values::Whole { min: 1, max: 3_600_000, default: Some(5000) },
             },
         ],
         build: external,
@@ -229,17 +231,17 @@ pub(crate) const ALIASES: [(&str, &str); 3] =
 const DEPTH: Parameter = Parameter {
     name: "depth",
     about: "plies to look ahead",
-    values: Values::Whole { least: 1, most: 128, default: Some(4) },
+    values: Values::Whole { min: 1, max: 128, default: Some(4) },
 };
 const EVAL: Parameter = Parameter {
     name: "eval",
     about: "what a position at the horizon is worth",
-    values: Values::Evaluation { default: "galli" },
+    values: Values::Heuristic { default: "galli" },
 };
 const TABLE: Parameter = Parameter {
     name: "table",
     about: "megabytes of transposition table",
-    values: Values::Whole { least: 1, most: 65_536, default: Some(8) },
+    values: Values::Whole { min: 1, max: 65_536, default: Some(8) },
 };
 const TIES: Parameter = Parameter {
     name: "ties",
@@ -252,7 +254,7 @@ fn player(agent: impl Agent + 'static) -> Built {
     Ok(Box::new(agent))
 }
 
-fn ties(settings: &Settings) -> Ties {
+fn tie_break(settings: &Settings) -> TieBreak {
     settings.word("ties").parse().expect("the word is a tie rule")
 }
 
@@ -264,8 +266,8 @@ fn depth_parameters(settings: &Settings) -> DepthParameters {
     DepthParameters {
         depth: settings.whole("depth").map_or(u32::MAX, |depth| depth as u32),
         time: None,
-        evaluation: settings.evaluation("eval"),
-        ties: ties(settings),
+        heuristic: settings.heuristic("eval"),
+        tie_break: tie_break(settings),
         seed: settings.seed(),
     }
 }
@@ -274,7 +276,7 @@ fn timed(settings: &Settings) -> Built {
     let default = settings.whole("depth").is_none().then_some(500);
     let time = settings.whole("ms").or(default).map(Duration::from_millis);
     let parameters = DepthParameters { time, ..depth_parameters(settings) };
-    player(Timed::new(parameters, table_mb(settings)))
+    player(IterativeDeepening::new(parameters, table_mb(settings)))
 }
 
 fn zero(settings: &Settings) -> Built {
@@ -314,7 +316,7 @@ fn perfect(settings: &Settings) -> Built {
         .with_table_mb(whole("table"))
         .with_threads(whole("threads"))
         .with_books(books);
-    player(Perfect::new(options, ties(settings), settings.seed()))
+    player(Perfect::new(options, tie_break(settings), settings.seed()))
 }
 
 fn external(settings: &Settings) -> Built {

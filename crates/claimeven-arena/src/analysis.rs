@@ -6,21 +6,21 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use claimeven_game::{Column, Position, Ruleset};
-use claimeven_search::{Agent, Bound, Limits, Perfect, Ties, Value};
+use claimeven_search::{Agent, BoundKind, Limits, Perfect, TieBreak, Value};
 use claimeven_solver::{Limits as SolverLimits, Options, Score, Solver, embedded_books};
 
 /// Analyses positions, and remembers what it has found of the last ones.
 ///
 /// ```
-/// use claimeven_arena::{Analyst, AnalysisLimits};
+/// use claimeven_arena::{Analyzer, AnalysisLimits};
 /// use claimeven_game::{Position, Setup};
 ///
 /// let position = Position::from_moves(Setup::STANDARD, "4455").unwrap();
-/// let analysis = Analyst::default().analyse(&position, &AnalysisLimits::default());
+/// let analysis = Analyzer::default().analyze(&position, &AnalysisLimits::default());
 /// assert_eq!(analysis.value.unwrap().to_string(), "wins in 2");
 /// assert_eq!(analysis.best().map(|column| column.number()).collect::<Vec<_>>(), [3, 6]);
 /// ```
-pub struct Analyst {
+pub struct Analyzer {
     solver: Solver,
     /// For the ruleset that the solver does not know.
     perfect: Perfect,
@@ -43,7 +43,7 @@ pub struct Analysis {
     /// What each column is worth to the side to move, from the left; `None` where it cannot play.
     pub columns: Vec<Option<ColumnAnalysis>>,
     /// Best play to the end; empty if it is not known.
-    pub line: Vec<Column>,
+    pub pv: Vec<Column>,
     /// Whether its value is in the opening books.
     pub in_book: bool,
     /// Positions searched.
@@ -89,32 +89,32 @@ impl Analysis {
     }
 }
 
-impl Default for Analyst {
-    fn default() -> Analyst {
+impl Default for Analyzer {
+    fn default() -> Analyzer {
         const TABLE_MB: usize = 8;
         let options = Options::default().with_books(embedded_books()).with_table_mb(TABLE_MB);
-        let perfect = Perfect::new(Options::default(), Ties::default(), 0);
-        Analyst { solver: Solver::new(options), perfect }
+        let perfect = Perfect::new(Options::default(), TieBreak::default(), 0);
+        Analyzer { solver: Solver::new(options), perfect }
     }
 }
 
-impl Analyst {
+impl Analyzer {
     /// Whether it can say anything of positions like this one.
-    pub fn can_analyse(position: &Position) -> bool {
+    pub fn can_analyze(position: &Position) -> bool {
         Perfect::check(position.setup()).is_ok()
     }
 
     /// What is known of a position when a limit is reached, if not all. Of a finished game, and of
     /// one that it cannot analyse, there is nothing to say.
-    pub fn analyse(&mut self, position: &Position, limits: &AnalysisLimits) -> Analysis {
+    pub fn analyze(&mut self, position: &Position, limits: &AnalysisLimits) -> Analysis {
         let nothing = Analysis {
             value: None,
             columns: vec![None; position.setup().cols().into()],
-            line: Vec::new(),
+            pv: Vec::new(),
             in_book: self.solver.in_book(position),
             nodes: 0,
         };
-        if position.outcome().is_some() || !Analyst::can_analyse(position) {
+        if position.outcome().is_some() || !Analyzer::can_analyze(position) {
             return nothing;
         }
         match position.setup().ruleset() {
@@ -159,8 +159,8 @@ impl Analyst {
             if analysis.is_exact() {
                 let mut child = *position;
                 child.play(column).expect("the column is a legal one");
-                analysis.line.push(column);
-                analysis.line.extend(self.solver.principal_variation(&child).unwrap_or_default());
+                analysis.pv.push(column);
+                analysis.pv.extend(self.solver.principal_variation(&child).unwrap_or_default());
             }
         }
         analysis.nodes = self.solver.nodes() - nodes;
@@ -177,7 +177,7 @@ impl Analyst {
             Limits { time: limits.time, cancel: limits.cancel.clone(), ..Limits::default() };
         let Ok(decision) = self.perfect.decide(position, &limits) else { return analysis };
         for column in position.legal() {
-            let known = decision.columns[column.index()].filter(|k| k.bound == Bound::Exact);
+            let known = decision.columns[column.index()].filter(|k| k.bound == BoundKind::Exact);
             analysis.columns[column.index()] = Some(match known {
                 Some(known) => ColumnAnalysis::exactly(known.value),
                 None => ColumnAnalysis::UNKNOWN,
@@ -185,9 +185,9 @@ impl Analyst {
         }
         if !decision.stopped {
             analysis.value = Some(decision.value);
-            analysis.line = decision.line;
+            analysis.pv = decision.pv;
         }
-        analysis.nodes = decision.work.nodes;
+        analysis.nodes = decision.stats.nodes;
         analysis
     }
 }
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn every_column_is_what_the_solver_says() {
-        let mut analyst = Analyst::default();
+        let mut analyzer = Analyzer::default();
         let mut solver = Solver::new(Options::default().with_books(embedded_books()));
         for moves in [
             "",
@@ -223,7 +223,7 @@ mod tests {
             "7422341735647741166133573473242566",
         ] {
             let position = position(7, 6, Ruleset::Standard, moves);
-            let analysis = analyst.analyse(&position, &AnalysisLimits::default());
+            let analysis = analyzer.analyze(&position, &AnalysisLimits::default());
             let scores = solver.scores(&position).unwrap();
             for (known, score) in analysis.columns.iter().zip(scores) {
                 let signs = known.map(|known| (known.at_least, known.at_most));
@@ -232,7 +232,7 @@ mod tests {
                 assert_eq!(value, score.map(|score| score.describe(&position)), "{moves}");
             }
             let mut game = position;
-            for &column in &analysis.line {
+            for &column in &analysis.pv {
                 game.play(column).unwrap();
             }
             assert!(game.outcome().is_some(), "best play goes to the end");
@@ -244,14 +244,14 @@ mod tests {
     fn without_time_it_says_between_what_a_move_lies() {
         let limits = AnalysisLimits { time: Some(Duration::from_millis(60)), cancel: None };
         let position = position(10, 8, Ruleset::Standard, "");
-        let analysis = Analyst::default().analyse(&position, &limits);
-        assert!(!analysis.is_exact() && analysis.value.is_none() && analysis.line.is_empty());
+        let analysis = Analyzer::default().analyze(&position, &limits);
+        assert!(!analysis.is_exact() && analysis.value.is_none() && analysis.pv.is_empty());
         for known in analysis.columns.iter().flatten() {
             assert!(known.at_least <= known.at_most);
         }
         // A win that is there to be taken is seen all the same.
         let position = self::position(10, 8, Ruleset::Standard, "1212121".split_at(6).0);
-        let analysis = Analyst::default().analyse(&position, &limits);
+        let analysis = Analyzer::default().analyze(&position, &limits);
         assert_eq!(analysis.value, Some(Value::Win(1)));
         assert_eq!(analysis.best().map(Column::number).collect::<Vec<_>>(), [1]);
     }
@@ -260,9 +260,9 @@ mod tests {
     fn where_each_line_is_a_point_small_boards_are_exact_and_large_ones_unknown() {
         let limits = AnalysisLimits::default();
         let small = position(4, 4, Ruleset::Lines, "1234123");
-        let analysis = Analyst::default().analyse(&small, &limits);
+        let analysis = Analyzer::default().analyze(&small, &limits);
         assert!(analysis.is_exact() && analysis.value.is_some());
         let large = position(7, 6, Ruleset::Lines, "");
-        assert_eq!(Analyst::default().analyse(&large, &limits).columns, [None; 7]);
+        assert_eq!(Analyzer::default().analyze(&large, &limits).columns, [None; 7]);
     }
 }

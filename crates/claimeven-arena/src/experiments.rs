@@ -13,8 +13,8 @@ use std::fmt;
 use claimeven_search::AgentError;
 
 pub use finding::{
-    Cell, Figure, Finding, HeatPanel, Line, LinePanel, Plot, RangePanel, RangeRow, Ruling, Table,
-    Unit,
+    Cell, Figure, Finding, HeatPanel, Line, LinePanel, Plot, RangePanel, RangeRow, Table, Unit,
+    Verdict,
 };
 pub use lab::{Lab, Progress};
 

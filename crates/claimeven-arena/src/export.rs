@@ -13,10 +13,10 @@ use crate::replay::RecordError;
 /// Player one is the first of the record's players and has the red discs, whoever moves first.
 /// Rows and columns count from 0, row 0 at the top.
 #[derive(Clone, Debug, serde::Serialize)]
-pub struct OlderRecord {
+pub struct LegacyRecord {
     moves_count: usize,
-    player_one_settings: OlderSettings,
-    player_two_settings: OlderSettings,
+    player_one_settings: LegacySettings,
+    player_two_settings: LegacySettings,
     /// Seconds.
     time_elapsed_player_one: f64,
     time_elapsed_player_two: f64,
@@ -26,26 +26,26 @@ pub struct OlderRecord {
     first_player: usize,
     /// 1 or 2; 0 for a draw.
     winner: usize,
-    list_of_moves: OlderMoves,
+    list_of_moves: LegacyMoves,
 }
 
 #[derive(Clone, Debug, serde::Serialize)]
-struct OlderSettings {
+struct LegacySettings {
     #[serde(rename = "AI")]
     ai: String,
-    options: OlderOptions,
+    options: LegacyOptions,
 }
 
 /// Parameters by their names.
 #[derive(Clone, Debug)]
-struct OlderOptions(Vec<(String, String)>);
+struct LegacyOptions(Vec<(String, String)>);
 
 /// Moves by their numbers from 1.
 #[derive(Clone, Debug)]
-struct OlderMoves(Vec<OlderMove>);
+struct LegacyMoves(Vec<LegacyMove>);
 
 #[derive(Clone, Debug, serde::Serialize)]
-struct OlderMove {
+struct LegacyMove {
     row: usize,
     col: usize,
     color: &'static str,
@@ -53,9 +53,9 @@ struct OlderMove {
 
 const COLOURS: [&str; 2] = ["red", "black"];
 
-impl OlderRecord {
+impl LegacyRecord {
     /// Replays a record and writes down what the older format has of it.
-    pub fn new(record: &GameRecord) -> Result<OlderRecord, RecordError> {
+    pub fn new(record: &GameRecord) -> Result<LegacyRecord, RecordError> {
         let game = record.replay()?;
         let position = game.position();
         let setup = position.setup();
@@ -64,22 +64,22 @@ impl OlderRecord {
             .map(|cell| position.disc(cell).map_or("", |player| colour(player.index())))
             .collect();
         let [one, two] = &record.players;
-        Ok(OlderRecord {
+        Ok(LegacyRecord {
             moves_count: record.moves.len(),
-            player_one_settings: OlderSettings::new(one),
-            player_two_settings: OlderSettings::new(two),
+            player_one_settings: LegacySettings::new(one),
+            player_two_settings: LegacySettings::new(two),
             time_elapsed_player_one: record.ms(0) / 1e3,
             time_elapsed_player_two: record.ms(1) / 1e3,
             tab: cells.chunks(setup.cols().into()).map(<[_]>::to_vec).collect(),
             first_player: record.first_player + 1,
             winner: record.result.winner.map_or(0, |winner| winner + 1),
-            list_of_moves: OlderMoves::new(&game, colour),
+            list_of_moves: LegacyMoves::new(&game, colour),
         })
     }
 }
 
-impl OlderSettings {
-    fn new(player: &PlayerRecord) -> OlderSettings {
+impl LegacySettings {
+    fn new(player: &PlayerRecord) -> LegacySettings {
         let (ai, options) = match player.agent.parse::<crate::AgentSpec>() {
             Ok(spec) => {
                 let option = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
@@ -88,30 +88,34 @@ impl OlderSettings {
             // A person, or a player that this program does not have any more.
             Err(_) => (player.agent.clone(), Vec::new()),
         };
-        OlderSettings { ai, options: OlderOptions(options) }
+        LegacySettings { ai, options: LegacyOptions(options) }
     }
 }
 
-impl OlderMoves {
-    fn new(game: &Game, colour: impl Fn(usize) -> &'static str) -> OlderMoves {
+impl LegacyMoves {
+    fn new(game: &Game, colour: impl Fn(usize) -> &'static str) -> LegacyMoves {
         let setup = game.position().setup();
         let mut heights = vec![0; setup.cols().into()];
         let moves = game.moves().iter().enumerate().map(|(ply, column)| {
             let col = column.index();
             heights[col] += 1;
-            OlderMove { row: usize::from(setup.rows()) - heights[col], col, color: colour(ply % 2) }
+            LegacyMove {
+                row: usize::from(setup.rows()) - heights[col],
+                col,
+                color: colour(ply % 2),
+            }
         });
-        OlderMoves(moves.collect())
+        LegacyMoves(moves.collect())
     }
 }
 
-impl Serialize for OlderOptions {
+impl Serialize for LegacyOptions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 
-impl Serialize for OlderMoves {
+impl Serialize for LegacyMoves {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (number, played) in (1..).zip(&self.0) {

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use claimeven_game::{Cell, Column, Game, Position, Setup};
-use claimeven_search::{Agent, AgentError, Decision, Limits, Value, Work};
+use claimeven_search::{Agent, AgentError, Decision, Limits, SearchStats, Value};
 
 /// Another program that plays. It is started when it has to decide for the first time, and ended
 /// with the player.
@@ -83,8 +83,8 @@ impl External {
             value: said.value,
             columns: vec![None; position.setup().cols().into()],
             shares: Vec::new(),
-            line: vec![column],
-            work: said.work,
+            pv: vec![column],
+            stats: said.stats,
             time: Duration::ZERO,
             stopped: false,
         })
@@ -116,7 +116,7 @@ pub(crate) struct Engine {
 #[derive(Clone, Copy)]
 struct Said {
     value: Value,
-    work: Work,
+    stats: SearchStats,
 }
 
 /// The longest line that is understood; the rest of a longer one is taken for another line.
@@ -185,7 +185,7 @@ impl Engine {
         patience: Duration,
         cancel: Option<&AtomicBool>,
     ) -> Result<(String, Said), String> {
-        let mut said = Said { value: Value::Points(0), work: Work::default() };
+        let mut said = Said { value: Value::Points(0), stats: SearchStats::default() };
         let mut deadline = Instant::now() + time;
         let mut stopped = false;
         loop {
@@ -286,8 +286,8 @@ impl Said {
             let place = words.iter().position(|word| *word == name)?;
             words.get(place + 1)?.parse().ok()
         };
-        self.work.nodes = number("nodes").unwrap_or(self.work.nodes);
-        self.work.depth = number("depth").map_or(self.work.depth, |depth| depth as u32);
+        self.stats.nodes = number("nodes").unwrap_or(self.stats.nodes);
+        self.stats.depth = number("depth").map_or(self.stats.depth, |depth| depth as u32);
         let Some(place) = words.iter().position(|word| *word == "score") else { return };
         let score = words.get(place + 2).and_then(|number| number.parse::<i32>().ok());
         self.value = match (words.get(place + 1), score) {

@@ -21,7 +21,7 @@ pub enum Openings {
 }
 
 /// How often a random beginning may be of no use before there are taken to be no more.
-const MOST_FAILURES: u32 = 20_000;
+const MAX_FAILURES: u32 = 20_000;
 
 impl Openings {
     /// So many beginnings, or as many different ones as there are, at least one; the same for the
@@ -46,7 +46,7 @@ impl Openings {
         let mut tried = HashSet::new();
         let mut openings = Vec::new();
         let mut failures = 0;
-        while openings.len() < count && failures < MOST_FAILURES {
+        while openings.len() < count && failures < MAX_FAILURES {
             failures += 1;
             let Some(game) = random_game(setup, plies, &mut random) else { continue };
             let position = game.position();

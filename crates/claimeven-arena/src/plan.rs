@@ -85,7 +85,7 @@ pub struct Fixture {
 }
 
 /// The most games of a tournament.
-const MOST_GAMES: u64 = 10_000_000;
+const MAX_GAMES: u64 = 10_000_000;
 
 impl Plan {
     /// Reads a plan from the text of a TOML file.
@@ -172,8 +172,8 @@ impl Plan {
             .map(|players| Fixture { players, first_player: 0, games })
             .collect();
         let total = games.saturating_mul(fixtures.len() as u64);
-        if !(1..=MOST_GAMES).contains(&total) {
-            let message = format!("{total} games are not from 1 to {MOST_GAMES}");
+        if !(1..=MAX_GAMES).contains(&total) {
+            let message = format!("{total} games are not from 1 to {MAX_GAMES}");
             return Err(PlanError { line: None, message });
         }
         let anchor = file.anchor.map(|anchor| Ok((place(&anchor.player)?, anchor.elo.0)));
@@ -325,8 +325,8 @@ impl TryFrom<u64> for Games {
 
     fn try_from(games: u64) -> Result<Games, String> {
         match games {
-            1..=MOST_GAMES => Ok(Games(games)),
-            _ => Err(format!("games = {games} is not from 1 to {MOST_GAMES}")),
+            1..=MAX_GAMES => Ok(Games(games)),
+            _ => Err(format!("games = {games} is not from 1 to {MAX_GAMES}")),
         }
     }
 }

@@ -9,7 +9,7 @@ use claimeven_game::{Column, Game, Position, Setup};
 use claimeven_search::{Limits, Value};
 use fastrand::Rng;
 
-use crate::analysis::{Analysis, AnalysisLimits, Analyst};
+use crate::analysis::{Analysis, AnalysisLimits, Analyzer};
 use crate::roster::AgentSpec;
 
 /// A position of the standard board with exactly one move that wins, or that holds a draw.
@@ -80,7 +80,7 @@ impl Puzzle {
     /// each grade; `progress` is told how many there are so far.
     pub fn generate(seed: u64, count: usize, mut progress: impl FnMut(usize)) -> Vec<Puzzle> {
         let mut random = Rng::with_seed(seed);
-        let mut analyst = Analyst::default();
+        let mut analyzer = Analyzer::default();
         let mut known = HashSet::new();
         let mut found: Vec<Puzzle> = Vec::new();
         let per_grade = count.div_ceil(Puzzle::GRADES.into());
@@ -98,7 +98,7 @@ impl Puzzle {
                 let position = Position::from_moves(Setup::STANDARD, &moves).ok()?;
                 let is_new = !known.contains(&position.canonical_key());
                 let puzzle =
-                    is_new.then(|| puzzle_at(&mut analyst, &moves, &position)).flatten()?;
+                    is_new.then(|| puzzle_at(&mut analyzer, &moves, &position)).flatten()?;
                 is_wanted(&puzzle).then_some((puzzle, position.canonical_key()))
             });
             if let Some((puzzle, key)) = puzzle {
@@ -142,7 +142,7 @@ fn erring_game(random: &mut Rng) -> Game {
 }
 
 /// The puzzle of a position, if it is one: not won or lost with the next disc, and with one way.
-fn puzzle_at(analyst: &mut Analyst, moves: &str, position: &Position) -> Option<Puzzle> {
+fn puzzle_at(analyzer: &mut Analyzer, moves: &str, position: &Position) -> Option<Puzzle> {
     let wins_at_once = |position: &Position| {
         position.threats(position.player()).into_iter().any(|cell| {
             let below = claimeven_game::Cell { row: cell.row.saturating_sub(1), ..cell };
@@ -152,7 +152,7 @@ fn puzzle_at(analyst: &mut Analyst, moves: &str, position: &Position) -> Option<
     if wins_at_once(position) || position.legal().count() < 3 {
         return None;
     }
-    let analysis = analyst.analyse(position, &AnalysisLimits::default());
+    let analysis = analyzer.analyze(position, &AnalysisLimits::default());
     let (goal, discs) = match analysis.value? {
         Value::Win(plies) => (Goal::Win, plies.div_ceil(2)),
         Value::Draw => (Goal::Draw, 0),

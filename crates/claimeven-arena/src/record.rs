@@ -181,7 +181,7 @@ impl MoveRecord {
         MoveRecord {
             column: decision.column.number(),
             ms: (decision.time.as_secs_f64() * 1e6).round() / 1e3,
-            nodes: decision.work.nodes,
+            nodes: decision.stats.nodes,
             value: Some(decision.value.to_string()),
         }
     }

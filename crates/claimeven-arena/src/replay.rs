@@ -7,7 +7,7 @@ use claimeven_search::{Agent, AgentError, Limits};
 
 use crate::game::seat_players;
 use crate::record::{GameRecord, Reason, ResultRecord};
-use crate::roster::{Seat, SpecError};
+use crate::roster::{Participant, SpecError};
 
 impl GameRecord {
     /// Plays the recorded moves again. Every move has to be legal, and the result what the rules
@@ -96,8 +96,8 @@ impl GameRecord {
         let game = self.replayed()?;
         let setup = game.position().setup();
         let spec = |place: usize| match self.players[place].agent.parse() {
-            Ok(Seat::Agent(spec)) => Ok(Some(spec)),
-            Ok(Seat::Human) => Ok(None),
+            Ok(Participant::Agent(spec)) => Ok(Some(spec)),
+            Ok(Participant::Human) => Ok(None),
             Err(error) => Err(Fault::Agent(error)),
         };
         let (first, second) = (spec(0)?, spec(1)?);

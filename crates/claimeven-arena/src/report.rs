@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
-use crate::contest::Effort;
+use crate::game_match::PlayerStats;
 use crate::plan::Plan;
 use crate::rating::{PairScore, ratings};
 use crate::record::{GameRecord, Reason, SetupRecord};
@@ -58,13 +58,13 @@ impl Results {
 ///
 /// But for times, it is the same in whatever order games are added.
 #[derive(Clone, Debug)]
-pub struct Tally {
+pub struct TournamentResults {
     games: u64,
     /// The results of each player against each other.
     cross: Vec<Vec<Results>>,
     /// The results of each player when it began.
     begun: Vec<Results>,
-    effort: Vec<Effort>,
+    stats: Vec<PlayerStats>,
     lost_on_time: Vec<u64>,
     forfeited: Vec<u64>,
     /// Who began, who came second, and what they played.
@@ -72,14 +72,14 @@ pub struct Tally {
     lengths: BTreeMap<usize, u64>,
 }
 
-impl Tally {
-    /// A tally of no games.
-    pub(crate) fn new(players: usize) -> Tally {
-        Tally {
+impl TournamentResults {
+    /// A results of no games.
+    pub(crate) fn new(players: usize) -> TournamentResults {
+        TournamentResults {
             games: 0,
             cross: vec![vec![Results::default(); players]; players],
             begun: vec![Results::default(); players],
-            effort: vec![Effort::default(); players],
+            stats: vec![PlayerStats::default(); players],
             lost_on_time: vec![0; players],
             forfeited: vec![0; players],
             seen: HashSet::new(),
@@ -102,7 +102,7 @@ impl Tally {
             if side == game.first_player {
                 self.begun[player].add(half_points);
             }
-            self.effort[player].add(game, side);
+            self.stats[player].add(game, side);
             if half_points == 0 {
                 match game.result.reason {
                     Reason::Time => self.lost_on_time[player] += 1,
@@ -134,7 +134,7 @@ impl Tally {
         order.sort_by(|&a, &b| ratings[b].middle.total_cmp(&ratings[a].middle));
         let player = |&place: &usize| {
             let results = self.cross[place].iter().fold(Results::default(), |sum, &r| sum.plus(r));
-            let Effort { moves, ms, nodes } = self.effort[place];
+            let PlayerStats { moves, ms, nodes } = self.stats[place];
             let each = |sum: f64| if moves > 0 { sum / moves as f64 } else { 0.0 };
             PlayerReport {
                 name: plan.players[place].name.clone(),

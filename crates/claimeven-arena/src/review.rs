@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use claimeven_game::{Column, Game, Position, Ruleset};
-use claimeven_search::{Agent, Bound, Limits, Perfect, Ties, Value};
+use claimeven_search::{Agent, BoundKind, Limits, Perfect, TieBreak, Value};
 use claimeven_solver::{Limits as SolverLimits, Options, Score, Solver, embedded_books};
 use serde::{Deserialize, Serialize};
 
@@ -271,7 +271,7 @@ const PATIENCE: u32 = 2;
 impl<'a> Judge<'a> {
     fn new(options: &'a ReviewOptions) -> Judge<'a> {
         let solver_options = Options::default().with_books(embedded_books());
-        let perfect = Perfect::new(Options::default(), Ties::default(), 0);
+        let perfect = Perfect::new(Options::default(), TieBreak::default(), 0);
         Judge { options, solver: Solver::new(solver_options), perfect, after: None, failures: 0 }
     }
 
@@ -325,7 +325,7 @@ impl<'a> Judge<'a> {
         };
         let decision = self.perfect.decide(position, &limits).ok()?;
         let choice = |column: Column| {
-            let known = decision.columns[column.index()].filter(|k| k.bound == Bound::Exact)?;
+            let known = decision.columns[column.index()].filter(|k| k.bound == BoundKind::Exact)?;
             let score = match known.value {
                 Value::Win(_) => 1,
                 Value::Loss(_) => -1,

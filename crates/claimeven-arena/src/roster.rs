@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use claimeven_game::Setup;
-use claimeven_search::{Agent, AgentError, Evaluation};
+use claimeven_search::{Agent, AgentError, Heuristic};
 
 use crate::agents::{AGENTS, ALIASES};
 
@@ -42,26 +42,26 @@ pub struct Parameter {
 pub enum Values {
     /// A whole number.
     Whole {
-        /// The least allowed.
-        least: u64,
-        /// The most allowed.
-        most: u64,
+        /// The minimum.
+        min: u64,
+        /// The maximum.
+        max: u64,
         /// What it is if it is not given; `None` if that is a matter of its own.
         default: Option<u64>,
     },
     /// A number with decimals.
     Decimal {
-        /// The least allowed.
-        least: f64,
-        /// The most allowed.
-        most: f64,
+        /// The minimum.
+        min: f64,
+        /// The maximum.
+        max: f64,
         /// What it is if it is not given.
         default: f64,
     },
     /// One of some words, the first of which is the default.
     Word(&'static [&'static str]),
     /// The name of an evaluation, or a TOML file of weights.
-    Evaluation {
+    Heuristic {
         /// What it is if it is not given.
         default: &'static str,
     },
@@ -78,7 +78,7 @@ pub enum Values {
 pub(crate) static SEED: Parameter = Parameter {
     name: "seed",
     about: "what chance decides by; chosen anew for each game if not given",
-    values: Values::Whole { least: 0, most: u64::MAX, default: None },
+    values: Values::Whole { min: 0, max: u64::MAX, default: None },
 };
 
 /// A player by name and parameters, all of which are known to be right.
@@ -306,16 +306,16 @@ impl Values {
     /// Whether a text is one of the values; what would be, if it is not.
     fn check(&self, text: &str) -> Result<(), String> {
         let is_allowed = match *self {
-            Values::Whole { least, most, .. } => {
-                text.parse().is_ok_and(|number: u64| (least..=most).contains(&number))
+            Values::Whole { min, max, .. } => {
+                text.parse().is_ok_and(|number: u64| (min..=max).contains(&number))
             }
-            Values::Decimal { least, most, .. } => {
-                text.parse().is_ok_and(|number: f64| (least..=most).contains(&number))
+            Values::Decimal { min, max, .. } => {
+                text.parse().is_ok_and(|number: f64| (min..=max).contains(&number))
             }
             Values::Word(words) => words.contains(&text),
             Values::Text { .. } => !text.trim().is_empty(),
-            Values::Evaluation { .. } => {
-                return text.parse::<Evaluation>().map(|_| ()).map_err(|error| error.reason);
+            Values::Heuristic { .. } => {
+                return text.parse::<Heuristic>().map(|_| ()).map_err(|error| error.reason);
             }
         };
         if is_allowed { Ok(()) } else { Err(format!("not {self}")) }
@@ -326,17 +326,17 @@ impl fmt::Display for Values {
     /// What is allowed, in words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Values::Whole { least, most: u64::MAX, .. } => {
-                write!(f, "a whole number from {least}")
+            Values::Whole { min, max: u64::MAX, .. } => {
+                write!(f, "a whole number from {min}")
             }
-            Values::Whole { least, most, .. } => {
-                write!(f, "a whole number from {least} to {most}")
+            Values::Whole { min, max, .. } => {
+                write!(f, "a whole number from {min} to {max}")
             }
-            Values::Decimal { least, most, .. } => write!(f, "a number from {least} to {most}"),
+            Values::Decimal { min, max, .. } => write!(f, "a number from {min} to {max}"),
             Values::Word(words) => f.write_str(&list(words, "or")),
             Values::Text { what, .. } => f.write_str(what),
-            Values::Evaluation { .. } => {
-                let names: Vec<&str> = Evaluation::names().collect();
+            Values::Heuristic { .. } => {
+                let names: Vec<&str> = Heuristic::names().collect();
                 write!(f, "{} or a .toml file", names.join(", "))
             }
         }
@@ -379,13 +379,13 @@ impl Settings<'_> {
         self.spec.given(name)
     }
 
-    pub(crate) fn evaluation(&self, name: &str) -> Evaluation {
-        let Values::Evaluation { default } = self.values(name) else {
+    pub(crate) fn heuristic(&self, name: &str) -> Heuristic {
+        let Values::Heuristic { default } = self.values(name) else {
             unreachable!("{name} is an evaluation")
         };
         // A file may have changed since the text was checked.
         let given = self.spec.given(name).and_then(|text| text.parse().ok());
-        given.unwrap_or_else(|| Evaluation::named(default).expect("it is built in"))
+        given.unwrap_or_else(|| Heuristic::named(default).expect("it is built in"))
     }
 
     pub(crate) fn seed(&self) -> u64 {
@@ -395,34 +395,34 @@ impl Settings<'_> {
 
 /// A side of a game: a person or a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Seat {
+pub enum Participant {
     /// A person.
     Human,
     /// A program.
     Agent(AgentSpec),
 }
 
-impl FromStr for Seat {
+impl FromStr for Participant {
     type Err = SpecError;
 
-    fn from_str(text: &str) -> Result<Seat, SpecError> {
+    fn from_str(text: &str) -> Result<Participant, SpecError> {
         match text.split_once(':') {
-            None if text == "human" => Ok(Seat::Human),
+            None if text == "human" => Ok(Participant::Human),
             Some(("human", parameters)) => Err(SpecError::Parameter {
                 agent: "human",
                 name: parameters.to_owned(),
                 known: Vec::new(),
             }),
-            _ => text.parse().map(Seat::Agent),
+            _ => text.parse().map(Participant::Agent),
         }
     }
 }
 
-impl fmt::Display for Seat {
+impl fmt::Display for Participant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Seat::Human => f.pad("human"),
-            Seat::Agent(spec) => spec.fmt(f),
+            Participant::Human => f.pad("human"),
+            Participant::Agent(spec) => spec.fmt(f),
         }
     }
 }

@@ -99,7 +99,7 @@ pub struct Sprt {
 
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SprtOutcome {
     /// The player is stronger by the greater difference.
     Accepted,
     /// It is not: it is stronger by the smaller difference at most.
@@ -111,20 +111,20 @@ impl Sprt {
     const BOUND: f64 = 2.944_438_979_166_44;
 
     /// What the results show, if they show it already.
-    pub fn verdict(self, results: &PairResults) -> Option<Verdict> {
+    pub fn outcome(self, results: &PairResults) -> Option<SprtOutcome> {
         match results.log_likelihood_ratio(self.elo0, self.elo1) {
-            ratio if ratio >= Sprt::BOUND => Some(Verdict::Accepted),
-            ratio if ratio <= -Sprt::BOUND => Some(Verdict::Rejected),
+            ratio if ratio >= Sprt::BOUND => Some(SprtOutcome::Accepted),
+            ratio if ratio <= -Sprt::BOUND => Some(SprtOutcome::Rejected),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for SprtOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Verdict::Accepted => "accepted",
-            Verdict::Rejected => "rejected",
+            SprtOutcome::Accepted => "accepted",
+            SprtOutcome::Rejected => "rejected",
         })
     }
 }
@@ -180,9 +180,9 @@ mod tests {
     #[test]
     fn a_test_accepts_the_stronger_and_rejects_the_equal() {
         let sprt = Sprt { elo0: 0.0, elo1: 50.0 };
-        assert_eq!(sprt.verdict(&results([5, 20, 60, 60, 55])), Some(Verdict::Accepted));
-        assert_eq!(sprt.verdict(&results([60, 100, 180, 100, 60])), Some(Verdict::Rejected));
-        assert_eq!(sprt.verdict(&results([1, 1, 2, 2, 1])), None);
-        assert_eq!(sprt.verdict(&PairResults::default()), None);
+        assert_eq!(sprt.outcome(&results([5, 20, 60, 60, 55])), Some(SprtOutcome::Accepted));
+        assert_eq!(sprt.outcome(&results([60, 100, 180, 100, 60])), Some(SprtOutcome::Rejected));
+        assert_eq!(sprt.outcome(&results([1, 1, 2, 2, 1])), None);
+        assert_eq!(sprt.outcome(&PairResults::default()), None);
     }
 }

@@ -15,7 +15,7 @@ use crate::openings::{OpeningError, Openings};
 use crate::plan::{Fixture, Plan};
 use crate::pool::run_jobs;
 use crate::record::GameRecord;
-use crate::report::Tally;
+use crate::report::TournamentResults;
 
 /// A plan with its games in the order in which they are begun.
 ///
@@ -63,15 +63,15 @@ impl<'a> Tournament<'a> {
     /// Plays all games that are not in the journal yet, and adds them to it as they finish.
     ///
     /// Results do not depend on the number of threads, nor on how often a run was interrupted,
-    /// unless players have time limits. The tally is reported before the first game, which the
+    /// unless players have time limits. The results is reported before the first game, which the
     /// journal may have made a late one, and after each.
     pub fn run(
         &self,
         journal: Option<&Path>,
         threads: usize,
-        mut report: impl FnMut(&Tally),
-    ) -> Result<Tally, TournamentError> {
-        let mut tally = Tally::new(self.plan.players.len());
+        mut report: impl FnMut(&TournamentResults),
+    ) -> Result<TournamentResults, TournamentError> {
+        let mut results = TournamentResults::new(self.plan.players.len());
         let mut is_played = vec![false; self.schedule.len()];
         let mut journal = match journal {
             Some(path) => Some(Journal::open(path, |record| {
@@ -79,12 +79,12 @@ impl<'a> Tournament<'a> {
                 if std::mem::replace(&mut is_played[number], true) {
                     return Err(format!("game {} is there twice", record.id));
                 }
-                tally.add(self.fixture(number).players, &record);
+                results.add(self.fixture(number).players, &record);
                 Ok(())
             })?),
             None => None,
         };
-        report(&tally);
+        report(&results);
         run_jobs(
             (0..self.schedule.len()).filter(|&number| !is_played[number]),
             threads,
@@ -94,28 +94,28 @@ impl<'a> Tournament<'a> {
                 if let Some(journal) = &mut journal {
                     journal.append(&record).map_err(JournalError::File)?;
                 }
-                tally.add(self.fixture(number).players, &record);
-                report(&tally);
+                results.add(self.fixture(number).players, &record);
+                report(&results);
                 Ok(ControlFlow::Continue(()))
             },
         )?;
-        Ok(tally)
+        Ok(results)
     }
 
     /// Plays all games that have not been played yet, for those who keep games in their own way.
     ///
-    /// `take` gets each game as it ends, with the tally up to it, and may end the run, as the flag
+    /// `take` gets each game as it ends, with the results up to it, and may end the run, as the flag
     /// does. `watch` is told of the games under way by the number of the game, from 0, and by its
     /// players' places; it is called on the threads that play.
-    pub fn go_on(
+    pub fn resume(
         &self,
         played: impl IntoIterator<Item = GameRecord>,
         threads: usize,
         cancel: &Arc<AtomicBool>,
         watch: impl Fn(usize, Fixture, &Game) + Sync,
-        mut take: impl FnMut(GameRecord, &Tally) -> ControlFlow<()>,
-    ) -> Result<Tally, TournamentError> {
-        let (mut tally, is_played) = self.count(played)?;
+        mut take: impl FnMut(GameRecord, &TournamentResults) -> ControlFlow<()>,
+    ) -> Result<TournamentResults, TournamentError> {
+        let (mut results, is_played) = self.count(played)?;
         run_jobs(
             (0..self.schedule.len()).filter(|&number| !is_played[number]),
             threads,
@@ -127,36 +127,36 @@ impl<'a> Tournament<'a> {
                     .map_err(TournamentError::Agent)
             },
             |number, record| {
-                tally.add(self.fixture(number).players, &record);
-                Ok(take(record, &tally))
+                results.add(self.fixture(number).players, &record);
+                Ok(take(record, &results))
             },
         )?;
-        Ok(tally)
+        Ok(results)
     }
 
     /// What games of this tournament say.
-    pub fn tally(
+    pub fn results(
         &self,
         played: impl IntoIterator<Item = GameRecord>,
-    ) -> Result<Tally, TournamentError> {
-        self.count(played).map(|(tally, _)| tally)
+    ) -> Result<TournamentResults, TournamentError> {
+        self.count(played).map(|(results, _)| results)
     }
 
-    /// The tally of some games, and which of the schedule they are.
+    /// The results of some games, and which of the schedule they are.
     fn count(
         &self,
         played: impl IntoIterator<Item = GameRecord>,
-    ) -> Result<(Tally, Vec<bool>), TournamentError> {
-        let mut tally = Tally::new(self.plan.players.len());
+    ) -> Result<(TournamentResults, Vec<bool>), TournamentError> {
+        let mut results = TournamentResults::new(self.plan.players.len());
         let mut is_played = vec![false; self.schedule.len()];
         for (line, record) in (1..).zip(played) {
             let wrong = |reason| JournalError::Game { line, reason };
             let number = self.number_of(&record).map_err(wrong)?;
             if !std::mem::replace(&mut is_played[number], true) {
-                tally.add(self.fixture(number).players, &record);
+                results.add(self.fixture(number).players, &record);
             }
         }
-        Ok((tally, is_played))
+        Ok((results, is_played))
     }
 
     fn fixture(&self, number: usize) -> &Fixture {

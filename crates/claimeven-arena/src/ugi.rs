@@ -22,12 +22,12 @@ use crate::roster::AgentSpec;
 /// let mut output = Vec::new();
 /// let agent = "alphabeta:depth=4".parse().unwrap();
 /// let setup = claimeven_game::Setup::STANDARD;
-/// claimeven_arena::speak_ugi(input.as_bytes(), &mut output, agent, setup).unwrap();
+/// claimeven_arena::run_ugi(input.as_bytes(), &mut output, agent, setup).unwrap();
 /// let output = String::from_utf8(output).unwrap();
 /// assert!(output.contains("\nugiok\nresponse false\n"), "{output}");
 /// assert!(output.ends_with("\nbestmove 4\n"), "{output}");
 /// ```
-pub fn speak_ugi(
+pub fn run_ugi(
     input: impl BufRead,
     output: impl Write + Send,
     agent: AgentSpec,
@@ -240,7 +240,7 @@ fn say<W: Write>(output: &Mutex<W>, text: &str) -> io::Result<()> {
 }
 
 fn best_move_text(decision: &Decision) -> String {
-    let Decision { column, value, line, work, time, .. } = decision;
+    let Decision { column, value, pv, stats, time, .. } = decision;
     let score = match *value {
         Value::Win(plies) => format!("mate {}", plies.div_ceil(2)),
         Value::Loss(plies) => format!("mate -{}", plies / 2),
@@ -248,9 +248,9 @@ fn best_move_text(decision: &Decision) -> String {
         Value::Points(points) => format!("cp {points}"),
         Value::Chance(chance) => format!("cp {:.0}", 200.0 * chance - 100.0),
     };
-    let line: String = line.iter().flat_map(|column| [' ', column.to_char()]).collect();
-    let (depth, nodes, ms) = (work.depth, work.nodes, time.as_millis());
-    format!("info depth {depth} score {score} time {ms} nodes {nodes} pv{line}\nbestmove {column}")
+    let pv: String = pv.iter().flat_map(|column| [' ', column.to_char()]).collect();
+    let (depth, nodes, ms) = (stats.depth, stats.nodes, time.as_millis());
+    format!("info depth {depth} score {score} time {ms} nodes {nodes} pv{pv}\nbestmove {column}")
 }
 
 /// What a search is allowed.

@@ -2,7 +2,8 @@
 
 use claimeven_game::{Position, Setup};
 use claimeven_search::{
-    Agent, AlphaBeta, DepthParameters, Limits, Mcts, MctsParameters, Minimax, Mtdf, Timed, Work,
+    Agent, AlphaBeta, DepthParameters, IterativeDeepening, Limits, Mcts, MctsParameters, Minimax,
+    Mtdf, SearchStats,
 };
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -19,14 +20,14 @@ fn alphabeta(depth: u32) -> AlphaBeta {
     AlphaBeta { parameters: parameters(depth), every_move: false }
 }
 
-fn work(mut agent: impl Agent) -> Work {
+fn stats(mut agent: impl Agent) -> SearchStats {
     let empty = Position::new(Setup::STANDARD);
-    agent.decide(&empty, &Limits::default()).expect("the game is not over").work
+    agent.decide(&empty, &Limits::default()).expect("the game is not over").stats
 }
 
 /// Counts nodes, which are the same in every run.
 fn nodes<A: Agent>(bencher: Bencher, expected: u64, agent: impl Fn() -> A + Sync) {
-    bencher.counter(ItemsCount::new(expected)).bench(|| assert_eq!(work(agent()).nodes, expected));
+    bencher.counter(ItemsCount::new(expected)).bench(|| assert_eq!(stats(agent()).nodes, expected));
 }
 
 #[divan::bench(sample_count = 10, sample_size = 1)]
@@ -51,21 +52,21 @@ fn alphabeta_depth_12(bencher: Bencher) {
 
 #[divan::bench(sample_count = 10, sample_size = 1)]
 fn mtdf_depth_10(bencher: Bencher) {
-    let expected = work(Mtdf::new(parameters(10), 8)).nodes;
-    assert!(5 * expected <= 6 * work(alphabeta(10)).nodes, "{expected} nodes");
+    let expected = stats(Mtdf::new(parameters(10), 8)).nodes;
+    assert!(5 * expected <= 6 * stats(alphabeta(10)).nodes, "{expected} nodes");
     nodes(bencher, expected, || Mtdf::new(parameters(10), 8));
 }
 
 #[divan::bench(sample_count = 10, sample_size = 1)]
 fn mtdf_depth_12(bencher: Bencher) {
-    let expected = work(Mtdf::new(parameters(12), 8)).nodes;
+    let expected = stats(Mtdf::new(parameters(12), 8)).nodes;
     nodes(bencher, expected, || Mtdf::new(parameters(12), 8));
 }
 
 #[divan::bench(sample_count = 10, sample_size = 1)]
 fn timed_depth_12(bencher: Bencher) {
-    let expected = work(Timed::new(parameters(12), 8)).nodes;
-    nodes(bencher, expected, || Timed::new(parameters(12), 8));
+    let expected = stats(IterativeDeepening::new(parameters(12), 8)).nodes;
+    nodes(bencher, expected, || IterativeDeepening::new(parameters(12), 8));
 }
 
 /// Random games from the empty board, with the tree that they grow.
@@ -73,7 +74,7 @@ fn timed_depth_12(bencher: Bencher) {
 fn mcts_playouts(bencher: Bencher) {
     let parameters = MctsParameters { simulations: 100_000, ..MctsParameters::default() };
     bencher.counter(ItemsCount::new(parameters.simulations)).bench(|| {
-        let work = work(Mcts::new(parameters.clone()));
-        assert_eq!(work.simulations, parameters.simulations);
+        let stats = stats(Mcts::new(parameters.clone()));
+        assert_eq!(stats.simulations, parameters.simulations);
     });
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use claimeven_game::{Column, Outcome, Position, Setup};
 use claimeven_solver::Score;
 
-use crate::thoughts::{Thought, Thoughts};
+use crate::monitor::{SearchInfo, SearchMonitor};
 use crate::tree::Tree;
 
 /// A player that is a program.
@@ -45,7 +45,7 @@ pub struct Limits {
     /// Stop as soon as this is set.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Tell here what has been found so far.
-    pub thoughts: Option<Arc<Thoughts>>,
+    pub monitor: Option<Arc<SearchMonitor>>,
 }
 
 /// A move, and what led to it.
@@ -62,9 +62,9 @@ pub struct Decision {
     /// not divide it.
     pub shares: Vec<f64>,
     /// How the player expects the game to go on, from its own move.
-    pub line: Vec<Column>,
+    pub pv: Vec<Column>,
     /// What it took.
-    pub work: Work,
+    pub stats: SearchStats,
     /// How long it took.
     pub time: Duration,
     /// Whether a limit ended the search before it had done what the player's parameters ask for.
@@ -73,12 +73,12 @@ pub struct Decision {
 
 impl Decision {
     /// The last thought of the search: how far it got, and the best play that it saw.
-    pub fn thought(&self) -> Thought {
-        Thought {
-            nodes: self.work.nodes,
-            depth: self.work.depth,
+    pub fn info(&self) -> SearchInfo {
+        SearchInfo {
+            nodes: self.stats.nodes,
+            depth: self.stats.depth,
             value: Some(self.value),
-            line: self.line.clone(),
+            pv: self.pv.clone(),
         }
     }
 }
@@ -89,46 +89,46 @@ pub struct ColumnValue {
     /// What playing there is worth to the side to move.
     pub value: Value,
     /// How well that is known.
-    pub bound: Bound,
+    pub bound: BoundKind,
 }
 
 /// How a number stands to the value it tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
+pub enum BoundKind {
     /// It is the value.
     Exact,
     /// The value is this or less: the search had seen enough.
-    AtMost,
+    Upper,
     /// The value is this or more: the search had seen enough.
-    AtLeast,
+    Lower,
 }
 
-impl Bound {
+impl BoundKind {
     /// The sign that goes before a number: `≤`, `≥` or nothing.
     pub const fn sign(self) -> &'static str {
         match self {
-            Bound::Exact => "",
-            Bound::AtMost => "≤",
-            Bound::AtLeast => "≥",
+            BoundKind::Exact => "",
+            BoundKind::Upper => "≤",
+            BoundKind::Lower => "≥",
         }
     }
 
     /// The name, as a word for files.
     pub const fn name(self) -> &'static str {
         match self {
-            Bound::Exact => "exact",
-            Bound::AtMost => "at most",
-            Bound::AtLeast => "at least",
+            BoundKind::Exact => "exact",
+            BoundKind::Upper => "upper",
+            BoundKind::Lower => "lower",
         }
     }
 
     /// The same, as the other side sees it.
     #[must_use]
-    pub const fn reversed(self) -> Bound {
+    pub const fn reversed(self) -> BoundKind {
         match self {
-            Bound::Exact => Bound::Exact,
-            Bound::AtMost => Bound::AtLeast,
-            Bound::AtLeast => Bound::AtMost,
+            BoundKind::Exact => BoundKind::Exact,
+            BoundKind::Upper => BoundKind::Lower,
+            BoundKind::Lower => BoundKind::Upper,
         }
     }
 }
@@ -238,7 +238,7 @@ impl fmt::Display for Value {
 
 /// What a search did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct SearchStats {
     /// Positions visited, the first one included.
     pub nodes: u64,
     /// Positions whose value was not found by looking further: finished games and estimates.
@@ -253,8 +253,8 @@ pub struct Work {
     pub simulations: u64,
 }
 
-impl AddAssign for Work {
-    fn add_assign(&mut self, other: Work) {
+impl AddAssign for SearchStats {
+    fn add_assign(&mut self, other: SearchStats) {
         self.nodes += other.nodes;
         self.leaves += other.leaves;
         self.cutoffs += other.cutoffs;

@@ -2,7 +2,7 @@
 
 use claimeven_game::{Board, Rules};
 
-use crate::agent::Bound;
+use crate::agent::BoundKind;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
 use crate::stop::Stopped;
 use crate::tree::Trace;
@@ -35,11 +35,11 @@ impl Algorithm for AlphaBeta {
             // Only a better move than the best so far is of interest: of equals the first is taken.
             let alpha = if self.every_move { -INFINITY } else { root.best_points() };
             let points = -search.alphabeta(child, depth - 1, 1, -INFINITY, -alpha)?;
-            let bound = if points > alpha { Bound::Exact } else { Bound::AtMost };
-            root.add(column, points, bound, search.line(1));
+            let bound = if points > alpha { BoundKind::Exact } else { BoundKind::Upper };
+            root.add(column, points, bound, search.pv(1));
             search.tell(root);
         }
-        search.work.depth = depth;
+        search.stats.depth = depth;
         search.tell(root);
         search.leave(root.best_points(), -INFINITY, INFINITY);
         Ok(())
@@ -75,7 +75,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
             let points = -self.alphabeta(child, depth - 1, ply + 1, -beta, -sure)?;
             if points > best {
                 best = points;
-                self.extend_line(ply, column);
+                self.extend_pv(ply, column);
             }
 
             // 3. It is too good: the opponent will not let it come to this position.

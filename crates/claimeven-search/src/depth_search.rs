@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use claimeven_game::{Bits, Board, Column, Player, Position, Rules, Setup, with_board};
 
-use crate::agent::{Agent, AgentError, Bound, ColumnValue, Decision, Limits, Value, Work};
-use crate::evaluation::Evaluation;
+use crate::agent::{
+    Agent, AgentError, BoundKind, ColumnValue, Decision, Limits, SearchStats, Value,
+};
+use crate::heuristic::Heuristic;
 use crate::recorder::Recorder;
 use crate::stop::{Stop, Stopped};
-use crate::ties::Ties;
+use crate::tie_break::TieBreak;
 use crate::tree::{Source, Trace, Tree};
 
 /// More than any position is worth.
@@ -22,17 +24,17 @@ pub struct DepthParameters {
     /// How long to think at most.
     pub time: Option<Duration>,
     /// What a position at the horizon is worth.
-    pub evaluation: Evaluation,
+    pub heuristic: Heuristic,
     /// Which of several equally good moves is played.
-    pub ties: Ties,
+    pub tie_break: TieBreak,
     /// What chooses where the tie rule does not.
     pub seed: u64,
 }
 
 impl Default for DepthParameters {
     fn default() -> Self {
-        let evaluation = Evaluation::named("galli").expect("it is built in");
-        DepthParameters { depth: 4, time: None, evaluation, ties: Ties::default(), seed: 0 }
+        let heuristic = Heuristic::named("galli").expect("it is built in");
+        DepthParameters { depth: 4, time: None, heuristic, tie_break: TieBreak::default(), seed: 0 }
     }
 }
 
@@ -40,17 +42,17 @@ impl Default for DepthParameters {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     finished: i32,
-    most_estimate: i32,
+    max_estimate: i32,
 }
 
 impl Scale {
-    pub(crate) fn new(evaluation: &Evaluation, setup: Setup) -> Scale {
-        Scale { finished: evaluation.finished(), most_estimate: evaluation.most_estimate(setup) }
+    pub(crate) fn new(heuristic: &Heuristic, setup: Setup) -> Scale {
+        Scale { finished: heuristic.finished(), max_estimate: heuristic.max_estimate(setup) }
     }
 
     /// Whether a game that ends so was seen to its end.
     pub(crate) fn is_proven(self, points: i32) -> bool {
-        points.abs() > self.most_estimate
+        points.abs() > self.max_estimate
     }
 
     /// The points in words: what is beyond every estimate is a game won or lost, one point less for
@@ -92,7 +94,7 @@ impl<A: Algorithm> Agent for A {
         limits: &Limits,
         levels: u32,
     ) -> Result<(Decision, Tree), AgentError> {
-        let scale = Scale::new(&self.parameters().evaluation, position.setup());
+        let scale = Scale::new(&self.parameters().heuristic, position.setup());
         let recorder = Recorder::new(position, scale, levels);
         let (decision, recorder) = run(self, position, limits, recorder)?;
         let tree = recorder.finish(&decision);
@@ -107,17 +109,18 @@ fn run<T: Trace>(
     limits: &Limits,
     trace: T,
 ) -> Result<(Decision, T), AgentError> {
-    let DepthParameters { depth, time, evaluation, ties, seed } = algorithm.parameters().clone();
+    let DepthParameters { depth, time, heuristic, tie_break, seed } =
+        algorithm.parameters().clone();
     let stop = Stop::new(limits, time);
-    let mut root = Root::new(position, ties.order(position, seed))?;
+    let mut root = Root::new(position, tie_break.order(position, seed))?;
     let empty = position.setup().cells() - position.ply();
     let depth = depth.min(limits.depth.unwrap_or(u32::MAX)).clamp(1, empty);
     with_board!(position, board => {
-        let mut search = DepthSearch::new(&board, &evaluation, stop, trace);
+        let mut search = DepthSearch::new(&board, &heuristic, stop, trace);
         let stopped = algorithm.search(&mut search, board, depth, &mut root).is_err();
-        let guess = evaluation.points(&board, board.player());
-        let scale = Scale::new(&evaluation, position.setup());
-        let decision = root.decision(scale, guess, &search.work, &search.stop, stopped);
+        let guess = heuristic.points(&board, board.player());
+        let scale = Scale::new(&heuristic, position.setup());
+        let decision = root.decision(scale, guess, &search.stats, &search.stop, stopped);
         Ok((decision, search.trace))
     })
 }
@@ -126,9 +129,9 @@ fn run<T: Trace>(
 pub(crate) struct Root {
     /// The legal columns, the preferred one of equals first.
     order: Vec<Column>,
-    columns: Vec<Option<(i32, Bound)>>,
+    columns: Vec<Option<(i32, BoundKind)>>,
     best: Option<(Column, i32)>,
-    line: Vec<Column>,
+    pv: Vec<Column>,
 }
 
 impl Root {
@@ -137,7 +140,7 @@ impl Root {
             return Err(AgentError::GameOver);
         }
         let columns = vec![None; position.setup().cols().into()];
-        Ok(Root { order, columns, best: None, line: Vec::new() })
+        Ok(Root { order, columns, best: None, pv: Vec::new() })
     }
 
     /// The legal columns, the preferred one of equals first.
@@ -151,7 +154,7 @@ impl Root {
         if let Some((best, _)) = self.best {
             order.sort_by_key(|&column| column != best);
         }
-        Root { order, columns: vec![None; self.columns.len()], best: None, line: Vec::new() }
+        Root { order, columns: vec![None; self.columns.len()], best: None, pv: Vec::new() }
     }
 
     /// The points of the best move so far.
@@ -167,23 +170,23 @@ impl Root {
 
     /// Takes note of what a move is worth and how play goes on after it; it is the best one if no
     /// move before it was as good.
-    pub(crate) fn add(&mut self, column: Column, points: i32, bound: Bound, rest: &[Column]) {
+    pub(crate) fn add(&mut self, column: Column, points: i32, bound: BoundKind, rest: &[Column]) {
         self.columns[column.index()] = Some((points, bound));
         if points > self.best_points() {
             self.best = Some((column, points));
-            self.line = [&[column], rest].concat();
+            self.pv = [&[column], rest].concat();
         }
     }
 
     /// Changes how play goes on, from the best move.
-    pub(crate) fn set_line(&mut self, line: Vec<Column>) {
-        self.line = line;
+    pub(crate) fn set_pv(&mut self, pv: Vec<Column>) {
+        self.pv = pv;
     }
 
     /// Takes note that the points of the best move are exact.
     pub(crate) fn settle(&mut self) {
         if let Some((column, points)) = self.best {
-            self.columns[column.index()] = Some((points, Bound::Exact));
+            self.columns[column.index()] = Some((points, BoundKind::Exact));
         }
     }
 
@@ -198,20 +201,20 @@ impl Root {
         self,
         scale: Scale,
         guess: i32,
-        work: &Work,
+        stats: &SearchStats,
         stop: &Stop,
         stopped: bool,
     ) -> Decision {
         let (column, points) = self.best.unwrap_or((self.order[0], guess));
-        let line = if self.line.is_empty() { vec![column] } else { self.line };
+        let pv = if self.pv.is_empty() { vec![column] } else { self.pv };
         let known = |(points, bound)| ColumnValue { value: scale.value(points), bound };
         Decision {
             column,
             value: scale.value(points),
             columns: self.columns.into_iter().map(|column| column.map(known)).collect(),
             shares: Vec::new(),
-            line,
-            work: *work,
+            pv,
+            stats: *stats,
             time: stop.elapsed(),
             stopped,
         }
@@ -224,31 +227,31 @@ impl Root {
 /// bad for the other, so each node takes the greatest of its children's points with the sign
 /// changed, and maximum and minimum need not be told apart.
 pub(crate) struct DepthSearch<'a, R: Rules, T: Trace> {
-    evaluation: &'a Evaluation,
+    heuristic: &'a Heuristic,
     scale: Scale,
     /// The player at the root, for whom unfinished games are judged.
     player: Player,
     /// The cells of each column, from the centre outwards: the order in which moves are tried.
     order: Vec<(Column, R::Bits)>,
     /// The best line found from each ply on.
-    lines: Vec<Vec<Column>>,
-    pub(crate) work: Work,
+    pv_table: Vec<Vec<Column>>,
+    pub(crate) stats: SearchStats,
     pub(crate) stop: Stop,
     pub(crate) trace: T,
 }
 
 impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
-    pub(crate) fn new(board: &Board<R>, evaluation: &'a Evaluation, stop: Stop, trace: T) -> Self {
+    pub(crate) fn new(board: &Board<R>, heuristic: &'a Heuristic, stop: Stop, trace: T) -> Self {
         let setup = board.rules().setup();
         let cells_of = |column| (column, board.rules().column(column));
         let order = Column::from_centre(setup).map(cells_of).collect();
         DepthSearch {
-            evaluation,
-            scale: Scale::new(evaluation, setup),
+            heuristic,
+            scale: Scale::new(heuristic, setup),
             player: board.player(),
             order,
-            lines: vec![Vec::new(); setup.cells() as usize + 2],
-            work: Work::default(),
+            pv_table: vec![Vec::new(); setup.cells() as usize + 2],
+            stats: SearchStats::default(),
             stop,
             trace,
         }
@@ -257,8 +260,8 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
     /// Enters a node, unless a limit says that the search is to end.
     #[inline]
     pub(crate) fn enter(&mut self, alpha: i32, beta: i32) -> Result<(), Stopped> {
-        self.stop.check(self.work.nodes)?;
-        self.work.nodes += 1;
+        self.stop.check(self.stats.nodes)?;
+        self.stats.nodes += 1;
         self.trace.enter(alpha, beta);
         Ok(())
     }
@@ -267,9 +270,9 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
     #[inline]
     pub(crate) fn leave(&mut self, points: i32, alpha: i32, beta: i32) -> i32 {
         let bound = match points {
-            _ if points <= alpha => Bound::AtMost,
-            _ if points >= beta => Bound::AtLeast,
-            _ => Bound::Exact,
+            _ if points <= alpha => BoundKind::Upper,
+            _ if points >= beta => BoundKind::Lower,
+            _ => BoundKind::Exact,
         };
         self.trace.leave(points, bound, Source::Search);
         points
@@ -285,16 +288,16 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
         } else {
             return None;
         };
-        self.work.leaves += 1;
-        self.lines[ply as usize].clear();
-        self.trace.leave(points, Bound::Exact, source);
+        self.stats.leaves += 1;
+        self.pv_table[ply as usize].clear();
+        self.trace.leave(points, BoundKind::Exact, source);
         Some(points)
     }
 
     /// One point less for each ply from the root, so that a won game is won by the shortest way
     /// and a lost one lost by the longest.
     fn finished_points(&self, board: &Board<R>, ply: u32) -> i32 {
-        let won = self.evaluation.finished() - ply as i32;
+        let won = self.heuristic.finished() - ply as i32;
         match board.leader() {
             None => 0,
             Some(winner) if winner == board.player() => won,
@@ -304,7 +307,7 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
 
     #[inline]
     fn estimate(&self, board: &Board<R>, ply: u32) -> i32 {
-        let points = self.evaluation.points(board, self.player);
+        let points = self.heuristic.points(board, self.player);
         if ply.is_multiple_of(2) { points } else { -points }
     }
 
@@ -337,32 +340,32 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
     }
 
     /// The best line found from a ply on.
-    pub(crate) fn line(&self, ply: u32) -> &[Column] {
-        &self.lines[ply as usize]
+    pub(crate) fn pv(&self, ply: u32) -> &[Column] {
+        &self.pv_table[ply as usize]
     }
 
     /// Remembers that the best line from a ply on begins with a move and goes on as the line from
     /// the next ply does.
     #[inline]
-    pub(crate) fn extend_line(&mut self, ply: u32, column: Column) {
-        let (lines, rest) = self.lines.split_at_mut(ply as usize + 1);
-        let line = &mut lines[ply as usize];
-        line.clear();
-        line.push(column);
-        line.extend_from_slice(&rest[0]);
+    pub(crate) fn extend_pv(&mut self, ply: u32, column: Column) {
+        let (pvs, rest) = self.pv_table.split_at_mut(ply as usize + 1);
+        let pv = &mut pvs[ply as usize];
+        pv.clear();
+        pv.push(column);
+        pv.extend_from_slice(&rest[0]);
     }
 
     /// Forgets the best line from a ply on.
     #[inline]
-    pub(crate) fn forget_line(&mut self, ply: u32) {
-        self.lines[ply as usize].clear();
+    pub(crate) fn clear_pv(&mut self, ply: u32) {
+        self.pv_table[ply as usize].clear();
     }
 
     /// Counts a cut-off and tells the trace which moves it spared: those at the places that have
     /// not been tried.
     #[inline]
     pub(crate) fn prune_all_but(&mut self, board: &Board<R>, tried: impl Fn(usize) -> bool) {
-        self.work.cutoffs += 1;
+        self.stats.cutoffs += 1;
         let open = board.open();
         let spared = (0..)
             .zip(&self.order)
@@ -372,7 +375,7 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
 
     /// Counts a cut-off at the root and tells the trace which moves it spared.
     pub(crate) fn prune_root(&mut self, spared: Vec<Column>) {
-        self.work.cutoffs += 1;
+        self.stats.cutoffs += 1;
         self.trace.prune(|| spared);
     }
 
@@ -385,7 +388,7 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
     /// Tells whoever watches what is known of the root.
     pub(crate) fn tell(&self, root: &Root) {
         let value = self.scale.value(root.best_points());
-        self.stop.tell(self.work.nodes, self.work.depth, value, &root.line);
+        self.stop.tell(self.stats.nodes, self.stats.depth, value, &root.pv);
     }
 
     /// Whether points are those of a game that was seen to its end.

@@ -1,6 +1,6 @@
 //! The influence map: which cells matter to whom.
 //!
-//! Every window that only one player has discs in radiates onto its empty cells: the fewer cells
+//! Every group that only one player has discs in radiates onto its empty cells: the fewer cells
 //! it lacks, the more. So each empty cell carries an influence of either player, as cells of a
 //! strategy game's map carry that of armies around them.
 //!
@@ -19,16 +19,18 @@
 
 use claimeven_game::{Bits, Board, Column, Player, Position, Rules, with_board};
 
-use crate::agent::{Agent, AgentError, Bound, ColumnValue, Decision, Limits, Value, Work};
+use crate::agent::{
+    Agent, AgentError, BoundKind, ColumnValue, Decision, Limits, SearchStats, Value,
+};
+use crate::groups::OpenGroups;
 use crate::stop::Stop;
-use crate::ties::Ties;
-use crate::windows::OpenWindows;
+use crate::tie_break::TieBreak;
 
 /// Plays by an influence map, without search.
 #[derive(Clone, Debug, Default)]
 pub struct Influence {
     /// Which of several equally good moves is played.
-    pub ties: Ties,
+    pub tie_break: TieBreak,
     /// What chooses where the tie rule does not.
     pub seed: u64,
 }
@@ -53,7 +55,7 @@ const SPOIL: CellWeights = CellWeights { one_short: -60, two_short: -2 };
 impl Agent for Influence {
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
         let stop = Stop::new(limits, None);
-        let order = self.ties.order(position, self.seed);
+        let order = self.tie_break.order(position, self.seed);
         let points = |column: Column| with_board!(position, board => column_points(&board, column));
         // The last of several equals is the greatest to `max_by_key`.
         let best = order.iter().rev().copied().max_by_key(|&column| points(column));
@@ -61,15 +63,15 @@ impl Agent for Influence {
         let mut columns = vec![None; position.setup().cols().into()];
         for &column in &order {
             let value = Value::Points(points(column));
-            columns[column.index()] = Some(ColumnValue { value, bound: Bound::Exact });
+            columns[column.index()] = Some(ColumnValue { value, bound: BoundKind::Exact });
         }
         Ok(Decision {
             column,
             value: Value::Points(points(column)),
             columns,
             shares: Vec::new(),
-            line: vec![column],
-            work: Work { nodes: 1, leaves: order.len() as u64, ..Work::default() },
+            pv: vec![column],
+            stats: SearchStats { nodes: 1, leaves: order.len() as u64, ..SearchStats::default() },
             time: stop.elapsed(),
             stopped: false,
         })
@@ -82,11 +84,11 @@ fn column_points<R: Rules>(board: &Board<R>, column: Column) -> i32 {
     let cell = board.open() & board.rules().column(column);
     let above = (cell << 1) & board.rules().cells();
     let influence = |cell: R::Bits, own: R::Bits, other: R::Bits, weights: CellWeights| {
-        let count = |select: fn(&OpenWindows<R::Bits>) -> R::Bits| {
-            windows_through(board.rules(), cell, own, other, select) as i32
+        let count = |select: fn(&OpenGroups<R::Bits>) -> R::Bits| {
+            groups_through(board.rules(), cell, own, other, select) as i32
         };
-        weights.one_short * count(|windows| windows.one_short)
-            + weights.two_short * count(|windows| windows.two_short)
+        weights.one_short * count(|groups| groups.one_short)
+            + weights.two_short * count(|groups| groups.two_short)
     };
     let room = room(board.rules(), cell, other) as i32;
     influence(cell, own, other, TAKE)
@@ -96,37 +98,37 @@ fn column_points<R: Rules>(board: &Board<R>, column: Column) -> i32 {
         + room
 }
 
-/// How many windows go through a cell that the other player has no disc in; most in the centre.
+/// How many groups go through a cell that the other player has no disc in; most in the centre.
 fn room<R: Rules>(rules: R, cell: R::Bits, other: R::Bits) -> u32 {
     let through = |direction| {
-        let windows = rules.lines(rules.cells() & !other, direction);
-        count_through(rules, windows, direction, cell)
+        let groups = rules.lines(rules.cells() & !other, direction);
+        count_through(rules, groups, direction, cell)
     };
     rules.directions().into_iter().map(through).sum()
 }
 
-/// How many of the windows in one direction go through a cell.
-fn count_through<R: Rules>(rules: R, windows: R::Bits, direction: u32, cell: R::Bits) -> u32 {
+/// How many of the groups in one direction go through a cell.
+fn count_through<R: Rules>(rules: R, groups: R::Bits, direction: u32, cell: R::Bits) -> u32 {
     let steps = 0..u32::from(rules.setup().connect());
-    steps.map(|step| (windows & cell.shifted_down(step * direction)).count()).sum()
+    steps.map(|step| (groups & cell.shifted_down(step * direction)).count()).sum()
 }
 
-/// How many of the selected windows go through a cell.
-fn windows_through<R: Rules>(
+/// How many of the selected groups go through a cell.
+fn groups_through<R: Rules>(
     rules: R,
     cell: R::Bits,
     own: R::Bits,
     other: R::Bits,
-    select: impl Fn(&OpenWindows<R::Bits>) -> R::Bits,
+    select: impl Fn(&OpenGroups<R::Bits>) -> R::Bits,
 ) -> u32 {
     let through = |direction| {
-        let windows = select(&OpenWindows::new(rules, direction, own, other));
-        count_through(rules, windows, direction, cell)
+        let groups = select(&OpenGroups::new(rules, direction, own, other));
+        count_through(rules, groups, direction, cell)
     };
     rules.directions().into_iter().map(through).sum()
 }
 
-/// What a window radiates onto its empty cells, by their height above the discs of their column.
+/// What a group radiates onto its empty cells, by their height above the discs of their column.
 struct Radiation {
     one_short: CellFactors,
     two_short: CellFactors,
@@ -161,18 +163,16 @@ pub(crate) fn influence_points<R: Rules>(board: &Board<R>, player: Player) -> i6
         let claimed = claimed_rows(rules, player) & empty & !open;
         let mut sum = 0;
         for direction in rules.directions() {
-            let windows = OpenWindows::new(rules, direction, own, other);
-            let kinds = [
-                (windows.one_short, RADIATION.one_short),
-                (windows.two_short, RADIATION.two_short),
-            ];
-            for (windows, factors) in kinds {
-                if windows.is_empty() {
+            let groups = OpenGroups::new(rules, direction, own, other);
+            let kinds =
+                [(groups.one_short, RADIATION.one_short), (groups.two_short, RADIATION.two_short)];
+            for (groups, factors) in kinds {
+                if groups.is_empty() {
                     continue;
                 }
                 for step in 0..u32::from(rules.setup().connect()) {
-                    // No window reaches beyond the board, so nothing is shifted out.
-                    let cells = if step == 0 { windows } else { windows << (step * direction) };
+                    // No group reaches beyond the board, so nothing is shifted out.
+                    let cells = if step == 0 { groups } else { groups << (step * direction) };
                     let count = |of: R::Bits| i64::from((cells & of).count());
                     sum += factors.open * count(open)
                         + factors.next * count(next)

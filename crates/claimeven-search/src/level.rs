@@ -8,7 +8,7 @@ use crate::alphabeta::AlphaBeta;
 use crate::depth_search::DepthParameters;
 use crate::mtdf::Mtdf;
 use crate::perfect::Perfect;
-use crate::ties::{Ties, generator};
+use crate::tie_break::{TieBreak, generator};
 
 /// An opponent of one of ten strengths.
 ///
@@ -114,7 +114,7 @@ pub const LEVELS: [Style; 10] = [
 ];
 
 /// The most that points can differ: a move that loses at once is no worse than that.
-const MOST_POINTS: f64 = 60.0;
+const MAX_POINTS: f64 = 60.0;
 
 /// The table of the strongest level where it has to search, in megabytes.
 const TABLE_MB: u32 = 64;
@@ -135,7 +135,7 @@ impl Level {
         } else {
             Box::new(Mtdf::new(parameters, TABLE_MB))
         };
-        let perfect = Perfect::new(options, Ties::default(), seed);
+        let perfect = Perfect::new(options, TieBreak::default(), seed);
         Some(Level { style, seed, search, perfect })
     }
 
@@ -172,7 +172,7 @@ impl Agent for Level {
         let overlooks = random.f64() < self.style.oversight;
         if overlooks {
             for (_, points) in &mut moves {
-                *points = points.clamp(-MOST_POINTS / 10.0, MOST_POINTS / 10.0);
+                *points = points.clamp(-MAX_POINTS / 10.0, MAX_POINTS / 10.0);
             }
         } else if decision.value == Value::Win(1) {
             return Ok(decision);
@@ -195,16 +195,16 @@ impl Agent for Level {
             return Ok(decision);
         }
         let value = decision.columns[column.index()].map_or(decision.value, |known| known.value);
-        Ok(Decision { column, value, line: vec![column], ..decision })
+        Ok(Decision { column, value, pv: vec![column], ..decision })
     }
 }
 
 /// What an estimate is worth as a number: anything seen to its end is as much as an estimate can be.
 fn estimated_points(value: Value, _: &Position) -> f64 {
     match value {
-        Value::Win(_) => MOST_POINTS,
-        Value::Loss(_) => -MOST_POINTS,
-        value => value.number().clamp(-MOST_POINTS, MOST_POINTS),
+        Value::Win(_) => MAX_POINTS,
+        Value::Loss(_) => -MAX_POINTS,
+        value => value.number().clamp(-MAX_POINTS, MAX_POINTS),
     }
 }
 

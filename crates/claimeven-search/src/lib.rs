@@ -1,10 +1,10 @@
 //! Players of Connect Four by search, on any board and in both rulesets.
 //!
 //! - [`Agent`] is what every player is: it makes a [`Decision`] within [`Limits`].
-//! - [`Random`], [`Minimax`], [`AlphaBeta`], [`Mtdf`], [`Timed`], [`Influence`], [`Mcts`],
+//! - [`Random`], [`Minimax`], [`AlphaBeta`], [`Mtdf`], [`IterativeDeepening`], [`Influence`], [`Mcts`],
 //!   [`Perfect`] and [`Level`] are the players.
-//! - [`Evaluation`] judges positions for the searches that stop at a horizon.
-//! - [`Tree`] is what a search looked at, for drawings; [`Thoughts`] what it has found while it runs.
+//! - [`Heuristic`] judges positions for the searches that stop at a horizon.
+//! - [`Tree`] is what a search looked at, for drawings; [`SearchMonitor`] what it has found while it runs.
 //!
 //! ```
 //! use claimeven_game::{Position, Setup};
@@ -19,35 +19,35 @@
 mod agent;
 mod alphabeta;
 mod depth_search;
-mod evaluation;
+mod groups;
+mod heuristic;
 mod influence;
+mod iterative_deepening;
 mod level;
 mod mcts;
-mod memory;
 mod minimax;
+mod monitor;
 mod mtdf;
 mod perfect;
 mod random;
 mod recorder;
 mod stop;
-mod thoughts;
-mod ties;
-mod timed;
+mod tie_break;
+mod transposition_table;
 mod tree;
-mod windows;
 
-pub use agent::{Agent, AgentError, Bound, ColumnValue, Decision, Limits, Value, Work};
+pub use agent::{Agent, AgentError, BoundKind, ColumnValue, Decision, Limits, SearchStats, Value};
 pub use alphabeta::AlphaBeta;
 pub use depth_search::DepthParameters;
-pub use evaluation::{Evaluation, EvaluationError, Weights, WindowWeights};
+pub use heuristic::{GroupWeights, Heuristic, HeuristicError, Weights};
 pub use influence::Influence;
+pub use iterative_deepening::IterativeDeepening;
 pub use level::{LEVELS, Level, Sight, Style};
 pub use mcts::{Mcts, MctsParameters};
 pub use minimax::Minimax;
+pub use monitor::{SearchInfo, SearchMonitor};
 pub use mtdf::Mtdf;
 pub use perfect::Perfect;
 pub use random::Random;
-pub use thoughts::{Thought, Thoughts};
-pub use ties::Ties;
-pub use timed::Timed;
+pub use tie_break::TieBreak;
 pub use tree::{Content, Node, Source, Tree, Walk};

@@ -8,9 +8,11 @@ use std::time::Duration;
 use claimeven_game::{Bits, Board, Column, Player, Position, Rules, with_board};
 use fastrand::Rng;
 
-use crate::agent::{Agent, AgentError, Bound, ColumnValue, Decision, Limits, Value, Work};
+use crate::agent::{
+    Agent, AgentError, BoundKind, ColumnValue, Decision, Limits, SearchStats, Value,
+};
 use crate::stop::Stop;
-use crate::ties::{Ties, generator};
+use crate::tie_break::{TieBreak, generator};
 use crate::tree::{Content, Node as DrawnNode, Tree, Walk};
 
 /// Plays the move that most simulated games began with.
@@ -37,7 +39,7 @@ pub struct MctsParameters {
     /// Whether positions that are won or lost by force are recognised as such (*MCTS-solver*).
     pub proofs: bool,
     /// Which of several equally good moves is played.
-    pub ties: Ties,
+    pub tie_break: TieBreak,
     /// Where the random games come from.
     pub seed: u64,
 }
@@ -49,7 +51,7 @@ impl Default for MctsParameters {
             time: None,
             exploration: 1.0,
             proofs: true,
-            ties: Ties::default(),
+            tie_break: TieBreak::default(),
             seed: 0,
         }
     }
@@ -84,7 +86,7 @@ impl Mcts {
         };
         let mut stop = Stop::new(limits, self.parameters.time);
         let wanted = self.parameters.simulations.min(limits.simulations.unwrap_or(u64::MAX)).max(1);
-        let order = self.parameters.ties.order(position, self.parameters.seed);
+        let order = self.parameters.tie_break.order(position, self.parameters.seed);
         let (mut done, mut stopped) = (0, false);
         while done < wanted && simulator.tree.nodes[0].proof.is_none() {
             stopped = done > 0 && stop.check(done).is_err();
@@ -93,19 +95,19 @@ impl Mcts {
             }
             with_board!(position, board => simulator.simulate(board));
             done += 1;
-            if done.is_multiple_of(TELL_INTERVAL) && limits.thoughts.is_some() {
-                let Decision { value, line, .. } = simulator.tree.decision(&order);
-                stop.tell(done, 0, value, &line);
+            if done.is_multiple_of(TELL_INTERVAL) && limits.monitor.is_some() {
+                let Decision { value, pv, .. } = simulator.tree.decision(&order);
+                stop.tell(done, 0, value, &pv);
             }
         }
         let decision = tree.decision(&order);
-        stop.tell(done, 0, decision.value, &decision.line);
+        stop.tell(done, 0, decision.value, &decision.pv);
         Ok(Decision {
-            work: Work {
+            stats: SearchStats {
                 nodes: tree.nodes.iter().filter(|node| node.visits > 0).count() as u64,
                 leaves: done,
                 simulations: done,
-                ..Work::default()
+                ..SearchStats::default()
             },
             time: stop.elapsed(),
             stopped,
@@ -219,7 +221,7 @@ struct GameWalk {
 }
 
 /// Simulations that are remembered at most.
-const MOST_WALKS: usize = 1 << 20;
+const MAX_WALKS: usize = 1 << 20;
 
 /// One simulation after the other.
 struct Simulator<'a> {
@@ -261,7 +263,7 @@ impl Simulator<'_> {
 
         // 4. Back-propagation: every other node of the walk is a move of the same player.
         let mut half_points = Proof::for_player(winner, mover).half_points;
-        if let Some(walks) = self.walks.as_mut().filter(|walks| walks.len() < MOST_WALKS) {
+        if let Some(walks) = self.walks.as_mut().filter(|walks| walks.len() < MAX_WALKS) {
             walks.push(GameWalk { node: node as u32, half_points: half_points as u8 });
         }
         for &node in self.path.iter().rev() {
@@ -383,7 +385,7 @@ impl GameTree {
     fn decision(&self, order: &[Column]) -> Decision {
         let mut columns = vec![None; self.position.setup().cols().into()];
         for child in self.children(0).iter().filter(|child| child.visits > 0) {
-            let known = ColumnValue { value: child.value(1), bound: Bound::Exact };
+            let known = ColumnValue { value: child.value(1), bound: BoundKind::Exact };
             columns[child.column.index()] = Some(known);
         }
         let visits: u32 = self.children(0).iter().map(|child| child.visits).sum();
@@ -400,16 +402,16 @@ impl GameTree {
             value: self.nodes[best].value(1),
             columns,
             shares,
-            line: self.line_from(best),
-            work: Work::default(),
+            pv: self.pv_from(best),
+            stats: SearchStats::default(),
             time: Duration::ZERO,
             stopped: false,
         }
     }
 
     /// A move and the most visited ones after it, as far as the tree goes.
-    fn line_from(&self, mut node: usize) -> Vec<Column> {
-        let mut line = vec![self.nodes[node].column];
+    fn pv_from(&self, mut node: usize) -> Vec<Column> {
+        let mut pv = vec![self.nodes[node].column];
         while let Some(child) = self.nodes[node]
             .children
             .clone()
@@ -417,9 +419,9 @@ impl GameTree {
             .max_by_key(|&child| self.nodes[child as usize].rank())
         {
             node = child as usize;
-            line.push(self.nodes[node].column);
+            pv.push(self.nodes[node].column);
         }
-        line
+        pv
     }
 
     /// The visited part of the tree, as it is drawn: moves from left to right.

@@ -2,7 +2,7 @@
 
 use claimeven_game::{Board, Rules};
 
-use crate::agent::Bound;
+use crate::agent::BoundKind;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
 use crate::stop::Stopped;
 use crate::tree::Trace;
@@ -30,10 +30,10 @@ impl Algorithm for Minimax {
         for column in root.order() {
             let child = search.play(&board, column);
             let points = -search.minimax(child, depth - 1, 1)?;
-            root.add(column, points, Bound::Exact, search.line(1));
+            root.add(column, points, BoundKind::Exact, search.pv(1));
             search.tell(root);
         }
-        search.work.depth = depth;
+        search.stats.depth = depth;
         search.tell(root);
         search.leave(root.best_points(), -INFINITY, INFINITY);
         Ok(())
@@ -57,7 +57,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
             let points = -self.minimax(child, depth - 1, ply + 1)?;
             if points > best {
                 best = points;
-                self.extend_line(ply, column);
+                self.extend_pv(ply, column);
             }
         }
         Ok(self.leave(best, -INFINITY, INFINITY))

@@ -2,10 +2,10 @@
 
 use claimeven_game::{Board, Rules};
 
-use crate::agent::Bound;
+use crate::agent::BoundKind;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
-use crate::memory::Memory;
 use crate::stop::Stopped;
+use crate::transposition_table::TranspositionTable;
 use crate::tree::Trace;
 
 /// Finds the value and the move of [`Minimax`](crate::Minimax) by asking again and again whether
@@ -15,13 +15,13 @@ use crate::tree::Trace;
 /// remembers for the next.
 pub struct Mtdf {
     parameters: DepthParameters,
-    memory: Memory,
+    table: TranspositionTable,
 }
 
 impl Mtdf {
     /// A player with an empty table of at most so many megabytes.
     pub fn new(parameters: DepthParameters, table_mb: u32) -> Mtdf {
-        Mtdf { parameters, memory: Memory::new(table_mb) }
+        Mtdf { parameters, table: TranspositionTable::new(table_mb) }
     }
 }
 
@@ -37,14 +37,14 @@ impl Algorithm for Mtdf {
         depth: u32,
         root: &mut Root,
     ) -> Result<(), Stopped> {
-        let memory = &mut self.memory;
-        memory.begin(board.rules().setup());
+        let table = &mut self.table;
+        table.begin(board.rules().setup());
         // 1. Each answer is a bound; the guesses end when the bounds meet.
         let (mut low, mut high) = (-INFINITY, INFINITY);
         let mut guess = search.evaluate(&board);
         while low < high {
             let beta = if guess == low { guess + 1 } else { guess };
-            guess = search.pass(memory, board, depth, beta, root)?;
+            guess = search.pass(table, board, depth, beta, root)?;
             if guess < beta {
                 high = guess;
             } else {
@@ -54,14 +54,14 @@ impl Algorithm for Mtdf {
         }
 
         // 2. The first move that is worth as much is found by asking for just that.
-        search.pass(memory, board, depth, low, root)?;
+        search.pass(table, board, depth, low, root)?;
         root.settle();
-        search.work.depth = depth;
+        search.stats.depth = depth;
 
         // 3. Play after it, from the table.
         search.trace.end();
-        let line = search.best_line(memory, board, depth, low, root.order())?;
-        root.set_line(line);
+        let pv = search.principal_variation(table, board, depth, low, root.order())?;
+        root.set_pv(pv);
         search.tell(root);
         Ok(())
     }
@@ -72,7 +72,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
     /// move is then the first that is.
     fn pass(
         &mut self,
-        memory: &mut Memory,
+        table: &mut TranspositionTable,
         board: Board<R>,
         depth: u32,
         beta: i32,
@@ -84,9 +84,9 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
         for column in root.order() {
             let child = self.play(&board, column);
             let window = (-beta, 1 - beta);
-            let points = -self.alphabeta_with_memory(memory, child, depth - 1, 1, window)?;
-            let bound = if points < beta { Bound::AtMost } else { Bound::AtLeast };
-            root.add(column, points, bound, self.line(1));
+            let points = -self.alphabeta_with_table(table, child, depth - 1, 1, window)?;
+            let bound = if points < beta { BoundKind::Upper } else { BoundKind::Lower };
+            root.add(column, points, bound, self.pv(1));
             if points >= beta {
                 self.prune_root(root.unknown());
                 break;

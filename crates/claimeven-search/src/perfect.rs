@@ -5,48 +5,50 @@ use std::sync::Arc;
 use claimeven_game::{Column, Position, Ruleset, Setup};
 use claimeven_solver::{Limits as SolverLimits, Options, Solver};
 
-use crate::agent::{Agent, AgentError, Bound, ColumnValue, Decision, Limits, Value, Work};
+use crate::agent::{
+    Agent, AgentError, BoundKind, ColumnValue, Decision, Limits, SearchStats, Value,
+};
 use crate::depth_search::DepthParameters;
-use crate::evaluation::Evaluation;
+use crate::heuristic::Heuristic;
 use crate::mtdf::Mtdf;
 use crate::stop::Stop;
-use crate::ties::Ties;
+use crate::tie_break::TieBreak;
 
 /// Plays perfectly: the fastest win, else a draw, else the slowest loss.
 ///
 /// Where each line is a point it looks at every game to its end, which takes a small board.
 pub struct Perfect {
-    ties: Ties,
+    tie_break: TieBreak,
     seed: u64,
     solver: Solver,
     lines_solver: Mtdf,
 }
 
 /// The cells of the largest boards that are solved where each line is a point.
-const MOST_LINES_CELLS: u32 = 20;
+const MAX_LINES_CELLS: u32 = 20;
 
 /// The table for those, in megabytes.
 const LINES_TABLE_MB: u32 = 32;
 
 impl Perfect {
     /// A player who uses the exact solver with these options.
-    pub fn new(options: Options, ties: Ties, seed: u64) -> Perfect {
+    pub fn new(options: Options, tie_break: TieBreak, seed: u64) -> Perfect {
         let to_the_end = DepthParameters {
             depth: u32::MAX,
-            evaluation: Evaluation::named("terminal").expect("it is built in"),
+            heuristic: Heuristic::named("terminal").expect("it is built in"),
             ..DepthParameters::default()
         };
         let lines_solver = Mtdf::new(to_the_end, LINES_TABLE_MB);
-        Perfect { ties, seed, solver: Solver::new(options), lines_solver }
+        Perfect { tie_break, seed, solver: Solver::new(options), lines_solver }
     }
 
     /// Whether it can play a game at all.
     pub fn check(setup: Setup) -> Result<(), AgentError> {
-        if setup.ruleset() == Ruleset::Standard || setup.cells() <= MOST_LINES_CELLS {
+        if setup.ruleset() == Ruleset::Standard || setup.cells() <= MAX_LINES_CELLS {
             return Ok(());
         }
         let reason = format!(
-            "with the ruleset {} it needs a board of at most {MOST_LINES_CELLS} cells, not {}",
+            "with the ruleset {} it needs a board of at most {MAX_LINES_CELLS} cells, not {}",
             Ruleset::Lines,
             setup.cells()
         );
@@ -56,7 +58,7 @@ impl Perfect {
     /// What the position after a move is worth to the player who made it, as far as the limits
     /// let it be known, and the nodes that took.
     fn value_after(&mut self, child: &Position, limits: &Limits) -> (Option<ColumnValue>, u64) {
-        let exactly = |value| Some(ColumnValue { value, bound: Bound::Exact });
+        let exactly = |value| Some(ColumnValue { value, bound: BoundKind::Exact });
         if child.setup().ruleset() == Ruleset::Lines {
             let Ok(decision) = self.lines_solver.decide(child, limits) else {
                 return (exactly(Value::of_outcome(child).before()), 1);
@@ -65,7 +67,7 @@ impl Perfect {
                 Value::Points(_) => Value::Draw,
                 value => value.before(),
             };
-            return (if decision.stopped { None } else { exactly(value) }, decision.work.nodes);
+            return (if decision.stopped { None } else { exactly(value) }, decision.stats.nodes);
         }
         let nodes = self.solver.nodes();
         let limits = SolverLimits {
@@ -76,17 +78,17 @@ impl Perfect {
         let bounds = self.solver.score_within(child, &limits).expect("the ruleset is solvable");
         // The most that the other side can have is the least that this one is sure of.
         let value = Value::of_score(bounds.high, child).before();
-        let bound = if bounds.exact().is_some() { Bound::Exact } else { Bound::AtLeast };
+        let bound = if bounds.exact().is_some() { BoundKind::Exact } else { BoundKind::Lower };
         (Some(ColumnValue { value, bound }), self.solver.nodes() - nodes)
     }
 
     /// Perfect play from a position on.
-    fn line(&mut self, position: &Position, limits: &Limits) -> Vec<Column> {
+    fn pv(&mut self, position: &Position, limits: &Limits) -> Vec<Column> {
         match position.setup().ruleset() {
             Ruleset::Standard => self.solver.principal_variation(position).unwrap_or_default(),
             Ruleset::Lines => {
                 let decision = self.lines_solver.decide(position, limits);
-                decision.map_or(Vec::new(), |decision| decision.line)
+                decision.map_or(Vec::new(), |decision| decision.pv)
             }
         }
     }
@@ -107,11 +109,11 @@ impl Agent for Perfect {
         Perfect::check(position.setup())?;
         let stop = Stop::new(limits, None);
         // What the searches of single moves find is nothing to tell: they are the other side's.
-        let limits = &Limits { thoughts: None, ..limits.clone() };
+        let limits = &Limits { monitor: None, ..limits.clone() };
         let mut columns = vec![None; position.setup().cols().into()];
         let (mut nodes, mut stopped) = (0, false);
         let mut best: Option<(Column, Position)> = None;
-        for column in self.ties.order(position, self.seed) {
+        for column in self.tie_break.order(position, self.seed) {
             let mut child = *position;
             child.play(column).expect("the column is a legal one");
             let limits = Limits {
@@ -121,7 +123,7 @@ impl Agent for Perfect {
             };
             let (known, took) = self.value_after(&child, &limits);
             nodes += took;
-            stopped |= known.is_none_or(|known| known.bound != Bound::Exact);
+            stopped |= known.is_none_or(|known| known.bound != BoundKind::Exact);
             columns[column.index()] = known;
             if best.is_none_or(|(best, _)| rank(known) > rank(columns[best.index()])) {
                 best = Some((column, child));
@@ -134,12 +136,12 @@ impl Agent for Perfect {
         }
         let (column, child) = best.ok_or(AgentError::GameOver)?;
         let value = columns[column.index()].map_or(Value::Chance(0.5), |known| known.value);
-        let mut line = vec![column];
+        let mut pv = vec![column];
         if !stopped {
-            line.extend(self.line(&child, limits));
+            pv.extend(self.pv(&child, limits));
         }
-        let work = Work { nodes, ..Work::default() };
+        let stats = SearchStats { nodes, ..SearchStats::default() };
         let time = stop.elapsed();
-        Ok(Decision { column, value, columns, shares: Vec::new(), line, work, time, stopped })
+        Ok(Decision { column, value, columns, shares: Vec::new(), pv, stats, time, stopped })
     }
 }

@@ -2,9 +2,9 @@
 
 use claimeven_game::Position;
 
-use crate::agent::{Agent, AgentError, Decision, Limits, Value, Work};
+use crate::agent::{Agent, AgentError, Decision, Limits, SearchStats, Value};
 use crate::stop::Stop;
-use crate::ties::generator;
+use crate::tie_break::generator;
 
 /// Plays every legal column with the same chance.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +23,8 @@ impl Agent for Random {
             value: Value::Chance(0.5),
             columns: vec![None; position.setup().cols().into()],
             shares: Vec::new(),
-            line: vec![*column],
-            work: Work { nodes: 1, leaves: 1, ..Work::default() },
+            pv: vec![*column],
+            stats: SearchStats { nodes: 1, leaves: 1, ..SearchStats::default() },
             time: stop.elapsed(),
             stopped: false,
         })

@@ -2,7 +2,7 @@
 
 use claimeven_game::{Column, Position};
 
-use crate::agent::{Bound, Decision, Value};
+use crate::agent::{BoundKind, Decision, Value};
 use crate::depth_search::{INFINITY, Scale};
 use crate::tree::{Content, Node, Source, Trace, Tree};
 
@@ -105,7 +105,7 @@ impl Trace for Recorder {
         }
         let level = self.level();
         let [alpha, beta] = self.window(level, alpha, beta);
-        let (value, bound, source) = (None, Bound::Exact, Source::Search);
+        let (value, bound, source) = (None, BoundKind::Exact, Source::Search);
         self.push(level, Content::Window { alpha, beta, value, bound, source });
     }
 
@@ -123,7 +123,7 @@ impl Trace for Recorder {
         }
     }
 
-    fn leave(&mut self, points: i32, bound: Bound, source: Source) {
+    fn leave(&mut self, points: i32, bound: BoundKind, source: Source) {
         if self.ended {
             return;
         }

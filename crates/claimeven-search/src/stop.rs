@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use claimeven_game::Column;
 
 use crate::agent::{Limits, Value};
-use crate::thoughts::Thoughts;
+use crate::monitor::SearchMonitor;
 
 /// A search was ended by a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) struct Stop {
     nodes: u64,
     deadline: Option<Instant>,
     cancel: Option<Arc<AtomicBool>>,
-    thoughts: Option<Arc<Thoughts>>,
+    monitor: Option<Arc<SearchMonitor>>,
     /// The clock is read and the flag looked at when the search has come to so many nodes.
     next_look: u64,
 }
@@ -31,8 +31,8 @@ impl Stop {
     /// The limits from now on; `time` is the player's own limit.
     pub(crate) fn new(limits: &Limits, time: Option<Duration>) -> Stop {
         let start = Instant::now();
-        if let Some(thoughts) = &limits.thoughts {
-            thoughts.begin();
+        if let Some(monitor) = &limits.monitor {
+            monitor.reset();
         }
         let time = [limits.time, time].into_iter().flatten().min();
         Stop {
@@ -40,7 +40,7 @@ impl Stop {
             nodes: limits.nodes.unwrap_or(u64::MAX),
             deadline: time.and_then(|time| start.checked_add(time)),
             cancel: limits.cancel.clone(),
-            thoughts: limits.thoughts.clone(),
+            monitor: limits.monitor.clone(),
             next_look: 0,
         }
     }
@@ -54,8 +54,8 @@ impl Stop {
     #[cold]
     fn look(&mut self, nodes: u64) -> Result<(), Stopped> {
         self.next_look = (nodes + LOOK_INTERVAL).min(self.nodes);
-        if let Some(thoughts) = &self.thoughts {
-            thoughts.set_nodes(nodes);
+        if let Some(monitor) = &self.monitor {
+            monitor.set_nodes(nodes);
         }
         if nodes >= self.nodes || self.is_requested() { Err(Stopped) } else { Ok(()) }
     }
@@ -67,11 +67,11 @@ impl Stop {
     }
 
     /// Tells whoever watches what has been found at this number of nodes.
-    pub(crate) fn tell(&self, nodes: u64, depth: u32, value: Value, line: &[Column]) {
-        if let Some(thoughts) = &self.thoughts {
-            thoughts.set_nodes(nodes);
-            thoughts.set_depth(depth);
-            thoughts.set_best(value, line);
+    pub(crate) fn tell(&self, nodes: u64, depth: u32, value: Value, pv: &[Column]) {
+        if let Some(monitor) = &self.monitor {
+            monitor.set_nodes(nodes);
+            monitor.set_depth(depth);
+            monitor.set_best(value, pv);
         }
     }
 

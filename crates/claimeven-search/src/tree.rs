@@ -2,7 +2,7 @@
 
 use claimeven_game::{Column, Position};
 
-use crate::agent::{Bound, Value};
+use crate::agent::{BoundKind, Value};
 use crate::depth_search::Scale;
 
 /// What a search looked at, in the order in which it did.
@@ -62,7 +62,7 @@ pub enum Content {
         /// The value found; `None` if a limit ended the search before.
         value: Option<Value>,
         /// How the value stands to the true one.
-        bound: Bound,
+        bound: BoundKind,
         /// Where the value comes from.
         source: Source,
     },
@@ -89,7 +89,7 @@ impl Content {
         alpha: None,
         beta: None,
         value: None,
-        bound: Bound::Exact,
+        bound: BoundKind::Exact,
         source: Source::Search,
     };
 }
@@ -165,8 +165,8 @@ impl Tree {
     /// stay before others, then those near the root or, where visits were counted, with the most
     /// of them; what goes is counted where it hung.
     #[must_use]
-    pub fn cut_to(&self, most: usize, line: &[Column]) -> Tree {
-        let line_nodes = self.nodes_on(line);
+    pub fn cut_to(&self, most: usize, pv: &[Column]) -> Tree {
+        let pv_nodes = self.nodes_on(pv);
         let mut order: Vec<usize> = (0..self.nodes.len()).collect();
         // Parents are on the line if their children are, nearer to the root, visited as often at
         // least and earlier in the tree, so no node stays without its parent.
@@ -176,7 +176,7 @@ impl Tree {
                 Content::Window { .. } => node.level,
                 Content::Visits { visits, .. } => u32::MAX - visits,
             };
-            (!line_nodes.contains(&index), importance, index)
+            (!pv_nodes.contains(&index), importance, index)
         });
         let mut stays = vec![false; self.nodes.len()];
         for &index in order.iter().take(most.max(1)) {
@@ -201,19 +201,19 @@ impl Tree {
 
     /// The nodes that a line of moves leads through. If there are several passes, that is in the
     /// last one to have found what the line's first move is worth.
-    pub fn nodes_on(&self, line: &[Column]) -> Vec<usize> {
+    pub fn nodes_on(&self, pv: &[Column]) -> Vec<usize> {
         let mut nodes = vec![0];
         let mut node = 0;
         let passes = || self.nodes[0].children.iter().filter(|&&child| self.is_pass(child));
         let has_value = |pass: &&usize| {
-            let first = line.first().and_then(|&column| self.child(**pass, column));
+            let first = pv.first().and_then(|&column| self.child(**pass, column));
             first.is_some_and(|first| self.nodes[first].content.value().is_some())
         };
         if let Some(&pass) = passes().rfind(has_value).or_else(|| passes().next_back()) {
             node = pass;
             nodes.push(pass);
         }
-        for &column in line {
+        for &column in pv {
             let Some(child) = self.child(node, column) else { break };
             nodes.push(child);
             node = child;
@@ -258,7 +258,7 @@ pub(crate) trait Trace {
     fn prune(&mut self, _columns: impl FnOnce() -> Vec<Column>) {}
     /// The current node is left.
     #[inline]
-    fn leave(&mut self, _points: i32, _bound: Bound, _source: Source) {}
+    fn leave(&mut self, _points: i32, _bound: BoundKind, _source: Source) {}
 }
 
 impl Trace for () {}

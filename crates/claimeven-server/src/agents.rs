@@ -2,7 +2,7 @@
 
 use claimeven_arena::{AGENTS, AgentKind, AgentSpec, Parameter, Values};
 use claimeven_game::Setup;
-use claimeven_search::{Evaluation, LEVELS};
+use claimeven_search::{Heuristic, LEVELS};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -60,8 +60,8 @@ fn check(agent: &str, parameter: &Parameter, value: &str, config: &Config) -> Re
             }
             _ => Ok(()),
         },
-        Values::Evaluation { .. } => {
-            let names: Vec<&str> = Evaluation::names().collect();
+        Values::Heuristic { .. } => {
+            let names: Vec<&str> = Heuristic::names().collect();
             if names.contains(&value) {
                 return Ok(());
             }
@@ -154,19 +154,19 @@ impl ParameterView {
             choices: None,
         };
         match values {
-            Values::Whole { least, most: limit, default } => ParameterView {
+            Values::Whole { min, max: limit, default } => ParameterView {
                 kind: "integer",
                 default: default.map(Value::from),
-                min: Some(least.into()),
+                min: Some(min.into()),
                 // Larger numbers are no numbers of a page.
                 max: Some(most(name, config).unwrap_or(limit).min(limit).min((1 << 53) - 1).into()),
                 ..view
             },
-            Values::Decimal { least, most, default } => ParameterView {
+            Values::Decimal { min, max, default } => ParameterView {
                 kind: "number",
                 default: Some(default.into()),
-                min: Some(least.into()),
-                max: Some(most.into()),
+                min: Some(min.into()),
+                max: Some(max.into()),
                 ..view
             },
             Values::Word(words) => ParameterView {
@@ -175,9 +175,9 @@ impl ParameterView {
                 ..view
             },
             Values::Text { .. } => ParameterView { kind: "text", ..view },
-            Values::Evaluation { default } => ParameterView {
+            Values::Heuristic { default } => ParameterView {
                 default: Some(default.into()),
-                choices: Some(Evaluation::names().collect()),
+                choices: Some(Heuristic::names().collect()),
                 ..view
             },
         }

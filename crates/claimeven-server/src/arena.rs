@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use claimeven_arena::{GameRecord, Plan, Reason, Tally, Tournament};
+use claimeven_arena::{GameRecord, Plan, Reason, Tournament, TournamentResults};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
@@ -463,7 +463,7 @@ fn standings(plan: &str, records: &[String]) -> ApiResult<String> {
     let plan = Plan::from_json(plan).map_err(|error| internal(&error))?;
     let tournament = Tournament::new(&plan).map_err(|error| internal(&error))?;
     let records = records.iter().filter_map(|text| serde_json::from_str::<GameRecord>(text).ok());
-    let tally = tournament.tally(records).map_err(|error| internal(&error))?;
+    let tally = tournament.results(records).map_err(|error| internal(&error))?;
     let mut csv = Vec::new();
     tally.report(&plan).write_csv(&mut csv).map_err(|error| internal(&error))?;
     String::from_utf8(csv).map_err(|error| internal(&error))
@@ -506,7 +506,7 @@ pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
     let mut yields = false;
     let mut broken = None;
     let unstored = RefCell::new(Vec::new());
-    let store = |tally: &Tally| {
+    let store = |tally: &TournamentResults| {
         let games = unstored.take();
         let report = serde_json::to_string(&tally.report(&plan)).ok();
         context.with_store(|store| {
@@ -514,7 +514,7 @@ pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
             async move { store.advance_job(&id, &games, done, report).await }
         })
     };
-    let ended = tournament.go_on(
+    let ended = tournament.resume(
         played,
         context.config.arena_threads.max(1),
         &running.cancel,

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use claimeven_arena::{AgentSpec, Sketch};
+use claimeven_arena::{AgentSpec, TreeDrawing};
 use claimeven_game::{Column, Game};
-use claimeven_search::{Bound, Content, Decision, Limits, Value};
+use claimeven_search::{BoundKind, Content, Decision, Limits, Value};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -86,7 +86,7 @@ struct SearchView {
     column: u8,
     value: ValueView,
     /// How the player expects the game to go on, as text.
-    line: String,
+    pv: String,
     ms: f64,
     nodes_searched: u64,
     leaves: u64,
@@ -162,7 +162,7 @@ async fn tree(
     Body(input): Body<SearchInput>,
 ) -> ApiResult<Json<TreeView>> {
     let (game, agent) = input.read(&app)?;
-    Sketch::check(&agent).map_err(Error::Bad)?;
+    TreeDrawing::check(&agent).map_err(Error::Bad)?;
     let most = input.nodes.unwrap_or(MOST_NODES);
     if !(1..=MOST_NODES).contains(&most) {
         return Err(Error::Bad(format!("nodes is 1 to {MOST_NODES}, not {most}")));
@@ -171,7 +171,8 @@ async fn tree(
     let limits = limits(&app);
     let thought = app.background.run(move |cancel| {
         let limits = Limits { cancel: Some(Arc::clone(cancel)), ..limits };
-        Sketch::new(&agent, &game, &limits, RECORDED, most).map(|sketch| TreeView::new(&sketch))
+        TreeDrawing::new(&agent, &game, &limits, RECORDED, most)
+            .map(|drawing| TreeView::new(&drawing))
     });
     let view = thought.await?.map_err(|error| EngineError::Unsuited(error.to_string()))?;
     Ok(Json(view))
@@ -208,57 +209,57 @@ fn limits(app: &App) -> Limits {
 
 impl SearchView {
     fn new(agent: &AgentSpec, decision: &Decision) -> SearchView {
-        let work = decision.work;
+        let stats = decision.stats;
         SearchView {
             agent: agent.to_string(),
             column: decision.column.number(),
             value: decision.value.into(),
-            line: decision.line.iter().map(|column| column.to_char()).collect(),
+            pv: decision.pv.iter().map(|column| column.to_char()).collect(),
             ms: (decision.time.as_secs_f64() * 1e6).round() / 1e3,
-            nodes_searched: work.nodes,
-            leaves: work.leaves,
-            cutoffs: work.cutoffs,
-            table_hits: work.table_hits,
-            simulations: work.simulations,
+            nodes_searched: stats.nodes,
+            leaves: stats.leaves,
+            cutoffs: stats.cutoffs,
+            table_hits: stats.table_hits,
+            simulations: stats.simulations,
             stopped: decision.stopped,
         }
     }
 }
 
 impl TreeView {
-    fn new(sketch: &Sketch) -> TreeView {
-        let walks = sketch.tree.walks.iter().take(MOST_WALKS);
+    fn new(drawing: &TreeDrawing) -> TreeView {
+        let walks = drawing.tree.walks.iter().take(MOST_WALKS);
         TreeView {
-            setup: SetupView::of(sketch.game.position()),
-            moves: sketch.game.move_text(),
-            search: SearchView::new(&sketch.agent, &sketch.decision),
-            hidden: sketch.tree.hidden(),
-            nodes: (0..sketch.tree.nodes.len()).map(|node| NodeView::new(sketch, node)).collect(),
+            setup: SetupView::of(drawing.game.position()),
+            moves: drawing.game.move_text(),
+            search: SearchView::new(&drawing.agent, &drawing.decision),
+            hidden: drawing.tree.hidden(),
+            nodes: (0..drawing.tree.nodes.len()).map(|node| NodeView::new(drawing, node)).collect(),
             walks: walks.map(|walk| (walk.node, walk.result)).collect(),
         }
     }
 }
 
 impl NodeView {
-    fn new(sketch: &Sketch, index: usize) -> NodeView {
-        let node = &sketch.tree.nodes[index];
+    fn new(drawing: &TreeDrawing, index: usize) -> NodeView {
+        let node = &drawing.tree.nodes[index];
         let (alpha, beta, bound, visits) = match node.content {
             Content::Window { alpha, beta, bound, .. } => (alpha, beta, bound, None),
-            Content::Visits { visits, .. } => (None, None, Bound::Exact, Some(visits)),
+            Content::Visits { visits, .. } => (None, None, BoundKind::Exact, Some(visits)),
         };
-        let cut = sketch.cut(index);
+        let cut = drawing.cut(index);
         NodeView {
             parent: node.parent,
             column: node.column.map(Column::number),
             pass: node.pass.clone(),
-            kind: sketch.kind(index).name(),
+            kind: drawing.kind(index).name(),
             value: node.content.value().map(Value::short),
             bound: bound.name(),
             alpha: alpha.map(Value::short),
             beta: beta.map(Value::short),
             visits,
             cut: cut.map(|cut| CutView { alpha: cut.alpha, beta: cut.beta, columns: cut.moves }),
-            chosen: sketch.chosen[index],
+            chosen: drawing.chosen[index],
             hidden: node.hidden,
         }
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use claimeven_arena::Clock as ArenaClock;
-use claimeven_search::{Limits, Thought, Thoughts};
+use claimeven_search::{Limits, SearchInfo, SearchMonitor};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
@@ -530,8 +530,8 @@ impl LiveGames {
         let time = budget.into_iter().chain([Duration::from_millis(most)]).min();
         let mut seeds = fastrand::Rng::with_seed(session.seed);
         let seeds = [seeds.u64(..), seeds.u64(..)];
-        let thoughts = Arc::new(Thoughts::default());
-        let report = report(&live, player, &thoughts);
+        let monitor = Arc::new(SearchMonitor::default());
+        let report = report(&live, player, &monitor);
         let mut wait = Duration::from_millis(100);
         let decided = loop {
             let question = Question {
@@ -541,7 +541,7 @@ impl LiveGames {
                 limits: Limits {
                     time,
                     cancel: Some(Arc::clone(&cancel)),
-                    thoughts: Some(Arc::clone(&thoughts)),
+                    monitor: Some(Arc::clone(&monitor)),
                     ..Limits::default()
                 },
                 seat: Some((session.id.clone(), player)),
@@ -676,30 +676,30 @@ impl LiveGames {
 }
 
 /// Tells a game's watchers what an agent thinks, until the task is dropped.
-fn report(live: &Arc<LiveGame>, player: usize, thoughts: &Arc<Thoughts>) -> AbortOnDropHandle<()> {
+fn report(
+    live: &Arc<LiveGame>,
+    player: usize,
+    monitor: &Arc<SearchMonitor>,
+) -> AbortOnDropHandle<()> {
     const PERIOD: Duration = Duration::from_millis(250);
-    let (live, thoughts) = (Arc::clone(live), Arc::clone(thoughts));
+    let (live, monitor) = (Arc::clone(live), Arc::clone(monitor));
     AbortOnDropHandle::new(tokio::spawn(async move {
         let began = Instant::now();
         loop {
             tokio::time::sleep(PERIOD).await;
-            let thought = thoughts.now();
-            if thought.nodes > 0 {
-                live.notify(GameEvent::Thought(thinking_message(
-                    player,
-                    &thought,
-                    began.elapsed(),
-                )));
+            let info = monitor.snapshot();
+            if info.nodes > 0 {
+                live.notify(GameEvent::Thought(thinking_message(player, &info, began.elapsed())));
             }
         }
     }))
 }
 
-fn thinking_message(player: usize, thought: &Thought, time: Duration) -> Arc<str> {
-    let line: Vec<u8> = thought.line.iter().map(|column| column.number()).collect();
+fn thinking_message(player: usize, info: &SearchInfo, time: Duration) -> Arc<str> {
+    let pv: Vec<u8> = info.pv.iter().map(|column| column.number()).collect();
     let message = serde_json::json!({
-        "type": "thinking", "player": player, "depth": thought.depth, "nodes": thought.nodes,
-        "value": thought.value.map(|value| value.to_string()), "line": line, "ms": ms(time),
+        "type": "thinking", "player": player, "depth": info.depth, "nodes": info.nodes,
+        "value": info.value.map(|value| value.to_string()), "pv": pv, "ms": ms(time),
     });
     message.to_string().into()
 }

@@ -10,7 +10,7 @@ use axum::http::{StatusCode, header, request::Parts};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use claimeven_arena::{
-    AgentSpec, GameRecord, MoveRecord, OlderRecord, PlayerRecord, ResultRecord, pgn,
+    AgentSpec, GameRecord, LegacyRecord, MoveRecord, PlayerRecord, ResultRecord, pgn,
 };
 use claimeven_game::{Game, Ruleset, Setup};
 use claimeven_search::{Limits, Perfect};
@@ -558,7 +558,7 @@ async fn record(
             (line + "\n", "application/json", "jsonl")
         }
         Some("old") => {
-            let older = OlderRecord::new(&record).map_err(|error| internal(&error))?;
+            let older = LegacyRecord::new(&record).map_err(|error| internal(&error))?;
             let text = serde_json::to_string_pretty(&older).map_err(|error| internal(&error))?;
             (text + "\n", "application/json", "json")
         }

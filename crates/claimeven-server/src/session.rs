@@ -296,7 +296,7 @@ impl GameSession {
         let played = PlayedMove {
             column: decision.column.number(),
             time: decision.time,
-            nodes: Some(decision.work.nodes),
+            nodes: Some(decision.stats.nodes),
             value: Some(decision.value.to_string()),
         };
         self.append(decision.column, played, now)

@@ -8,7 +8,7 @@ mod statistics;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use claimeven_arena::Analyst;
+use claimeven_arena::Analyzer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -19,7 +19,7 @@ pub(crate) use review::review_idly;
 /// The addresses of the study room.
 pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
-        .routes(routes!(analysis::analyse))
+        .routes(routes!(analysis::analyze))
         .routes(routes!(analysis::opinion))
         .routes(routes!(notation::read))
         .routes(routes!(review::show))
@@ -32,17 +32,17 @@ pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
 #[derive(Default)]
 pub(crate) struct Study {
     /// Analysts with what they remember, for whoever asks next.
-    analysts: Mutex<Vec<Analyst>>,
+    analyzers: Mutex<Vec<Analyzer>>,
 }
 
 impl Study {
-    /// Lets an analyst who is free do something. It is called on threads that think.
-    fn with_analyst<T>(&self, work: impl FnOnce(&mut Analyst) -> T) -> T {
-        let lock = || self.analysts.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Lets an analyzer who is free do something. It is called on threads that think.
+    fn with_analyzer<T>(&self, work: impl FnOnce(&mut Analyzer) -> T) -> T {
+        let lock = || self.analyzers.lock().unwrap_or_else(PoisonError::into_inner);
         let free = lock().pop();
-        let mut analyst = free.unwrap_or_default();
-        let result = work(&mut analyst);
-        lock().push(analyst);
+        let mut analyzer = free.unwrap_or_default();
+        let result = work(&mut analyzer);
+        lock().push(analyzer);
         result
     }
 }

@@ -214,7 +214,7 @@ fn judge_move(
     Ok(JudgedMove {
         signs: (score.signum(), reached.signum()),
         is_best: reached == score,
-        simulations: decision.work.simulations,
+        simulations: decision.stats.simulations,
         time: decision.time,
     })
 }

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use claimeven_game::{Column, Position, mix_key};
 use claimeven_search::{
-    Agent, AgentError, Bound, ColumnValue, Content, Decision, Limits, Node as DrawnNode, Tree,
-    Value, Work,
+    Agent, AgentError, BoundKind, ColumnValue, Content, Decision, Limits, Node as DrawnNode,
+    SearchStats, Tree, Value,
 };
 use fastrand::Rng;
 
@@ -94,8 +94,8 @@ impl Zero {
             value: chance(answer.value),
             columns: vec![None; answer.policy.len()],
             shares: answer.policy.iter().copied().map(f64::from).collect(),
-            line: vec![column],
-            work: Work { nodes: 1, leaves: 1, ..Work::default() },
+            pv: vec![column],
+            stats: SearchStats { nodes: 1, leaves: 1, ..SearchStats::default() },
             time: start.elapsed(),
             stopped: false,
         }
@@ -119,8 +119,8 @@ impl Zero {
                     .as_ref()
                     .is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed))
         };
-        if let Some(thoughts) = &limits.thoughts {
-            thoughts.begin();
+        if let Some(monitor) = &limits.monitor {
+            monitor.reset();
         }
         let (mut questions, mut answers) = (Vec::new(), Vec::new());
         let mut stopped = simulations < asked;
@@ -147,10 +147,10 @@ impl Zero {
             for answer in &answers {
                 tree.apply(answer);
             }
-            if let Some(thoughts) = &limits.thoughts {
-                thoughts.set_nodes(u64::from(tree.root().visits) - reused);
+            if let Some(monitor) = &limits.monitor {
+                monitor.set_nodes(u64::from(tree.root().visits) - reused);
                 let value = value_of(tree.root(), |chances| chances);
-                thoughts.set_best(value, &line(&tree, self.best_column(&tree)));
+                monitor.set_best(value, &principal_variation(&tree, self.best_column(&tree)));
             }
             if is_up(&tree) {
                 stopped = true;
@@ -163,12 +163,12 @@ impl Zero {
             value: value_of(tree.root(), |chances| chances),
             columns: columns(&tree),
             shares: shares(&tree),
-            line: line(&tree, column),
-            work: Work {
+            pv: principal_variation(&tree, column),
+            stats: SearchStats {
                 nodes: tree.len() as u64,
                 leaves: u64::from(tree.root().visits),
                 simulations: u64::from(tree.root().visits) - reused,
-                ..Work::default()
+                ..SearchStats::default()
             },
             time: start.elapsed(),
             stopped,
@@ -300,7 +300,7 @@ fn columns(tree: &SearchTree) -> Vec<Option<ColumnValue>> {
     let mut columns = vec![None; tree.position().setup().cols().into()];
     for node in tree.moves().iter().filter(|node| node.visits > 0 || node.proof.is_some()) {
         columns[node.column.index()] =
-            Some(ColumnValue { value: move_value(node), bound: Bound::Exact });
+            Some(ColumnValue { value: move_value(node), bound: BoundKind::Exact });
     }
     columns
 }
@@ -316,16 +316,16 @@ fn shares(tree: &SearchTree) -> Vec<f64> {
 }
 
 /// The moves that were looked at most, from the one that is played.
-fn line(tree: &SearchTree, column: Column) -> Vec<Column> {
-    let mut line = vec![column];
+fn principal_variation(tree: &SearchTree, column: Column) -> Vec<Column> {
+    let mut pv = vec![column];
     let mut node = tree.moves().iter().find(|node| node.column == column);
     while let Some(next) = node.and_then(|node| tree.best_of(node))
         && (next.visits > 0 || next.proof.is_some())
     {
-        line.push(next.column);
+        pv.push(next.column);
         node = Some(next);
     }
-    line
+    pv
 }
 
 /// The tree as it is drawn: all values are those of the player to move at the root.
@@ -379,7 +379,7 @@ mod tests {
     use super::*;
     use crate::Architecture;
     use claimeven_game::{Ruleset, Setup};
-    use claimeven_search::Thoughts;
+    use claimeven_search::SearchMonitor;
 
     fn zero(simulations: u64) -> Zero {
         let network = Network::new(Architecture::new(Setup::STANDARD, 1, 8), 1).unwrap();
@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn the_bare_policy_does_not_search() {
         let decision = zero(0).decide(&position("44"), &Limits::default()).unwrap();
-        assert_eq!(decision.work.nodes, 1);
+        assert_eq!(decision.stats.nodes, 1);
         assert!(zero(0).decide_with_tree(&position(""), &Limits::default(), 2).is_err());
     }
 
@@ -439,20 +439,20 @@ mod tests {
         let limits = Limits { simulations: Some(30), ..Limits::default() };
         let decision = zero(200).decide(&position("44"), &limits).unwrap();
         assert!(decision.stopped);
-        assert!((30..=31).contains(&decision.work.simulations), "{decision:?}");
+        assert!((30..=31).contains(&decision.stats.simulations), "{decision:?}");
         let limits = Limits { cancel: Some(Arc::new(true.into())), ..Limits::default() };
         let decision = zero(1_000_000).decide(&position("44"), &limits).unwrap();
-        assert!(decision.stopped && decision.work.simulations <= 8);
+        assert!(decision.stopped && decision.stats.simulations <= 8);
     }
 
     #[test]
     fn its_thoughts_can_be_watched() {
-        let thoughts = Arc::new(Thoughts::default());
-        let limits = Limits { thoughts: Some(Arc::clone(&thoughts)), ..Limits::default() };
+        let monitor = Arc::new(SearchMonitor::default());
+        let limits = Limits { monitor: Some(Arc::clone(&monitor)), ..Limits::default() };
         let decision = zero(100).decide(&position("44"), &limits).unwrap();
-        let thought = thoughts.now();
-        assert_eq!(thought.nodes, decision.work.simulations);
-        assert_eq!((thought.value, thought.line), (Some(decision.value), decision.line));
+        let thought = monitor.snapshot();
+        assert_eq!(thought.nodes, decision.stats.simulations);
+        assert_eq!((thought.value, thought.pv), (Some(decision.value), decision.pv));
     }
 
     #[test]
@@ -473,15 +473,15 @@ mod tests {
         let first = zero.decide(&position("44"), &Limits::default()).unwrap();
         let mut after = position("44");
         after.play(first.column).unwrap();
-        after.play(first.line[1]).unwrap();
+        after.play(first.pv[1]).unwrap();
         let second = zero.decide(&after, &Limits::default()).unwrap();
-        assert!(second.work.simulations < 100, "{second:?}");
+        assert!(second.stats.simulations < 100, "{second:?}");
 
         let (decision, tree) =
             zero.decide_with_tree(&position("44"), &Limits::default(), 2).unwrap();
-        assert_eq!(decision.work.simulations, 101);
+        assert_eq!(decision.stats.simulations, 101);
         assert!(tree.nodes.iter().all(|node| node.level <= 2));
         assert!(matches!(tree.nodes[0].content, Content::Visits { visits: 101, .. }));
-        assert_eq!(tree.nodes_on(&decision.line[..2]).len(), 3);
+        assert_eq!(tree.nodes_on(&decision.pv[..2]).len(), 3);
     }
 }

@@ -58,7 +58,7 @@ fn default_value(values: &Values) -> Option<String> {
         Values::Whole { default, .. } => default.map(|number| number.to_string()),
         Values::Decimal { default, .. } => Some(default.to_string()),
         Values::Word(words) => words.first().map(|&word| word.to_owned()),
-        Values::Evaluation { default } => Some((*default).to_owned()),
+        Values::Heuristic { default } => Some((*default).to_owned()),
         Values::Text { .. } => None,
     }
 }

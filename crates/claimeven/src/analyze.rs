@@ -5,7 +5,7 @@ use std::io::Write;
 use anstyle::{AnsiColor, Style};
 use claimeven_arena::AgentSpec;
 use claimeven_game::{Column, Game, Position};
-use claimeven_search::{Bound, ColumnValue, Decision, Limits, Value};
+use claimeven_search::{BoundKind, ColumnValue, Decision, Limits, Value};
 use serde::Serialize;
 
 use crate::Failure;
@@ -57,7 +57,7 @@ struct Opinion {
     column: u8,
     value: ValueJson,
     columns: Vec<ColumnJson>,
-    line: String,
+    pv: String,
     nodes: u64,
     leaves: u64,
     cutoffs: u64,
@@ -99,13 +99,13 @@ impl From<Decision> for Opinion {
             column: decision.column.number(),
             value: decision.value.into(),
             columns: columns.collect(),
-            line: line_text(&decision),
-            nodes: decision.work.nodes,
-            leaves: decision.work.leaves,
-            cutoffs: decision.work.cutoffs,
-            table_hits: decision.work.table_hits,
-            simulations: decision.work.simulations,
-            depth: decision.work.depth,
+            pv: pv_text(&decision),
+            nodes: decision.stats.nodes,
+            leaves: decision.stats.leaves,
+            cutoffs: decision.stats.cutoffs,
+            table_hits: decision.stats.table_hits,
+            simulations: decision.stats.simulations,
+            depth: decision.stats.depth,
             stopped: decision.stopped,
             ms: (decision.time.as_secs_f64() * 1e6).round() / 1e3,
         }
@@ -167,24 +167,24 @@ pub(crate) fn write_opinion(
     for (column, known) in Column::all(position.setup()).zip(&decision.columns) {
         let Some(ColumnValue { value, bound }) = *known else { continue };
         let style = style(value);
-        let is_best = bound == Bound::Exact && Some(value) == best_value;
+        let is_best = bound == BoundKind::Exact && Some(value) == best_value;
         let best = if is_best { ", best" } else { "" };
         let sign = match bound {
-            Bound::Exact => "",
-            Bound::AtMost => "<= ",
-            Bound::AtLeast => ">= ",
+            BoundKind::Exact => "",
+            BoundKind::Upper => "<= ",
+            BoundKind::Lower => ">= ",
         };
         writeln!(out, "  {column}  {style}{sign}{value}{style:#}{best}")?;
     }
-    writeln!(out, "best play: {}", line_text(decision))?;
+    writeln!(out, "best play: {}", pv_text(decision))?;
     let millis = decision.time.as_secs_f64() * 1e3;
     let early = if decision.stopped { ", stopped early by a limit" } else { "" };
-    writeln!(out, "{} nodes, {millis:.1} ms{early}", decision.work.nodes)?;
+    writeln!(out, "{} nodes, {millis:.1} ms{early}", decision.stats.nodes)?;
     Ok(())
 }
 
-fn line_text(decision: &Decision) -> String {
-    decision.line.iter().map(|column| column.to_char()).collect()
+fn pv_text(decision: &Decision) -> String {
+    decision.pv.iter().map(|column| column.to_char()).collect()
 }
 
 /// The exact result of a move as a letter and a number of discs.

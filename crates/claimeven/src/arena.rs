@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use claimeven_arena::{JournalError, Plan, Tally, Tournament, TournamentError};
+use claimeven_arena::{JournalError, Plan, Tournament, TournamentError, TournamentResults};
 
 use crate::Failure;
 use crate::options::ThreadsArgs;
@@ -73,16 +73,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let threads = args.threads.threads();
     let bar = progress::bar(plan.games(), "{bar:25} {pos}/{len} games, {per_sec}, {eta} left");
     let (start, mut from_journal) = (Instant::now(), None);
-    let played = tournament.run(args.journal.as_deref(), threads, |tally: &Tally| {
-        bar.set_position(tally.games());
+    let played = tournament.run(args.journal.as_deref(), threads, |results: &TournamentResults| {
+        bar.set_position(results.games());
         if from_journal.is_none() {
-            from_journal = Some(tally.games());
+            from_journal = Some(results.games());
             bar.reset_eta();
         }
     });
     bar.finish_and_clear();
-    let tally = played.map_err(|error| stopped(args, error))?;
-    let report = tally.report(&plan);
+    let results = played.map_err(|error| stopped(args, error))?;
+    let report = results.report(&plan);
     if let Some(path) = &args.html {
         write_file(path, html::page(&report))?;
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use claimeven_arena::{AgentSpec, SpecError};
 use claimeven_game::{Column, Position, Setup};
-use claimeven_search::{Limits, Value, Work};
+use claimeven_search::{Limits, SearchStats, Value};
 use serde::Serialize;
 use serde_json::json;
 
@@ -104,7 +104,7 @@ struct Measured {
     agent: String,
     depth: Option<u32>,
     time: Duration,
-    work: Work,
+    stats: SearchStats,
     /// Its move and value for each position.
     answers: Vec<(Column, Value)>,
     /// Relative to the first player at the same depth, by time and by nodes.
@@ -185,7 +185,7 @@ fn measure_all(
             agent,
             depth,
             time: Duration::ZERO,
-            work: Work::default(),
+            stats: SearchStats::default(),
             answers: Vec::new(),
             speed_up: None,
         };
@@ -195,7 +195,7 @@ fn measure_all(
                 let decision = spec.build(setup, 0)?.decide(position, &Limits::default())?;
                 least = least.min(decision.time);
                 if run == 0 {
-                    measured.work += decision.work;
+                    measured.stats += decision.stats;
                     measured.answers.push((decision.column, decision.value));
                 }
             }
@@ -205,7 +205,7 @@ fn measure_all(
         let first = all.iter().find(|first| depth.is_some() && first.depth == depth);
         measured.speed_up = first.map(|first| {
             let times = first.time.as_secs_f64() / measured.time.as_secs_f64().max(1e-9);
-            [times, first.work.nodes as f64 / measured.work.nodes.max(1) as f64]
+            [times, first.stats.nodes as f64 / measured.stats.nodes.max(1) as f64]
         });
         all.push(measured);
     }
@@ -246,7 +246,7 @@ fn write_table(out: &mut impl Write, measured: &[Measured]) -> io::Result<()> {
         let [speed, nodes] = row.speed_up.map_or([String::new(), String::new()], |factors| {
             factors.map(|factor| format!("{factor:.1}x"))
         });
-        let Work { nodes: visited, leaves, cutoffs, table_hits, .. } = row.work;
+        let SearchStats { nodes: visited, leaves, cutoffs, table_hits, .. } = row.stats;
         let (column, value) = row.answer_texts();
         writeln!(
             out,
@@ -279,7 +279,7 @@ fn write_csv(out: &mut impl Write, measured: &[Measured]) -> io::Result<()> {
         let factors = row.speed_up.map_or([String::new(), String::new()], |factors| {
             factors.map(|factor| format!("{factor:.3}"))
         });
-        let Work { nodes, leaves, cutoffs, table_hits, simulations, .. } = row.work;
+        let SearchStats { nodes, leaves, cutoffs, table_hits, simulations, .. } = row.stats;
         let (column, value) = match row.answers[..] {
             [(column, value)] => (column.to_string(), value.to_string()),
             _ => (String::new(), String::new()),
@@ -322,11 +322,11 @@ impl<'a> From<&'a Measured> for ResultJson<'a> {
             agent: &row.agent,
             depth: row.depth,
             ms: (row.time.as_secs_f64() * 1e6).round() / 1e3,
-            nodes: row.work.nodes,
-            leaves: row.work.leaves,
-            cutoffs: row.work.cutoffs,
-            table_hits: row.work.table_hits,
-            simulations: row.work.simulations,
+            nodes: row.stats.nodes,
+            leaves: row.stats.leaves,
+            cutoffs: row.stats.cutoffs,
+            table_hits: row.stats.table_hits,
+            simulations: row.stats.simulations,
             speed_up: row.speed_up.map(|[speed, _]| speed),
             nodes_factor: row.speed_up.map(|[_, nodes]| nodes),
             answers: answers.collect(),
@@ -363,7 +363,7 @@ fn plot(setup: Setup, positions: &[(String, Position)], measured: &[Measured]) -
         series,
     };
     let time = series(|row| row.time.as_secs_f64().max(1e-7));
-    let nodes = series(|row| row.work.nodes.max(1) as f64);
+    let nodes = series(|row| row.stats.nodes.max(1) as f64);
     Figure {
         title: &title,
         charts: vec![chart("time", short_time_text, time), chart("nodes", count_text, nodes)],

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use claimeven_arena::{
-    AgentSpec, Clock, Contest, Effort, GameRecord, Interval, Openings, Sprt, Standing, TimeControl,
-    Verdict,
+    AgentSpec, Clock, GameRecord, Interval, Match, MatchStatus, Openings, PlayerStats, Sprt,
+    SprtOutcome, TimeControl,
 };
 use claimeven_game::{Column, Game, Setup};
 use serde_json::json;
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let pairs = args.games.div_ceil(2);
     let openings = openings(args, setup, pairs)?;
-    let contest = Contest {
+    let planned = Match {
         setup,
         players: [&args.first, &args.second],
         openings: &openings,
@@ -123,13 +123,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut written = Ok(());
     let bar = progress::bar(2 * pairs, "{bar:15} {pos}/{len} games, {msg}, {eta} left");
     let start = Instant::now();
-    let standing = contest.run(|games, standing| {
+    let status = planned.run(|games, status| {
         if let (Some(records), Ok(())) = (&mut records, &written) {
             written = games.iter().try_for_each(|game| write_record(records, game));
         }
-        bar.set_position(standing.games());
-        let score = 100.0 * standing.pairs.score().middle;
-        let elo = elo_number(standing.pairs.elo().middle);
+        bar.set_position(status.games());
+        let score = 100.0 * status.pairs.score().middle;
+        let elo = elo_number(status.pairs.elo().middle);
         bar.set_message(format!("score {score:.1} %, Elo {elo}"));
     })?;
     bar.finish_and_clear();
@@ -137,7 +137,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(mut records) = records {
         records.flush()?;
     }
-    let report = Report { args, standing, openings: openings.len(), time: start.elapsed() };
+    let report = Report { args, status, openings: openings.len(), time: start.elapsed() };
     let mut out = anstream::stdout().lock();
     if args.json {
         writeln!(out, "{}", report.json())?;
@@ -184,17 +184,17 @@ fn write_record(records: &mut impl Write, game: &GameRecord) -> io::Result<()> {
 
 struct Report<'a> {
     args: &'a Args,
-    standing: Standing,
+    status: MatchStatus,
     openings: usize,
     time: Duration,
 }
 
 impl Report<'_> {
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let Standing { results: [won, drawn, lost], first_mover, effort, pairs, verdict } =
-            &self.standing;
+        let MatchStatus { results: [won, drawn, lost], first_mover, stats, pairs, sprt } =
+            &self.status;
         let (first, second) = (&self.args.first, &self.args.second);
-        let games = self.standing.games();
+        let games = self.status.games();
         let (played, openings) = (counted(games, "game"), counted(self.openings, "opening"));
         writeln!(out, "{first} vs {second}: {played} from {openings}")?;
         writeln!(out, "  won {won}, drawn {drawn}, lost {lost}")?;
@@ -203,7 +203,7 @@ impl Report<'_> {
         writeln!(out, "  Elo   {}", elo_text(pairs.elo()))?;
         let [won, drawn, lost] = first_mover;
         writeln!(out, "  first mover: won {won}, drawn {drawn}, lost {lost}")?;
-        for (player, Effort { moves, ms, nodes }) in [first, second].into_iter().zip(effort) {
+        for (player, PlayerStats { moves, ms, nodes }) in [first, second].into_iter().zip(stats) {
             let each = |sum: f64| sum / (*moves).max(1) as f64;
             writeln!(
                 out,
@@ -214,9 +214,9 @@ impl Report<'_> {
             )?;
         }
         if let Some(SprtText(Sprt { elo0, elo1 })) = self.args.sprt {
-            let decision = match verdict {
-                Some(Verdict::Accepted) => format!("H1 accepted (Elo {elo1})"),
-                Some(Verdict::Rejected) => format!("H0 accepted (Elo {elo0})"),
+            let decision = match sprt {
+                Some(SprtOutcome::Accepted) => format!("H1 accepted (Elo {elo1})"),
+                Some(SprtOutcome::Rejected) => format!("H0 accepted (Elo {elo0})"),
                 None => format!("undecided between H0 (Elo {elo0}) and H1 (Elo {elo1})"),
             };
             writeln!(out, "  SPRT: {decision}")?;
@@ -226,22 +226,23 @@ impl Report<'_> {
     }
 
     fn json(&self) -> serde_json::Value {
-        let Standing { results: [won, drawn, lost], first_mover, effort, pairs, verdict } =
-            &self.standing;
+        let MatchStatus { results: [won, drawn, lost], first_mover, stats, pairs, sprt } =
+            &self.status;
         let interval = |Interval { low, middle, high }: Interval| {
             // JSON has no infinity: null.
             let number = |number: f64| number.is_finite().then_some(number);
             json!({ "low": number(low), "middle": number(middle), "high": number(high) })
         };
-        let effort = effort
-            .map(|Effort { moves, ms, nodes }| json!({ "moves": moves, "ms": ms, "nodes": nodes }));
+        let stats = stats.map(
+            |PlayerStats { moves, ms, nodes }| json!({ "moves": moves, "ms": ms, "nodes": nodes }),
+        );
         json!({
             "players": [self.args.first.to_string(), self.args.second.to_string()],
-            "seed": self.args.seed.seed, "games": self.standing.games(), "openings": self.openings,
+            "seed": self.args.seed.seed, "games": self.status.games(), "openings": self.openings,
             "won": won, "drawn": drawn, "lost": lost, "pairs": pairs.counts,
             "score": interval(pairs.score()), "elo": interval(pairs.elo()),
-            "first_mover": first_mover, "effort": effort,
-            "sprt": verdict.map(|verdict| verdict.to_string()),
+            "first_mover": first_mover, "stats": stats,
+            "sprt": sprt.map(|outcome| outcome.to_string()),
             "seconds": self.time.as_secs_f64(),
         })
     }

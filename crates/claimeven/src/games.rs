@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use claimeven_arena::{GameRecord, OlderRecord, Reason, pgn};
+use claimeven_arena::{GameRecord, LegacyRecord, Reason, pgn};
 use clap::ValueEnum;
 use serde_json::json;
 
@@ -196,7 +196,7 @@ fn export(args: &ExportArgs) -> Result<(), Failure> {
     for (index, record) in args.records.read()?.iter().enumerate() {
         match args.format {
             Format::Older => {
-                writeln!(out, "{}", serde_json::to_string(&OlderRecord::new(record)?)?)?;
+                writeln!(out, "{}", serde_json::to_string(&LegacyRecord::new(record)?)?)?;
             }
             Format::Pgn => {
                 let between = if index == 0 { "" } else { "\n" };

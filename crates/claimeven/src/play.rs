@@ -18,7 +18,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use claimeven_arena::{Clock, Seat};
+use claimeven_arena::{Clock, Participant};
 
 use crate::Failure;
 use crate::records::load;
@@ -48,11 +48,11 @@ pub(crate) use texts::move_text;
 pub(crate) struct Args {
     /// First player, with X [default: human]
     #[arg(value_name = "FIRST")]
-    first: Option<Seat>,
+    first: Option<Participant>,
 
     /// Second player, with O [default: level:4]
     #[arg(value_name = "SECOND")]
-    second: Option<Seat>,
+    second: Option<Participant>,
 
     /// Play line by line in plain text (the default in a pipe)
     #[arg(long)]
@@ -89,7 +89,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
     let asks = args.first.is_none() && args.load.is_none();
-    let first = args.first.unwrap_or(Seat::Human);
+    let first = args.first.unwrap_or(Participant::Human);
     let second = args.second.map_or_else(|| DEFAULT_OPPONENT.parse(), Ok)?;
     let session = match &args.load {
         Some(file) => GameSession::of_record(&load(file, args.game.as_deref())?)?,

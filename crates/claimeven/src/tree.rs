@@ -12,9 +12,9 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use claimeven_arena::{AgentSpec, Cut, NodeKind as Kind, Sketch};
+use claimeven_arena::{AgentSpec, Cut, NodeKind as Kind, TreeDrawing};
 use claimeven_game::Game;
-use claimeven_search::{Bound, Content, Decision, Limits, Value};
+use claimeven_search::{BoundKind, Content, Decision, Limits, Value};
 use clap::ValueEnum;
 
 use crate::Failure;
@@ -84,15 +84,15 @@ impl Format {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
     let game = Game::parse(setup, &args.position)?;
-    Sketch::check(&args.agent).map_err(Failure::Input)?;
+    TreeDrawing::check(&args.agent).map_err(Failure::Input)?;
     let format = if args.json { Format::Json } else { args.format };
     let most = args.max_nodes.unwrap_or(format.most_nodes()) as usize;
-    let sketch = Sketch::new(&args.agent, &game, &Limits::default(), MOST_RECORDED, most)?;
+    let drawing = TreeDrawing::new(&args.agent, &game, &Limits::default(), MOST_RECORDED, most)?;
     let drawing = match format {
-        Format::Text => text::draw(&sketch),
-        Format::Json => json::draw(&sketch)?,
-        Format::Dot => dot::draw(&sketch),
-        Format::Svg => svg::draw(&sketch),
+        Format::Text => text::draw(&drawing),
+        Format::Json => json::draw(&drawing)?,
+        Format::Dot => dot::draw(&drawing),
+        Format::Svg => svg::draw(&drawing),
     };
     match &args.out {
         None => anstream::stdout().lock().write_all(drawing.as_bytes())?,
@@ -110,14 +110,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 const MOST_RECORDED: u32 = 300_000;
 
 /// What the player does: `alphabeta:depth=3 plays 4: +12`.
-fn headline(sketch: &Sketch) -> String {
-    let Decision { column, value, .. } = sketch.decision;
-    format!("{} plays {column}: {value}", sketch.agent)
+fn headline(drawing: &TreeDrawing) -> String {
+    let Decision { column, value, .. } = drawing.decision;
+    format!("{} plays {column}: {value}", drawing.agent)
 }
 
 /// How much of the tree is drawn.
-fn extent(sketch: &Sketch) -> String {
-    let (drawn, hidden) = (sketch.tree.nodes.len(), sketch.tree.hidden());
+fn extent(drawing: &TreeDrawing) -> String {
+    let (drawn, hidden) = (drawing.tree.nodes.len(), drawing.tree.hidden());
     match hidden {
         0 => format!("all {drawn} nodes"),
         _ => format!("{drawn} of {} nodes, {hidden} left out", drawn as u64 + hidden),
@@ -132,8 +132,8 @@ fn bound_text(value: Option<Value>, nothing: &str) -> String {
 /// How a value stands to the true one, before the value.
 fn sign(content: &Content) -> &'static str {
     match content {
-        Content::Window { bound: Bound::AtMost, .. } => "<= ",
-        Content::Window { bound: Bound::AtLeast, .. } => ">= ",
+        Content::Window { bound: BoundKind::Upper, .. } => "<= ",
+        Content::Window { bound: BoundKind::Lower, .. } => ">= ",
         _ => "",
     }
 }
@@ -144,12 +144,12 @@ mod tests {
 
     use super::*;
 
-    fn drawn(agent: &str, moves: &str, most: usize, draw: fn(&Sketch) -> String) -> String {
+    fn drawn(agent: &str, moves: &str, most: usize, draw: fn(&TreeDrawing) -> String) -> String {
         let setup = Setup::new(4, 5, 4, Ruleset::Standard).unwrap();
         let agent: AgentSpec = agent.parse().unwrap();
         let game = Game::parse(setup, moves).unwrap();
         let limits = Limits::default();
-        draw(&Sketch::new(&agent, &game, &limits, MOST_RECORDED, most).unwrap())
+        draw(&TreeDrawing::new(&agent, &game, &limits, MOST_RECORDED, most).unwrap())
     }
 
     #[test]
@@ -158,8 +158,8 @@ mod tests {
             for moves in ["", "2233", "1123124411"] {
                 let svg = drawn(agent, moves, 60, svg::draw);
                 let nodes: serde_json::Value =
-                    serde_json::from_str(&drawn(agent, moves, 60, |sketch| {
-                        json::draw(sketch).unwrap()
+                    serde_json::from_str(&drawn(agent, moves, 60, |drawing| {
+                        json::draw(drawing).unwrap()
                     }))
                     .unwrap();
                 let nodes = nodes["nodes"].as_array().unwrap();

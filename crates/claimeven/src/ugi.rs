@@ -2,7 +2,7 @@
 
 use std::io;
 
-use claimeven_arena::{AgentSpec, speak_ugi};
+use claimeven_arena::{AgentSpec, run_ugi};
 
 use crate::Failure;
 use crate::setup::SetupArgs;
@@ -29,6 +29,6 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
     // Refuse a player that does not support the board before the protocol starts.
     args.agent.build(setup, 0)?;
-    speak_ugi(io::stdin().lock(), io::stdout(), args.agent, setup)?;
+    run_ugi(io::stdin().lock(), io::stdout(), args.agent, setup)?;
     Ok(())
 }

@@ -140,9 +140,9 @@ fn every_experiment_runs_quickly_and_is_written_down() {
     assert_eq!(names(&run["experiments"]), names(&serde_json::from_str(&all).unwrap()));
     for experiment in run["experiments"].as_array().unwrap() {
         let finding = &experiment["finding"];
-        let ruling = finding["ruling"].as_str().unwrap();
-        let rulings = ["holds", "holds-in-part", "does-not-hold", "skipped"];
-        assert!(rulings.contains(&ruling), "{ruling}");
+        let verdict = finding["verdict"].as_str().unwrap();
+        let verdicts = ["holds", "holds-in-part", "does-not-hold", "skipped"];
+        assert!(verdicts.contains(&verdict), "{verdict}");
         let heading = format!("\n### {}\n", experiment["title"].as_str().unwrap());
         assert!(document.contains(&heading), "{heading}");
         for figure in finding["figures"].as_array().unwrap() {

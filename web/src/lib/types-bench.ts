@@ -8,7 +8,7 @@ export interface Search {
   column: number;
   value: Value;
   /** How the player expects the game to go on, as move text. */
-  line: string;
+  pv: string;
   ms: number;
   nodes_searched: number;
   leaves: number;
@@ -28,7 +28,7 @@ export interface TreeNode {
   pass?: string;
   kind: NodeKind;
   value: string | null;
-  bound: "exact" | "at most" | "at least";
+  bound: "exact" | "upper" | "lower";
   alpha?: string;
   beta?: string;
   visits?: number;

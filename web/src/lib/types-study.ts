@@ -38,7 +38,7 @@ export interface Analysis {
   value: Value | null;
   columns: (ColumnTruth | null)[];
   best: number[];
-  line: number[];
+  pv: number[];
   exact: boolean;
   solvable: boolean;
   book: boolean;
@@ -54,7 +54,7 @@ export interface Opinion {
   columns: ({ column: number; value: Value; bound: string } | null)[];
   /** How the player divided its attention among the columns; empty for those that do not. */
   shares: number[];
-  line: number[];
+  pv: number[];
   nodes: number;
   simulations: number;
   depth: number;

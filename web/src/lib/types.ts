@@ -129,7 +129,7 @@ export interface Thinking {
   player: Player;
   depth: number | null;
   nodes: number | null;
-  line: number[];
+  pv: number[];
   ms: number;
 }
 

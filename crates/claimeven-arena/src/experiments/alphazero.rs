@@ -2,7 +2,7 @@
 
 use claimeven_search::AgentError;
 
-use super::finding::{Cell, Finding, Ruling, Table, percent};
+use super::finding::{Cell, Finding, Table, Verdict, percent};
 use super::lab::{BALANCED, Lab, agent};
 use crate::agents::AGENTS;
 use crate::statistics::Interval;
@@ -16,7 +16,7 @@ pub(super) fn against_minimax(lab: &Lab) -> Result<Finding, AgentError> {
             run: "Nothing: it takes the player `zero`, and the roster has none.".to_owned(),
             commands: vec!["claimeven agents".to_owned()],
             measured: "Nothing.".to_owned(),
-            ruling: Ruling::Skipped,
+            verdict: Verdict::Skipped,
             because: "there is no player `zero` in the roster".to_owned(),
             tables: Vec::new(),
             figures: Vec::new(),
@@ -32,7 +32,7 @@ pub(super) fn against_minimax(lab: &Lab) -> Result<Finding, AgentError> {
     for depth in depths {
         let minimax = agent(&format!("minimax:depth={depth}"));
         let played = lab.play([&network, &minimax], &openings, games)?;
-        let [won, drawn, lost] = played.standing.results;
+        let [won, drawn, lost] = played.status.results;
         rows.push(vec![
             Cell::Count(depth),
             Cell::Count(won),
@@ -43,7 +43,7 @@ pub(super) fn against_minimax(lab: &Lab) -> Result<Finding, AgentError> {
         final_score = Some(played.score());
     }
     let score = final_score.expect("there is a depth");
-    let (ruling, because) = rule(score);
+    let (verdict, because) = judge(score);
     Ok(Finding {
         run: format!(
             "{games} games of `{network}` against `minimax` at each depth, in pairs from drawn \
@@ -54,7 +54,7 @@ pub(super) fn against_minimax(lab: &Lab) -> Result<Finding, AgentError> {
             lab.seed
         )],
         measured: format!("Against depth 4 the network scored {}.", percent(score)),
-        ruling,
+        verdict,
         because,
         tables: vec![Table::new(
             format!("Games of `{network}` against minimax"),
@@ -66,13 +66,13 @@ pub(super) fn against_minimax(lab: &Lab) -> Result<Finding, AgentError> {
 }
 
 /// The claim is that the network loses, so a score above one half refutes it.
-fn rule(score: Interval) -> (Ruling, String) {
+fn judge(score: Interval) -> (Verdict, String) {
     if score.high < 0.5 {
-        (Ruling::Holds, "the network scores less than half".to_owned())
+        (Verdict::Holds, "the network scores less than half".to_owned())
     } else if score.low > 0.5 {
-        (Ruling::DoesNotHold, "the network scores more than half".to_owned())
+        (Verdict::DoesNotHold, "the network scores more than half".to_owned())
     } else {
-        (Ruling::HoldsInPart, "neither is shown to be the better one".to_owned())
+        (Verdict::HoldsInPart, "neither is shown to be the better one".to_owned())
     }
 }
 
@@ -82,9 +82,9 @@ mod tests {
 
     #[test]
     fn a_network_that_wins_refutes_the_claim() {
-        let ruling = |low, high| rule(Interval { low, middle: f64::midpoint(low, high), high }).0;
-        assert_eq!(ruling(0.1, 0.4), Ruling::Holds);
-        assert_eq!(ruling(0.6, 0.9), Ruling::DoesNotHold);
-        assert_eq!(ruling(0.4, 0.6), Ruling::HoldsInPart);
+        let verdict = |low, high| judge(Interval { low, middle: f64::midpoint(low, high), high }).0;
+        assert_eq!(verdict(0.1, 0.4), Verdict::Holds);
+        assert_eq!(verdict(0.6, 0.9), Verdict::DoesNotHold);
+        assert_eq!(verdict(0.4, 0.6), Verdict::HoldsInPart);
     }
 }

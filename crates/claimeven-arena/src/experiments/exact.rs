@@ -7,7 +7,7 @@ use claimeven_search::{AgentError, Limits};
 use claimeven_solver::{Options, Solver, embedded_books};
 
 use super::finding::{
-    Cell, Count, Figure, Finding, Line, LinePanel, Plot, Ruling, Table, Unit, percent,
+    Cell, Count, Figure, Finding, Line, LinePanel, Plot, Table, Unit, Verdict, percent,
 };
 use super::lab::{Lab, agent};
 use crate::roster::AgentSpec;
@@ -183,7 +183,7 @@ pub(super) fn errors(lab: &Lab) -> Result<Finding, AgentError> {
         }
     }
     let perfect = sample.ask(lab, &agent("perfect"))?.error_rate();
-    let (ruling, because) = rule_on_errors(&steps, perfect);
+    let (verdict, because) = judge_errors(&steps, perfect);
     rows.push(
         [Cell::from("`perfect`"), Cell::ShareWithin(perfect)]
             .into_iter()
@@ -211,7 +211,7 @@ pub(super) fn errors(lab: &Lab) -> Result<Finding, AgentError> {
         ),
         commands: Vec::new(),
         measured: format!("Errors fall {}.", ends.join(", ")),
-        ruling,
+        verdict,
         because,
         tables: vec![Table {
             caption: "Share of errors in all positions, and by the number of discs on the board"
@@ -242,12 +242,12 @@ pub(super) fn errors(lab: &Lab) -> Result<Finding, AgentError> {
 
 /// Errors have to fall at each step, and who knows everything makes none: an error of `perfect`
 /// would be one of the experiment.
-fn rule_on_errors(steps: &[Interval], perfect: Interval) -> (Ruling, String) {
+fn judge_errors(steps: &[Interval], perfect: Interval) -> (Verdict, String) {
     if perfect.middle > 0.0 {
-        return (Ruling::DoesNotHold, "perfect play erred, which it cannot".to_owned());
+        return (Verdict::DoesNotHold, "perfect play erred, which it cannot".to_owned());
     }
     let count = Count::above(0.0, steps.iter().copied());
-    (count.ruling(), format!("{}; perfect play never errs", count.words("steps")))
+    (count.verdict(), format!("{}; perfect play never errs", count.words("steps")))
 }
 
 #[cfg(test)]
@@ -259,10 +259,10 @@ mod tests {
         let fall = Interval { low: 0.02, middle: 0.05, high: 0.08 };
         let open = Interval { low: -0.01, middle: 0.01, high: 0.03 };
         let (none, one) = (Interval::of_share(0, 100), Interval::of_share(1, 100));
-        assert_eq!(rule_on_errors(&[fall, fall], none).0, Ruling::Holds);
-        assert_eq!(rule_on_errors(&[fall, open], none).0, Ruling::HoldsInPart);
-        assert_eq!(rule_on_errors(&[open], none).0, Ruling::DoesNotHold);
-        assert_eq!(rule_on_errors(&[fall, fall], one).0, Ruling::DoesNotHold);
+        assert_eq!(judge_errors(&[fall, fall], none).0, Verdict::Holds);
+        assert_eq!(judge_errors(&[fall, open], none).0, Verdict::HoldsInPart);
+        assert_eq!(judge_errors(&[open], none).0, Verdict::DoesNotHold);
+        assert_eq!(judge_errors(&[fall, fall], one).0, Verdict::DoesNotHold);
     }
 
     #[test]

@@ -17,8 +17,8 @@ pub struct Finding {
     /// What was measured, with 95 % intervals.
     pub measured: String,
     /// Whether the claim holds.
-    pub ruling: Ruling,
-    /// Why that is the ruling.
+    pub verdict: Verdict,
+    /// Why that is the verdict.
     pub because: String,
     /// The numbers.
     pub tables: Vec<Table>,
@@ -29,7 +29,7 @@ pub struct Finding {
 /// Whether a claim holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ruling {
+pub enum Verdict {
     /// In all that was measured.
     Holds,
     /// In some of it.
@@ -40,13 +40,13 @@ pub enum Ruling {
     Skipped,
 }
 
-impl fmt::Display for Ruling {
+impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Ruling::Holds => "holds",
-            Ruling::HoldsInPart => "holds in part",
-            Ruling::DoesNotHold => "does not hold",
-            Ruling::Skipped => "not tested",
+            Verdict::Holds => "holds",
+            Verdict::HoldsInPart => "holds in part",
+            Verdict::DoesNotHold => "does not hold",
+            Verdict::Skipped => "not tested",
         })
     }
 }
@@ -83,12 +83,12 @@ impl Count {
     }
 
     /// A claim holds if all comparisons bear it out, and in part if at least half of them do.
-    pub(crate) fn ruling(self) -> Ruling {
+    pub(crate) fn verdict(self) -> Verdict {
         match self.borne_out {
-            0 => Ruling::DoesNotHold,
-            all if all == self.total() => Ruling::Holds,
-            some if 2 * some >= self.total() => Ruling::HoldsInPart,
-            _ => Ruling::DoesNotHold,
+            0 => Verdict::DoesNotHold,
+            all if all == self.total() => Verdict::Holds,
+            some if 2 * some >= self.total() => Verdict::HoldsInPart,
+            _ => Verdict::DoesNotHold,
         }
     }
 
@@ -368,16 +368,17 @@ mod tests {
 
     #[test]
     fn a_claim_holds_if_everything_bears_it_out() {
-        let ruling = |intervals: &[Interval]| Count::above(0.5, intervals.iter().copied()).ruling();
+        let verdict =
+            |intervals: &[Interval]| Count::above(0.5, intervals.iter().copied()).verdict();
         let (yes, open, no) = (within(0.6, 0.8), within(0.4, 0.6), within(0.1, 0.3));
-        assert_eq!(ruling(&[yes, yes]), Ruling::Holds);
-        assert_eq!(ruling(&[yes, open]), Ruling::HoldsInPart);
-        assert_eq!(ruling(&[yes, no]), Ruling::HoldsInPart);
-        assert_eq!(ruling(&[yes, open, no]), Ruling::DoesNotHold);
-        assert_eq!(ruling(&[open, open]), Ruling::DoesNotHold);
-        assert_eq!(ruling(&[no]), Ruling::DoesNotHold);
+        assert_eq!(verdict(&[yes, yes]), Verdict::Holds);
+        assert_eq!(verdict(&[yes, open]), Verdict::HoldsInPart);
+        assert_eq!(verdict(&[yes, no]), Verdict::HoldsInPart);
+        assert_eq!(verdict(&[yes, open, no]), Verdict::DoesNotHold);
+        assert_eq!(verdict(&[open, open]), Verdict::DoesNotHold);
+        assert_eq!(verdict(&[no]), Verdict::DoesNotHold);
         // An interval that ends at the number has not left it.
-        assert_eq!(ruling(&[within(0.5, 0.8)]), Ruling::DoesNotHold);
+        assert_eq!(verdict(&[within(0.5, 0.8)]), Verdict::DoesNotHold);
     }
 
     #[test]

@@ -9,8 +9,8 @@ use claimeven_game::{Column, Game, Position, Setup};
 use claimeven_search::AgentError;
 
 use super::exact::Sample;
-use crate::contest::{Contest, Standing};
 use crate::game::TimeControl;
+use crate::game_match::{Match, MatchStatus};
 use crate::openings::Openings;
 use crate::pool::run_jobs;
 use crate::roster::AgentSpec;
@@ -41,18 +41,18 @@ pub enum Progress {
 }
 
 /// The games of two players, and what they show.
-pub(super) struct Match {
-    pub(super) standing: Standing,
+pub(super) struct PlayedMatch {
+    pub(super) status: MatchStatus,
     /// The score of whoever began, over the same pairs of games.
     pub(super) first_mover: PairResults,
     /// Games that differ in who began or in their moves.
     pub(super) distinct: u64,
 }
 
-impl Match {
+impl PlayedMatch {
     /// The score of the first player.
     pub(super) fn score(&self) -> Interval {
-        self.standing.pairs.score()
+        self.status.pairs.score()
     }
 }
 
@@ -92,8 +92,8 @@ impl<'a> Lab<'a> {
         players: [&AgentSpec; 2],
         openings: &[Vec<Column>],
         games: u64,
-    ) -> Result<Match, AgentError> {
-        let contest = Contest {
+    ) -> Result<PlayedMatch, AgentError> {
+        let planned = Match {
             setup: Setup::STANDARD,
             players,
             openings,
@@ -105,14 +105,14 @@ impl<'a> Lab<'a> {
         };
         let mut seen = HashSet::new();
         let mut first_mover = PairResults::default();
-        let standing = contest.run(|games, _| {
+        let status = planned.run(|games, _| {
             first_mover.add(games.iter().map(|game| game.half_points(game.first_player)).sum());
             // When a player meets itself, it does not matter which of the two began.
             let side = |first_player| if players[0] == players[1] { 0 } else { first_player };
             seen.extend(games.iter().map(|game| (side(game.first_player), game.move_text())));
             self.done(2);
         })?;
-        Ok(Match { standing, first_mover, distinct: seen.len() as u64 })
+        Ok(PlayedMatch { status, first_mover, distinct: seen.len() as u64 })
     }
 
     /// Does something with every item on all threads, keeps the order, and counts each as a step.

@@ -1,9 +1,9 @@
 //! Claims that matches decide.
 
-use claimeven_search::{AgentError, Evaluation};
+use claimeven_search::{AgentError, Heuristic};
 
 use super::finding::{
-    Cell, Count, Figure, Finding, HeatPanel, Plot, RangePanel, RangeRow, Ruling, Table, Unit,
+    Cell, Count, Figure, Finding, HeatPanel, Plot, RangePanel, RangeRow, Table, Unit, Verdict,
     percent, thousands,
 };
 use super::lab::{BALANCED, Lab, agent};
@@ -29,7 +29,7 @@ fn together(results: impl IntoIterator<Item = PairResults>) -> PairResults {
 pub(super) fn beats_random(lab: &Lab) -> Result<Finding, AgentError> {
     let deepest = lab.either(8, 2);
     let games = lab.either(200, 4);
-    let evaluations: Vec<&str> = Evaluation::names().collect();
+    let evaluations: Vec<&str> = Heuristic::names().collect();
     let players = evaluations.len() as u64 * u64::from(deepest);
     lab.more(players * games);
     let random = agent("random");
@@ -42,7 +42,7 @@ pub(super) fn beats_random(lab: &Lab) -> Result<Finding, AgentError> {
             let played = lab.play([&spec, &random], &openings, games)?;
             row.push(Some(played.score().middle));
             scores.push((spec, played.score()));
-            all.push(played.standing.pairs);
+            all.push(played.status.pairs);
         }
         cells.push(row);
     }
@@ -65,7 +65,7 @@ pub(super) fn beats_random(lab: &Lab) -> Result<Finding, AgentError> {
             percent(together(all).score()),
             percent(*weakest_score)
         ),
-        ruling: count.ruling(),
+        verdict: count.verdict(),
         because: count.words("matches"),
         tables: Vec::new(),
         figures: vec![Figure {
@@ -94,7 +94,7 @@ struct DepthPair {
 pub(super) fn deeper_wins(lab: &Lab) -> Result<Finding, AgentError> {
     let deepest: u32 = lab.either(8, 3);
     let games = lab.either(100, 2);
-    let evaluations: Vec<&str> = Evaluation::names().collect();
+    let evaluations: Vec<&str> = Heuristic::names().collect();
     let matches = evaluations.len() as u64 * u64::from(deepest * (deepest - 1) / 2);
     lab.more(matches * games);
     let openings = lab.openings(&BALANCED, games);
@@ -105,7 +105,7 @@ pub(super) fn deeper_wins(lab: &Lab) -> Result<Finding, AgentError> {
         for deeper in 2..=deepest {
             for lower in 1..deeper {
                 let players = [&search(deeper, evaluation), &search(lower, evaluation)];
-                let pair = lab.play(players, &openings, games)?.standing.pairs;
+                let pair = lab.play(players, &openings, games)?.status.pairs;
                 pairs.push(DepthPair { deeper, lower, pairs: pair });
                 if pair.score().high < 0.5 {
                     exceptions.push(format!("{evaluation} {deeper} against {lower}"));
@@ -152,7 +152,7 @@ pub(super) fn deeper_wins(lab: &Lab) -> Result<Finding, AgentError> {
             lab.seed
         )],
         measured: format!("The deeper search scored {} over all matches.", percent(score)),
-        ruling: total.ruling(),
+        verdict: total.verdict(),
         because,
         tables: vec![Table::new(
             "Matches that the deeper search won, that are open, that it lost (by 95 % intervals), and \
@@ -214,7 +214,7 @@ pub(super) fn first_mover(lab: &Lab) -> Result<Finding, AgentError> {
         let games = games_of(entry);
         let played = lab.play([&spec, &spec], &openings, games)?;
         let score = played.first_mover.score();
-        let [won, drawn, lost] = played.standing.first_mover;
+        let [won, drawn, lost] = played.status.first_mover;
         rows.push(vec![
             format!("`{spec}`").into(),
             Cell::Count(games),
@@ -243,7 +243,7 @@ pub(super) fn first_mover(lab: &Lab) -> Result<Finding, AgentError> {
             "Whoever began scored {} over all players.",
             percent(together(all).score())
         ),
-        ruling: count.ruling(),
+        verdict: count.verdict(),
         because: count.words("players"),
         tables: vec![Table::new(
             "Results of whoever began",
@@ -310,7 +310,7 @@ pub(super) fn repeats(lab: &Lab) -> Result<Finding, AgentError> {
             percent(shares[0]),
             percent(shares[3])
         ),
-        ruling: count.ruling(),
+        verdict: count.verdict(),
         because: format!("more than half of the games repeat: {}", count.words("rules")),
         tables: vec![Table::new(
             "Different games by the rule for equal moves",
@@ -333,7 +333,7 @@ pub(super) fn difficulties(lab: &Lab) -> Result<Finding, AgentError> {
             let [lower, upper] = [depths[step - 1], depths[step]];
             let players = [&search(upper, "galli"), &search(lower, "galli")];
             let played = lab.play(players, &openings, games)?;
-            let [won, drawn, lost] = played.standing.results;
+            let [won, drawn, lost] = played.status.results;
             rows.push(vec![
                 format!("{} against {}", names[step], names[step - 1]).into(),
                 format!("{upper} against {lower}").into(),
@@ -345,7 +345,7 @@ pub(super) fn difficulties(lab: &Lab) -> Result<Finding, AgentError> {
             scores.push(played.score());
         }
     }
-    let (ruling, because) = rule_on_steps(&scores);
+    let (verdict, because) = judge_steps(&scores);
     Ok(Finding {
         run: format!(
             "{games} games of `alphabeta` with `galli` between neighbouring difficulties, in pairs \
@@ -358,7 +358,7 @@ pub(super) fn difficulties(lab: &Lab) -> Result<Finding, AgentError> {
             lab.seed
         )],
         measured: scores_in_words(&scores),
-        ruling,
+        verdict,
         because,
         tables: vec![Table::new(
             "Each difficulty against the one below",
@@ -375,9 +375,9 @@ fn scores_in_words(scores: &[Interval]) -> String {
 }
 
 /// Steps of a ladder, each by the score of the upper player against the lower one.
-pub(super) fn rule_on_steps(scores: &[Interval]) -> (Ruling, String) {
+pub(super) fn judge_steps(scores: &[Interval]) -> (Verdict, String) {
     let count = Count::above(0.5, scores.iter().copied());
-    (count.ruling(), count.words("steps"))
+    (count.verdict(), count.words("steps"))
 }
 
 #[cfg(test)]
@@ -397,9 +397,9 @@ mod tests {
     fn a_step_that_is_open_breaks_a_ladder_in_part() {
         let clear = Interval { low: 0.6, middle: 0.7, high: 0.8 };
         let open = Interval { low: 0.45, middle: 0.5, high: 0.55 };
-        assert_eq!(rule_on_steps(&[clear, clear]).0, Ruling::Holds);
-        assert_eq!(rule_on_steps(&[clear, clear, open]).0, Ruling::HoldsInPart);
-        assert_eq!(rule_on_steps(&[open, open]).0, Ruling::DoesNotHold);
+        assert_eq!(judge_steps(&[clear, clear]).0, Verdict::Holds);
+        assert_eq!(judge_steps(&[clear, clear, open]).0, Verdict::HoldsInPart);
+        assert_eq!(judge_steps(&[open, open]).0, Verdict::DoesNotHold);
     }
 
     #[test]

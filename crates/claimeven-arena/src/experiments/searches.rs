@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use claimeven_game::{Position, Setup};
-use claimeven_search::{AgentError, Evaluation, Limits, Work};
+use claimeven_search::{AgentError, Heuristic, Limits, SearchStats};
 
 use super::finding::{
-    Cell, Count, Figure, Finding, Line, LinePanel, Plot, Ruling, Table, Unit, percent, thousands,
+    Cell, Count, Figure, Finding, Line, LinePanel, Plot, Table, Unit, Verdict, percent, thousands,
     time, times,
 };
 use super::lab::{Lab, agent};
@@ -24,7 +24,7 @@ fn reference(depth: u32) -> Option<[f64; 2]> {
 pub(super) fn same_value(lab: &Lab) -> Result<Finding, AgentError> {
     let deepest: u32 = lab.either(6, 3);
     let positions = lab.positions(lab.either(300, 4), 0..=30);
-    let evaluations: Vec<&str> = Evaluation::names().collect();
+    let evaluations: Vec<&str> = Heuristic::names().collect();
     lab.more(positions.len() as u64 * u64::from(deepest));
     let mut rows = Vec::new();
     let (mut differences, mut total) = (0, 0);
@@ -76,7 +76,7 @@ pub(super) fn same_value(lab: &Lab) -> Result<Finding, AgentError> {
             thousands(total),
             percent(Interval::of_share(differences, total))
         ),
-        ruling: rule_on_differences(differences, total),
+        verdict: judge_differences(differences, total),
         because: match differences {
             0 => "there is no difference".to_owned(),
             _ => format!("there are {differences} differences"),
@@ -91,33 +91,33 @@ pub(super) fn same_value(lab: &Lab) -> Result<Finding, AgentError> {
 }
 
 /// Equality has no "nearly": one difference is enough to refute it in part.
-fn rule_on_differences(differences: u64, total: u64) -> Ruling {
+fn judge_differences(differences: u64, total: u64) -> Verdict {
     match differences {
-        0 => Ruling::Holds,
-        _ if 2 * differences < total => Ruling::HoldsInPart,
-        _ => Ruling::DoesNotHold,
+        0 => Verdict::Holds,
+        _ if 2 * differences < total => Verdict::HoldsInPart,
+        _ => Verdict::DoesNotHold,
     }
 }
 
 /// A search, and what it took.
 #[derive(Clone, Copy)]
 struct Search {
-    work: Work,
+    stats: SearchStats,
     seconds: f64,
 }
 
 /// Lets a player search a position some times; the time is the median.
 fn measure(spec: &AgentSpec, position: &Position, runs: usize) -> Result<Search, AgentError> {
     let mut times: Vec<Duration> = Vec::new();
-    let mut work = Work::default();
+    let mut stats = SearchStats::default();
     for _ in 0..runs {
         let decision = spec.build(Setup::STANDARD, 0)?.decide(position, &Limits::default())?;
         times.push(decision.time);
-        work = decision.work;
+        stats = decision.stats;
     }
     times.sort();
     // A clock that did not tick must not make a factor infinite.
-    Ok(Search { work, seconds: times[runs / 2].as_secs_f64().max(1e-8) })
+    Ok(Search { stats, seconds: times[runs / 2].as_secs_f64().max(1e-8) })
 }
 
 /// Two searches of one depth on the empty board, and how the first compares on many positions.
@@ -156,8 +156,8 @@ fn compare(
         measured.push(Measured {
             depth,
             empty: on_empty,
-            nodes: factor(&|search| search.work.nodes as f64),
-            leaves: factor(&|search| search.work.leaves.max(1) as f64),
+            nodes: factor(&|search| search.stats.nodes as f64),
+            leaves: factor(&|search| search.stats.leaves.max(1) as f64),
             seconds: factor(&|search| search.seconds),
         });
     }
@@ -174,9 +174,9 @@ pub(super) fn pruning(lab: &Lab) -> Result<Finding, AgentError> {
         let [minimax, alphabeta] = row.empty;
         vec![
             Cell::Count(row.depth.into()),
-            Cell::Count(minimax.work.nodes),
-            Cell::Count(alphabeta.work.nodes),
-            Cell::Factor(minimax.work.nodes as f64 / alphabeta.work.nodes as f64),
+            Cell::Count(minimax.stats.nodes),
+            Cell::Count(alphabeta.stats.nodes),
+            Cell::Factor(minimax.stats.nodes as f64 / alphabeta.stats.nodes as f64),
             Cell::Seconds(minimax.seconds),
             Cell::Seconds(alphabeta.seconds),
             Cell::Factor(minimax.seconds / alphabeta.seconds),
@@ -192,13 +192,13 @@ pub(super) fn pruning(lab: &Lab) -> Result<Finding, AgentError> {
     });
     let last = measured.last().expect("there is a depth");
     let factors: Vec<[Interval; 2]> = measured.iter().map(|row| [row.nodes, row.seconds]).collect();
-    let (ruling, because) = rule_on_pruning(&factors);
+    let (verdict, because) = judge_pruning(&factors);
     let names = ["minimax", "alpha-beta"];
     let mut times_panel =
         empty_board_panel("time", Unit::Seconds, &measured, names, |search| search.seconds);
     times_panel.lines.extend(reference_lines(&measured, names));
     let nodes_panel = empty_board_panel("nodes", Unit::Count, &measured, names, |search| {
-        search.work.nodes as f64
+        search.stats.nodes as f64
     });
     Ok(Finding {
         run: format!(
@@ -221,7 +221,7 @@ pub(super) fn pruning(lab: &Lab) -> Result<Finding, AgentError> {
             times(last.seconds.low),
             times(last.seconds.high),
         ),
-        ruling,
+        verdict,
         because,
         tables: vec![
             Table::new(
@@ -293,7 +293,7 @@ fn reference_lines(measured: &[Measured], names: [&str; 2]) -> Vec<Line> {
 /// From depth 2 on, where there is something to prune, nodes and time have to be saved; and more
 /// nodes at each depth than at the one before. Times below depth 4 are those of microseconds,
 /// which say little.
-fn rule_on_pruning(factors: &[[Interval; 2]]) -> (Ruling, String) {
+fn judge_pruning(factors: &[[Interval; 2]]) -> (Verdict, String) {
     let nodes = factors.iter().skip(1).map(|[nodes, _]| *nodes);
     let seconds = factors.iter().skip(3).map(|[_, seconds]| *seconds);
     let saved = Count::above(1.0, nodes.chain(seconds));
@@ -304,9 +304,9 @@ fn rule_on_pruning(factors: &[[Interval; 2]]) -> (Ruling, String) {
         "the factor in nodes does not grow with every ply"
     };
     let because = format!("{} and {growth}", saved.words("factors in nodes and time"));
-    match saved.ruling() {
-        Ruling::Holds if !grows => (Ruling::HoldsInPart, because),
-        ruling => (ruling, because),
+    match saved.verdict() {
+        Verdict::Holds if !grows => (Verdict::HoldsInPart, because),
+        verdict => (verdict, because),
     }
 }
 
@@ -335,7 +335,7 @@ pub(super) fn patience(lab: &Lab) -> Result<Finding, AgentError> {
         }
     }
     let [minimax, alphabeta] = [beyond[0], beyond[1]];
-    let (ruling, because) = rule_on_patience([minimax, alphabeta]);
+    let (verdict, because) = judge_patience([minimax, alphabeta]);
     Ok(Finding {
         run: format!(
             "One move on the empty board with `galli`, one thread, median of {runs} runs. We call a \
@@ -350,7 +350,7 @@ pub(super) fn patience(lab: &Lab) -> Result<Finding, AgentError> {
             time(minimax),
             time(alphabeta)
         ),
-        ruling,
+        verdict,
         because,
         tables: vec![Table::new(
             "Time of a move",
@@ -365,17 +365,17 @@ pub(super) fn patience(lab: &Lab) -> Result<Finding, AgentError> {
 const PATIENCE_SECONDS: f64 = 1.0;
 
 /// The first depth beyond the reasonable ones has to be unreasonable, with and without pruning.
-fn rule_on_patience(seconds: [f64; 2]) -> (Ruling, String) {
+fn judge_patience(seconds: [f64; 2]) -> (Verdict, String) {
     let too_long = seconds.map(|seconds| seconds > PATIENCE_SECONDS);
-    let ruling = match too_long {
-        [true, true] => Ruling::Holds,
-        [false, false] => Ruling::DoesNotHold,
-        _ => Ruling::HoldsInPart,
+    let verdict = match too_long {
+        [true, true] => Verdict::Holds,
+        [false, false] => Verdict::DoesNotHold,
+        _ => Verdict::HoldsInPart,
     };
     let share = seconds.map(|seconds| times(seconds / PATIENCE_SECONDS * 100.0));
     let because =
         format!("the first depths beyond take {} % and {} % of a second", share[0], share[1]);
-    (ruling, because)
+    (verdict, because)
 }
 
 pub(super) fn mtdf(lab: &Lab) -> Result<Finding, AgentError> {
@@ -396,17 +396,17 @@ pub(super) fn mtdf(lab: &Lab) -> Result<Finding, AgentError> {
         let [alphabeta, mtdf] = row.empty;
         vec![
             Cell::Count(row.depth.into()),
-            Cell::Count(alphabeta.work.leaves),
-            Cell::Count(mtdf.work.leaves),
-            Cell::Count(alphabeta.work.nodes),
-            Cell::Count(mtdf.work.nodes),
+            Cell::Count(alphabeta.stats.leaves),
+            Cell::Count(mtdf.stats.leaves),
+            Cell::Count(alphabeta.stats.nodes),
+            Cell::Count(mtdf.stats.nodes),
             Cell::Seconds(alphabeta.seconds),
             Cell::Seconds(mtdf.seconds),
         ]
     });
     let factors: Vec<[Interval; 2]> =
         measured.iter().map(|row| [row.leaves, row.seconds]).collect();
-    let (ruling, because) = rule_on_mtdf(&depths, &factors);
+    let (verdict, because) = judge_mtdf(&depths, &factors);
     let last = measured.last().expect("there is a depth");
     let panel = |title, unit, number| {
         empty_board_panel(title, unit, &measured, ["alpha-beta", "MTD(f)"], number)
@@ -433,7 +433,7 @@ pub(super) fn mtdf(lab: &Lab) -> Result<Finding, AgentError> {
             times(last.seconds.low),
             times(last.seconds.high),
         ),
-        ruling,
+        verdict,
         because,
         tables: vec![
             Table::new(
@@ -461,14 +461,14 @@ pub(super) fn mtdf(lab: &Lab) -> Result<Finding, AgentError> {
             caption: "The vertical axes are logarithmic.".to_owned(),
             plot: Plot::Lines(vec![
                 panel("time", Unit::Seconds, |search| search.seconds),
-                panel("leaves", Unit::Count, |search| search.work.leaves.max(1) as f64),
+                panel("leaves", Unit::Count, |search| search.stats.leaves.max(1) as f64),
             ]),
         }],
     })
 }
 
 /// Leaves and time have to be saved at every depth.
-fn rule_on_mtdf(depths: &[u32], factors: &[[Interval; 2]]) -> (Ruling, String) {
+fn judge_mtdf(depths: &[u32], factors: &[[Interval; 2]]) -> (Verdict, String) {
     let fewer = Count::above(1.0, factors.iter().map(|[leaves, _]| *leaves));
     let faster = Count::above(1.0, factors.iter().map(|[_, seconds]| *seconds));
     let both = Count::above(1.0, factors.iter().flatten().copied());
@@ -484,7 +484,7 @@ fn rule_on_mtdf(depths: &[u32], factors: &[[Interval; 2]]) -> (Ruling, String) {
         faster.borne_out,
         depths.len()
     );
-    (both.ruling(), because)
+    (both.verdict(), because)
 }
 
 #[cfg(test)]
@@ -497,42 +497,42 @@ mod tests {
 
     #[test]
     fn one_difference_refutes_equality_in_part() {
-        assert_eq!(rule_on_differences(0, 100), Ruling::Holds);
-        assert_eq!(rule_on_differences(1, 100), Ruling::HoldsInPart);
-        assert_eq!(rule_on_differences(60, 100), Ruling::DoesNotHold);
+        assert_eq!(judge_differences(0, 100), Verdict::Holds);
+        assert_eq!(judge_differences(1, 100), Verdict::HoldsInPart);
+        assert_eq!(judge_differences(60, 100), Verdict::DoesNotHold);
     }
 
     #[test]
     fn pruning_has_to_save_more_with_every_ply() {
-        let rule = |nodes: &[f64], seconds: f64| {
+        let judge = |nodes: &[f64], seconds: f64| {
             let factors: Vec<_> = nodes.iter().map(|&nodes| [near(nodes), near(seconds)]).collect();
-            rule_on_pruning(&factors).0
+            judge_pruning(&factors).0
         };
-        assert_eq!(rule(&[1.0, 2.0, 4.0, 8.0], 3.0), Ruling::Holds);
-        assert_eq!(rule(&[1.0, 2.0, 8.0, 4.0], 3.0), Ruling::HoldsInPart);
-        assert_eq!(rule(&[1.0, 2.0, 4.0, 8.0], 0.5), Ruling::HoldsInPart);
-        assert_eq!(rule(&[1.0, 0.5, 0.4, 0.3], 0.5), Ruling::DoesNotHold);
+        assert_eq!(judge(&[1.0, 2.0, 4.0, 8.0], 3.0), Verdict::Holds);
+        assert_eq!(judge(&[1.0, 2.0, 8.0, 4.0], 3.0), Verdict::HoldsInPart);
+        assert_eq!(judge(&[1.0, 2.0, 4.0, 8.0], 0.5), Verdict::HoldsInPart);
+        assert_eq!(judge(&[1.0, 0.5, 0.4, 0.3], 0.5), Verdict::DoesNotHold);
     }
 
     #[test]
     fn patience_is_tried_by_both_searches() {
-        assert_eq!(rule_on_patience([5.0, 3.0]).0, Ruling::Holds);
-        assert_eq!(rule_on_patience([5.0, 0.3]).0, Ruling::HoldsInPart);
-        assert_eq!(rule_on_patience([0.005, 0.003]).0, Ruling::DoesNotHold);
-        assert!(rule_on_patience([0.005, 0.003]).1.contains("0.50 % and 0.30 %"));
+        assert_eq!(judge_patience([5.0, 3.0]).0, Verdict::Holds);
+        assert_eq!(judge_patience([5.0, 0.3]).0, Verdict::HoldsInPart);
+        assert_eq!(judge_patience([0.005, 0.003]).0, Verdict::DoesNotHold);
+        assert!(judge_patience([0.005, 0.003]).1.contains("0.50 % and 0.30 %"));
     }
 
     #[test]
     fn mtdf_has_to_save_leaves_and_time() {
         let depths = [2, 4, 6];
-        let rule =
-            |factors: [[f64; 2]; 3]| rule_on_mtdf(&depths, &factors.map(|pair| pair.map(near)));
-        assert_eq!(rule([[2.0, 2.0]; 3]).0, Ruling::Holds);
-        let (ruling, because) = rule([[2.0, 0.5], [2.0, 2.0], [2.0, 3.0]]);
-        assert_eq!(ruling, Ruling::HoldsInPart);
+        let judge =
+            |factors: [[f64; 2]; 3]| judge_mtdf(&depths, &factors.map(|pair| pair.map(near)));
+        assert_eq!(judge([[2.0, 2.0]; 3]).0, Verdict::Holds);
+        let (verdict, because) = judge([[2.0, 0.5], [2.0, 2.0], [2.0, 3.0]]);
+        assert_eq!(verdict, Verdict::HoldsInPart);
         assert!(because.ends_with("from depth 4 on it is faster"), "{because}");
-        let (ruling, because) = rule([[0.5, 0.5], [0.5, 2.0], [0.5, 0.5]]);
-        assert_eq!(ruling, Ruling::DoesNotHold);
+        let (verdict, because) = judge([[0.5, 0.5], [0.5, 2.0], [0.5, 0.5]]);
+        assert_eq!(verdict, Verdict::DoesNotHold);
         assert!(because.ends_with("it is not faster"), "{because}");
     }
 

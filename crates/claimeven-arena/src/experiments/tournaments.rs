@@ -1,14 +1,14 @@
 //! Claims that tournaments decide.
 
-use claimeven_search::{AgentError, Evaluation};
+use claimeven_search::{AgentError, Heuristic};
 
 use super::exact::Answers;
 use super::finding::{
-    Cell, Count, Figure, Finding, Plot, RangePanel, RangeRow, Ruling, Table, Unit, elo, percent,
+    Cell, Count, Figure, Finding, Plot, RangePanel, RangeRow, Table, Unit, Verdict, elo, percent,
     thousands,
 };
 use super::lab::{BALANCED, Lab, agent};
-use super::matches::rule_on_steps;
+use super::matches::judge_steps;
 use crate::rating::{PairScore, ratings};
 use crate::roster::AgentSpec;
 use crate::statistics::Interval;
@@ -36,9 +36,9 @@ fn round_robin(
             let is_step = upper == lower + 1;
             let games = if is_step { neighbours } else { others };
             let played = lab.play([&players[upper], &players[lower]], &openings, games)?;
-            let [won, drawn, _] = played.standing.results;
+            let [won, drawn, _] = played.status.results;
             let points = won as f64 + 0.5 * drawn as f64;
-            let games = played.standing.games() as f64;
+            let games = played.status.games() as f64;
             scores.push(PairScore { players: [upper, lower], points, games });
             if is_step {
                 steps.push(played.score());
@@ -53,7 +53,7 @@ pub(super) fn evaluations(lab: &Lab) -> Result<Finding, AgentError> {
     let games = lab.either(100, 2);
     // The rating of the first one is the zero of the scale.
     let mut names = vec!["terminal"];
-    names.extend(Evaluation::names().filter(|&name| name != "terminal"));
+    names.extend(Heuristic::names().filter(|&name| name != "terminal"));
     let meetings = (names.len() * (names.len() - 1) / 2) as u64;
     lab.more(meetings * games * depths.len() as u64);
     let mut ratings: Vec<Vec<Interval>> = vec![Vec::new(); names.len()];
@@ -115,7 +115,7 @@ pub(super) fn evaluations(lab: &Lab) -> Result<Finding, AgentError> {
             lab.seed
         )],
         measured: format!("The best: {}.", best.join(", ")),
-        ruling: count.ruling(),
+        verdict: count.verdict(),
         because: count.words("ratings"),
         tables: vec![Table {
             caption: "Elo above `terminal` of the same depth, with 95 % intervals".to_owned(),
@@ -169,7 +169,7 @@ pub(super) fn ladder(lab: &Lab) -> Result<Finding, AgentError> {
         elos.push(RangeRow { name: player.to_string(), value: elo });
         rates.push(RangeRow { name: player.to_string(), value: rate });
     }
-    let (ruling, because) = rule_on_ladder(&scores, &falls);
+    let (verdict, because) = judge_ladder(&scores, &falls);
     let [bottom, top] = [elos[0].value, elos[elos.len() - 1].value];
     let by_score = |a: &&Interval, b: &&Interval| a.middle.total_cmp(&b.middle);
     let smallest = *scores.iter().min_by(by_score).expect("there are steps");
@@ -200,7 +200,7 @@ pub(super) fn ladder(lab: &Lab) -> Result<Finding, AgentError> {
             percent(smallest),
             percent(largest)
         ),
-        ruling,
+        verdict,
         because,
         tables: vec![Table::new(
             "The ladder: Elo, how often a move gives away a win or a draw where it can, and the \
@@ -221,15 +221,15 @@ pub(super) fn ladder(lab: &Lab) -> Result<Finding, AgentError> {
 }
 
 /// Every level has to beat the one below and to err less.
-fn rule_on_ladder(scores: &[Interval], falls: &[Interval]) -> (Ruling, String) {
-    let (wins, because) = rule_on_steps(scores);
+fn judge_ladder(scores: &[Interval], falls: &[Interval]) -> (Verdict, String) {
+    let (wins, because) = judge_steps(scores);
     let fewer = Count::above(0.0, falls.iter().copied());
-    let ruling = match (wins, fewer.ruling()) {
-        (Ruling::Holds, Ruling::Holds) => Ruling::Holds,
-        (Ruling::DoesNotHold, _) | (_, Ruling::DoesNotHold) => Ruling::DoesNotHold,
-        _ => Ruling::HoldsInPart,
+    let verdict = match (wins, fewer.verdict()) {
+        (Verdict::Holds, Verdict::Holds) => Verdict::Holds,
+        (Verdict::DoesNotHold, _) | (_, Verdict::DoesNotHold) => Verdict::DoesNotHold,
+        _ => Verdict::HoldsInPart,
     };
-    (ruling, format!("in matches {because}; in errors {}", fewer.words("steps")))
+    (verdict, format!("in matches {because}; in errors {}", fewer.words("steps")))
 }
 
 #[cfg(test)]
@@ -242,11 +242,11 @@ mod tests {
         let equal = Interval { low: 0.45, middle: 0.5, high: 0.55 };
         let fewer = Interval { low: 0.01, middle: 0.03, high: 0.05 };
         let same = Interval { low: -0.01, middle: 0.0, high: 0.01 };
-        let rule = |scores: &[Interval], falls: &[Interval]| rule_on_ladder(scores, falls).0;
-        assert_eq!(rule(&[beats, beats], &[fewer, fewer]), Ruling::Holds);
-        assert_eq!(rule(&[beats, beats], &[fewer, same]), Ruling::HoldsInPart);
-        assert_eq!(rule(&[beats, equal], &[fewer, fewer]), Ruling::HoldsInPart);
-        assert_eq!(rule(&[equal, equal], &[fewer, fewer]), Ruling::DoesNotHold);
-        assert_eq!(rule(&[beats, beats], &[same, same]), Ruling::DoesNotHold);
+        let judge = |scores: &[Interval], falls: &[Interval]| judge_ladder(scores, falls).0;
+        assert_eq!(judge(&[beats, beats], &[fewer, fewer]), Verdict::Holds);
+        assert_eq!(judge(&[beats, beats], &[fewer, same]), Verdict::HoldsInPart);
+        assert_eq!(judge(&[beats, equal], &[fewer, fewer]), Verdict::HoldsInPart);
+        assert_eq!(judge(&[equal, equal], &[fewer, fewer]), Verdict::DoesNotHold);
+        assert_eq!(judge(&[beats, beats], &[same, same]), Verdict::DoesNotHold);
     }
 }

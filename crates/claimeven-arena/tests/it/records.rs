@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use claimeven_arena::{
-    AgentSpec, Clock, Contest, GameRecord, OlderRecord, Openings, Reason, TimeControl, pgn,
+    AgentSpec, Clock, GameRecord, LegacyRecord, Match, Openings, Reason, TimeControl, pgn,
 };
 use claimeven_game::{Ruleset, Setup};
 use serde_json::json;
@@ -23,7 +23,7 @@ fn games_in_time(
 ) -> Vec<GameRecord> {
     let [first, second] = players.map(|text| text.parse::<AgentSpec>().unwrap());
     let openings = openings.choose(setup, 3, 7).unwrap();
-    let contest = Contest {
+    let planned = Match {
         setup,
         players: [&first, &second],
         openings: &openings,
@@ -34,7 +34,7 @@ fn games_in_time(
         threads: 2,
     };
     let mut games = Vec::new();
-    contest.run(|pair, _| games.extend(pair.iter().cloned())).unwrap();
+    planned.run(|pair, _| games.extend(pair.iter().cloned())).unwrap();
     assert_eq!(games.len(), 6);
     games
 }
@@ -213,7 +213,7 @@ fn another_seed_or_player_would_have_chosen_otherwise() {
 #[test]
 fn the_older_format_has_the_fields_that_it_always_had() {
     for game in matches().iter().flatten() {
-        let older = serde_json::to_value(OlderRecord::new(game).unwrap()).unwrap();
+        let older = serde_json::to_value(LegacyRecord::new(game).unwrap()).unwrap();
         assert_eq!(older["moves_count"], game.moves.len());
         assert_eq!(older["first_player"], game.first_player + 1);
         assert_eq!(older["winner"], game.result.winner.map_or(0, |winner| winner + 1));
@@ -232,7 +232,7 @@ fn the_older_format_has_the_fields_that_it_always_had() {
         assert_eq!(discs.count(), game.moves.len());
     }
     let game = game();
-    let older = serde_json::to_string(&OlderRecord::new(&game).unwrap()).unwrap();
+    let older = serde_json::to_string(&LegacyRecord::new(&game).unwrap()).unwrap();
     assert!(older.contains(r#""player_one_settings":{"AI":"alphabeta","options":{"depth":"2"}}"#));
     assert!(older.contains(r#""player_two_settings":{"AI":"random","options":{}}"#), "{older}");
     // Moves stand in their order, not in that of their texts.

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use claimeven_arena::speak_ugi;
+use claimeven_arena::run_ugi;
 use claimeven_game::Setup;
 
 /// All that is answered to some lines.
 fn answers(agent: &str, lines: &[&str]) -> Vec<String> {
     let mut output = Vec::new();
     let input = lines.join("\n");
-    speak_ugi(input.as_bytes(), &mut output, agent.parse().unwrap(), Setup::STANDARD).unwrap();
+    run_ugi(input.as_bytes(), &mut output, agent.parse().unwrap(), Setup::STANDARD).unwrap();
     String::from_utf8(output).unwrap().lines().map(str::to_owned).collect()
 }
 
@@ -122,7 +122,7 @@ fn a_search_can_be_stopped_and_asked_meanwhile_whether_it_is_ready() {
         let output = output.clone();
         thread::spawn(move || {
             let input = BufReader::new(Lines { input, left: Vec::new() });
-            speak_ugi(input, output, "timed:ms=3600000".parse().unwrap(), Setup::STANDARD).unwrap();
+            run_ugi(input, output, "timed:ms=3600000".parse().unwrap(), Setup::STANDARD).unwrap();
         })
     };
     send(&commands, "position startpos\ngo infinite\nisready\n");

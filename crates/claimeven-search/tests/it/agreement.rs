@@ -2,8 +2,8 @@
 
 use claimeven_game::{Column, Outcome, Position};
 use claimeven_search::{
-    Agent, AlphaBeta, Bound, Decision, DepthParameters, Evaluation, Limits, Minimax, Mtdf, Ties,
-    Timed, Value,
+    Agent, AlphaBeta, BoundKind, Decision, DepthParameters, Heuristic, IterativeDeepening, Limits,
+    Minimax, Mtdf, TieBreak, Value,
 };
 use proptest::prelude::*;
 
@@ -14,13 +14,14 @@ fn decide(agent: &mut dyn Agent, position: &Position) -> Decision {
 }
 
 fn parameters() -> impl Strategy<Value = DepthParameters> {
-    let names: Vec<&str> = Evaluation::names().collect();
-    let strategy = (1..=4_u32, prop::sample::select(names), prop::sample::select(&Ties::ALL[..]));
-    (strategy, any::<u64>()).prop_map(|((depth, name, ties), seed)| DepthParameters {
+    let names: Vec<&str> = Heuristic::names().collect();
+    let strategy =
+        (1..=4_u32, prop::sample::select(names), prop::sample::select(&TieBreak::ALL[..]));
+    (strategy, any::<u64>()).prop_map(|((depth, name, tie_break), seed)| DepthParameters {
         depth,
         time: None,
-        evaluation: Evaluation::named(name).unwrap(),
-        ties,
+        heuristic: Heuristic::named(name).unwrap(),
+        tie_break,
         seed,
     })
 }
@@ -39,22 +40,22 @@ proptest! {
         let every = decide(&mut alphabeta(true), &position);
         let mtdf = decide(&mut Mtdf::new(parameters.clone(), 1), &position);
 
-        prop_assert!(pruned.work.nodes <= every.work.nodes);
-        prop_assert!(every.work.nodes <= minimax.work.nodes);
+        prop_assert!(pruned.stats.nodes <= every.stats.nodes);
+        prop_assert!(every.stats.nodes <= minimax.stats.nodes);
         prop_assert_eq!(&every.columns, &minimax.columns);
-        prop_assert_eq!(&pruned.line, &minimax.line);
+        prop_assert_eq!(&pruned.pv, &minimax.pv);
         for (name, decision) in [("alphabeta", &pruned), ("every", &every), ("mtdf", &mtdf)] {
             prop_assert_eq!(decision.value, minimax.value, "{}\n{}", name, position);
             prop_assert_eq!(decision.column, minimax.column, "{}\n{}", name, position);
-            prop_assert_eq!(decision.line[0], decision.column);
+            prop_assert_eq!(decision.pv[0], decision.column);
             check_bounds(decision, &minimax)?;
         }
 
         // The timed search prefers its last best move, and stops as soon as a game's end is proven.
-        let timed = decide(&mut Timed::new(parameters, 1), &position);
+        let timed = decide(&mut IterativeDeepening::new(parameters, 1), &position);
         prop_assert_eq!(timed.value, minimax.value, "timed\n{}", position);
         prop_assert_eq!(minimax.columns[timed.column.index()].unwrap().value, minimax.value);
-        if timed.work.depth == minimax.work.depth {
+        if timed.stats.depth == minimax.stats.depth {
             check_bounds(&timed, &minimax)?;
         }
     }
@@ -79,10 +80,10 @@ proptest! {
         ] {
             let decision = decide(agent, &position);
             let mut end = position;
-            for &column in &decision.line {
+            for &column in &decision.pv {
                 end.play(column).unwrap();
             }
-            let plies = decision.line.len() as u32;
+            let plies = decision.pv.len() as u32;
             match decision.value {
                 Value::Win(expected) | Value::Loss(expected) => {
                     prop_assert_eq!(plies, expected);
@@ -102,9 +103,9 @@ fn check_bounds(decision: &Decision, minimax: &Decision) -> Result<(), TestCaseE
         let (Some(known), Some(truth)) = (known, truth) else { continue };
         let [value, truth] = [known.value, truth.value].map(order);
         match known.bound {
-            Bound::Exact => prop_assert_eq!(value, truth),
-            Bound::AtMost => prop_assert!(truth <= value),
-            Bound::AtLeast => prop_assert!(truth >= value),
+            BoundKind::Exact => prop_assert_eq!(value, truth),
+            BoundKind::Upper => prop_assert!(truth <= value),
+            BoundKind::Lower => prop_assert!(truth >= value),
         }
     }
     Ok(())
@@ -125,17 +126,17 @@ fn ties_are_broken_as_asked() {
     let setup = claimeven_game::Setup::STANDARD;
     let empty = Position::new(setup);
     // The game cannot end within three plies, so all columns are equal to this evaluation.
-    let column = |ties, seed| {
-        let evaluation = Evaluation::named("terminal").unwrap();
-        let parameters = DepthParameters { depth: 3, time: None, evaluation, ties, seed };
+    let column = |tie_break, seed| {
+        let heuristic = Heuristic::named("terminal").unwrap();
+        let parameters = DepthParameters { depth: 3, time: None, heuristic, tie_break, seed };
         decide(&mut AlphaBeta { parameters, every_move: false }, &empty).column.number()
     };
-    assert_eq!(column(Ties::First, 1), 1);
-    assert_eq!(column(Ties::Last, 1), 7);
-    assert_eq!(column(Ties::Centre, 1), 4);
-    let random: Vec<u8> = (0..40).map(|seed| column(Ties::Random, seed)).collect();
+    assert_eq!(column(TieBreak::First, 1), 1);
+    assert_eq!(column(TieBreak::Last, 1), 7);
+    assert_eq!(column(TieBreak::Centre, 1), 4);
+    let random: Vec<u8> = (0..40).map(|seed| column(TieBreak::Random, seed)).collect();
     assert!((1..=7).all(|column| random.contains(&column)), "{random:?}");
-    assert_eq!(random, (0..40).map(|seed| column(Ties::Random, seed)).collect::<Vec<u8>>());
+    assert_eq!(random, (0..40).map(|seed| column(TieBreak::Random, seed)).collect::<Vec<u8>>());
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use claimeven_game::{Position, Ruleset, Setup};
 use claimeven_search::{
-    Agent, AlphaBeta, DepthParameters, Limits, Mcts, MctsParameters, Minimax, Mtdf, Perfect,
-    Thought, Thoughts, Ties, Timed,
+    Agent, AlphaBeta, DepthParameters, IterativeDeepening, Limits, Mcts, MctsParameters, Minimax,
+    Mtdf, Perfect, SearchInfo, SearchMonitor, TieBreak,
 };
 use claimeven_solver::Options;
 
@@ -20,9 +20,9 @@ fn thinkers() -> Vec<(&'static str, Box<dyn Agent>)> {
         ("minimax", Box::new(Minimax { parameters: parameters.clone() })),
         ("alphabeta", Box::new(AlphaBeta { parameters: parameters.clone(), every_move: true })),
         ("mtdf", Box::new(Mtdf::new(parameters.clone(), 1))),
-        ("timed", Box::new(Timed::new(parameters, 1))),
+        ("timed", Box::new(IterativeDeepening::new(parameters, 1))),
         ("mcts", Box::new(Mcts::new(simulations))),
-        ("perfect", Box::new(Perfect::new(Options::default(), Ties::default(), 0))),
+        ("perfect", Box::new(Perfect::new(Options::default(), TieBreak::default(), 0))),
     ]
 }
 
@@ -52,7 +52,7 @@ fn nodes_are_kept() {
     let limits = Limits { nodes: Some(5_000), ..Limits::default() };
     for (name, mut agent) in thinkers() {
         let decision = agent.decide(&large_board(), &limits).unwrap();
-        assert!(decision.work.nodes <= 20_000, "{name}: {}", decision.work.nodes);
+        assert!(decision.stats.nodes <= 20_000, "{name}: {}", decision.stats.nodes);
         let again = agent.decide(&large_board(), &limits).unwrap();
         assert!(large_board().legal().any(|column| column == again.column), "{name}");
     }
@@ -78,11 +78,11 @@ fn a_search_is_watched_while_it_runs() {
     let is_slow = |name| matches!(name, "minimax" | "alphabeta" | "mtdf");
     for (name, mut agent) in thinkers() {
         let cancel = Arc::new(AtomicBool::new(false));
-        let thoughts = Arc::new(Thoughts::default());
+        let monitor = Arc::new(SearchMonitor::default());
         let limits = Limits {
             depth: Some(12).filter(|_| name != "timed"),
             cancel: Some(Arc::clone(&cancel)),
-            thoughts: Some(Arc::clone(&thoughts)),
+            monitor: Some(Arc::clone(&monitor)),
             ..Limits::default()
         };
         // The solver is through with columns on a smaller board only.
@@ -90,11 +90,11 @@ fn a_search_is_watched_while_it_runs() {
         let thinking = thread::spawn(move || agent.decide(&position, &limits).unwrap());
         let start = Instant::now();
         let seen_growing = loop {
-            let earlier = thoughts.now();
+            let earlier = monitor.snapshot();
             thread::sleep(Duration::from_millis(5));
-            let later = thoughts.now();
-            let has_line = !later.line.is_empty() || is_slow(name);
-            if later.nodes > earlier.nodes && has_line || thinking.is_finished() {
+            let later = monitor.snapshot();
+            let has_pv = !later.pv.is_empty() || is_slow(name);
+            if later.nodes > earlier.nodes && has_pv || thinking.is_finished() {
                 break !thinking.is_finished();
             }
             assert!(start.elapsed() < Duration::from_mins(1), "{name} tells nothing");
@@ -102,32 +102,32 @@ fn a_search_is_watched_while_it_runs() {
         cancel.store(true, Ordering::Relaxed);
         let decision = thinking.join().unwrap();
         assert!(seen_growing || name == "perfect", "{name} had decided before it told anything");
-        let told = thoughts.now();
+        let told = monitor.snapshot();
         assert!(told.nodes > 0, "{name}");
         if !is_slow(name) {
-            assert!(!told.line.is_empty() && told.value.is_some(), "{name}: {told:?}");
+            assert!(!told.pv.is_empty() && told.value.is_some(), "{name}: {told:?}");
         }
         if name == "timed" {
             assert!(told.depth > 0, "{told:?}");
         }
-        assert!(decision.work.nodes > 0);
+        assert!(decision.stats.nodes > 0);
     }
 }
 
 #[test]
 fn the_last_thought_is_the_decision() {
-    let thoughts = Arc::new(Thoughts::default());
+    let monitor = Arc::new(SearchMonitor::default());
     for (name, mut agent) in thinkers() {
         let limits = Limits {
             depth: Some(5),
             simulations: Some(512),
-            thoughts: Some(Arc::clone(&thoughts)),
+            monitor: Some(Arc::clone(&monitor)),
             ..Limits::default()
         };
         let decision = agent.decide(&standard("444437"), &limits).unwrap();
-        let Thought { depth, value, line, .. } = thoughts.now();
-        assert_eq!((depth, value), (decision.work.depth, Some(decision.value)), "{name}");
-        assert!(decision.line.starts_with(&line) && !line.is_empty(), "{name}: {line:?}");
+        let SearchInfo { depth, value, pv, .. } = monitor.snapshot();
+        assert_eq!((depth, value), (decision.stats.depth, Some(decision.value)), "{name}");
+        assert!(decision.pv.starts_with(&pv) && !pv.is_empty(), "{name}: {pv:?}");
     }
 }
 
@@ -140,7 +140,7 @@ fn depth_and_simulations_are_capped() {
         }
         let decision = agent.decide(&large_board(), &limits).unwrap();
         let expected = if name == "mcts" { (0, 70) } else { (3, 0) };
-        assert_eq!((decision.work.depth, decision.work.simulations), expected, "{name}");
+        assert_eq!((decision.stats.depth, decision.stats.simulations), expected, "{name}");
         assert!(!decision.stopped, "{name}");
     }
 }

@@ -1,7 +1,7 @@
 //! The players and their evaluations, through the crate's public door.
 
 mod agreement;
-mod evaluations;
+mod heuristics;
 mod limits;
 mod players;
 mod positions;

@@ -2,8 +2,8 @@
 
 use claimeven_game::{Column, Position, Ruleset, Setup};
 use claimeven_search::{
-    Agent, AgentError, Decision, DepthParameters, Evaluation, Influence, LEVELS, Level, Limits,
-    Mcts, MctsParameters, Minimax, Perfect, Random, Ties, Value,
+    Agent, AgentError, Decision, DepthParameters, Heuristic, Influence, LEVELS, Level, Limits,
+    Mcts, MctsParameters, Minimax, Perfect, Random, TieBreak, Value,
 };
 use claimeven_solver::{Options, Solver, embedded_books};
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn mcts(simulations: u64, seed: u64) -> Mcts {
 
 fn perfect() -> Perfect {
     let options = Options::default().with_books(embedded_books());
-    Perfect::new(options, Ties::default(), 0)
+    Perfect::new(options, TieBreak::default(), 0)
 }
 
 fn level(number: usize, seed: u64) -> Level {
@@ -49,7 +49,7 @@ proptest! {
     fn every_player_plays_every_game(position in positions(90), seed in any::<u64>()) {
         let agents: [&mut dyn Agent; 5] = [
             &mut Random { seed },
-            &mut Influence { ties: Ties::Random, seed },
+            &mut Influence { tie_break: TieBreak::Random, seed },
             &mut mcts(50, seed),
             &mut level(1, seed),
             &mut level(4, seed),
@@ -58,7 +58,7 @@ proptest! {
             let decision = decide(agent, &position);
             prop_assert!(position.legal().any(|column| column == decision.column));
             let mut after = position;
-            for &column in &decision.line {
+            for &column in &decision.pv {
                 prop_assert!(after.play(column).is_ok());
             }
         }
@@ -132,7 +132,7 @@ proptest! {
         prop_assume!(setup == lines);
         let parameters = DepthParameters {
             depth: 12,
-            evaluation: Evaluation::named("terminal").unwrap(),
+            heuristic: Heuristic::named("terminal").unwrap(),
             ..DepthParameters::default()
         };
         prop_assume!(setup.cells() - position.ply() <= 8);
@@ -153,7 +153,7 @@ fn mcts_proves_short_wins_and_averts_short_losses() {
     assert!(matches!(decision.value, Value::Win(3)), "{:?}", decision.value);
     assert!([3, 6].contains(&decision.column.number()));
     // A proof ends the search.
-    assert!(decision.work.simulations < 10_000);
+    assert!(decision.stats.simulations < 10_000);
 
     let decision = decide(&mut mcts(2_000, 1), &from_moves("445"));
     assert!([3, 5, 6].contains(&decision.column.number()), "{}", decision.column);
@@ -168,18 +168,18 @@ fn mcts_without_proofs_simulates_to_the_end() {
     let parameters =
         MctsParameters { simulations: 300, proofs: false, ..MctsParameters::default() };
     let decision = decide(&mut Mcts::new(parameters), &from_moves("414141"));
-    assert_eq!((decision.column.number(), decision.work.simulations), (4, 300));
+    assert_eq!((decision.column.number(), decision.stats.simulations), (4, 300));
     assert!(matches!(decision.value, Value::Chance(chance) if chance > 0.9));
 }
 
 #[test]
 fn mcts_goes_on_from_what_it_knows() {
     let mut player = mcts(2_000, 3);
-    let fresh = decide(&mut player, &from_moves("44")).work.nodes;
+    let fresh = decide(&mut player, &from_moves("44")).stats.nodes;
     let (mut next, column) = (from_moves("44"), decide(&mut player, &from_moves("44")).column);
     next.play(column).unwrap();
     next.play(Column::from_index(3).unwrap()).unwrap();
-    let again = decide(&mut player, &next).work.nodes;
+    let again = decide(&mut player, &next).stats.nodes;
     assert!(again > fresh, "{again} nodes, {fresh} without a past");
     // Another game on another board has nothing to do with it.
     let other = Position::new(Setup::new(4, 4, 3, Ruleset::Lines).unwrap());

@@ -3,19 +3,19 @@
 use claimeven_game::{Position, Ruleset, Setup};
 use proptest::prelude::*;
 
-/// Setups of up to `most_cells` cells, in both rulesets, with lines of two to five.
-pub(crate) fn setups(most_cells: u32) -> impl Strategy<Value = Setup> {
+/// Setups of up to `max_cells` cells, in both rulesets, with lines of two to five.
+pub(crate) fn setups(max_cells: u32) -> impl Strategy<Value = Setup> {
     let rulesets = prop_oneof![Just(Ruleset::Standard), Just(Ruleset::Lines)];
     let setup = (1..=9_u8, 1..=9_u8, 2..=5_u8, rulesets);
     setup.prop_filter_map("the board is too large", move |(cols, rows, connect, ruleset)| {
         let setup = Setup::new(cols, rows, connect, ruleset).ok()?;
-        (setup.cells() <= most_cells).then_some(setup)
+        (setup.cells() <= max_cells).then_some(setup)
     })
 }
 
 /// Unfinished positions of such setups.
-pub(crate) fn positions(most_cells: u32) -> impl Strategy<Value = Position> {
-    (setups(most_cells), prop::collection::vec(any::<u8>(), 0..60))
+pub(crate) fn positions(max_cells: u32) -> impl Strategy<Value = Position> {
+    (setups(max_cells), prop::collection::vec(any::<u8>(), 0..60))
         .prop_map(|(setup, choices)| random_position(setup, &choices))
 }
 

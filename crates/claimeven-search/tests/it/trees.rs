@@ -2,8 +2,8 @@
 
 use claimeven_game::{Column, Position, Ruleset, Setup};
 use claimeven_search::{
-    Agent, AlphaBeta, Bound, Content, Decision, DepthParameters, Limits, Mcts, MctsParameters,
-    Minimax, Mtdf, Node, Source, Timed, Tree, Value,
+    Agent, AlphaBeta, BoundKind, Content, Decision, DepthParameters, IterativeDeepening, Limits,
+    Mcts, MctsParameters, Minimax, Mtdf, Node, Source, Tree, Value,
 };
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ fn mcts(position: &Position, simulations: u64, levels: u32) -> (Decision, Tree) 
 }
 
 fn timed(position: &Position, depth: u32) -> (Decision, Tree) {
-    record(&mut Timed::new(parameters(depth), 1), position, u32::MAX)
+    record(&mut IterativeDeepening::new(parameters(depth), 1), position, u32::MAX)
 }
 
 fn mtdf(position: &Position, depth: u32) -> (Decision, Tree) {
@@ -102,9 +102,9 @@ fn check_cuts(tree: &Tree) {
         let is_closed = if is_max(node) { rank(value) >= high } else { rank(value) <= low };
         assert!(is_closed || node.pruned.is_empty(), "{node:?}");
         match bound {
-            Bound::Exact => {}
-            Bound::AtLeast => assert!(rank(value) >= high, "{node:?}"),
-            Bound::AtMost => assert!(rank(value) <= low, "{node:?}"),
+            BoundKind::Exact => {}
+            BoundKind::Lower => assert!(rank(value) >= high, "{node:?}"),
+            BoundKind::Upper => assert!(rank(value) <= low, "{node:?}"),
         }
     }
 }
@@ -125,7 +125,7 @@ proptest! {
     #[test]
     fn minimax_records_all_it_does(position in positions(42), depth in 1..4_u32, levels in 0..5_u32) {
         let (decision, tree) = minimax(&position, depth, u32::MAX);
-        prop_assert_eq!(tree.nodes.len() as u64, decision.work.nodes);
+        prop_assert_eq!(tree.nodes.len() as u64, decision.stats.nodes);
         prop_assert_eq!(tree.nodes[0].content.value().map(rank), Some(rank(decision.value)));
         check_shape(&tree);
         check_cuts(&tree);
@@ -133,7 +133,7 @@ proptest! {
         prop_assert!(tree.nodes.iter().all(|node| node.pruned.is_empty()));
 
         let (decision, tree) = minimax(&position, depth, levels);
-        prop_assert_eq!(total(&tree), decision.work.nodes);
+        prop_assert_eq!(total(&tree), decision.stats.nodes);
         prop_assert!(tree.nodes.iter().all(|node| node.level <= levels));
         check_shape(&tree);
     }
@@ -141,14 +141,14 @@ proptest! {
     #[test]
     fn alphabeta_records_all_it_does(position in positions(42), depth in 1..5_u32, levels in 0..5_u32) {
         let (decision, tree) = alphabeta(&position, depth, u32::MAX);
-        prop_assert_eq!(tree.nodes.len() as u64, decision.work.nodes);
+        prop_assert_eq!(tree.nodes.len() as u64, decision.stats.nodes);
         prop_assert_eq!(tree.nodes[0].content.value().map(rank), Some(rank(decision.value)));
         check_shape(&tree);
         check_cuts(&tree);
         check_backed_up(&tree);
 
         let (decision, tree) = alphabeta(&position, depth, levels);
-        prop_assert_eq!(total(&tree), decision.work.nodes);
+        prop_assert_eq!(total(&tree), decision.stats.nodes);
         check_shape(&tree);
     }
 
@@ -156,14 +156,14 @@ proptest! {
     fn searches_with_passes_record_all_they_do(position in positions(42), depth in 1..5_u32) {
         // The root that stands for the passes is no node of the search.
         let (decision, tree) = timed(&position, depth);
-        prop_assert_eq!(total(&tree), decision.work.nodes + 1);
+        prop_assert_eq!(total(&tree), decision.stats.nodes + 1);
         let (other_decision, other) = mtdf(&position, depth);
-        prop_assert!(total(&other) <= other_decision.work.nodes + 1);
+        prop_assert!(total(&other) <= other_decision.stats.nodes + 1);
         for (decision, tree) in [(decision, tree), (other_decision, other)] {
             prop_assert_eq!(tree.nodes[0].content.value(), Some(decision.value));
             check_shape(&tree);
             check_cuts(&tree);
-            let chosen = tree.nodes_on(&decision.line);
+            let chosen = tree.nodes_on(&decision.pv);
             prop_assert!(chosen.len() >= 3);
             prop_assert!(tree.nodes[chosen[1]].pass.is_some());
         }
@@ -172,8 +172,8 @@ proptest! {
     #[test]
     fn mcts_records_all_it_does(position in positions(42), simulations in 1..400_u64, levels in 0..5_u32) {
         let (decision, tree) = mcts(&position, simulations, u32::MAX);
-        prop_assert_eq!(tree.nodes.len() as u64, decision.work.nodes);
-        prop_assert_eq!(decision.line[0], decision.column);
+        prop_assert_eq!(tree.nodes.len() as u64, decision.stats.nodes);
+        prop_assert_eq!(decision.pv[0], decision.column);
         check_shape(&tree);
         for node in &tree.nodes {
             let visits = |node: &Node| match node.content {
@@ -185,7 +185,7 @@ proptest! {
         }
 
         let (decision, tree) = mcts(&position, simulations, levels);
-        prop_assert_eq!(total(&tree), decision.work.nodes);
+        prop_assert_eq!(total(&tree), decision.stats.nodes);
     }
 
     #[test]
@@ -195,12 +195,12 @@ proptest! {
         for (decision, tree) in [
             alphabeta(&position, depth, 3), mtdf(&position, depth), mcts(&position, 200, 4)
         ] {
-            let cut = tree.cut_to(most, &decision.line);
+            let cut = tree.cut_to(most, &decision.pv);
             prop_assert_eq!(cut.nodes.len(), most.min(tree.nodes.len()));
             prop_assert_eq!(total(&cut), total(&tree));
             check_shape(&cut);
-            let whole_line = tree.nodes_on(&decision.line).len();
-            prop_assert_eq!(cut.nodes_on(&decision.line).len(), whole_line.min(most));
+            let whole_pv = tree.nodes_on(&decision.pv).len();
+            prop_assert_eq!(cut.nodes_on(&decision.pv).len(), whole_pv.min(most));
         }
     }
 }
@@ -210,7 +210,7 @@ fn a_lines_game_and_a_large_board_have_trees_too() {
     for setup in [setup(4, 5, 3, Ruleset::Lines), setup(9, 7, 4, Ruleset::Standard)] {
         let position = Position::new(setup);
         for (decision, tree) in [minimax(&position, 3, 9), alphabeta(&position, 3, 9)] {
-            assert_eq!(total(&tree), decision.work.nodes);
+            assert_eq!(total(&tree), decision.stats.nodes);
             assert_eq!(tree.nodes[0].content.value(), Some(decision.value));
         }
     }
@@ -240,7 +240,7 @@ fn a_search_that_was_cancelled_before_it_began_has_a_root() {
     let agents: [Box<dyn Agent>; 3] = [
         Box::new(AlphaBeta::default()),
         Box::new(Mtdf::new(parameters(4), 1)),
-        Box::new(Timed::new(parameters(4), 1)),
+        Box::new(IterativeDeepening::new(parameters(4), 1)),
     ];
     for mut agent in agents {
         let (decision, tree) = agent.decide_with_tree(&position, &limits, 3).unwrap();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use claimeven_arena::{Analysis, AnalysisLimits, Analyst};
+use claimeven_arena::{Analysis, AnalysisLimits, Analyzer};
 use claimeven_game::{Column, Player, Position};
 use claimeven_search::{ColumnValue, Decision, Limits};
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ pub(crate) struct AnalysisView {
     /// The best moves, where they are known.
     best: Vec<u8>,
     /// Best play to the end of the game, where it is known.
-    line: Vec<u8>,
+    pv: Vec<u8>,
     /// Whether all of it is exact.
     exact: bool,
     /// Whether positions like this can be known exactly at all.
@@ -156,9 +156,9 @@ impl AnalysisView {
             value: analysis.value.map(ValueView::from),
             columns: (1..).zip(&analysis.columns).map(column).collect(),
             best: numbers(&mut analysis.best()),
-            line: numbers(&mut analysis.line.iter().copied()),
-            exact: outcome.is_some() || (Analyst::can_analyse(position) && analysis.is_exact()),
-            solvable: Analyst::can_analyse(position),
+            pv: numbers(&mut analysis.pv.iter().copied()),
+            exact: outcome.is_some() || (Analyzer::can_analyze(position) && analysis.is_exact()),
+            solvable: Analyzer::can_analyze(position),
             book: analysis.in_book,
             threats: Player::BOTH.map(|player| threats(position, player)),
             legal,
@@ -188,7 +188,7 @@ fn threats(position: &Position, player: Player) -> Vec<ThreatView> {
     (status = 200, body = AnalysisView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
     (status = 503, body = ErrorView),
 ))]
-pub(crate) async fn analyse(
+pub(crate) async fn analyze(
     State(app): AppState,
     Extension(address): Extension<Address>,
     Body(input): Body<AnalysisInput>,
@@ -205,7 +205,7 @@ pub(crate) async fn analyse(
     let work = move |cancel: &Arc<_>| {
         let began = Instant::now();
         let limits = AnalysisLimits { time: Some(time), cancel: Some(Arc::clone(cancel)) };
-        let analysis = study.study.with_analyst(|analyst| analyst.analyse(&position, &limits));
+        let analysis = study.study.with_analyzer(|analyzer| analyzer.analyze(&position, &limits));
         AnalysisView::new(&position, &analysis, began.elapsed())
     };
     Ok(Json(app.games.engine.run(urgency, name, work).await?))
@@ -235,7 +235,7 @@ pub(crate) struct OpinionView {
     /// policy. Empty for players that do not divide it.
     shares: Vec<f64>,
     /// How it expects the game to go on.
-    line: Vec<u8>,
+    pv: Vec<u8>,
     nodes: u64,
     simulations: u64,
     depth: u32,
@@ -268,10 +268,10 @@ impl OpinionView {
             value: decision.value.into(),
             columns: (1..).zip(decision.columns).map(column).collect(),
             shares: decision.shares,
-            line: decision.line.into_iter().map(Column::number).collect(),
-            nodes: decision.work.nodes,
-            simulations: decision.work.simulations,
-            depth: decision.work.depth,
+            pv: decision.pv.into_iter().map(Column::number).collect(),
+            nodes: decision.stats.nodes,
+            simulations: decision.stats.simulations,
+            depth: decision.stats.depth,
             ms: (decision.time.as_secs_f64() * 1e6).round() / 1e3,
             stopped: decision.stopped,
         }

@@ -361,7 +361,7 @@ pub(crate) async fn explore(
         let work = move |cancel: &Arc<_>| {
             let time = Some(Duration::from_millis(150));
             let limits = AnalysisLimits { time, cancel: Some(Arc::clone(cancel)) };
-            study.study.with_analyst(|analyst| analyst.analyse(&position, &limits))
+            study.study.with_analyzer(|analyzer| analyzer.analyze(&position, &limits))
         };
         // The games are worth showing without their moves' values, too.
         if let Ok(analysis) = app.games.engine.run(Urgency::Brief, name, work).await {

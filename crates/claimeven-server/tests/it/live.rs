@@ -117,7 +117,7 @@ async fn what_an_agent_thinks_is_told_as_it_goes() {
     let thought = socket.hear_of("thinking", |thought| thought["depth"].as_u64() > Some(2)).await;
     assert_eq!(thought["player"], 0);
     assert!(thought["nodes"].as_u64().unwrap() > 100, "{thought}");
-    assert!(!thought["line"].as_array().unwrap().is_empty());
+    assert!(!thought["pv"].as_array().unwrap().is_empty());
     let game = socket.game(|game| game["ply"] == 1).await;
     assert_eq!(game["thinking"], Value::Null);
     assert!((1000..3000).contains(&game["moves"][0]["ms"].as_u64().unwrap()));

@@ -29,7 +29,7 @@ async fn an_analysis_is_exact_from_moves_and_from_discs_that_were_set_up() {
     assert_eq!(analysis["value"]["text"], "wins in 2");
     assert_eq!((&analysis["best"], &analysis["exact"]), (&json!([3, 6]), &json!(true)));
     assert_eq!((&analysis["to_move"], &analysis["book"]), (&json!(0), &json!(true)));
-    assert_eq!(analysis["line"].as_array().unwrap().len(), 3);
+    assert_eq!(analysis["pv"].as_array().unwrap().len(), 3);
     assert_eq!(analysis["columns"][0]["at_most"], analysis["columns"][0]["at_least"]);
 
     let board = analysis["board"].as_str().unwrap().replace('\n', "/");

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use claimeven_game::{Position, Setup};
-use claimeven_search::{Agent, AgentError, AlphaBeta, Decision, Limits, Random, Value, Work};
+use claimeven_search::{
+    Agent, AgentError, AlphaBeta, Decision, Limits, Random, SearchStats, Value,
+};
 use claimeven_solver::{Options, Solver, embedded_books};
 use claimeven_zero::{TestSet, evaluate};
 
@@ -19,8 +21,8 @@ impl Agent for Exact {
             value: Value::Draw,
             columns: vec![None; 7],
             shares: Vec::new(),
-            line,
-            work: Work::default(),
+            pv: line,
+            stats: SearchStats::default(),
             time: std::time::Duration::from_millis(1),
             stopped: false,
         })

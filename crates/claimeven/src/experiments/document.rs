@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use claimeven_arena::{Cell, EXPERIMENTS, Experiment, Origin, Ruling, Table};
+use claimeven_arena::{Cell, EXPERIMENTS, Experiment, Origin, Table, Verdict};
 
 use super::{Done, Run};
 
@@ -77,7 +77,7 @@ fn summary_row(text: &mut String, Done { experiment, finding, .. }: &Done) {
         "| [{}](#{}) | {} | {} |",
         cell(experiment.claim),
         anchor(experiment.title),
-        mark(finding.ruling),
+        mark(finding.verdict),
         cell(&finding.measured)
     );
 }
@@ -107,16 +107,16 @@ fn section(text: &mut String, done: &Done) {
         "\n### {}\n\n*Claim.* {}\n\n*Run.* {}\n\n    {command}\n",
         experiment.title, experiment.claim, finding.run
     );
-    if !finding.commands.is_empty() && finding.ruling != Ruling::Skipped {
+    if !finding.commands.is_empty() && finding.verdict != Verdict::Skipped {
         text.push_str("\nA part of it alone:\n\n");
         for command in &finding.commands {
             let _ = writeln!(text, "    {command}");
         }
     }
-    let (ruling, because) = (finding.ruling, &finding.because);
+    let (verdict, because) = (finding.verdict, &finding.because);
     let _ = write!(
         text,
-        "\n*Measured.* {}\n\n*Verdict.* The claim **{ruling}**: {because}.\n",
+        "\n*Measured.* {}\n\n*Verdict.* The claim **{verdict}**: {because}.\n",
         finding.measured
     );
     for figure in &finding.figures {
@@ -145,10 +145,10 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-fn mark(ruling: Ruling) -> String {
-    match ruling {
-        Ruling::Skipped => ruling.to_string(),
-        _ => format!("**{ruling}**"),
+fn mark(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Skipped => verdict.to_string(),
+        _ => format!("**{verdict}**"),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use claimeven_arena::{Cell, Experiment, HeatPanel, Plot, Ruling};
+use claimeven_arena::{Cell, Experiment, HeatPanel, Plot, Verdict};
 
 use super::{Done, Run};
 use crate::text::counted;
@@ -23,13 +23,13 @@ pub(super) fn write(out: &mut impl Write, done: &Done) -> io::Result<()> {
     writeln!(out, "  claim     {}", plain(experiment.claim))?;
     writeln!(out, "  run       {}", plain(&finding.run))?;
     writeln!(out, "  command   {command}")?;
-    if finding.ruling != Ruling::Skipped {
+    if finding.verdict != Verdict::Skipped {
         for command in &finding.commands {
             writeln!(out, "  part      {command}")?;
         }
         writeln!(out, "  measured  {}", plain(&finding.measured))?;
     }
-    writeln!(out, "  verdict   {}: {}", finding.ruling, plain(&finding.because))?;
+    writeln!(out, "  verdict   {}: {}", finding.verdict, plain(&finding.because))?;
     for figure in &finding.figures {
         if let Plot::Heat(panels) = &figure.plot {
             for panel in panels {
@@ -48,8 +48,8 @@ pub(super) fn write(out: &mut impl Write, done: &Done) -> io::Result<()> {
 pub(super) fn write_summary(out: &mut impl Write, run: &Run, time: Duration) -> io::Result<()> {
     let width = run.done.iter().map(|done| done.experiment.name.len()).max().unwrap_or(0);
     for Done { experiment, finding, .. } in &run.done {
-        let ruling = finding.ruling;
-        writeln!(out, "{:<width$}  {ruling:<13}  {}", experiment.name, plain(experiment.claim))?;
+        let verdict = finding.verdict;
+        writeln!(out, "{:<width$}  {verdict:<13}  {}", experiment.name, plain(experiment.claim))?;
     }
     let quick = if run.quick { " (quick run: the verdicts mean nothing)" } else { "" };
     let seconds = time.as_secs_f64();

@@ -6,9 +6,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use claimeven_arena::{AgentSpec, Reason, Review, Seat};
+use claimeven_arena::{AgentSpec, Participant, Reason, Review};
 use claimeven_game::{Column, Game, Player, Ruleset, Setup};
-use claimeven_search::{Decision, Thought, Value};
+use claimeven_search::{Decision, SearchInfo, Value};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 
@@ -124,7 +124,7 @@ pub(crate) enum Hint {
 #[derive(Clone, Debug)]
 pub(crate) struct Thinking {
     pub(crate) player: Player,
-    pub(crate) thought: Thought,
+    pub(crate) thought: SearchInfo,
     pub(crate) time: Duration,
     pub(crate) is_over: bool,
 }
@@ -224,7 +224,7 @@ impl App {
     pub(crate) fn start_form(&self) -> Form {
         let seats = [0, 1].map(|index| {
             let seat = &self.session.seats()[index];
-            super::form::without_seed(seat).parse().unwrap_or(Seat::Human)
+            super::form::without_seed(seat).parse().unwrap_or(Participant::Human)
         });
         Form::start(self.session.setup(), &seats, self.session.clock())
     }
@@ -350,7 +350,7 @@ impl App {
     }
 
     /// A search reports its progress.
-    pub(crate) fn thought(&mut self, thought: Thought, time: Duration) {
+    pub(crate) fn thought(&mut self, thought: SearchInfo, time: Duration) {
         let player = self.session.position().player();
         self.thinking = Some(Thinking { player, thought, time, is_over: false });
     }
@@ -362,7 +362,7 @@ impl App {
                 self.record_value(decision.value);
                 self.thinking = Some(Thinking {
                     player: self.session.position().player(),
-                    thought: decision.thought(),
+                    thought: decision.info(),
                     time: decision.time,
                     is_over: true,
                 });
@@ -784,8 +784,8 @@ impl App {
     fn next_analyst(&mut self) {
         let opponent =
             Player::BOTH.into_iter().find_map(|player| match self.session.seat(player) {
-                Seat::Agent(spec) => Some(spec.clone()),
-                Seat::Human => None,
+                Participant::Agent(spec) => Some(spec.clone()),
+                Participant::Human => None,
             });
         self.analysis_by = match (&self.analysis_by, opponent) {
             (AnalysisBy::Off, _) => AnalysisBy::Exact,

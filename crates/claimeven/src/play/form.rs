@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use claimeven_arena::{Clock, Seat};
+use claimeven_arena::{Clock, Participant};
 use claimeven_game::{Player, Ruleset, Setup};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -63,7 +63,7 @@ const CLOCKS: &[&str] = &["none", "30", "60+1", "180+2", "300", "600+5"];
 
 impl Form {
     /// The form of the start screen.
-    pub(crate) fn start(setup: Setup, seats: &[Seat; 2], clock: Option<Clock>) -> Form {
+    pub(crate) fn start(setup: Setup, seats: &[Participant; 2], clock: Option<Clock>) -> Form {
         let [first, second] = seats;
         let size = format!("{}x{}", setup.cols(), setup.rows());
         Form::new(vec![
@@ -119,10 +119,10 @@ impl Form {
     }
 
     /// The players of the first two fields.
-    pub(crate) fn seats(&self) -> Result<[Seat; 2], String> {
+    pub(crate) fn seats(&self) -> Result<[Participant; 2], String> {
         let seat = |index: usize| {
             let text = self.fields[index].text.trim();
-            text.parse::<Seat>().map_err(|error| error.to_string())
+            text.parse::<Participant>().map_err(|error| error.to_string())
         };
         Ok([seat(0)?, seat(1)?])
     }
@@ -166,7 +166,7 @@ impl Field {
 }
 
 /// The player without its seed.
-pub(crate) fn without_seed(seat: &Seat) -> String {
+pub(crate) fn without_seed(seat: &Participant) -> String {
     let text = seat.to_string();
     match text.rfind("seed=") {
         Some(start) => text[..start].trim_end_matches([',', ':']).to_owned(),

@@ -7,9 +7,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{AgentSpec, Reason, Review, ReviewOptions, Seat};
+use claimeven_arena::{AgentSpec, Participant, Reason, Review, ReviewOptions};
 use claimeven_game::{Column, Player, Setup};
-use claimeven_search::{Agent, Decision, Limits, Thoughts};
+use claimeven_search::{Agent, Decision, Limits, SearchMonitor};
 
 use super::app::{ANALYSIS_TIME, hint_agent};
 use super::session::{GameSession, Played};
@@ -178,7 +178,7 @@ impl PlainGame {
                 self.write_header(out)?;
             }
             Command::Seat(player, text) => {
-                let changed = match text.parse::<Seat>() {
+                let changed = match text.parse::<Participant>() {
                     Ok(seat) => self.session.set_seat(player, seat),
                     Err(error) => Err(error.into()),
                 };
@@ -226,15 +226,15 @@ impl PlainGame {
 
     fn play_agent_move(&mut self, mover: Player, out: &mut impl Write) -> Result<(), Failure> {
         let setup = self.session.setup();
-        let Seat::Agent(spec) = self.session.seat(mover) else { return Ok(()) };
+        let Participant::Agent(spec) = self.session.seat(mover) else { return Ok(()) };
         let agent = match &mut self.agents[mover.index()] {
             Some(agent) => agent,
             none => none.insert(spec.build(setup, 0)?),
         };
         let left = self.session.left(mover, Duration::ZERO);
         let time = self.session.clock().zip(left).map(|(clock, left)| clock.budget(left));
-        let thoughts = Arc::new(Thoughts::default());
-        let limits = Limits { time, thoughts: Some(Arc::clone(&thoughts)), ..Limits::default() };
+        let monitor = Arc::new(SearchMonitor::default());
+        let limits = Limits { time, monitor: Some(Arc::clone(&monitor)), ..Limits::default() };
         let position = self.session.position();
         let decision = thread::scope(|scope| -> Result<Decision, Failure> {
             let (sender, answer) = mpsc::channel();
@@ -246,7 +246,7 @@ impl PlainGame {
                 match answer.recv_timeout(REPORT_INTERVAL) {
                     Ok(decision) => return Ok(decision?),
                     Err(RecvTimeoutError::Timeout) => {
-                        let [effort, line] = thought_texts(&thoughts.now());
+                        let [effort, line] = thought_texts(&monitor.snapshot());
                         writeln!(out, "{} is thinking: {effort}, {line}", name(mover))?;
                     }
                     Err(RecvTimeoutError::Disconnected) => {
@@ -260,8 +260,8 @@ impl PlainGame {
             return Ok(());
         }
         write!(out, "\n{} plays {}", name(mover), decision.column)?;
-        if decision.work.nodes > 1 {
-            let [effort, line] = thought_texts(&decision.thought());
+        if decision.stats.nodes > 1 {
+            let [effort, line] = thought_texts(&decision.info());
             write!(out, ": {effort}, {line}")?;
         }
         writeln!(out)?;

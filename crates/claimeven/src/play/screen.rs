@@ -6,7 +6,7 @@ mod panels;
 
 use std::time::Duration;
 
-use claimeven_arena::Seat;
+use claimeven_arena::Participant;
 use claimeven_game::{Game, Player, Position};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -185,7 +185,7 @@ impl View<'_> {
         };
         let thought = &thinking.thought;
         let value = thought.value.map_or(String::new(), |value| format!("{value}, "));
-        let line: String = thought.line.iter().take(8).map(|column| column.to_char()).collect();
+        let line: String = thought.pv.iter().take(8).map(|column| column.to_char()).collect();
         let name = self.look.player_name(thinking.player);
         Line::from(format!(" {name}: {value}{} nodes, {line}", number(thought.nodes)))
     }
@@ -194,7 +194,9 @@ impl View<'_> {
         match &self.app.analysis_by {
             AnalysisBy::Off => "a: evaluate the columns".to_owned(),
             AnalysisBy::Exact => self.analyst_text("exact"),
-            AnalysisBy::Agent(spec) => self.analyst_text(&without_seed(&Seat::Agent(spec.clone()))),
+            AnalysisBy::Agent(spec) => {
+                self.analyst_text(&without_seed(&Participant::Agent(spec.clone())))
+            }
         }
     }
 

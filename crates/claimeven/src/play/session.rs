@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use claimeven_arena::{
-    AgentSpec, Clock, GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord, Seat,
+    AgentSpec, Clock, GameRecord, MoveRecord, Participant, PlayerRecord, Reason, ResultRecord,
 };
 use claimeven_game::{Column, Game, PlayError, Player, Position, Setup};
 use claimeven_search::Decision;
@@ -19,7 +19,7 @@ use crate::show::state;
 /// screens and threads.
 #[derive(Clone, Debug)]
 pub(crate) struct GameSession {
-    seats: [Seat; 2],
+    seats: [Participant; 2],
     game: Game,
     /// One entry per move of the game.
     played: Vec<Played>,
@@ -53,7 +53,7 @@ impl Played {
         Played {
             column: decision.column,
             time: decision.time,
-            nodes: decision.work.nodes,
+            nodes: decision.stats.nodes,
             value: Some(decision.value.to_string()),
         }
     }
@@ -72,7 +72,7 @@ impl GameSession {
     /// A session before the first move. Programs without a seed get a random one.
     pub(crate) fn new(
         setup: Setup,
-        seats: [Seat; 2],
+        seats: [Participant; 2],
         clock: Option<Clock>,
     ) -> Result<GameSession, Failure> {
         let [first, second] = seats;
@@ -95,7 +95,11 @@ impl GameSession {
         let setup = game.position().setup();
         let seat = |place: usize| {
             let agent = &record.players[(place + record.first_player) % 2].agent;
-            agent.parse().ok().and_then(|seat| seated(seat, setup).ok()).unwrap_or(Seat::Human)
+            agent
+                .parse()
+                .ok()
+                .and_then(|seat| seated(seat, setup).ok())
+                .unwrap_or(Participant::Human)
         };
         let played = game.moves().iter().zip(&record.moves).map(|(&column, record)| Played {
             column,
@@ -147,11 +151,11 @@ impl GameSession {
         self.clock
     }
 
-    pub(crate) fn seat(&self, player: Player) -> &Seat {
+    pub(crate) fn seat(&self, player: Player) -> &Participant {
         &self.seats[player.index()]
     }
 
-    pub(crate) fn seats(&self) -> &[Seat; 2] {
+    pub(crate) fn seats(&self) -> &[Participant; 2] {
         &self.seats
     }
 
@@ -162,13 +166,13 @@ impl GameSession {
     /// The program to move, unless the game is over or a person is to move.
     pub(crate) fn agent_to_move(&self) -> Option<&AgentSpec> {
         match self.seat(self.position().player()) {
-            Seat::Agent(spec) if !self.is_over() => Some(spec),
+            Participant::Agent(spec) if !self.is_over() => Some(spec),
             _ => None,
         }
     }
 
     pub(crate) fn has_human(&self) -> bool {
-        self.seats.contains(&Seat::Human)
+        self.seats.contains(&Participant::Human)
     }
 
     /// Plays a move; moves that were undone can no longer be redone.
@@ -182,7 +186,7 @@ impl GameSession {
     /// Undoes moves until a person is to move again, or one move if only programs play. Returns
     /// whether there was anything to undo.
     pub(crate) fn undo(&mut self) -> bool {
-        let is_human = |ply: &usize| self.seats[ply % 2] == Seat::Human;
+        let is_human = |ply: &usize| self.seats[ply % 2] == Participant::Human;
         let mut plies = (0..self.played.len()).rev();
         let last = if self.has_human() { plies.find(is_human) } else { plies.next() };
         let Some(last) = last else {
@@ -222,11 +226,11 @@ impl GameSession {
     pub(crate) fn resigner(&self) -> Option<Player> {
         let mover = self.position().player();
         let humans = [mover, mover.opponent()];
-        humans.into_iter().find(|&player| *self.seat(player) == Seat::Human)
+        humans.into_iter().find(|&player| *self.seat(player) == Participant::Human)
     }
 
     /// Replaces a player.
-    pub(crate) fn set_seat(&mut self, player: Player, seat: Seat) -> Result<(), Failure> {
+    pub(crate) fn set_seat(&mut self, player: Player, seat: Participant) -> Result<(), Failure> {
         self.seats[player.index()] = seated(seat, self.setup())?;
         Ok(())
     }
@@ -269,7 +273,8 @@ impl GameSession {
             }
             (None, None) => ResultRecord::unfinished(&self.game, 0),
         };
-        let player = |seat: &Seat| PlayerRecord { agent: seat.to_string(), name: seat.to_string() };
+        let player =
+            |seat: &Participant| PlayerRecord { agent: seat.to_string(), name: seat.to_string() };
         GameRecord {
             version: GameRecord::VERSION,
             id: self.began.clone(),
@@ -293,15 +298,15 @@ impl GameSession {
 }
 
 /// The player with a seed, if it supports the board.
-fn seated(seat: Seat, setup: Setup) -> Result<Seat, Failure> {
-    let Seat::Agent(spec) = seat else { return Ok(seat) };
+fn seated(seat: Participant, setup: Setup) -> Result<Participant, Failure> {
+    let Participant::Agent(spec) = seat else { return Ok(seat) };
     let seed: u64 = fastrand::u32(..).into();
     let spec = match spec.given("seed") {
         Some(_) => spec,
         None => spec.with("seed", &seed.to_string())?,
     };
     spec.build(setup, seed)?;
-    Ok(Seat::Agent(spec))
+    Ok(Participant::Agent(spec))
 }
 
 /// A duration in the form of a clock: `1:05`, or `9.4` below ten seconds.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use claimeven_arena::{Review, ReviewOptions, Seat};
+use claimeven_arena::{Participant, Review, ReviewOptions};
 use claimeven_game::{Game, Player, Ruleset, Setup};
-use claimeven_search::{Limits, Thought, Value};
+use claimeven_search::{Limits, SearchInfo, Value};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -19,7 +19,7 @@ use super::session::GameSession;
 const FULL: Look = Look { unicode: true, colour: true };
 const ASCII: Look = Look { unicode: false, colour: false };
 
-fn seat(text: &str) -> Seat {
+fn seat(text: &str) -> Participant {
     text.parse().unwrap()
 }
 
@@ -206,7 +206,8 @@ fn giving_up_ends_the_game_and_can_be_taken_back() {
 #[test]
 fn the_clock_ends_the_game() {
     let clock = Some("10+1".parse().unwrap());
-    let session = GameSession::new(Setup::STANDARD, [Seat::Human, Seat::Human], clock).unwrap();
+    let session =
+        GameSession::new(Setup::STANDARD, [Participant::Human, Participant::Human], clock).unwrap();
     let mut app = App::new(session, Screen::Game);
     app.tick(Duration::from_secs(4));
     keys(&mut app, "4");
@@ -238,7 +239,7 @@ fn players_and_sides_change_in_the_middle() {
     key(&mut app, KeyCode::Delete);
     keys(&mut app, "human");
     key(&mut app, KeyCode::Enter);
-    assert_eq!(app.session.seats(), &[Seat::Human, Seat::Human]);
+    assert_eq!(app.session.seats(), &[Participant::Human, Participant::Human]);
     keys(&mut app, "4");
     assert_eq!(moves(&app), "44");
 }
@@ -312,7 +313,7 @@ fn hints_come_from_the_truth_and_move_the_cursor() {
 #[test]
 fn the_truth_out_of_reach_is_an_error_and_no_end() {
     let setup = Setup::new(7, 6, 4, Ruleset::Lines).unwrap();
-    let session = GameSession::new(setup, [Seat::Human, Seat::Human], None).unwrap();
+    let session = GameSession::new(setup, [Participant::Human, Participant::Human], None).unwrap();
     let mut app = App::new(session, Screen::Game);
     keys(&mut app, "a");
     assert_eq!(app.analysis_by, AnalysisBy::Exact);
@@ -428,13 +429,16 @@ fn every_size_of_screen_is_drawn_without_panic() {
     for setup in setups.into_iter().chain(Setup::new(10, 10, 4, Ruleset::Lines)) {
         for (width, height) in sizes {
             for popup in ["", "?", "q", "o", "s", "v"] {
-                let session = GameSession::new(setup, [Seat::Human, Seat::Human], None).unwrap();
+                let session =
+                    GameSession::new(setup, [Participant::Human, Participant::Human], None)
+                        .unwrap();
                 let mut app = App::new(session, Screen::Game);
                 keys(&mut app, "12");
                 keys(&mut app, popup);
                 screen_of(&mut app, FULL, width, height);
             }
-            let session = GameSession::new(setup, [Seat::Human, Seat::Human], None).unwrap();
+            let session =
+                GameSession::new(setup, [Participant::Human, Participant::Human], None).unwrap();
             screen_of(&mut App::new(session, Screen::Start), ASCII, width, height);
         }
     }
@@ -536,8 +540,8 @@ fn snapshot_of_a_program_thinking() {
     let mut app = app("human", "timed:ms=5000,seed=1");
     keys(&mut app, "4");
     settle(&mut app);
-    let line = app.session.position().legal().take(3).collect();
-    let thought = Thought { nodes: 1_234_567, depth: 11, value: Some(Value::Points(14)), line };
+    let pv = app.session.position().legal().take(3).collect();
+    let thought = SearchInfo { nodes: 1_234_567, depth: 11, value: Some(Value::Points(14)), pv };
     app.thought(thought, Duration::from_millis(2300));
     insta::assert_snapshot!("thinking-80x24", screen_of(&mut app, FULL, 80, 24));
     insta::assert_snapshot!("thinking-40x16", screen_of(&mut app, FULL, 40, 16));
@@ -559,7 +563,7 @@ fn snapshots_of_a_finished_game_and_its_review() {
 #[test]
 fn snapshot_of_a_large_board_with_lines() {
     let setup = Setup::new(10, 10, 4, Ruleset::Lines).unwrap();
-    let session = GameSession::new(setup, [Seat::Human, Seat::Human], None).unwrap();
+    let session = GameSession::new(setup, [Participant::Human, Participant::Human], None).unwrap();
     let mut app = App::new(session, Screen::Game);
     keys(&mut app, "12121213");
     settle(&mut app);

@@ -1,18 +1,18 @@
 //! Texts that the screen and the line-by-line game share.
 
 use claimeven_arena::{MoveReview, PlayerReview};
-use claimeven_search::Thought;
+use claimeven_search::SearchInfo;
 
 use crate::text::counted;
 
 /// The depth and nodes of a search, and its value and principal variation.
-pub(crate) fn thought_texts(thought: &Thought) -> [String; 2] {
+pub(crate) fn thought_texts(thought: &SearchInfo) -> [String; 2] {
     let depth = match thought.depth {
         0 => String::new(),
         depth => format!("depth {depth}, "),
     };
     let value = thought.value.map_or(String::new(), |value| format!("{value}: "));
-    let line: Vec<String> = thought.line.iter().take(10).map(ToString::to_string).collect();
+    let line: Vec<String> = thought.pv.iter().take(10).map(ToString::to_string).collect();
     let nodes = if thought.nodes == 1 { "node" } else { "nodes" };
     [format!("{depth}{} {nodes}", number(thought.nodes)), format!("{value}{}", line.join(" "))]
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use claimeven_arena::{AgentSpec, Review, ReviewOptions};
 use claimeven_game::{Game, Setup};
-use claimeven_search::{Agent, Decision, Limits, Thoughts};
+use claimeven_search::{Agent, Decision, Limits, SearchMonitor};
 
 use super::app::{ANALYSIS_TIME, App, Request, Slot, Task};
 
@@ -29,7 +29,7 @@ struct Worker {
     request: Request,
     began: Instant,
     cancel: Arc<AtomicBool>,
-    thoughts: Arc<Thoughts>,
+    monitor: Arc<SearchMonitor>,
     response: Receiver<Response>,
 }
 
@@ -65,7 +65,7 @@ impl Workers {
                         deliver(app, task, response);
                     }
                     Err(TryRecvError::Empty) if slot == Slot::Move => {
-                        app.thought(worker.thoughts.now(), worker.began.elapsed());
+                        app.thought(worker.monitor.snapshot(), worker.began.elapsed());
                     }
                     Err(TryRecvError::Empty) => {}
                     Err(TryRecvError::Disconnected) => {
@@ -87,12 +87,12 @@ impl Workers {
 
     fn start(&mut self, index: usize, request: Request, move_time: Option<Duration>) -> Worker {
         let cancel = Arc::new(AtomicBool::new(false));
-        let thoughts = Arc::new(Thoughts::default());
+        let monitor = Arc::new(SearchMonitor::default());
         let (sender, response) = mpsc::channel();
         let limits = |time| Limits {
             time,
             cancel: Some(Arc::clone(&cancel)),
-            thoughts: Some(Arc::clone(&thoughts)),
+            monitor: Some(Arc::clone(&monitor)),
             ..Limits::default()
         };
         let game = request.game.clone();
@@ -116,7 +116,7 @@ impl Workers {
                 let _ = sender.send(response);
             }
         });
-        Worker { request, began: Instant::now(), cancel, thoughts, response }
+        Worker { request, began: Instant::now(), cancel, monitor, response }
     }
 
     fn agent(&mut self, index: usize, spec: &AgentSpec, game: &Game) -> SharedAgent {

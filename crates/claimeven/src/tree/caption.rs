@@ -1,8 +1,8 @@
 //! What is written at the nodes of a picture.
 
-use claimeven_search::{Bound, Content, Node, Value};
+use claimeven_search::{BoundKind, Content, Node, Value};
 
-use super::{Cut, Kind, Sketch, bound_text};
+use super::{Cut, Kind, TreeDrawing, bound_text};
 
 /// The texts in a node.
 pub(super) struct Caption {
@@ -14,19 +14,19 @@ pub(super) struct Caption {
 
 impl Caption {
     /// The captions of all nodes.
-    pub(super) fn of_all(sketch: &Sketch) -> Vec<Caption> {
+    pub(super) fn of_all(drawing: &TreeDrawing) -> Vec<Caption> {
         // Minimax has no window: its nodes have room to say what they are.
         let has_window = |node: &Node| {
             let Content::Window { alpha, beta, .. } = node.content else { return false };
             alpha.is_some() || beta.is_some()
         };
-        let has_windows = sketch.tree.nodes.iter().any(has_window);
-        let caption = |node| Caption::new(sketch, node, has_windows);
-        (0..sketch.tree.nodes.len()).map(caption).collect()
+        let has_windows = drawing.tree.nodes.iter().any(has_window);
+        let caption = |node| Caption::new(drawing, node, has_windows);
+        (0..drawing.tree.nodes.len()).map(caption).collect()
     }
 
-    fn new(sketch: &Sketch, node: usize, has_windows: bool) -> Caption {
-        let content = &sketch.tree.nodes[node].content;
+    fn new(drawing: &TreeDrawing, node: usize, has_windows: bool) -> Caption {
+        let content = &drawing.tree.nodes[node].content;
         let value = content.value();
         let class = match value {
             Some(Value::Win(_)) => " win",
@@ -36,13 +36,13 @@ impl Caption {
         };
         let value = value.map_or("stopped".to_owned(), |value| with_minus(&value.short()));
         let value = match content {
-            Content::Window { bound: bound @ (Bound::AtMost | Bound::AtLeast), .. } => {
+            Content::Window { bound: bound @ (BoundKind::Upper | BoundKind::Lower), .. } => {
                 format!("{} {value}", bound.sign())
             }
             _ => value,
         };
         let small = match *content {
-            Content::Window { .. } if !has_windows => match sketch.kind(node) {
+            Content::Window { .. } if !has_windows => match drawing.kind(node) {
                 Kind::Horizon => "evaluation".to_owned(),
                 Kind::End => "game over".to_owned(),
                 kind => kind.name().to_owned(),
@@ -65,12 +65,12 @@ impl Caption {
 }
 
 /// All that is known of a node, for whoever points at it.
-pub(super) fn details(sketch: &Sketch, index: usize) -> String {
-    let node = &sketch.tree.nodes[index];
+pub(super) fn details(drawing: &TreeDrawing, index: usize) -> String {
+    let node = &drawing.tree.nodes[index];
     let mut lines = Vec::new();
-    let moves = sketch.moves_to(index);
+    let moves = drawing.moves_to(index);
     lines.push(if moves.is_empty() { "empty board".to_owned() } else { format!("moves {moves}") });
-    lines.push(match sketch.kind(index) {
+    lines.push(match drawing.kind(index) {
         Kind::Max => "max node: the greatest value counts".to_owned(),
         Kind::Min => "min node: the least value counts".to_owned(),
         Kind::Horizon => "leaf: the value is an evaluation".to_owned(),
@@ -82,13 +82,13 @@ pub(super) fn details(sketch: &Sketch, index: usize) -> String {
         Content::Window { alpha, beta, bound, .. } => {
             let alpha = alpha.map_or("-∞".to_owned(), |alpha| alpha.to_string());
             let beta = beta.map_or("∞".to_owned(), |beta| beta.to_string());
-            let bound = if bound == Bound::Exact { "exactly" } else { bound.name() };
+            let bound = if bound == BoundKind::Exact { "exactly" } else { bound.name() };
             lines.push(format!("value {bound} {value}"));
             lines.push(format!("alpha {alpha}, beta {beta}"));
         }
         Content::Visits { visits, .. } => lines.push(format!("value {value}, visits {visits}")),
     }
-    if let Some(Cut { alpha, beta, moves }) = sketch.cut(index) {
+    if let Some(Cut { alpha, beta, moves }) = drawing.cut(index) {
         let moves = moves.join(" ");
         lines.push(format!("cut: alpha {alpha} >= beta {beta}; not searched: {moves}"));
     }

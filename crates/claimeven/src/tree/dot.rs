@@ -4,25 +4,25 @@ use std::fmt::Write;
 
 use claimeven_search::{Content, Node, Value};
 
-use super::{Kind, Sketch, bound_text, extent, headline, sign};
+use super::{Kind, TreeDrawing, bound_text, extent, headline, sign};
 
-pub(super) fn draw(sketch: &Sketch) -> String {
+pub(super) fn draw(drawing: &TreeDrawing) -> String {
     let mut out = String::from("digraph tree {\n");
-    let title = quoted(&format!("{}\n{}", headline(sketch), extent(sketch)));
+    let title = quoted(&format!("{}\n{}", headline(drawing), extent(drawing)));
     let _ = writeln!(out, "  graph [label={title}, labelloc=t, ranksep=0.6, fontname=Helvetica];");
     out.push_str("  node [style=filled, fillcolor=white, fontname=Helvetica, fontsize=12];\n");
     out.push_str("  edge [arrowhead=none, fontname=Helvetica, fontsize=11];\n");
-    for index in 0..sketch.tree.nodes.len() {
-        write_node(&mut out, sketch, index);
-        write_edge(&mut out, sketch, index);
-        write_cut(&mut out, sketch, index);
+    for index in 0..drawing.tree.nodes.len() {
+        write_node(&mut out, drawing, index);
+        write_edge(&mut out, drawing, index);
+        write_cut(&mut out, drawing, index);
     }
     out.push_str("}\n");
     out
 }
 
-fn write_node(out: &mut String, sketch: &Sketch, index: usize) {
-    let node = &sketch.tree.nodes[index];
+fn write_node(out: &mut String, drawing: &TreeDrawing, index: usize) {
+    let node = &drawing.tree.nodes[index];
     let value = node.content.value().map_or("stopped".to_owned(), Value::short);
     let mut label = format!("{}{value}", sign(&node.content));
     match node.content {
@@ -37,14 +37,14 @@ fn write_node(out: &mut String, sketch: &Sketch, index: usize) {
     if node.hidden > 0 {
         let _ = write!(label, "\n+{}", node.hidden);
     }
-    let (shape, colour) = match sketch.kind(index) {
+    let (shape, colour) = match drawing.kind(index) {
         Kind::Max => ("house", "#e8f0fe"),
         Kind::Min => ("invhouse", "#fff1de"),
         Kind::Horizon | Kind::Table => ("box", "#ffffff"),
         Kind::End => ("doubleoctagon", "#ffffff"),
     };
-    let width = if sketch.chosen[index] { 3 } else { 1 };
-    let board = quoted(&sketch.tree.position_at(index).to_string());
+    let width = if drawing.chosen[index] { 3 } else { 1 };
+    let board = quoted(&drawing.tree.position_at(index).to_string());
     let label = quoted(&label);
     let _ = writeln!(
         out,
@@ -52,16 +52,18 @@ fn write_node(out: &mut String, sketch: &Sketch, index: usize) {
     );
 }
 
-fn write_edge(out: &mut String, sketch: &Sketch, index: usize) {
-    let Node { parent: Some(parent), column, pass, .. } = &sketch.tree.nodes[index] else { return };
+fn write_edge(out: &mut String, drawing: &TreeDrawing, index: usize) {
+    let Node { parent: Some(parent), column, pass, .. } = &drawing.tree.nodes[index] else {
+        return;
+    };
     let column = column.map(|column| column.to_string());
     let label = quoted(&column.or_else(|| pass.clone()).unwrap_or_default());
-    let width = if sketch.chosen[index] { 4 } else { 1 };
+    let width = if drawing.chosen[index] { 4 } else { 1 };
     let _ = writeln!(out, "  n{parent} -> n{index} [label={label}, penwidth={width}];");
 }
 
-fn write_cut(out: &mut String, sketch: &Sketch, index: usize) {
-    let Some(cut) = sketch.cut(index) else { return };
+fn write_cut(out: &mut String, drawing: &TreeDrawing, index: usize) {
+    let Some(cut) = drawing.cut(index) else { return };
     let label = quoted(&format!("{} >= {}", cut.alpha, cut.beta));
     let moves = quoted(&cut.moves.join(" "));
     let _ = writeln!(out, "  cut{index} [label={moves}, shape=plaintext, fontcolor=gray40];");

@@ -4,21 +4,21 @@ use claimeven_game::Column;
 use claimeven_search::Content;
 use serde::Serialize;
 
-use super::Sketch;
+use super::TreeDrawing;
 use crate::analyze::ValueJson;
 use crate::setup::SetupJson;
 
-pub(super) fn draw(sketch: &Sketch) -> Result<String, serde_json::Error> {
+pub(super) fn draw(drawing: &TreeDrawing) -> Result<String, serde_json::Error> {
     let report = Report {
-        setup: sketch.tree.position.setup().into(),
-        position: sketch.game.move_text(),
-        agent: sketch.agent.to_string(),
-        column: sketch.decision.column.number(),
-        value: sketch.decision.value.into(),
-        line: sketch.decision.line.iter().map(|column| column.to_char()).collect(),
-        shown: sketch.tree.nodes.len(),
-        hidden: sketch.tree.hidden(),
-        nodes: (0..sketch.tree.nodes.len()).map(|node| NodeJson::new(sketch, node)).collect(),
+        setup: drawing.tree.position.setup().into(),
+        position: drawing.game.move_text(),
+        agent: drawing.agent.to_string(),
+        column: drawing.decision.column.number(),
+        value: drawing.decision.value.into(),
+        pv: drawing.decision.pv.iter().map(|column| column.to_char()).collect(),
+        shown: drawing.tree.nodes.len(),
+        hidden: drawing.tree.hidden(),
+        nodes: (0..drawing.tree.nodes.len()).map(|node| NodeJson::new(drawing, node)).collect(),
     };
     Ok(serde_json::to_string(&report)? + "\n")
 }
@@ -30,7 +30,7 @@ struct Report {
     agent: String,
     column: u8,
     value: ValueJson,
-    line: String,
+    pv: String,
     shown: usize,
     hidden: u64,
     /// Parents before their children, the root first.
@@ -77,9 +77,9 @@ enum ContentJson {
 }
 
 impl NodeJson {
-    fn new(sketch: &Sketch, index: usize) -> NodeJson {
-        let node = &sketch.tree.nodes[index];
-        let board = sketch.tree.position_at(index).to_string();
+    fn new(drawing: &TreeDrawing, index: usize) -> NodeJson {
+        let node = &drawing.tree.nodes[index];
+        let board = drawing.tree.position_at(index).to_string();
         NodeJson {
             id: index,
             parent: node.parent,
@@ -87,12 +87,12 @@ impl NodeJson {
             column: node.column.map(Column::number),
             pass: node.pass.clone(),
             level: node.level,
-            kind: sketch.kind(index).name(),
+            kind: drawing.kind(index).name(),
             content: ContentJson::new(&node.content),
             pruned: node.pruned.iter().map(|column| column.number()).collect(),
             hidden: node.hidden,
-            chosen: sketch.chosen[index],
-            moves: sketch.moves_to(index),
+            chosen: drawing.chosen[index],
+            moves: drawing.moves_to(index),
             board: board.lines().map(str::to_owned).collect(),
         }
     }

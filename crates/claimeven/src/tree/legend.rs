@@ -6,14 +6,14 @@ use claimeven_game::Player;
 use claimeven_search::Value;
 
 use super::svg::{MARGIN, badge, card};
-use super::{Kind, Sketch};
+use super::{Kind, TreeDrawing};
 use crate::plot::escape;
 
 /// What the shapes mean, in lines as wide as the picture. Returns its height.
-pub(super) fn draw(svg: &mut String, sketch: &Sketch, top: f64, width: f64) -> f64 {
+pub(super) fn draw(svg: &mut String, drawing: &TreeDrawing, top: f64, width: f64) -> f64 {
     const LINE: f64 = 30.0;
     let (mut x, mut y) = (MARGIN, top + 16.0);
-    for (sign, text) in entries(sketch) {
+    for (sign, text) in entries(drawing) {
         let room = 40.0 + text.chars().count() as f64 * 6.6;
         if x > MARGIN && x + room > width - MARGIN {
             (x, y) = (MARGIN, y + LINE);
@@ -31,12 +31,12 @@ pub(super) fn draw(svg: &mut String, sketch: &Sketch, top: f64, width: f64) -> f
     y + 16.0 - top
 }
 
-fn entries(sketch: &Sketch) -> Vec<(Sign, String)> {
-    let player = sketch.player();
-    let nodes = 0..sketch.tree.nodes.len();
-    let has_kind = |kind| nodes.clone().any(|node| sketch.kind(node) == kind);
+fn entries(drawing: &TreeDrawing) -> Vec<(Sign, String)> {
+    let player = drawing.player();
+    let nodes = 0..drawing.tree.nodes.len();
+    let has_kind = |kind| nodes.clone().any(|node| drawing.kind(node) == kind);
     let has_value = |has: fn(Value) -> bool| {
-        sketch.tree.nodes.iter().any(|node| node.content.value().is_some_and(has))
+        drawing.tree.nodes.iter().any(|node| node.content.value().is_some_and(has))
     };
     let mut legend = Vec::new();
     for (kind, text) in [
@@ -52,13 +52,13 @@ fn entries(sketch: &Sketch) -> Vec<(Sign, String)> {
     }
     legend.push((Sign::Badge(player), "column played".to_owned()));
     legend.push((Sign::Chosen, "expected line".to_owned()));
-    if sketch.has_visits() {
+    if drawing.has_visits() {
         legend.push((Sign::Visits, "width: share of the simulations".to_owned()));
     }
-    if nodes.clone().any(|node| sketch.cut(node).is_some()) {
+    if nodes.clone().any(|node| drawing.cut(node).is_some()) {
         legend.push((Sign::Stub, "not searched: α ≥ β".to_owned()));
     }
-    if sketch.tree.hidden() > 0 {
+    if drawing.tree.hidden() > 0 {
         legend.push((Sign::Hidden, "nodes left out".to_owned()));
     }
     if has_value(|value| matches!(value, Value::Win(_))) {

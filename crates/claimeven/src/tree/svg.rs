@@ -7,7 +7,7 @@ use claimeven_search::{Content, Node};
 
 use super::caption::{Caption, details, text_width, with_minus};
 use super::layout::{Item, place};
-use super::{Cut, Kind, Sketch, extent, headline, legend};
+use super::{Cut, Kind, TreeDrawing, extent, headline, legend};
 use crate::draw::{BOARD_COLOUR, DISC_COLOURS, disc_class, highlighted_cells, top_cell};
 use crate::plot::escape;
 
@@ -34,20 +34,20 @@ const STUB: f64 = 20.0;
 /// A branch that every simulation went through.
 const WIDEST_BRANCH: f64 = 12.0;
 
-pub(super) fn draw(sketch: &Sketch) -> String {
-    let picture = Picture::new(sketch);
+pub(super) fn draw(drawing: &TreeDrawing) -> String {
+    let picture = Picture::new(drawing);
     let mut body = String::new();
-    for node in 1..sketch.tree.nodes.len() {
+    for node in 1..drawing.tree.nodes.len() {
         picture.draw_branch(&mut body, node);
     }
-    for node in 0..sketch.tree.nodes.len() {
+    for node in 0..drawing.tree.nodes.len() {
         picture.draw_cut(&mut body, node);
         picture.draw_node(&mut body, node);
     }
     let foot = HEADER + picture.rows_height() + 24.0;
-    let legend_height = legend::draw(&mut body, sketch, foot, picture.width);
+    let legend_height = legend::draw(&mut body, drawing, foot, picture.width);
     let (width, height) = (picture.width, foot + legend_height + MARGIN);
-    let title = escape(&headline(sketch));
+    let title = escape(&headline(drawing));
     format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" role="img">
   <title>{title}</title>
@@ -83,17 +83,17 @@ pub(super) fn draw(sketch: &Sketch) -> String {
   <text class="about" x="{MARGIN}" y="60">{about}</text>
 {body}</svg>
 "##,
-        board = picture.board.empty(sketch.game.position()),
-        about = escape(&about(sketch)),
+        board = picture.board.empty(drawing.game.position()),
+        about = escape(&about(drawing)),
     )
 }
 
 /// Whose values these are, and how much is drawn.
-fn about(sketch: &Sketch) -> String {
-    let player = sketch.player();
-    let drawn = match sketch.tree.hidden() {
-        0 => format!("all {} nodes of the search are drawn", sketch.tree.nodes.len()),
-        _ => format!("{} (dark labels)", extent(sketch)),
+fn about(drawing: &TreeDrawing) -> String {
+    let player = drawing.player();
+    let drawn = match drawing.tree.hidden() {
+        0 => format!("all {} nodes of the search are drawn", drawing.tree.nodes.len()),
+        _ => format!("{} (dark labels)", extent(drawing)),
     };
     format!("{player} is to move at the root, and values are those of {player}; {drawn}.")
 }
@@ -148,7 +148,7 @@ impl BoardSize {
 
 /// The tree with a place for everything.
 struct Picture<'a> {
-    sketch: &'a Sketch,
+    drawing: &'a TreeDrawing,
     board: BoardSize,
     rows: Vec<usize>,
     captions: Vec<Caption>,
@@ -161,10 +161,10 @@ struct Picture<'a> {
 }
 
 impl<'a> Picture<'a> {
-    fn new(sketch: &'a Sketch) -> Picture<'a> {
-        let board = BoardSize::new(sketch.game.position());
-        let nodes = &sketch.tree.nodes;
-        let captions = Caption::of_all(sketch);
+    fn new(drawing: &'a TreeDrawing) -> Picture<'a> {
+        let board = BoardSize::new(drawing.game.position());
+        let nodes = &drawing.tree.nodes;
+        let captions = Caption::of_all(drawing);
         let text_widths = captions.iter().map(Caption::width);
         let card_width = text_widths.fold(LEAST_WIDTH.max(board.width() + 2.0 * PAD), f64::max);
         let width = |node: &Node| card_width.max(node.pass.as_deref().map_or(0.0, text_width));
@@ -173,7 +173,7 @@ impl<'a> Picture<'a> {
         // What was cut stands behind what was searched, as an item of its own.
         let mut cut_items = vec![None; nodes.len()];
         for node in 0..nodes.len() {
-            if let Some(cut) = sketch.cut(node) {
+            if let Some(cut) = drawing.cut(node) {
                 cut_items[node] = Some(items.len());
                 let index = items.len();
                 items[node].children.push(index);
@@ -189,9 +189,9 @@ impl<'a> Picture<'a> {
         let cut_middles = cut_items.into_iter().map(|item| item.map(|item| middles[item]));
         let cut_middles = cut_middles.collect();
         Picture {
-            sketch,
+            drawing,
             board,
-            rows: sketch.rows(),
+            rows: drawing.rows(),
             captions,
             card_width,
             middles,
@@ -226,21 +226,21 @@ impl<'a> Picture<'a> {
 
     /// Where the branches to a node's children begin.
     fn foot(&self, node: usize) -> (f64, f64) {
-        let point = if self.sketch.kind(node) == Kind::Min { ROOF } else { 0.0 };
+        let point = if self.drawing.kind(node) == Kind::Min { ROOF } else { 0.0 };
         (self.middles[node], self.top(node) + self.card_height() + point)
     }
 
     /// Where the branch to a node ends.
     fn head(&self, node: usize) -> (f64, f64) {
-        let roof = if self.sketch.kind(node) == Kind::Max { ROOF } else { 0.0 };
+        let roof = if self.drawing.kind(node) == Kind::Max { ROOF } else { 0.0 };
         (self.middles[node], self.top(node) - roof)
     }
 
     fn draw_branch(&self, svg: &mut String, node: usize) {
-        let Some(parent) = self.sketch.tree.nodes[node].parent else { return };
+        let Some(parent) = self.drawing.tree.nodes[node].parent else { return };
         let ((x1, y1), (x2, y2)) = (self.foot(parent), self.head(node));
         let middle = f64::midpoint(y1, y2);
-        let chosen = if self.sketch.chosen[node] { " chosen" } else { "" };
+        let chosen = if self.drawing.chosen[node] { " chosen" } else { "" };
         let (class, style) = match self.visit_share(node) {
             None => ("branch", String::new()),
             Some(share) => {
@@ -256,7 +256,7 @@ impl<'a> Picture<'a> {
 
     /// How many of all simulations went through a node.
     fn visit_share(&self, node: usize) -> Option<f64> {
-        let visits = |node: usize| match self.sketch.tree.nodes[node].content {
+        let visits = |node: usize| match self.drawing.tree.nodes[node].content {
             Content::Visits { visits, .. } => Some(f64::from(visits)),
             Content::Window { .. } => None,
         };
@@ -264,8 +264,9 @@ impl<'a> Picture<'a> {
     }
 
     fn draw_node(&self, svg: &mut String, index: usize) {
-        let node = &self.sketch.tree.nodes[index];
-        let _ = writeln!(svg, "  <g>\n    <title>{}</title>", escape(&details(self.sketch, index)));
+        let node = &self.drawing.tree.nodes[index];
+        let _ =
+            writeln!(svg, "  <g>\n    <title>{}</title>", escape(&details(self.drawing, index)));
         self.draw_card(svg, index);
         self.draw_board(svg, index);
         self.draw_texts(svg, index);
@@ -286,15 +287,15 @@ impl<'a> Picture<'a> {
     }
 
     fn draw_card(&self, svg: &mut String, index: usize) {
-        let chosen = if self.sketch.chosen[index] { " chosen" } else { "" };
+        let chosen = if self.drawing.chosen[index] { " chosen" } else { "" };
         let half = self.card_width / 2.0;
         let (x, top) = (self.middles[index], self.top(index));
-        let kind = self.sketch.kind(index);
+        let kind = self.drawing.kind(index);
         card(svg, kind, chosen, [x - half, top, 2.0 * half, self.card_height()]);
     }
 
     fn draw_board(&self, svg: &mut String, index: usize) {
-        let position = self.sketch.tree.position_at(index);
+        let position = self.drawing.tree.position_at(index);
         let (left, top) = (self.middles[index] - self.board.width() / 2.0, self.top(index) + PAD);
         let radius = self.board.radius();
         let _ = write!(
@@ -308,7 +309,7 @@ impl<'a> Picture<'a> {
             let _ =
                 write!(svg, r#"<circle class="{class}" cx="{x:.1}" cy="{y:.1}" r="{radius:.1}"/>"#);
         }
-        let column = self.sketch.tree.nodes[index].column;
+        let column = self.drawing.tree.nodes[index].column;
         if let Some(cell) = column.and_then(|column| top_cell(&position, column)) {
             let (x, y) = self.board.middle(cell);
             let dot = radius * 0.42;
@@ -336,9 +337,9 @@ impl<'a> Picture<'a> {
     /// The column that was played, as a disc of who played it; or the name of a pass.
     fn draw_name(&self, svg: &mut String, index: usize) {
         let (x, y) = self.head(index);
-        let Node { column, pass, level, .. } = &self.sketch.tree.nodes[index];
+        let Node { column, pass, level, .. } = &self.drawing.tree.nodes[index];
         if let Some(column) = column {
-            let player = self.sketch.player();
+            let player = self.drawing.player();
             let mover = if level.is_multiple_of(2) { player.opponent() } else { player };
             badge(svg, mover, &column.to_string(), x, y - 4.0);
         } else if let Some(pass) = pass {
@@ -354,7 +355,7 @@ impl<'a> Picture<'a> {
 
     /// The branches that were not searched, and the bounds that met.
     fn draw_cut(&self, svg: &mut String, index: usize) {
-        let (Some(cut), Some(middle)) = (self.sketch.cut(index), self.cut_middles[index]) else {
+        let (Some(cut), Some(middle)) = (self.drawing.cut(index), self.cut_middles[index]) else {
             return;
         };
         let (x1, y1) = self.foot(index);

@@ -5,51 +5,51 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use claimeven_search::{Content, Node};
 
-use super::{Cut, Sketch, bound_text, extent, headline, sign};
+use super::{Cut, TreeDrawing, bound_text, extent, headline, sign};
 use crate::analyze;
 use crate::draw::Drawing;
 use crate::show::status;
 
-pub(super) fn draw(sketch: &Sketch) -> String {
+pub(super) fn draw(drawing: &TreeDrawing) -> String {
     let mut out = String::new();
-    let position = sketch.game.position();
-    let last_move = sketch.game.moves().last().copied();
+    let position = drawing.game.position();
+    let last_move = drawing.game.moves().last().copied();
     let _ = writeln!(out, "{}", Drawing { position, last_move });
     let _ = writeln!(out, "{}", status(position));
-    let _ = writeln!(out, "{}\n", headline(sketch));
+    let _ = writeln!(out, "{}\n", headline(drawing));
 
-    let rows = sketch.rows();
-    let names: Vec<String> = (0..rows.len()).map(|node| name(sketch, node, rows[node])).collect();
+    let rows = drawing.rows();
+    let names: Vec<String> = (0..rows.len()).map(|node| name(drawing, node, rows[node])).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
-    let heading = if sketch.has_visits() {
+    let heading = if drawing.has_visits() {
         format!("  {:<width$}  {:<5}  {:>8}  {:<10}", "move", "kind", "visits", "value")
     } else {
         format!("  {:<width$}  {:<5}  {:<12}  {:<6} {}", "move", "kind", "value", "alpha", "beta")
     };
     let dim = Style::new().dimmed();
     let _ = writeln!(out, "{dim}{}{dim:#}", heading.trim_end());
-    for node in in_search_order(sketch) {
-        write_node(&mut out, sketch, node, &format!("{:<width$}", names[node]));
+    for node in in_search_order(drawing) {
+        write_node(&mut out, drawing, node, &format!("{:<width$}", names[node]));
     }
-    let _ = writeln!(out, "\n* the line it expects; values are those of {}", sketch.player());
-    let _ = writeln!(out, "{}", extent(sketch));
+    let _ = writeln!(out, "\n* the line it expects; values are those of {}", drawing.player());
+    let _ = writeln!(out, "{}", extent(drawing));
     out
 }
 
 /// The nodes so that each is followed by all that is below it.
-fn in_search_order(sketch: &Sketch) -> Vec<usize> {
-    let mut order = Vec::with_capacity(sketch.tree.nodes.len());
+fn in_search_order(drawing: &TreeDrawing) -> Vec<usize> {
+    let mut order = Vec::with_capacity(drawing.tree.nodes.len());
     let mut waiting = vec![0];
     while let Some(node) = waiting.pop() {
         order.push(node);
-        waiting.extend(sketch.tree.nodes[node].children.iter().rev());
+        waiting.extend(drawing.tree.nodes[node].children.iter().rev());
     }
     order
 }
 
 /// The move or pass that led to a node, indented by the steps to it.
-fn name(sketch: &Sketch, node: usize, row: usize) -> String {
-    let Node { column, pass, .. } = &sketch.tree.nodes[node];
+fn name(drawing: &TreeDrawing, node: usize, row: usize) -> String {
+    let Node { column, pass, .. } = &drawing.tree.nodes[node];
     let name = match (column, pass) {
         (Some(column), _) => column.to_string(),
         (None, Some(pass)) => pass.clone(),
@@ -58,12 +58,12 @@ fn name(sketch: &Sketch, node: usize, row: usize) -> String {
     format!("{}{name}", "  ".repeat(row))
 }
 
-fn write_node(out: &mut String, sketch: &Sketch, index: usize, name: &str) {
-    let node = &sketch.tree.nodes[index];
-    let is_chosen = sketch.chosen[index];
+fn write_node(out: &mut String, drawing: &TreeDrawing, index: usize, name: &str) {
+    let node = &drawing.tree.nodes[index];
+    let is_chosen = drawing.chosen[index];
     let mark = if is_chosen { '*' } else { ' ' };
     let bold = if is_chosen { Style::new().bold() } else { Style::new() };
-    let kind = sketch.kind(index).name();
+    let kind = drawing.kind(index).name();
     let _ = write!(out, "{bold}{mark} {name}{bold:#}  {kind:<5}  ");
 
     let value = node.content.value();
@@ -84,7 +84,7 @@ fn write_node(out: &mut String, sketch: &Sketch, index: usize, name: &str) {
         Content::Visits { visits, .. } => format!("{visits:>8}  {}  ", padded(&text, 10)),
     };
     let mut notes = Vec::new();
-    if let Some(Cut { moves, .. }) = sketch.cut(index) {
+    if let Some(Cut { moves, .. }) = drawing.cut(index) {
         let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
         let count = moves.len();
         let moves = moves.join(" ");

@@ -208,7 +208,7 @@ function captions({ plan, step, tally }: Scene, node: number): { value: string; 
     const mean = visits > 0 ? `${Math.round((100 * tally.points[node]!) / visits)} %` : "…";
     return { value: mean, small: `${visits} ×` };
   }
-  const sign = content.bound === "at most" ? "≤ " : content.bound === "at least" ? "≥ " : "";
+  const sign = content.bound === "upper" ? "≤ " : content.bound === "lower" ? "≥ " : "";
   const done = seenAt(plan, node, step) === "done";
   const value = done ? (content.value === null ? "–" : sign + minus(content.value)) : "…";
   if (content.visits !== undefined) return { value, small: `${content.visits} ×` };

@@ -12,7 +12,7 @@ const kinds: AgentKind[] = [
 ];
 
 const search = (ms: number, nodes: number, stopped = false): Search => ({
-  agent: "", column: 4, value: { kind: "points", number: 3, text: "+3" }, line: "4", ms, nodes_searched: nodes, leaves: 5,
+  agent: "", column: 4, value: { kind: "points", number: 3, text: "+3" }, pv: "4", ms, nodes_searched: nodes, leaves: 5,
   cutoffs: 6, table_hits: 7, simulations: 0, stopped,
 });
 const row = (agent: string, at: number | null, ms: number, nodes: number, stopped = false): Measured => ({ agent, depth: at, text: agent, search: search(ms, nodes, stopped) });

@@ -8,7 +8,7 @@ const node = (parent: number | null, column?: number, more: Partial<TreeNode> = 
 function tree(nodes: TreeNode[], walks: SearchTree["walks"] = []): SearchTree {
   const value = { kind: "points" as const, number: 1, text: "+1" };
   return {
-    setup: STANDARD, moves: "44", hidden: 0, nodes, walks, agent: "minimax", column: 4, value, line: "4", ms: 1,
+    setup: STANDARD, moves: "44", hidden: 0, nodes, walks, agent: "minimax", column: 4, value, pv: "4", ms: 1,
     nodes_searched: nodes.length, leaves: 0, cutoffs: 0, table_hits: 0, simulations: walks.length, stopped: false,
   };
 }

@@ -1,8 +1,8 @@
 //! The board, the disc above it, and the evaluations of the columns below it.
 
-use claimeven_arena::Seat;
+use claimeven_arena::Participant;
 use claimeven_game::{Cell, Column, Player};
-use claimeven_search::{Bound, ColumnValue, Value};
+use claimeven_search::{BoundKind, ColumnValue, Value};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -26,7 +26,7 @@ impl View<'_> {
         let awaits_human = app.screen == Screen::Game
             && app.fall.is_none()
             && !app.session.is_over()
-            && *app.session.seat(self.position().player()) == Seat::Human;
+            && *app.session.seat(self.position().player()) == Participant::Human;
         if awaits_human && self.layout.fits {
             let (width, height) = self.layout.cell;
             let x = self.layout.column_x(app.cursor);
@@ -178,9 +178,9 @@ impl View<'_> {
         for (evaluation, known) in evaluations.iter_mut().zip(&decision.columns) {
             *evaluation = known.map(|ColumnValue { value, bound }| {
                 let sign = match bound {
-                    Bound::Exact => "",
-                    Bound::AtMost => "<",
-                    Bound::AtLeast => ">",
+                    BoundKind::Exact => "",
+                    BoundKind::Upper => "<",
+                    BoundKind::Lower => ">",
                 };
                 let label = match value {
                     Value::Win(plies) => format!("{sign}W{}", plies.div_ceil(2)),
@@ -191,9 +191,9 @@ impl View<'_> {
                     Value::Chance(chance) => format!("{:.0}", (100.0 * chance).min(99.0)),
                 };
                 let words = match bound {
-                    Bound::Exact => "",
-                    Bound::AtMost => "at most ",
-                    Bound::AtLeast => "at least ",
+                    BoundKind::Exact => "",
+                    BoundKind::Upper => "at most ",
+                    BoundKind::Lower => "at least ",
                 };
                 ColumnEvaluation {
                     value: normalized(value),

@@ -113,7 +113,7 @@ export const bench = {
     nodeUnseen: "Not searched yet",
     nodeCut: (alpha: string, beta: string, columns: string) => `Cut-off: α ${alpha} ≥ β ${beta}. Not searched: ${columns}.`,
     nodeHidden: (count: number) => `${plural(count, "node")} below ${count === 1 ? "is" : "are"} not drawn.`,
-    bounds: { exact: "", "at most": "at most ", "at least": "at least " } as Record<string, string>,
+    bounds: { exact: "", upper: "at most ", lower: "at least " } as Record<string, string>,
 
     compare: {
       about:

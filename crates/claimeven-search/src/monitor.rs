@@ -12,7 +12,7 @@ use crate::agent::Value;
 /// It is put into [`Limits`](crate::Limits) and read by anyone at any time. A search writes to it
 /// where it rests anyway: when it looks at the clock, and when it is through with a move or a depth.
 #[derive(Debug, Default)]
-pub struct Thoughts {
+pub struct SearchMonitor {
     nodes: AtomicU64,
     depth: AtomicU32,
     best: Mutex<Best>,
@@ -20,7 +20,7 @@ pub struct Thoughts {
 
 /// What a search has found so far. Players that decide at once leave it empty.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Thought {
+pub struct SearchInfo {
     /// Positions visited; for players that simulate games, simulations.
     pub nodes: u64,
     /// How many plies ahead the whole search has looked; 0 before it has, and for players that do
@@ -29,29 +29,29 @@ pub struct Thought {
     /// What the position is worth to the side to move, by the best line.
     pub value: Option<Value>,
     /// The best line of play, from the side to move on.
-    pub line: Vec<Column>,
+    pub pv: Vec<Column>,
 }
 
 #[derive(Debug, Default)]
 struct Best {
     value: Option<Value>,
-    line: Vec<Column>,
+    pv: Vec<Column>,
 }
 
-impl Thoughts {
+impl SearchMonitor {
     /// What the search has found so far.
-    pub fn now(&self) -> Thought {
+    pub fn snapshot(&self) -> SearchInfo {
         let best = self.best();
-        Thought {
+        SearchInfo {
             nodes: self.nodes.load(Ordering::Relaxed),
             depth: self.depth.load(Ordering::Relaxed),
             value: best.value,
-            line: best.line.clone(),
+            pv: best.pv.clone(),
         }
     }
 
     /// Forgets what an earlier search has left here.
-    pub fn begin(&self) {
+    pub fn reset(&self) {
         self.set_nodes(0);
         self.set_depth(0);
         *self.best() = Best::default();
@@ -68,11 +68,11 @@ impl Thoughts {
     }
 
     /// Takes note of the best line and what it is worth.
-    pub fn set_best(&self, value: Value, line: &[Column]) {
+    pub fn set_best(&self, value: Value, pv: &[Column]) {
         let mut best = self.best();
         best.value = Some(value);
-        best.line.clear();
-        best.line.extend_from_slice(line);
+        best.pv.clear();
+        best.pv.extend_from_slice(pv);
     }
 
     /// Every state of it is a sound one, even one that a panicking thread has left.

@@ -1,13 +1,13 @@
 //! Every evaluation a second time, window by window and cell by cell.
 
 use claimeven_game::{Cell, Column, Player, Position, with_board};
-use claimeven_search::{Evaluation, WindowWeights};
+use claimeven_search::{GroupWeights, Heuristic};
 use proptest::prelude::*;
 
 use crate::positions::positions;
 
-fn points(evaluation: &Evaluation, position: &Position, player: Player) -> i32 {
-    with_board!(position, board => evaluation.points(&board, player))
+fn points(heuristic: &Heuristic, position: &Position, player: Player) -> i32 {
+    with_board!(position, board => heuristic.points(&board, player))
 }
 
 /// A board that can be asked for any place, on it or beside it.
@@ -52,7 +52,7 @@ impl Naive<'_> {
         open.then(|| count(None))
     }
 
-    fn window_points(&self, player: Player, weights: WindowWeights) -> i64 {
+    fn window_points(&self, player: Player, weights: GroupWeights) -> i64 {
         let windows = self.windows();
         let of_window = |window: &Vec<_>| match self.missing(window, player) {
             Some(0) => weights.complete,
@@ -134,7 +134,7 @@ fn naive_points(name: &str, position: &Position, player: Player) -> i64 {
     let naive = Naive(position);
     let opponent = player.opponent();
     if let Some((own, other, centre, _)) = tabled(name) {
-        let weights = |[complete, one_short, two_short]: [i32; 3]| WindowWeights {
+        let weights = |[complete, one_short, two_short]: [i32; 3]| GroupWeights {
             complete,
             one_short,
             two_short,
@@ -164,13 +164,13 @@ proptest! {
 
     #[test]
     fn all_evaluations_count_what_a_naive_loop_counts(position in positions(70)) {
-        for name in Evaluation::names() {
-            let evaluation = Evaluation::named(name).unwrap();
-            prop_assert_eq!(evaluation.finished(), finished(name));
+        for name in Heuristic::names() {
+            let heuristic = Heuristic::named(name).unwrap();
+            prop_assert_eq!(heuristic.finished(), finished(name));
             let most = i64::from(finished(name)) - i64::from(position.setup().cells()) - 1;
             for player in Player::BOTH {
                 let expected = naive_points(name, &position, player).clamp(-most, most);
-                let found = points(&evaluation, &position, player);
+                let found = points(&heuristic, &position, player);
                 prop_assert_eq!(i64::from(found), expected, "{} for {}\n{}", name, player, position);
             }
         }
@@ -178,11 +178,11 @@ proptest! {
 
     #[test]
     fn evaluations_do_not_tell_left_from_right(position in positions(70)) {
-        for name in Evaluation::names() {
-            let evaluation = Evaluation::named(name).unwrap();
+        for name in Heuristic::names() {
+            let heuristic = Heuristic::named(name).unwrap();
             for player in Player::BOTH {
-                let here = points(&evaluation, &position, player);
-                prop_assert_eq!(here, points(&evaluation, &position.mirror(), player), "{}", name);
+                let here = points(&heuristic, &position, player);
+                prop_assert_eq!(here, points(&heuristic, &position.mirror(), player), "{}", name);
             }
         }
     }
@@ -192,8 +192,8 @@ proptest! {
 fn weights_are_read_from_toml() {
     let text = "centre = 3\nfinished = 10_000_000\n\
         own = { complete = 100, one_short = 5, two_short = 2 }\nother = { one_short = -4 }\n";
-    let read = Evaluation::from_toml("mine.toml".to_owned(), text).unwrap();
-    let galli = Evaluation::named("galli").unwrap();
+    let read = Heuristic::from_toml("mine.toml".to_owned(), text).unwrap();
+    let galli = Heuristic::named("galli").unwrap();
     for moves in ["", "4453", "4455662", "1212334"] {
         let position = Position::from_moves(claimeven_game::Setup::STANDARD, moves).unwrap();
         for player in Player::BOTH {
@@ -205,12 +205,12 @@ fn weights_are_read_from_toml() {
 
 #[test]
 fn wrong_weights_are_refused_by_name_and_line() {
-    let error = |text| Evaluation::from_toml("mine.toml".to_owned(), text).unwrap_err().to_string();
+    let error = |text| Heuristic::from_toml("mine.toml".to_owned(), text).unwrap_err().to_string();
     assert!(
         error("centre = 1\ncorner = 5\n").starts_with("mine.toml: line 2: unknown field `corner`")
     );
     assert_eq!(error("finished = 5"), "mine.toml: finished = 5 is not between 1000 and 1000000000");
     assert!(error("centre = 'x'").starts_with("mine.toml: line 1: invalid type"));
-    let missing = "no-such-file.toml".parse::<Evaluation>().unwrap_err().to_string();
+    let missing = "no-such-file.toml".parse::<Heuristic>().unwrap_err().to_string();
     assert!(missing.starts_with("no-such-file.toml: "), "{missing}");
 }

@@ -9,7 +9,7 @@ use crate::roster::AgentSpec;
 
 /// A search tree, ready to be drawn.
 #[derive(Clone, Debug)]
-pub struct Sketch {
+pub struct TreeDrawing {
     /// Whose search it is.
     pub agent: AgentSpec,
     /// The game up to the root.
@@ -61,7 +61,7 @@ pub struct Cut {
     pub moves: Vec<String>,
 }
 
-impl Sketch {
+impl TreeDrawing {
     /// Lets a player think, and keeps at most so many nodes of its tree. Some `recorded` nodes are
     /// in memory on the way; of deeper levels than those fill, nodes are counted.
     pub fn new(
@@ -70,17 +70,17 @@ impl Sketch {
         limits: &Limits,
         recorded: u32,
         most: usize,
-    ) -> Result<Sketch, AgentError> {
+    ) -> Result<TreeDrawing, AgentError> {
         let setup = game.position().setup();
         let mut player = agent.build(setup, 0)?;
         let (decision, tree) =
             player.decide_with_tree(game.position(), limits, levels(setup, recorded))?;
-        let tree = tree.cut_to(most, &decision.line);
+        let tree = tree.cut_to(most, &decision.pv);
         let mut chosen = vec![false; tree.nodes.len()];
-        for node in tree.nodes_on(&decision.line) {
+        for node in tree.nodes_on(&decision.pv) {
             chosen[node] = true;
         }
-        Ok(Sketch { agent: agent.clone(), game: game.clone(), decision, tree, chosen })
+        Ok(TreeDrawing { agent: agent.clone(), game: game.clone(), decision, tree, chosen })
     }
 
     /// Says whether a player has a tree to draw, or which players do.
@@ -175,10 +175,11 @@ mod tests {
         let agent: AgentSpec = "mcts:sims=700,proofs=off".parse().unwrap();
         let game = Game::parse(Setup::STANDARD, "4453").unwrap();
         for most in [20, 10_000] {
-            let sketch = Sketch::new(&agent, &game, &Limits::default(), 10_000, most).unwrap();
-            let nodes = &sketch.tree.nodes;
+            let drawing =
+                TreeDrawing::new(&agent, &game, &Limits::default(), 10_000, most).unwrap();
+            let nodes = &drawing.tree.nodes;
             let mut sums = vec![(0, 0.0); nodes.len()];
-            for walk in &sketch.tree.walks {
+            for walk in &drawing.tree.walks {
                 let mut next = Some(walk.node);
                 while let Some(node) = next {
                     sums[node].0 += 1;

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use claimeven_game::{Bits, Board, Player, Rules, Ruleset, Setup};
 use serde::Deserialize;
 
+use crate::groups::OpenGroups;
 use crate::influence::influence_points;
-use crate::windows::OpenWindows;
 
 /// The points of a position, seen from one of the players.
 ///
@@ -16,7 +16,7 @@ use crate::windows::OpenWindows;
 /// not count both players alike: a search asks for the points of the player it thinks for, whoever
 /// is to move.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Evaluation {
+pub struct Heuristic {
     name: String,
     estimate: Estimate,
     /// What a won game is worth.
@@ -25,30 +25,30 @@ pub struct Evaluation {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Estimate {
-    Windows(Weights),
+    Groups(Weights),
     Runs,
     Influence,
     Nothing,
 }
 
-/// Points for windows by what they lack, and for discs in the centre.
+/// Points for groups by what they lack, and for discs in the centre.
 ///
-/// In the classical game a window that is one short has three own discs and an empty cell.
+/// In the classical game a group that is one short has three own discs and an empty cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Weights {
-    /// The player's own windows.
-    pub own: WindowWeights,
-    /// The other player's windows; what counts against the player is negative.
-    pub other: WindowWeights,
+    /// The player's own groups.
+    pub own: GroupWeights,
+    /// The other player's groups; what counts against the player is negative.
+    pub other: GroupWeights,
     /// Each own disc in the centre column, or in the two of a board with an even number.
     pub centre: i32,
 }
 
-/// Points for each window that the other player has no disc in.
+/// Points for each group that the other player has no disc in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct WindowWeights {
+pub struct GroupWeights {
     /// A line.
     pub complete: i32,
     /// All but one cell taken.
@@ -66,8 +66,8 @@ const WEIGHTS: [(&str, i32, Weights); 4] = [
         "sawwan",
         9_999_999,
         Weights {
-            own: WindowWeights { complete: 99_999, one_short: 5, two_short: 2 },
-            other: WindowWeights { complete: 0, one_short: -999, two_short: 0 },
+            own: GroupWeights { complete: 99_999, one_short: 5, two_short: 2 },
+            other: GroupWeights { complete: 0, one_short: -999, two_short: 0 },
             centre: 3,
         },
     ),
@@ -75,8 +75,8 @@ const WEIGHTS: [(&str, i32, Weights); 4] = [
         "galli",
         10_000_000,
         Weights {
-            own: WindowWeights { complete: 100, one_short: 5, two_short: 2 },
-            other: WindowWeights { complete: 0, one_short: -4, two_short: 0 },
+            own: GroupWeights { complete: 100, one_short: 5, two_short: 2 },
+            other: GroupWeights { complete: 0, one_short: -4, two_short: 0 },
             centre: 3,
         },
     ),
@@ -84,8 +84,8 @@ const WEIGHTS: [(&str, i32, Weights); 4] = [
         "nitk",
         INFINITE,
         Weights {
-            own: WindowWeights { complete: 0, one_short: 10, two_short: 7 },
-            other: WindowWeights { complete: 0, one_short: -150, two_short: 0 },
+            own: GroupWeights { complete: 0, one_short: 10, two_short: 7 },
+            other: GroupWeights { complete: 0, one_short: -150, two_short: 0 },
             centre: 7,
         },
     ),
@@ -93,8 +93,8 @@ const WEIGHTS: [(&str, i32, Weights); 4] = [
         "bits",
         INFINITE,
         Weights {
-            own: WindowWeights { complete: 1_000_000, one_short: 100, two_short: 10 },
-            other: WindowWeights { complete: -1_000_000, one_short: -100, two_short: -10 },
+            own: GroupWeights { complete: 1_000_000, one_short: 100, two_short: 10 },
+            other: GroupWeights { complete: -1_000_000, one_short: -100, two_short: -10 },
             centre: 0,
         },
     ),
@@ -107,7 +107,7 @@ const FUNCTIONS: [(&str, i32, Estimate); 3] = [
     ("influence", 1_000_000, Estimate::Influence),
 ];
 
-impl Evaluation {
+impl Heuristic {
     /// The names of the built-in evaluations.
     pub fn names() -> impl Iterator<Item = &'static str> {
         let weights = WEIGHTS.iter().map(|(name, ..)| *name);
@@ -115,13 +115,13 @@ impl Evaluation {
     }
 
     /// The built-in evaluation of that name.
-    pub fn named(name: &str) -> Option<Evaluation> {
+    pub fn named(name: &str) -> Option<Heuristic> {
         let weights = WEIGHTS
             .into_iter()
-            .map(|(name, finished, weights)| (name, finished, Estimate::Windows(weights)));
+            .map(|(name, finished, weights)| (name, finished, Estimate::Groups(weights)));
         let (name, finished, estimate) =
             weights.chain(FUNCTIONS).find(|(known, ..)| *known == name)?;
-        Some(Evaluation { name: name.to_owned(), estimate, finished })
+        Some(Heuristic { name: name.to_owned(), estimate, finished })
     }
 
     /// Reads weights from a TOML file.
@@ -132,15 +132,15 @@ impl Evaluation {
     /// own = { complete = 100, one_short = 5, two_short = 2 }
     /// other = { one_short = -4 }
     /// ```
-    pub fn from_file(path: &Path) -> Result<Evaluation, EvaluationError> {
+    pub fn from_file(path: &Path) -> Result<Heuristic, HeuristicError> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path)
-            .map_err(|error| EvaluationError { name: name.clone(), reason: error.to_string() })?;
-        Evaluation::from_toml(name, &text)
+            .map_err(|error| HeuristicError { name: name.clone(), reason: error.to_string() })?;
+        Heuristic::from_toml(name, &text)
     }
 
     /// Reads weights from the text of a TOML file.
-    pub fn from_toml(name: String, text: &str) -> Result<Evaluation, EvaluationError> {
+    pub fn from_toml(name: String, text: &str) -> Result<Heuristic, HeuristicError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct File {
@@ -149,9 +149,9 @@ impl Evaluation {
             #[serde(default)]
             centre: i32,
             #[serde(default)]
-            own: WindowWeights,
+            own: GroupWeights,
             #[serde(default)]
-            other: WindowWeights,
+            other: GroupWeights,
         }
         fn infinite() -> i32 {
             INFINITE
@@ -162,16 +162,16 @@ impl Evaluation {
                 let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count());
                 let place = line.map_or(String::new(), |line| format!("line {line}: "));
                 let reason = format!("{place}{}", error.message().replace('\n', " "));
-                return Err(EvaluationError { name, reason });
+                return Err(HeuristicError { name, reason });
             }
         };
         let File { finished, centre, own, other } = file;
         if !(1_000..=INFINITE).contains(&finished) {
             let reason = format!("finished = {finished} is not between 1000 and {INFINITE}");
-            return Err(EvaluationError { name, reason });
+            return Err(HeuristicError { name, reason });
         }
-        let estimate = Estimate::Windows(Weights { own, other, centre });
-        Ok(Evaluation { name, estimate, finished })
+        let estimate = Estimate::Groups(Weights { own, other, centre });
+        Ok(Heuristic { name, estimate, finished })
     }
 
     /// Its name, or the file it was read from.
@@ -189,18 +189,18 @@ impl Evaluation {
     pub fn points<R: Rules>(&self, board: &Board<R>, player: Player) -> i32 {
         let (own, other) = (board.discs(player), board.discs(player.opponent()));
         let points = match &self.estimate {
-            Estimate::Windows(weights) => weights.points(board.rules(), own, other),
+            Estimate::Groups(weights) => weights.points(board.rules(), own, other),
             Estimate::Runs => run_points(board.rules(), own, other),
             Estimate::Influence => influence_points(board, player),
             Estimate::Nothing => return 0,
         };
-        let most = i64::from(self.most_estimate(board.rules().setup()));
+        let most = i64::from(self.max_estimate(board.rules().setup()));
         points.clamp(-most, most) as i32
     }
 
     /// The most that is ever said of an unfinished game: less than of one won with the last disc.
     #[inline]
-    pub(crate) fn most_estimate(&self, setup: Setup) -> i32 {
+    pub(crate) fn max_estimate(&self, setup: Setup) -> i32 {
         self.finished - setup.cells() as i32 - 1
     }
 }
@@ -209,15 +209,15 @@ impl Weights {
     #[inline]
     fn points<R: Rules>(&self, rules: R, own: R::Bits, other: R::Bits) -> i64 {
         let counts_lines = rules.setup().ruleset() == Ruleset::Lines;
-        let sum = |weights: &WindowWeights, own: R::Bits, other: R::Bits| {
+        let sum = |weights: &GroupWeights, own: R::Bits, other: R::Bits| {
             let (mut complete, mut one_short, mut two_short) = (0, 0, 0);
             for direction in rules.directions() {
-                let windows = OpenWindows::new(rules, direction, own, other);
+                let groups = OpenGroups::new(rules, direction, own, other);
                 if counts_lines {
-                    complete += windows.complete.count();
+                    complete += groups.complete.count();
                 }
-                one_short += windows.one_short.count();
-                two_short += windows.two_short.count();
+                one_short += groups.one_short.count();
+                two_short += groups.two_short.count();
             }
             i64::from(weights.complete) * i64::from(complete)
                 + i64::from(weights.one_short) * i64::from(one_short)
@@ -273,43 +273,43 @@ fn shifted_up<B: Bits>(bits: B, by: u32) -> B {
     if by < B::WIDTH { bits << by } else { B::ZERO }
 }
 
-impl fmt::Display for Evaluation {
+impl fmt::Display for Heuristic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.name)
     }
 }
 
-impl FromStr for Evaluation {
-    type Err = EvaluationError;
+impl FromStr for Heuristic {
+    type Err = HeuristicError;
 
     /// A built-in name, or the path of a TOML file.
-    fn from_str(text: &str) -> Result<Evaluation, EvaluationError> {
-        if let Some(evaluation) = Evaluation::named(text) {
-            return Ok(evaluation);
+    fn from_str(text: &str) -> Result<Heuristic, HeuristicError> {
+        if let Some(heuristic) = Heuristic::named(text) {
+            return Ok(heuristic);
         }
         let path = Path::new(text);
         if path.extension().is_some_and(|extension| extension == "toml") {
-            return Evaluation::from_file(path);
+            return Heuristic::from_file(path);
         }
-        let names: Vec<&str> = Evaluation::names().collect();
+        let names: Vec<&str> = Heuristic::names().collect();
         let reason = format!("no such evaluation (there are {} and .toml files)", names.join(", "));
-        Err(EvaluationError { name: text.to_owned(), reason })
+        Err(HeuristicError { name: text.to_owned(), reason })
     }
 }
 
 /// An evaluation that cannot be used, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EvaluationError {
+pub struct HeuristicError {
     /// The name or the file.
     pub name: String,
     /// Why it cannot be used.
     pub reason: String,
 }
 
-impl fmt::Display for EvaluationError {
+impl fmt::Display for HeuristicError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.reason)
     }
 }
 
-impl std::error::Error for EvaluationError {}
+impl std::error::Error for HeuristicError {}

@@ -12,13 +12,13 @@ use crate::game::{Pairing, TimeControl, play_game};
 use crate::pool::run_jobs;
 use crate::record::GameRecord;
 use crate::roster::AgentSpec;
-use crate::statistics::{PairResults, Sprt, Verdict};
+use crate::statistics::{PairResults, Sprt, SprtOutcome};
 
 /// Two players, and the games that they are to play.
 ///
 /// Games come in pairs from one opening, in which either begins. Their results do not depend on
 /// how many threads there are.
-pub struct Contest<'a> {
+pub struct Match<'a> {
     /// The game.
     pub setup: Setup,
     /// Both players.
@@ -39,7 +39,7 @@ pub struct Contest<'a> {
 
 /// How a match stands.
 #[derive(Clone, Debug, Default)]
-pub struct Standing {
+pub struct MatchStatus {
     /// Games that the first player won, drew and lost.
     pub results: [u64; 3],
     /// The same by pairs of games.
@@ -47,14 +47,14 @@ pub struct Standing {
     /// Games that the player who began won, drew and lost.
     pub first_mover: [u64; 3],
     /// What each player spent.
-    pub effort: [Effort; 2],
+    pub stats: [PlayerStats; 2],
     /// How the test ended, if it did.
-    pub verdict: Option<Verdict>,
+    pub sprt: Option<SprtOutcome>,
 }
 
 /// What a player spent on its moves.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Effort {
+pub struct PlayerStats {
     /// The moves that it chose.
     pub moves: u64,
     /// What it took for them, in milliseconds.
@@ -63,7 +63,7 @@ pub struct Effort {
     pub nodes: u64,
 }
 
-impl Effort {
+impl PlayerStats {
     /// Adds what a player spent on the moves that it chose in a game.
     pub(crate) fn add(&mut self, game: &GameRecord, player: usize) {
         for (ply, chosen) in game.moves.iter().enumerate().skip(game.opening_moves) {
@@ -76,7 +76,7 @@ impl Effort {
     }
 }
 
-impl Standing {
+impl MatchStatus {
     /// How many games have been played.
     pub fn games(&self) -> u64 {
         self.results.iter().sum()
@@ -86,21 +86,21 @@ impl Standing {
         for game in games {
             self.results[2 - game.half_points(0)] += 1;
             self.first_mover[2 - game.half_points(game.first_player)] += 1;
-            for (player, effort) in self.effort.iter_mut().enumerate() {
-                effort.add(game, player);
+            for (player, stats) in self.stats.iter_mut().enumerate() {
+                stats.add(game, player);
             }
         }
         self.pairs.add(games[0].half_points(0) + games[1].half_points(0));
     }
 }
 
-impl Contest<'_> {
-    /// Plays the match. After each pair, in their order, its games and the standing are reported.
+impl Match<'_> {
+    /// Plays the match. After each pair, in their order, its games and the status are reported.
     pub fn run(
         &self,
-        mut report: impl FnMut(&[GameRecord; 2], &Standing),
-    ) -> Result<Standing, AgentError> {
-        let mut standing = Standing::default();
+        mut report: impl FnMut(&[GameRecord; 2], &MatchStatus),
+    ) -> Result<MatchStatus, AgentError> {
+        let mut status = MatchStatus::default();
         let mut waiting = BTreeMap::new();
         let mut counted = 0;
         run_jobs(
@@ -112,17 +112,17 @@ impl Contest<'_> {
                 waiting.insert(pair, games);
                 while let Some(games) = waiting.remove(&counted) {
                     counted += 1;
-                    standing.add_pair(&games);
-                    standing.verdict = self.sprt.and_then(|sprt| sprt.verdict(&standing.pairs));
-                    report(&games, &standing);
-                    if standing.verdict.is_some() {
+                    status.add_pair(&games);
+                    status.sprt = self.sprt.and_then(|sprt| sprt.outcome(&status.pairs));
+                    report(&games, &status);
+                    if status.sprt.is_some() {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
                 Ok(ControlFlow::Continue(()))
             },
         )?;
-        Ok(standing)
+        Ok(status)
     }
 
     /// Both games of a pair; `None` if they were cancelled.

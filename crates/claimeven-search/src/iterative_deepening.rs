@@ -2,10 +2,10 @@
 
 use claimeven_game::{Board, Rules};
 
-use crate::agent::Bound;
+use crate::agent::BoundKind;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
-use crate::memory::Memory;
 use crate::stop::Stopped;
+use crate::transposition_table::TranspositionTable;
 use crate::tree::Trace;
 
 /// Searches one ply deep, then two, and so on (*iterative deepening*), and plays what the deepest
@@ -14,22 +14,22 @@ use crate::tree::Trace;
 /// Each search begins with the best move of the one before and expects its points to be near
 /// those of the one before (*aspiration window*); where they are not, it is done again without
 /// that expectation.
-pub struct Timed {
+pub struct IterativeDeepening {
     parameters: DepthParameters,
-    memory: Memory,
+    table: TranspositionTable,
 }
 
 /// How far the points may be from those of the search before.
 const ASPIRATION: i32 = 50;
 
-impl Timed {
+impl IterativeDeepening {
     /// A player with an empty table of at most so many megabytes.
-    pub fn new(parameters: DepthParameters, table_mb: u32) -> Timed {
-        Timed { parameters, memory: Memory::new(table_mb) }
+    pub fn new(parameters: DepthParameters, table_mb: u32) -> IterativeDeepening {
+        IterativeDeepening { parameters, table: TranspositionTable::new(table_mb) }
     }
 }
 
-impl Algorithm for Timed {
+impl Algorithm for IterativeDeepening {
     fn parameters(&self) -> &DepthParameters {
         &self.parameters
     }
@@ -38,17 +38,17 @@ impl Algorithm for Timed {
         &mut self,
         search: &mut DepthSearch<'_, R, T>,
         board: Board<R>,
-        most_depth: u32,
+        max_depth: u32,
         root: &mut Root,
     ) -> Result<(), Stopped> {
-        let memory = &mut self.memory;
+        let table = &mut self.table;
         let mut guess = search.evaluate(&board);
-        for depth in 1..=most_depth {
+        for depth in 1..=max_depth {
             let (mut alpha, mut beta) = (guess - ASPIRATION, guess + ASPIRATION);
             loop {
-                memory.begin(board.rules().setup());
+                table.begin(board.rules().setup());
                 let mut deeper = root.best_first();
-                let end = search.iteration(memory, board, depth, (alpha, beta), &mut deeper);
+                let end = search.iteration(table, board, depth, (alpha, beta), &mut deeper);
                 guess = deeper.best_points();
                 let is_inside = alpha < guess && guess < beta;
                 // What a search has found before its end is better than what it began with.
@@ -63,7 +63,7 @@ impl Algorithm for Timed {
                     Ok(()) => beta = INFINITY,
                 }
             }
-            search.work.depth = depth;
+            search.stats.depth = depth;
             search.tell(root);
             if search.is_proven(guess) {
                 break;
@@ -77,7 +77,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
     /// The moves of the root to one depth.
     fn iteration(
         &mut self,
-        memory: &mut Memory,
+        table: &mut TranspositionTable,
         board: Board<R>,
         depth: u32,
         (alpha, beta): (i32, i32),
@@ -88,14 +88,13 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
         for column in root.order() {
             let child = self.play(&board, column);
             let sure = alpha.max(root.best_points());
-            let points =
-                -self.alphabeta_with_memory(memory, child, depth - 1, 1, (-beta, -sure))?;
+            let points = -self.alphabeta_with_table(table, child, depth - 1, 1, (-beta, -sure))?;
             let bound = match points {
-                _ if points <= sure => Bound::AtMost,
-                _ if points >= beta => Bound::AtLeast,
-                _ => Bound::Exact,
+                _ if points <= sure => BoundKind::Upper,
+                _ if points >= beta => BoundKind::Lower,
+                _ => BoundKind::Exact,
             };
-            root.add(column, points, bound, self.line(1));
+            root.add(column, points, bound, self.pv(1));
             if points >= beta {
                 self.prune_root(root.unknown());
                 break;

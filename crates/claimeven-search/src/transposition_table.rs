@@ -1,8 +1,8 @@
-//! Alpha-beta with a transposition table, which MTD(f) and the timed search are made of.
+//! Alpha-beta with a transposition table, which the basis of MTD(f) and iterative deepening.
 
 use claimeven_game::{Bits, Board, Column, Rules, Setup, mix_key};
 
-use crate::agent::Bound;
+use crate::agent::BoundKind;
 use crate::depth_search::{DepthSearch, INFINITY};
 use crate::stop::Stopped;
 use crate::tree::{Source, Trace};
@@ -12,11 +12,11 @@ use crate::tree::{Source, Trace};
 /// A position is always the same number of plies from the empty board, so within one search to one
 /// depth its points never change, however it was reached. The next search has a root or a horizon
 /// of its own: only the best moves are of use to it.
-pub(crate) struct Memory {
+pub(crate) struct TranspositionTable {
     /// A power of two of packed entries, none before the first search. They become more as they
-    /// fill up: a short search is not to wait for memory that it does not need.
+    /// fill up: a short search need not wait for memory that it does not use.
     entries: Vec<Packed>,
-    most_entries: usize,
+    max_entries: usize,
     /// How many entries the search under way has put where it had none before.
     filled: usize,
     /// The game that the positions are of.
@@ -63,12 +63,12 @@ impl Entry {
     }
 }
 
-impl Memory {
+impl TranspositionTable {
     /// A table of at most so many megabytes, at least one.
-    pub(crate) fn new(megabytes: u32) -> Memory {
+    pub(crate) fn new(megabytes: u32) -> TranspositionTable {
         let most = ((megabytes.max(1) as usize) << 20) / size_of::<Packed>();
-        let most_entries = 1 << most.ilog2();
-        Memory { entries: Vec::new(), most_entries, filled: 0, setup: None, search: 0 }
+        let max_entries = 1 << most.ilog2();
+        TranspositionTable { entries: Vec::new(), max_entries, filled: 0, setup: None, search: 0 }
     }
 
     /// Begins a search of its own. Of another game nothing is remembered.
@@ -77,7 +77,7 @@ impl Memory {
         self.filled = 0;
         if self.setup != Some(setup) {
             self.setup = Some(setup);
-            self.entries = vec![[0; 4]; FIRST_ENTRIES.min(self.most_entries)];
+            self.entries = vec![[0; 4]; FIRST_ENTRIES.min(self.max_entries)];
         }
     }
 
@@ -99,14 +99,14 @@ impl Memory {
             self.filled += 1;
         }
         self.entries[index] = Entry { key, search: self.search, ..entry }.pack();
-        if self.filled > self.entries.len() / 2 && self.entries.len() < self.most_entries {
+        if self.filled > self.entries.len() / 2 && self.entries.len() < self.max_entries {
             self.grow();
         }
     }
 
     #[cold]
     fn grow(&mut self) {
-        let more = vec![[0; 4]; (4 * self.entries.len()).min(self.most_entries)];
+        let more = vec![[0; 4]; (4 * self.entries.len()).min(self.max_entries)];
         let old = std::mem::replace(&mut self.entries, more);
         for packed in old {
             let index = self.index(Entry::unpack(packed).key);
@@ -117,9 +117,9 @@ impl Memory {
 
 impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
     /// Alpha-beta that looks positions up before it searches them, and remembers them afterwards.
-    pub(crate) fn alphabeta_with_memory(
+    pub(crate) fn alphabeta_with_table(
         &mut self,
-        memory: &mut Memory,
+        table: &mut TranspositionTable,
         board: Board<R>,
         depth: u32,
         ply: u32,
@@ -134,7 +134,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
 
         // 2. The table may know enough.
         let key = board.key().widen();
-        let known = memory.get(key);
+        let known = table.get(key);
         if known.low >= beta || known.low == known.high {
             return Ok(self.leave_known(ply, known.low, known));
         }
@@ -152,11 +152,11 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
         for place in [remembered].into_iter().chain(others) {
             let Some((column, child)) = self.child(&board, place) else { continue };
             let window = (-beta, -alpha.max(best));
-            let points = -self.alphabeta_with_memory(memory, child, depth - 1, ply + 1, window)?;
+            let points = -self.alphabeta_with_table(table, child, depth - 1, ply + 1, window)?;
             if points > best {
                 best = points;
                 best_place = place as u8;
-                self.extend_line(ply, column);
+                self.extend_pv(ply, column);
             }
             if best >= beta {
                 let tried = |other| {
@@ -170,21 +170,21 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
         // 4. What is known now.
         let low = if best > alpha { best } else { known.low };
         let high = if best < beta { best } else { known.high };
-        memory.put(key, Entry { low, high, best: best_place, ..known });
+        table.put(key, Entry { low, high, best: best_place, ..known });
         Ok(self.leave(best, alpha, beta))
     }
 
     /// A line of best play from a position that is worth so many points, which the search has
     /// just found: the moves at its root are tried in the order given.
-    pub(crate) fn best_line(
+    pub(crate) fn principal_variation(
         &mut self,
-        memory: &mut Memory,
+        table: &mut TranspositionTable,
         mut board: Board<R>,
         depth: u32,
         mut points: i32,
         root_order: Vec<Column>,
     ) -> Result<Vec<Column>, Stopped> {
-        let mut line = Vec::new();
+        let mut pv = Vec::new();
         let mut order = root_order;
         for ply in 1..=depth {
             let mut next = None;
@@ -193,14 +193,14 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
                 child.play_unchecked(column);
                 // No move is better than the position, so one that is not worse is best.
                 let window = (-points, 1 - points);
-                let reply = self.alphabeta_with_memory(memory, child, depth - ply, ply, window)?;
+                let reply = self.alphabeta_with_table(table, child, depth - ply, ply, window)?;
                 if -reply >= points {
                     next = Some((column, child));
                     break;
                 }
             }
             let (column, child) = next.expect("some move is as good as the position");
-            line.push(column);
+            pv.push(column);
             board = child;
             points = -points;
             if board.is_over() {
@@ -208,17 +208,17 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
             }
             order = self.open_columns(&board);
         }
-        Ok(line)
+        Ok(pv)
     }
 
     fn leave_known(&mut self, ply: u32, points: i32, known: Entry) -> i32 {
         let bound = match points {
-            _ if known.low == known.high => Bound::Exact,
-            _ if points == known.low => Bound::AtLeast,
-            _ => Bound::AtMost,
+            _ if known.low == known.high => BoundKind::Exact,
+            _ if points == known.low => BoundKind::Lower,
+            _ => BoundKind::Upper,
         };
-        self.work.table_hits += 1;
-        self.forget_line(ply);
+        self.stats.table_hits += 1;
+        self.clear_pv(ply);
         self.trace.leave(points, bound, Source::Table);
         points
     }

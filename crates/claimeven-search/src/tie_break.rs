@@ -8,7 +8,7 @@ use fastrand::Rng;
 
 /// Which of several equally good moves is played.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ties {
+pub enum TieBreak {
     /// The leftmost.
     First,
     /// The rightmost.
@@ -20,17 +20,18 @@ pub enum Ties {
     Random,
 }
 
-impl Ties {
+impl TieBreak {
     /// All rules, in the order in which they are listed to users.
-    pub const ALL: [Ties; 4] = [Ties::First, Ties::Last, Ties::Centre, Ties::Random];
+    pub const ALL: [TieBreak; 4] =
+        [TieBreak::First, TieBreak::Last, TieBreak::Centre, TieBreak::Random];
 
     /// The name by which users know the rule.
     pub const fn name(self) -> &'static str {
         match self {
-            Ties::First => "first",
-            Ties::Last => "last",
-            Ties::Centre => "centre",
-            Ties::Random => "random",
+            TieBreak::First => "first",
+            TieBreak::Last => "last",
+            TieBreak::Centre => "centre",
+            TieBreak::Random => "random",
         }
     }
 
@@ -40,13 +41,13 @@ impl Ties {
     /// better one, has broken the ties.
     pub(crate) fn order(self, position: &Position, seed: u64) -> Vec<Column> {
         let mut columns: Vec<Column> = position.legal().collect();
-        if matches!(self, Ties::Centre | Ties::Random) {
+        if matches!(self, TieBreak::Centre | TieBreak::Random) {
             generator(position, seed).shuffle(&mut columns);
         }
         match self {
-            Ties::First | Ties::Random => {}
-            Ties::Last => columns.reverse(),
-            Ties::Centre => {
+            TieBreak::First | TieBreak::Random => {}
+            TieBreak::Last => columns.reverse(),
+            TieBreak::Centre => {
                 columns.sort_by_key(|column| column.distance_from_centre(position.setup()));
             }
         }
@@ -54,17 +55,17 @@ impl Ties {
     }
 }
 
-impl fmt::Display for Ties {
+impl fmt::Display for TieBreak {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for Ties {
+impl FromStr for TieBreak {
     type Err = ();
 
-    fn from_str(text: &str) -> Result<Ties, ()> {
-        Ties::ALL.into_iter().find(|ties| ties.name() == text).ok_or(())
+    fn from_str(text: &str) -> Result<TieBreak, ()> {
+        TieBreak::ALL.into_iter().find(|ties| ties.name() == text).ok_or(())
     }
 }
 
