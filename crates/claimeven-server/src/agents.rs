@@ -2,10 +2,7 @@
 
 use claimeven_arena::{AGENTS, AgentKind, AgentSpec, Parameter, Values};
 use claimeven_game::Setup;
-use claimeven_search::{Heuristic, LEVELS};
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
+use claimeven_search::Heuristic;
 
 use crate::config::Config;
 
@@ -41,7 +38,7 @@ pub(crate) fn parse(text: &str, setup: Setup, config: &Config) -> Result<AgentSp
 
 /// Whether visitors may play against a kind: not if it cannot be without a text that only it
 /// understands, such as a command.
-fn is_offered(kind: &AgentKind) -> bool {
+pub(crate) fn is_offered(kind: &AgentKind) -> bool {
     !kind
         .all_parameters()
         .any(|parameter| matches!(parameter.values, Values::Text { needed: true, .. }))
@@ -80,106 +77,12 @@ fn is_run(text: &str, config: &Config) -> bool {
 }
 
 /// The most that visitors may ask for, where that is less than the player can do.
-fn most(parameter: &str, config: &Config) -> Option<u64> {
+pub(crate) fn most(parameter: &str, config: &Config) -> Option<u64> {
     match parameter {
         "table" => Some(config.table_mb),
         "sims" => Some(config.simulations),
         "threads" => Some(1),
         "ms" => Some(config.think_ms),
         _ => None,
-    }
-}
-
-/// All players to choose from.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct AgentsView {
-    agents: Vec<AgentView>,
-    levels: Vec<LevelView>,
-}
-
-/// A kind of player.
-#[derive(Serialize, ToSchema)]
-struct AgentView {
-    name: &'static str,
-    about: &'static str,
-    parameters: Vec<ParameterView>,
-}
-
-/// Something to choose about a player.
-#[derive(Serialize, ToSchema)]
-struct ParameterView {
-    name: &'static str,
-    about: &'static str,
-    /// `integer`, `number`, `choice` or `text`. The one text is the training run of a network.
-    kind: &'static str,
-    default: Option<Value>,
-    min: Option<Value>,
-    max: Option<Value>,
-    choices: Option<Vec<&'static str>>,
-}
-
-/// An opponent by strength.
-#[derive(Serialize, ToSchema)]
-struct LevelView {
-    level: usize,
-    about: &'static str,
-}
-
-impl AgentsView {
-    pub(crate) fn new(config: &Config) -> AgentsView {
-        let agents = AGENTS.iter().filter(|kind| is_offered(kind)).map(|kind| AgentView {
-            name: kind.name,
-            about: kind.about,
-            parameters: kind
-                .all_parameters()
-                .map(|parameter| ParameterView::new(parameter, config))
-                .collect(),
-        });
-        let levels =
-            (1..).zip(&LEVELS).map(|(level, style)| LevelView { level, about: style.about });
-        AgentsView { agents: agents.collect(), levels: levels.collect() }
-    }
-}
-
-impl ParameterView {
-    fn new(parameter: &Parameter, config: &Config) -> ParameterView {
-        let Parameter { name, about, values } = *parameter;
-        let view = ParameterView {
-            name,
-            about,
-            kind: "choice",
-            default: None,
-            min: None,
-            max: None,
-            choices: None,
-        };
-        match values {
-            Values::Whole { min, max: limit, default } => ParameterView {
-                kind: "integer",
-                default: default.map(Value::from),
-                min: Some(min.into()),
-                // Larger numbers are no numbers of a page.
-                max: Some(most(name, config).unwrap_or(limit).min(limit).min((1 << 53) - 1).into()),
-                ..view
-            },
-            Values::Decimal { min, max, default } => ParameterView {
-                kind: "number",
-                default: Some(default.into()),
-                min: Some(min.into()),
-                max: Some(max.into()),
-                ..view
-            },
-            Values::Word(words) => ParameterView {
-                default: words.first().copied().map(Value::from),
-                choices: Some(words.to_vec()),
-                ..view
-            },
-            Values::Text { .. } => ParameterView { kind: "text", ..view },
-            Values::Heuristic { default } => ParameterView {
-                default: Some(default.into()),
-                choices: Some(Heuristic::names().collect()),
-                ..view
-            },
-        }
     }
 }

@@ -154,6 +154,14 @@ impl Config {
         self.database_file().map(|path| PathBuf::from(format!("{path}-runs")))
     }
 
+    /// How many threads search for moves.
+    pub(crate) fn engine_threads(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
+
     /// The file that games are kept in, if it is one.
     ///
     /// ```

@@ -6,10 +6,10 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::engine::EngineError;
+use crate::http::view::GameView;
 use crate::session::Refusal;
 use crate::store::StoreError;
-use crate::view::GameView;
+use crate::work::engine::EngineError;
 
 /// Why a request was not done.
 #[derive(Debug)]
@@ -22,8 +22,10 @@ pub(crate) enum Error {
     NotFound(String),
     /// The method has no meaning there.
     Method,
-    /// It cannot be done now; the game as it is, for the visitor.
-    Conflict(String, Option<Box<GameView>>),
+    /// It cannot be done in the current state.
+    Conflict(String),
+    /// The same, with the game as the visitor sees it.
+    GameConflict(String, Box<GameView>),
     /// More bytes than are taken.
     TooLarge(String),
     /// Not JSON.
@@ -53,7 +55,8 @@ impl Error {
             Error::Bad(message)
             | Error::Forbidden(message)
             | Error::NotFound(message)
-            | Error::Conflict(message, _)
+            | Error::Conflict(message)
+            | Error::GameConflict(message, _)
             | Error::TooLarge(message)
             | Error::NotJson(message)
             | Error::TooMany(message, _)
@@ -69,7 +72,7 @@ impl Error {
             Error::Forbidden(_) => StatusCode::FORBIDDEN,
             Error::NotFound(_) => StatusCode::NOT_FOUND,
             Error::Method => StatusCode::METHOD_NOT_ALLOWED,
-            Error::Conflict(..) => StatusCode::CONFLICT,
+            Error::Conflict(_) | Error::GameConflict(..) => StatusCode::CONFLICT,
             Error::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Error::NotJson(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Error::TooMany(..) => StatusCode::TOO_MANY_REQUESTS,
@@ -83,7 +86,7 @@ impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let (status, error) = (self.status(), self.message());
         let (game, wait) = match self {
-            Error::Conflict(_, game) => (game, None),
+            Error::GameConflict(_, game) => (Some(game), None),
             Error::TooMany(_, wait) | Error::Busy(_, wait) => (None, Some(wait)),
             Error::Internal(cause) => {
                 tracing::error!(cause, "a request failed");
@@ -104,7 +107,7 @@ impl From<Refusal> for Error {
         match refusal {
             Refusal::Bad(message) => Error::Bad(message),
             Refusal::Forbidden(message) => Error::Forbidden(message),
-            Refusal::Conflict(message) => Error::Conflict(message, None),
+            Refusal::Conflict(message) => Error::Conflict(message),
         }
     }
 }
@@ -112,9 +115,7 @@ impl From<Refusal> for Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Error {
         match error {
-            StoreError::Stale => {
-                Error::Conflict("the game has been changed elsewhere meanwhile".to_owned(), None)
-            }
+            StoreError::Stale => Error::Conflict("the game was changed in the meantime".to_owned()),
             StoreError::Broken(cause) => Error::Internal(cause),
         }
     }

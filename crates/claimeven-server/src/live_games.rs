@@ -12,20 +12,20 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::config::Config;
-use crate::engine::{Engine, EngineError, Question, Urgency};
 use crate::error::Error;
+use crate::http::view::ms;
 use crate::metrics::Metrics;
 use crate::session::{GameSession, Refusal, Rematch, Seat, Status};
 use crate::store::{Store, StoreError, now_ms};
-use crate::view::{GameView, Presence, ms};
 use crate::visitor::{Visitor, random_name};
+use crate::work::engine::{Engine, EngineError, Question, Urgency};
 
 /// All games in memory.
 pub(crate) struct LiveGames {
-    pub(crate) config: Config,
-    pub(crate) store: Store,
-    pub(crate) engine: Engine,
-    pub(crate) metrics: Metrics,
+    config: Arc<Config>,
+    store: Store,
+    engine: Arc<Engine>,
+    metrics: Arc<Metrics>,
     games: Mutex<HashMap<String, Arc<LiveGame>>>,
     /// Changes under way, which a shutdown waits for.
     tasks: TaskTracker,
@@ -83,6 +83,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Who is there, and what else is not stored.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Presence {
+    pub(crate) connected: [bool; 2],
+    pub(crate) away: [Option<Duration>; 2],
+    pub(crate) watchers: usize,
+    pub(crate) thinking: Option<usize>,
+    pub(crate) away_limit: Option<Duration>,
+}
+
 impl LiveGame {
     fn new(session: GameSession) -> LiveGame {
         let people = People { sockets: HashMap::new(), left: [None; 2], seen: Instant::now() };
@@ -122,7 +132,7 @@ impl LiveGame {
         !people.sockets.is_empty() || people.seen.elapsed() < linger
     }
 
-    fn presence(&self, session: &GameSession, config: &Config) -> Presence {
+    pub(crate) fn presence(&self, session: &GameSession, config: &Config) -> Presence {
         // Never both locks at once: others take them in the other order.
         let thinking = lock(&self.thinking).as_ref().map(|thinking| thinking.player);
         let people = lock(&self.people);
@@ -181,11 +191,12 @@ impl Drop for Subscription {
 }
 
 impl LiveGames {
-    pub(crate) fn new(config: Config, store: Store, metrics: Metrics) -> Arc<LiveGames> {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = if config.threads == 0 { processors } else { config.threads };
-        let engine =
-            Engine::new(threads, config.queue_people, config.queue_others, config.agents_kept);
+    pub(crate) fn new(
+        config: Arc<Config>,
+        store: Store,
+        engine: Arc<Engine>,
+        metrics: Arc<Metrics>,
+    ) -> Arc<LiveGames> {
         Arc::new(LiveGames {
             config,
             store,
@@ -197,15 +208,19 @@ impl LiveGames {
         })
     }
 
-    /// Goes on with the games that were under way when the server last stopped.
-    pub(crate) async fn resume(self: &Arc<Self>) -> Result<usize, Error> {
+    /// Resumes the games that were in progress when the server last stopped; how many. A game that
+    /// cannot be read is left alone and logged.
+    pub(crate) async fn resume(self: &Arc<Self>) -> Result<usize, StoreError> {
         let since = now_ms() - 24 * 3_600_000;
-        let most = if self.config.live_games == 0 { 100_000 } else { self.config.live_games / 2 };
-        let games = self.store.unfinished(since, most as i64).await?;
-        for id in &games {
-            self.live(id).await?;
+        let max = if self.config.live_games == 0 { 100_000 } else { self.config.live_games / 2 };
+        let mut resumed = 0;
+        for id in self.store.unfinished(since, max as i64).await? {
+            match self.get(&id).await {
+                Ok(_) => resumed += 1,
+                Err(error) => tracing::error!(game = id, ?error, "Failed to resume a game"),
+            }
         }
-        Ok(games.len())
+        Ok(resumed)
     }
 
     /// How many games are in memory.
@@ -214,7 +229,7 @@ impl LiveGames {
     }
 
     /// A game by its name.
-    pub(crate) async fn live(self: &Arc<Self>, id: &str) -> Result<Arc<LiveGame>, Error> {
+    pub(crate) async fn get(self: &Arc<Self>, id: &str) -> Result<Arc<LiveGame>, Error> {
         let known = lock(&self.games).get(id).cloned();
         if let Some(live) = known {
             live.see();
@@ -270,22 +285,15 @@ impl LiveGames {
         .await
     }
 
-    /// Changes a game, stores it and tells its watchers. A visitor who goes away meanwhile does
-    /// not undo the change.
+    /// Changes a game, stores it and notifies its subscribers. The change is completed even if the
+    /// caller goes away.
     pub(crate) async fn change<T: Send + 'static>(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
-        who: &Visitor,
         change: impl FnOnce(&mut GameSession, Instant) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Error> {
-        let (live_games, changed) = (Arc::clone(self), Arc::clone(live));
-        let result = self.finish(async move { live_games.apply(&changed, change).await }).await;
-        result.map_err(|error| match error {
-            Error::Conflict(message, None) => {
-                Error::Conflict(message, Some(Box::new(self.view(live, who))))
-            }
-            error => error,
-        })
+        let (live_games, live) = (Arc::clone(self), Arc::clone(live));
+        self.finish(async move { live_games.apply(&live, change).await }).await
     }
 
     async fn apply<T>(
@@ -355,41 +363,29 @@ impl LiveGames {
         Ok(())
     }
 
-    /// The game as a visitor sees it.
-    pub(crate) fn view(&self, live: &LiveGame, who: &Visitor) -> GameView {
-        let session = live.session();
-        let presence = live.presence(&session, &self.config);
-        GameView::new(&session, &presence, who, Instant::now())
-    }
-
     /// Begins the game after a game, or asks the other person for it.
     pub(crate) async fn rematch(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
         who: &Visitor,
     ) -> Result<Option<String>, Error> {
-        match GameSession::clone(&live.session()).ask_rematch(who).map_err(Error::from) {
-            Ok(Rematch::Begun(id)) => return Ok(Some(id)),
-            Ok(Rematch::Offered) => {
-                let who_asks = who.clone();
-                let change =
-                    self.change(live, who, move |session, _| session.ask_rematch(&who_asks));
+        match GameSession::clone(&live.session()).ask_rematch(who)? {
+            Rematch::Begun(id) => return Ok(Some(id)),
+            Rematch::Offered => {
+                let visitor = who.clone();
+                let change = self.change(live, move |session, _| session.ask_rematch(&visitor));
                 if change.await? == Rematch::Offered {
                     return Ok(None);
                 }
             }
-            Ok(Rematch::Agreed) => {}
-            Err(Error::Conflict(message, _)) => {
-                return Err(Error::Conflict(message, Some(Box::new(self.view(live, who)))));
-            }
-            Err(error) => return Err(error),
+            Rematch::Agreed => {}
         }
         let id = random_name();
         let next = live.session().next(id.clone(), now_ms(), fastrand::u64(..), Instant::now());
         // The game before names the next one first, so that two clicks lead to one game.
         let name = id.clone();
-        let named = self
-            .change(live, who, move |session, _| Ok(session.rematch.get_or_insert(name).clone()));
+        let named =
+            self.change(live, move |session, _| Ok(session.rematch.get_or_insert(name).clone()));
         let named = named.await?;
         if named == id
             && let Err(error) = self.create(next).await
@@ -399,7 +395,7 @@ impl LiveGames {
                 session.rematch = None;
                 Ok(())
             };
-            self.change(live, who, forget).await?;
+            self.change(live, forget).await?;
             return Err(error);
         }
         Ok(Some(named))
@@ -412,7 +408,7 @@ impl LiveGames {
         who: &Visitor,
     ) -> Result<(), Error> {
         let (live_games, gone, asker) = (Arc::clone(self), Arc::clone(live), who.clone());
-        let result = self.finish(async move {
+        self.finish(async move {
             let _gate = gone.gate.lock().await;
             let before = gone.session();
             let mut session = GameSession::clone(&before);
@@ -427,13 +423,8 @@ impl LiveGames {
             *lock(&gone.flag) = None;
             gone.notify(GameEvent::Gone("deleted"));
             Ok(())
-        });
-        result.await.map_err(|error| match error {
-            Error::Conflict(message, None) => {
-                Error::Conflict(message, Some(Box::new(self.view(live, who))))
-            }
-            error => error,
         })
+        .await
     }
 
     /// Opens a game for a socket.
@@ -563,31 +554,57 @@ impl LiveGames {
         if cancel.load(Ordering::Relaxed) && decided.is_err() {
             return;
         }
-        let ply = session.ply();
-        let spec = spec.clone();
+        let (ply, spec) = (session.ply(), spec.clone());
         let change = move |session: &mut GameSession, now: Instant| {
             let still = session.agent_to_move().is_some_and(|(mover, known)| {
                 mover == player && session.ply() == ply && *known == spec
             });
             if !still {
-                return Err(Refusal::Conflict("the game has gone another way".to_owned()));
+                return Err(Refusal::Conflict("the game has moved on".to_owned()));
             }
             match &decided {
                 Ok(decision) => session.play_agent(decision, now)?,
                 Err(EngineError::Cancelled) => {
-                    return Err(Refusal::Conflict("nobody waits for the move".to_owned()));
+                    return Err(Refusal::Conflict("the search was cancelled".to_owned()));
                 }
                 Err(error) => {
-                    tracing::error!(?error, agent = %spec, "an agent could not move");
+                    tracing::error!(?error, agent = %spec, "An agent failed to move");
                     session.forfeit(player, now);
                 }
             }
             Ok(())
         };
-        let live_games = Arc::clone(&self);
-        let kept = self.finish(async move { live_games.apply(&live, change).await }).await;
-        if let Err(Error::Internal(cause)) = kept {
-            tracing::error!(cause, "an agent's move could not be stored");
+        self.store_agent_move(&live, change, &cancel).await;
+    }
+
+    /// Makes the change of an agent's move, again and again while the database fails. When it gives
+    /// up, the agent is no longer thinking, and the next sweep asks it again.
+    async fn store_agent_move(
+        self: &Arc<Self>,
+        live: &Arc<LiveGame>,
+        change: impl Fn(&mut GameSession, Instant) -> Result<(), Refusal> + Send + Sync + 'static,
+        cancel: &Arc<AtomicBool>,
+    ) {
+        const DEADLINE: Duration = Duration::from_secs(60);
+        let (began, mut pause) = (Instant::now(), Duration::from_millis(200));
+        let change = Arc::new(change);
+        loop {
+            let attempt = Arc::clone(&change);
+            let stored = self.change(live, move |session, now| attempt(session, now)).await;
+            let Err(Error::Internal(cause)) = stored else { return };
+            let gives_up = began.elapsed() > DEADLINE
+                || self.stopping.is_cancelled()
+                || cancel.load(Ordering::Relaxed);
+            tracing::error!(cause, gives_up, "Failed to store the move of an agent");
+            if gives_up {
+                break;
+            }
+            tokio::time::sleep(pause).await;
+            pause = (2 * pause).min(Duration::from_secs(5));
+        }
+        let mut thinking = lock(&live.thinking);
+        if thinking.as_ref().is_some_and(|thinking| Arc::ptr_eq(&thinking.cancel, cancel)) {
+            *thinking = None;
         }
     }
 
@@ -599,6 +616,11 @@ impl LiveGames {
         for live in &games {
             let session = live.session();
             self.leave_behind(live, &session, away).await;
+            // What a failed write has left undone.
+            if session.flag_falls().is_some_and(|falls| falls <= Instant::now()) {
+                self.drop_flag(live).await;
+            }
+            self.attend_agent(live, &live.session());
             // Where nobody looks nobody waits for a move, unless a clock is running.
             if !live.is_seen(linger) && session.clock.is_none() {
                 *lock(&live.thinking) = None;

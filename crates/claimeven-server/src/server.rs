@@ -5,33 +5,30 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
-use axum::http::{StatusCode, header};
-use axum::routing::get;
-use axum::{Router, middleware};
 use tokio::net::TcpListener;
-use tower_http::compression::CompressionLayer;
-use tower_http::timeout::TimeoutLayer;
-use tower_http::trace::TraceLayer;
 
-use crate::background::BackgroundPool;
 use crate::config::Config;
-use crate::error::Error;
-use crate::guard::{self, Guard};
-use crate::jobs::Jobs;
+use crate::http::{self, Guard};
 use crate::live_games::LiveGames;
 use crate::metrics::Metrics;
 use crate::store::{Store, StoreError};
-use crate::study::{Study, review_idly};
 use crate::visitor::Signer;
-use crate::{page, routes};
+use crate::work::analyzers::Analyzers;
+use crate::work::background::BackgroundPool;
+use crate::work::engine::Engine;
+use crate::work::jobs::Jobs;
+use crate::work::review::{Reviewed, review_idly};
 
 /// What all handlers share.
 pub(crate) struct App {
-    pub(crate) games: Arc<LiveGames>,
+    pub(crate) config: Arc<Config>,
+    pub(crate) store: Store,
+    pub(crate) metrics: Arc<Metrics>,
     pub(crate) guard: Guard,
     pub(crate) signer: Signer,
-    pub(crate) study: Study,
+    pub(crate) games: Arc<LiveGames>,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) analyzers: Analyzers,
     pub(crate) background: BackgroundPool,
     pub(crate) jobs: Arc<Jobs>,
 }
@@ -97,30 +94,47 @@ impl Server {
             secret => secret.to_owned(),
         };
         let signer = Signer::new(&secret, config.secure_cookies);
-        let metrics = Metrics::new().map_err(|error| ServerError::Other(error.to_string()))?;
-        let guard = Guard::new(config.clone());
         let addr = config.addr;
         let listener = TcpListener::bind(addr).await;
         let listener =
             listener.map_err(|error| ServerError::Address { addr, reason: error.to_string() })?;
-        let background = BackgroundPool::new(config.lab_searches, config.lab_queue);
         if let Some(runs) = config.runs_folder() {
             claimeven_zero::find_runs_in(&runs);
         }
-        let jobs = Jobs::new(config.clone(), store.clone());
-        let live_games = LiveGames::new(config, store, metrics);
-        let games =
-            live_games.resume().await.map_err(|error| ServerError::Other(error.message()))?;
-        if games > 0 {
-            tracing::info!(games, "going on with games");
-        }
+        let metrics = Metrics::new().map_err(|error| ServerError::Other(error.to_string()))?;
+        let (config, metrics) = (Arc::new(config), Arc::new(metrics));
+        let engine = Arc::new(Engine::new(
+            config.engine_threads(),
+            config.queue_people,
+            config.queue_others,
+            config.agents_kept,
+        ));
+        let games = LiveGames::new(
+            Arc::clone(&config),
+            store.clone(),
+            Arc::clone(&engine),
+            Arc::clone(&metrics),
+        );
         let other = |error: StoreError| ServerError::Other(format!("{error:?}"));
+        let resumed = games.resume().await.map_err(other)?;
+        if resumed > 0 {
+            tracing::info!(games = resumed, "Resumed games");
+        }
+        let jobs = Jobs::new(Arc::clone(&config), store.clone());
         jobs.start().await.map_err(other)?;
-        let study = Study::default();
-        Ok(Server {
-            listener,
-            app: Arc::new(App { games: live_games, guard, signer, study, background, jobs }),
-        })
+        let app = App {
+            guard: Guard::new(Arc::clone(&config)),
+            background: BackgroundPool::new(config.lab_searches, config.lab_queue),
+            analyzers: Analyzers::default(),
+            config,
+            store,
+            metrics,
+            signer,
+            games,
+            engine,
+            jobs,
+        };
+        Ok(Server { listener, app: Arc::new(app) })
     }
 
     /// Where it listens.
@@ -135,70 +149,60 @@ impl Server {
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), ServerError> {
         let Server { listener, app } = self;
-        let live_games = Arc::clone(&app.games);
-        let sweeper = tokio::spawn(sweep(Arc::clone(&live_games)));
-        let reviewer = tokio::spawn(review(Arc::clone(&live_games)));
+        let games = Arc::clone(&app.games);
+        let sweeper = tokio::spawn(sweep(Arc::clone(&games)));
+        let reviewer = tokio::spawn(review(Arc::clone(&app)));
         let closing = Arc::clone(&app);
-        let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
+        let service = http::router(app).into_make_service_with_connect_info::<SocketAddr>();
         let stopped = async move {
             stop.await;
-            tracing::info!("stopping");
+            tracing::info!("Shutting down");
             closing.background.close();
             closing.jobs.close().await;
-            // Watchers would keep the connections open.
+            // Watchers would keep their connections open.
             closing.games.close().await;
         };
         let served = axum::serve(listener, service).with_graceful_shutdown(stopped);
         let result = served.await.map_err(|error| ServerError::Other(error.to_string()));
         sweeper.abort();
         reviewer.abort();
-        live_games.close().await;
+        games.close().await;
         result
     }
 }
 
-async fn sweep(live_games: Arc<LiveGames>) {
+async fn sweep(games: Arc<LiveGames>) {
     const TICKS_TO_OLD_GAMES: u64 = 100;
     let mut interval = tokio::time::interval(Duration::from_secs(5));
     for tick in 0_u64.. {
         interval.tick().await;
-        live_games.sweep().await;
+        games.sweep().await;
         if tick.is_multiple_of(TICKS_TO_OLD_GAMES) {
-            live_games.abandon_old().await;
+            games.abandon_old().await;
         }
     }
 }
 
-/// Judges finished games, one after the other, whenever nobody is thinking.
-async fn review(live_games: Arc<LiveGames>) {
+/// Reviews finished games one after the other while nobody is thinking. A failure is logged and
+/// followed by a pause that grows.
+async fn review(app: Arc<App>) {
+    const IDLE: Duration = Duration::from_secs(3);
+    const MAX_PAUSE: Duration = Duration::from_secs(600);
+    let mut pause = IDLE;
     loop {
-        let pause = if review_idly(&live_games).await { 100 } else { 3000 };
-        tokio::time::sleep(Duration::from_millis(pause)).await;
+        match review_idly(&app.engine, &app.store).await {
+            Ok(Reviewed::Game) => {
+                pause = IDLE;
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            Ok(Reviewed::Nothing) => tokio::time::sleep(IDLE).await,
+            Err(error) => {
+                pause = (2 * pause).min(MAX_PAUSE);
+                tracing::warn!(?error, ?pause, "Failed to review a game");
+                tokio::time::sleep(pause).await;
+            }
+        }
     }
-}
-
-fn router(app: Arc<App>) -> Router {
-    let seconds = match app.games.config.request_seconds {
-        0 => u64::from(u32::MAX),
-        seconds => seconds,
-    };
-    let (api, description) = routes::api().split_for_parts();
-    // Written once: the document does not change.
-    let description = Bytes::from(serde_json::to_vec(&description).expect("it has text keys"));
-    let is_json = [(header::CONTENT_TYPE, "application/json")];
-    let openapi = get(move || async move { (is_json, description.clone()) });
-    api.route("/api/openapi.json", openapi)
-        .method_not_allowed_fallback(|| async { Error::Method })
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::check))
-        .fallback(page::serve)
-        .layer(TimeoutLayer::with_status_code(
-            StatusCode::SERVICE_UNAVAILABLE,
-            Duration::from_secs(seconds),
-        ))
-        .layer(CompressionLayer::new())
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::security_headers))
-        .layer(TraceLayer::new_for_http())
-        .with_state(app)
 }
 
 /// An address of a database for the eyes of others.

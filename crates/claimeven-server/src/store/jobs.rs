@@ -2,9 +2,9 @@
 
 use claimeven_arena::GameRecord;
 use sqlx::any::AnyRow;
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
-use super::{Store, StoreError, broken, now_ms};
+use super::{Change, Store, StoreError, broken, now_ms};
 use crate::visitor::Visitor;
 
 /// Something that takes long.
@@ -72,31 +72,49 @@ impl State {
     }
 }
 
+/// A change to stored jobs.
+#[derive(Clone, Debug)]
+pub(super) enum JobChange {
+    Add(Job),
+    /// Puts the jobs that were running when the server ended back into the queue.
+    Requeue,
+    SetState {
+        id: String,
+        from: Vec<State>,
+        to: State,
+        error: Option<String>,
+    },
+    /// The games are numbered records as JSON.
+    Advance {
+        id: String,
+        games: Vec<(i64, String)>,
+        done: u64,
+        result: Option<String>,
+    },
+    Replan {
+        id: String,
+        plan: String,
+        total: u64,
+    },
+    /// Stores games under their numbers in place of those that are there.
+    ShowGames {
+        id: String,
+        games: Vec<(i64, String)>,
+    },
+    Delete(String),
+}
+
 const COLUMNS: &str =
     "id, kind, owner, created, state, title, plan, done, total, result, error, touched";
 
 impl Store {
+    async fn change_jobs(&self, change: JobChange) -> Result<u64, StoreError> {
+        self.change(Change::Job(Box::new(change))).await
+    }
+
     /// Stores a new job.
     pub(crate) async fn add_job(&self, job: &Job) -> Result<(), StoreError> {
-        let sql = format!(
-            "INSERT INTO jobs ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
-        );
-        sqlx::query(AssertSqlSafe(sql))
-            .bind(job.id.clone())
-            .bind(job.kind.name())
-            .bind(job.owner.secret().to_owned())
-            .bind(job.created)
-            .bind(job.state.name())
-            .bind(job.title.clone())
-            .bind(job.plan.clone())
-            .bind(job.done as i64)
-            .bind(job.total as i64)
-            .bind(job.result.clone())
-            .bind(job.error.clone())
-            .bind(now_ms())
-            .execute(&self.pool)
-            .await?;
-        Ok(())
+        self.change_jobs(JobChange::Add(job.clone())).await.map(drop)
     }
 
     /// A job by its name.
@@ -146,15 +164,12 @@ impl Store {
         row.as_ref().map(job_of).transpose()
     }
 
-    /// Puts the jobs that were running when the server ended back into the queue.
+    /// Puts the jobs that were running when the server ended back into the queue; how many.
     pub(crate) async fn requeue_jobs(&self) -> Result<u64, StoreError> {
-        let done = sqlx::query("UPDATE jobs SET state = 'queued' WHERE state = 'running'")
-            .execute(&self.pool)
-            .await?;
-        Ok(done.rows_affected())
+        self.change_jobs(JobChange::Requeue).await
     }
 
-    /// Changes the state of a job, if it is still the one that is meant.
+    /// Changes the state of a job if it is in one of the states `from`; whether it was.
     pub(crate) async fn set_job_state(
         &self,
         id: &str,
@@ -162,23 +177,12 @@ impl Store {
         to: State,
         error: Option<String>,
     ) -> Result<bool, StoreError> {
-        // The names of states are ours, not a visitor's.
-        let from: Vec<String> = from.iter().map(|state| format!("'{}'", state.name())).collect();
-        let sql = format!(
-            "UPDATE jobs SET state = $1, error = $2, touched = $3 WHERE id = $4 AND state IN ({})",
-            from.join(", ")
-        );
-        let done = sqlx::query(AssertSqlSafe(sql))
-            .bind(to.name())
-            .bind(error)
-            .bind(now_ms())
-            .bind(id.to_owned())
-            .execute(&self.pool)
-            .await?;
-        Ok(done.rows_affected() > 0)
+        let (id, from) = (id.to_owned(), from.to_vec());
+        let changed = self.change_jobs(JobChange::SetState { id, from, to, error }).await?;
+        Ok(changed > 0)
     }
 
-    /// Stores how far a job is, with the games that have ended since the last time.
+    /// Stores the progress of a job, with the games that have ended since the last time.
     pub(crate) async fn advance_job(
         &self,
         id: &str,
@@ -186,67 +190,33 @@ impl Store {
         done: u64,
         result: Option<String>,
     ) -> Result<(), StoreError> {
-        let mut transaction = self.pool.begin().await?;
-        sqlx::query("UPDATE jobs SET done = $1, result = COALESCE($2, result) WHERE id = $3")
-            .bind(done as i64)
-            .bind(result)
-            .bind(id.to_owned())
-            .execute(&mut *transaction)
-            .await?;
-        for game in games {
+        let record = |game: &GameRecord| {
             let number: i64 = game.id.parse().map_err(broken)?;
-            sqlx::query(
-                "INSERT INTO job_games (job, number, record) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-            )
-            .bind(id.to_owned())
-            .bind(number)
-            .bind(serde_json::to_string(game).map_err(broken)?)
-            .execute(&mut *transaction)
-            .await?;
-        }
-        transaction.commit().await?;
-        Ok(())
+            Ok((number, serde_json::to_string(game).map_err(broken)?))
+        };
+        let games = games.iter().map(record).collect::<Result<Vec<_>, StoreError>>()?;
+        let id = id.to_owned();
+        self.change_jobs(JobChange::Advance { id, games, done, result }).await.map(drop)
     }
 
-    /// Changes what a job is to be.
+    /// Changes the plan of a job.
     pub(crate) async fn replan_job(
         &self,
         id: &str,
         plan: String,
         total: u64,
     ) -> Result<(), StoreError> {
-        sqlx::query("UPDATE jobs SET plan = $1, total = $2 WHERE id = $3")
-            .bind(plan)
-            .bind(total as i64)
-            .bind(id.to_owned())
-            .execute(&self.pool)
-            .await?;
-        Ok(())
+        let id = id.to_owned();
+        self.change_jobs(JobChange::Replan { id, plan, total }).await.map(drop)
     }
 
     /// Stores games of a training run under their numbers, as JSON.
     pub(crate) async fn show_games(
         &self,
         id: &str,
-        games: &[(i64, String)],
+        games: Vec<(i64, String)>,
     ) -> Result<(), StoreError> {
-        let mut transaction = self.pool.begin().await?;
-        for (number, game) in games {
-            // An iteration that was broken off is done again.
-            sqlx::query("DELETE FROM job_games WHERE job = $1 AND number = $2")
-                .bind(id.to_owned())
-                .bind(*number)
-                .execute(&mut *transaction)
-                .await?;
-            sqlx::query("INSERT INTO job_games (job, number, record) VALUES ($1, $2, $3)")
-                .bind(id.to_owned())
-                .bind(*number)
-                .bind(game.clone())
-                .execute(&mut *transaction)
-                .await?;
-        }
-        transaction.commit().await?;
-        Ok(())
+        self.change_jobs(JobChange::ShowGames { id: id.to_owned(), games }).await.map(drop)
     }
 
     /// Games of a tournament as JSON, the latest first, from before a number on.
@@ -269,14 +239,115 @@ impl Store {
 
     /// Deletes a job with its games.
     pub(crate) async fn delete_job(&self, id: &str) -> Result<(), StoreError> {
-        let mut transaction = self.pool.begin().await?;
-        for statement in ["DELETE FROM jobs WHERE id = $1", "DELETE FROM job_games WHERE job = $1"]
-        {
-            sqlx::query(statement).bind(id.to_owned()).execute(&mut *transaction).await?;
-        }
-        transaction.commit().await?;
-        Ok(())
+        self.change_jobs(JobChange::Delete(id.to_owned())).await.map(drop)
     }
+}
+
+pub(super) async fn apply(
+    connection: &mut AnyConnection,
+    change: &JobChange,
+) -> Result<u64, StoreError> {
+    let done = match change {
+        JobChange::Add(job) => return add(connection, job).await,
+        JobChange::Requeue => {
+            sqlx::query("UPDATE jobs SET state = 'queued' WHERE state = 'running'")
+                .execute(connection)
+                .await?
+        }
+        JobChange::SetState { id, from, to, error } => {
+            // The names of states are ours, not a visitor's.
+            let from: Vec<String> =
+                from.iter().map(|state| format!("'{}'", state.name())).collect();
+            let sql = format!(
+                "UPDATE jobs SET state = $1, error = $2, touched = $3 \
+                 WHERE id = $4 AND state IN ({})",
+                from.join(", ")
+            );
+            sqlx::query(AssertSqlSafe(sql))
+                .bind(to.name())
+                .bind(error.clone())
+                .bind(now_ms())
+                .bind(id.clone())
+                .execute(connection)
+                .await?
+        }
+        JobChange::Advance { id, games, done, result } => {
+            insert_games(connection, id, games, "ON CONFLICT DO NOTHING").await?;
+            sqlx::query("UPDATE jobs SET done = $1, result = COALESCE($2, result) WHERE id = $3")
+                .bind(*done as i64)
+                .bind(result.clone())
+                .bind(id.clone())
+                .execute(connection)
+                .await?
+        }
+        JobChange::Replan { id, plan, total } => {
+            sqlx::query("UPDATE jobs SET plan = $1, total = $2 WHERE id = $3")
+                .bind(plan.clone())
+                .bind(*total as i64)
+                .bind(id.clone())
+                .execute(connection)
+                .await?
+        }
+        JobChange::ShowGames { id, games } => {
+            // An interrupted iteration is played again.
+            let replace = "ON CONFLICT (job, number) DO UPDATE SET record = excluded.record";
+            insert_games(connection, id, games, replace).await?;
+            return Ok(games.len() as u64);
+        }
+        JobChange::Delete(id) => {
+            sqlx::query("DELETE FROM job_games WHERE job = $1")
+                .bind(id.clone())
+                .execute(&mut *connection)
+                .await?;
+            sqlx::query("DELETE FROM jobs WHERE id = $1")
+                .bind(id.clone())
+                .execute(connection)
+                .await?
+        }
+    };
+    Ok(done.rows_affected())
+}
+
+async fn add(connection: &mut AnyConnection, job: &Job) -> Result<u64, StoreError> {
+    let sql = format!(
+        "INSERT INTO jobs ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+    );
+    let done = sqlx::query(AssertSqlSafe(sql))
+        .bind(job.id.clone())
+        .bind(job.kind.name())
+        .bind(job.owner.secret().to_owned())
+        .bind(job.created)
+        .bind(job.state.name())
+        .bind(job.title.clone())
+        .bind(job.plan.clone())
+        .bind(job.done as i64)
+        .bind(job.total as i64)
+        .bind(job.result.clone())
+        .bind(job.error.clone())
+        .bind(now_ms())
+        .execute(connection)
+        .await?;
+    Ok(done.rows_affected())
+}
+
+async fn insert_games(
+    connection: &mut AnyConnection,
+    id: &str,
+    games: &[(i64, String)],
+    on_conflict: &'static str,
+) -> Result<(), StoreError> {
+    for (number, record) in games {
+        let sql = format!(
+            "INSERT INTO job_games (job, number, record) VALUES ($1, $2, $3) {on_conflict}"
+        );
+        sqlx::query(AssertSqlSafe(sql))
+            .bind(id.to_owned())
+            .bind(*number)
+            .bind(record.clone())
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
 }
 
 fn job_of(row: &AnyRow) -> Result<Job, StoreError> {

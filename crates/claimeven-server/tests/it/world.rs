@@ -74,6 +74,11 @@ impl World {
         Some(World::start(Config { database, database_connections, ..config }, None).await)
     }
 
+    /// With the database that the configuration names.
+    pub(crate) async fn open(config: Config) -> World {
+        World::start(config, None).await
+    }
+
     async fn start(config: Config, folder: Option<tempfile::TempDir>) -> World {
         let addr = SocketAddr::from(([127, 0, 0, 1], 0));
         let config = Config { addr, threads: 2, ..config };

@@ -1,50 +1,32 @@
-//! The API over HTTP. Each handler reads its input, asks the live games, and shows the game.
-
-#![allow(clippy::unused_async, reason = "handlers are async, whether they wait or not")]
+//! Games: creating, showing, listing and playing them.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::extract::{FromRequest, FromRequestParts, Path, Request, State};
-use axum::http::{StatusCode, header, request::Parts};
-use axum::response::{IntoResponse, Response};
+use axum::extract::State;
+use axum::http::StatusCode;
 use axum::{Extension, Json};
-use claimeven_arena::{
-    AgentSpec, GameRecord, LegacyRecord, MoveRecord, PlayerRecord, ResultRecord, pgn,
-};
 use claimeven_game::{Game, Ruleset, Setup};
-use claimeven_search::{Limits, Perfect};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, OpenApi, ToSchema};
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::extract::{ApiResult, AppState, Body, Id, Query, SetupInput, bad, short_text};
+use super::guard::Address;
+use super::view::{GameSummary, GameView};
 use crate::App;
-use crate::agents::{self, AgentsView};
-use crate::engine::{Question, Urgency};
+use crate::agents;
 use crate::error::{Error, ErrorView};
-use crate::guard::Address;
-use crate::session::{Clock, GameSession, Offers, PlayedMove, Seat, by_the_rules, default_name};
+use crate::live_games::LiveGame;
+use crate::session::{
+    Clock, GameSession, Offers, PlayedMove, Refusal, Seat, by_the_rules, default_name,
+};
 use crate::store::{Filter, now_ms};
-use crate::view::{GameSummary, GameView, HintView};
 use crate::visitor::{Visitor, random_name};
 
-pub(crate) type AppState = State<Arc<App>>;
-pub(crate) type ApiResult<T> = Result<T, Error>;
-
-#[derive(OpenApi)]
-#[openapi(info(
-    title = "Claimeven",
-    description = "Connect Four: live games against agents and people. Columns are counted from 1, rows from 1 at the \
-        bottom; players are 0 and 1. A visitor is known by a cookie, which the first call that needs one sets."
-))]
-struct Description;
-
-/// All addresses of the API, with their description.
 pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::with_openapi(Description::openapi())
-        .routes(routes!(list_agents))
+    OpenApiRouter::new()
         .routes(routes!(create, list))
         .routes(routes!(show, delete))
         .routes(routes!(join))
@@ -55,99 +37,6 @@ pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(draw))
         .routes(routes!(rematch))
         .routes(routes!(reseat))
-        .routes(routes!(record))
-        .routes(routes!(hint))
-        .routes(routes!(crate::socket::live))
-        .routes(routes!(health))
-        .routes(routes!(metrics))
-        .merge(crate::study::api())
-        .merge(crate::lab::api())
-        .merge(crate::arena::api())
-        .merge(crate::training::api())
-}
-
-/// A JSON body; an empty one is `{}`.
-pub(crate) struct Body<T>(pub(crate) T);
-
-impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
-    type Rejection = Error;
-
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Error> {
-        let content_type = request.headers().get(header::CONTENT_TYPE).cloned();
-        let most = app.games.config.body_bytes;
-        let most = if most == 0 { usize::MAX } else { most };
-        let bytes = axum::body::to_bytes(request.into_body(), most)
-            .await
-            .map_err(|_| Error::TooLarge(format!("a body has at most {most} bytes")))?;
-        if bytes.is_empty() {
-            return read_json(b"{}").map(Body);
-        }
-        let is_json =
-            content_type.as_ref().and_then(|value| value.to_str().ok()).is_some_and(|value| {
-                value
-                    .split(';')
-                    .next()
-                    .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
-            });
-        if !is_json {
-            return Err(Error::NotJson("a body is of type application/json".to_owned()));
-        }
-        read_json(&bytes).map(Body)
-    }
-}
-
-/// Reads JSON, and says what is wrong with it in a line.
-pub(crate) fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
-    serde_json::from_slice(bytes).map_err(|error| Error::Bad(error.to_string()))
-}
-
-/// The query string of a request. Errors are JSON like all others.
-pub(crate) struct Query<T>(pub(crate) T);
-
-impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Query<T> {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Error> {
-        let query = axum::extract::Query::try_from_uri(&parts.uri);
-        let axum::extract::Query(query) = query.map_err(|error| Error::Bad(error.body_text()))?;
-        Ok(Query(query))
-    }
-}
-
-/// The name of a game in an address.
-pub(crate) struct Id(pub(crate) String);
-
-impl FromRequestParts<Arc<App>> for Id {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Error> {
-        let path = Path::<String>::from_request_parts(parts, app).await;
-        let Path(id) = path.map_err(|_| Error::NotFound("there is no such game".to_owned()))?;
-        Ok(Id(id))
-    }
-}
-
-/// A board and the rules on it; what is not given is as in the shops.
-#[derive(Debug, Deserialize, Serialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct SetupInput {
-    cols: u8,
-    rows: u8,
-    connect: u8,
-    ruleset: String,
-}
-
-impl Default for SetupInput {
-    fn default() -> SetupInput {
-        SetupInput { cols: 7, rows: 6, connect: 4, ruleset: "standard".to_owned() }
-    }
-}
-
-impl SetupInput {
-    pub(crate) fn setup(&self) -> ApiResult<Setup> {
-        let ruleset: Ruleset = self.ruleset.parse().map_err(bad)?;
-        Setup::new(self.cols, self.rows, self.connect, ruleset).map_err(bad)
-    }
 }
 
 /// Who is to sit on a side.
@@ -243,7 +132,7 @@ fn seat(
             Ok(Seat::Human { holder: Some(who.clone()), name })
         }
         SeatInput::Agent { agent, name: given } => {
-            let spec = agents::parse(&agent, setup, &app.games.config).map_err(Error::Bad)?;
+            let spec = agents::parse(&agent, setup, &app.config).map_err(Error::Bad)?;
             let name = name(given.as_deref())?.unwrap_or_else(|| spec.to_string());
             Ok(Seat::Agent { spec, name })
         }
@@ -268,33 +157,6 @@ fn name(given: Option<&str>) -> ApiResult<Option<String>> {
     short_text("a name", given.unwrap_or_default(), 40)
 }
 
-/// What people call a tournament, a player in it or a run.
-pub(crate) fn title(given: &str) -> ApiResult<Option<String>> {
-    short_text("a title", given, 60)
-}
-
-/// A line as others may be shown it; none if it is blank.
-fn short_text(what: &str, given: &str, longest: usize) -> ApiResult<Option<String>> {
-    let text = given.split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.chars().any(char::is_control) || text.chars().count() > longest {
-        let text = text.escape_debug();
-        let message = format!("{what} has at most {longest} printable characters, not '{text}'");
-        return Err(Error::Bad(message));
-    }
-    Ok(Some(text).filter(|text| !text.is_empty()))
-}
-
-#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
-pub(crate) fn bad(error: impl ToString) -> Error {
-    Error::Bad(error.to_string())
-}
-
-/// Who can be played against.
-#[utoipa::path(get, path = "/api/agents", responses((status = 200, body = AgentsView)))]
-async fn list_agents(State(app): AppState) -> Json<AgentsView> {
-    Json(AgentsView::new(&app.games.config))
-}
-
 /// Makes a game.
 #[utoipa::path(post, path = "/api/games", request_body = NewGame, responses(
     (status = 201, body = GameView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
@@ -309,7 +171,7 @@ async fn create(
     let session = new.session(&app, &who)?;
     app.guard.new_game(address)?;
     let live = app.games.create(session).await?;
-    Ok((StatusCode::CREATED, Json(app.games.view(&live, &who))))
+    Ok((StatusCode::CREATED, Json(GameView::of(&live, &app.config, &who))))
 }
 
 /// A game as the visitor sees it.
@@ -321,8 +183,8 @@ async fn show(
     Extension(who): Extension<Visitor>,
     Id(id): Id,
 ) -> ApiResult<Json<GameView>> {
-    let live = app.games.live(&id).await?;
-    Ok(Json(app.games.view(&live, &who)))
+    let live = app.games.get(&id).await?;
+    Ok(Json(GameView::of(&live, &app.config, &who)))
 }
 
 /// Takes the visitor's name off a game, and the game away if it was nobody else's.
@@ -334,8 +196,9 @@ async fn delete(
     Extension(who): Extension<Visitor>,
     Id(id): Id,
 ) -> ApiResult<StatusCode> {
-    let live = app.games.live(&id).await?;
-    app.games.delete(&live, &who).await?;
+    let live = app.games.get(&id).await?;
+    let deleted = app.games.delete(&live, &who).await;
+    deleted.map_err(|error| with_game(error, &app, &live, &who))?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -480,9 +343,11 @@ async fn rematch(
         let Json(_) = change(&app, &who, &id, decline).await?;
         return Ok(Json(RematchView { id: None }));
     }
-    let live = app.games.live(&id).await?;
+    let live = app.games.get(&id).await?;
     app.guard.new_game(address)?;
-    Ok(Json(RematchView { id: app.games.rematch(&live, &who).await? }))
+    let rematch = app.games.rematch(&live, &who).await;
+    let id = rematch.map_err(|error| with_game(error, &app, &live, &who))?;
+    Ok(Json(RematchView { id }))
 }
 
 /// Another agent.
@@ -507,107 +372,36 @@ async fn reseat(
     if player > 1 {
         return Err(Error::Bad(format!("player is 0 or 1, not {player}")));
     }
-    let setup = app.games.live(&id).await?.session().setup();
-    let spec = agents::parse(&agent, setup, &app.games.config).map_err(Error::Bad)?;
+    let setup = app.games.get(&id).await?.session().setup();
+    let spec = agents::parse(&agent, setup, &app.config).map_err(Error::Bad)?;
     let change = change(&app, &who, &id, move |session, who, now| {
         session.reseat(who, player.into(), spec, now)
     });
     change.await
 }
 
-/// Changes a game and shows it.
+/// Changes a game and shows it. A conflict comes with the game as it is.
 async fn change(
     app: &App,
     who: &Visitor,
     id: &str,
-    change: impl FnOnce(&mut GameSession, &Visitor, Instant) -> Result<(), crate::session::Refusal>
-    + Send
-    + 'static,
+    change: impl FnOnce(&mut GameSession, &Visitor, Instant) -> Result<(), Refusal> + Send + 'static,
 ) -> ApiResult<Json<GameView>> {
-    let live = app.games.live(id).await?;
-    let asker = who.clone();
-    app.games.change(&live, who, move |session, now| change(session, &asker, now)).await?;
-    Ok(Json(app.games.view(&live, who)))
+    let live = app.games.get(id).await?;
+    let visitor = who.clone();
+    let changed = app.games.change(&live, move |session, now| change(session, &visitor, now)).await;
+    changed.map_err(|error| with_game(error, app, &live, who))?;
+    Ok(Json(GameView::of(&live, &app.config, who)))
 }
 
-/// The form of a record.
-#[derive(Debug, Default, Deserialize, IntoParams)]
-#[serde(default, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct RecordInput {
-    /// Nothing for the record that `claimeven` writes and reads, `pgn`, or `old` for older programs.
-    format: Option<String>,
-}
-
-/// The record of a finished game, to keep.
-#[utoipa::path(get, path = "/api/games/{id}/record", params(("id" = String, Path), RecordInput), responses(
-    (status = 200, body = String), (status = 400, body = ErrorView), (status = 404, body = ErrorView),
-    (status = 409, body = ErrorView),
-))]
-async fn record(
-    State(app): AppState,
-    Id(id): Id,
-    Query(query): Query<RecordInput>,
-) -> ApiResult<Response> {
-    let session = app.games.live(&id).await?.session();
-    let internal = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
-    let record = game_record(&session)?;
-    let (content, kind, ending) = match query.format.as_deref() {
-        None => {
-            let line = serde_json::to_string(&record).map_err(|error| internal(&error))?;
-            (line + "\n", "application/json", "jsonl")
+/// Adds the current game to a conflict, so that the page can show it.
+fn with_game(error: Error, app: &App, live: &LiveGame, who: &Visitor) -> Error {
+    match error {
+        Error::Conflict(message) => {
+            Error::GameConflict(message, Box::new(GameView::of(live, &app.config, who)))
         }
-        Some("old") => {
-            let older = LegacyRecord::new(&record).map_err(|error| internal(&error))?;
-            let text = serde_json::to_string_pretty(&older).map_err(|error| internal(&error))?;
-            (text + "\n", "application/json", "json")
-        }
-        Some("pgn") => {
-            let text = pgn(&record).map_err(|error| internal(&error))?;
-            (text, "text/plain; charset=utf-8", "pgn")
-        }
-        Some(other) => return Err(Error::Bad(format!("format is pgn or old, not '{other}'"))),
-    };
-    let file = format!("attachment; filename=\"claimeven-{}.{ending}\"", session.id);
-    let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, file)];
-    Ok((headers, content).into_response())
-}
-
-/// A finished game as the arena keeps it.
-fn game_record(session: &GameSession) -> ApiResult<GameRecord> {
-    let Some(end) = session.end else {
-        return Err(Error::Conflict("the game is not over yet".to_owned(), None));
-    };
-    let [first, second] = session.game.position().scores();
-    let player = |seat: &Seat| match seat {
-        Seat::Open => PlayerRecord { agent: "human".to_owned(), name: String::new() },
-        Seat::Human { name, .. } => PlayerRecord { agent: "human".to_owned(), name: name.clone() },
-        Seat::Agent { spec, name } => PlayerRecord { agent: spec.to_string(), name: name.clone() },
-    };
-    let played = |played: &PlayedMove| MoveRecord {
-        column: played.column,
-        ms: played.time.as_micros() as f64 / 1e3,
-        nodes: played.nodes.unwrap_or(0),
-        value: played.value.clone(),
-    };
-    let time = jiff::Timestamp::from_millisecond(session.created);
-    Ok(GameRecord {
-        version: GameRecord::VERSION,
-        id: session.id.clone(),
-        time: time.map_err(|error| Error::Internal(error.to_string()))?.to_string(),
-        setup: session.setup().into(),
-        players: session.seats.each_ref().map(player),
-        first_player: session.first,
-        seed: session.seed,
-        opening_moves: session.opening,
-        moves: session.moves.iter().map(played).collect(),
-        result: ResultRecord {
-            winner: end.winner,
-            reason: end.reason,
-            scores: if session.first == 0 { [first, second] } else { [second, first] },
-            detail: None,
-        },
-    })
+        error => error,
+    }
 }
 
 /// What games are to be listed.
@@ -659,7 +453,7 @@ async fn list(
         return Err(Error::Bad(format!("limit is 1 to 100, not {limit}")));
     }
     let filter = filter(&query, &who, limit)?;
-    let mut sessions = app.games.store.list(filter).await?;
+    let mut sessions = app.store.list(filter).await?;
     let more = sessions.len() > limit as usize;
     sessions.truncate(limit as usize);
     let cursor = |session: &GameSession| format!("{}-{}", session.created, session.id);
@@ -737,78 +531,4 @@ fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
 /// Whether a text names an agent with its parameters, and not only a kind.
 fn names_one_agent(text: &str) -> bool {
     text.starts_with("level:")
-}
-
-/// A position to be judged.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct HintInput {
-    #[serde(default)]
-    setup: SetupInput,
-    /// The moves so far, as text.
-    #[serde(default)]
-    moves: String,
-}
-
-/// What to play: exact where it can be found in time, else the best guess.
-#[utoipa::path(post, path = "/api/hint", request_body = HintInput, responses(
-    (status = 200, body = HintView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
-    (status = 503, body = ErrorView),
-))]
-async fn hint(
-    State(app): AppState,
-    Extension(address): Extension<Address>,
-    Body(input): Body<HintInput>,
-) -> ApiResult<Json<HintView>> {
-    let setup = input.setup.setup()?;
-    let game = Game::parse(setup, &input.moves).map_err(bad)?;
-    let position = *game.position();
-    if position.outcome().is_some() {
-        return Err(Error::Bad(format!("the game is over after '{}'", input.moves)));
-    }
-    app.guard.hint(address)?;
-    let whole = Duration::from_millis(app.games.config.hint_ms.max(100));
-    let ask = |agent: &str, time: Duration| {
-        let spec: AgentSpec = agent.parse().expect("the roster has it");
-        let limits = Limits { time: Some(time), ..Limits::default() };
-        let question = Question { spec, seed: 0, position, limits, seat: None };
-        app.games.engine.decide(Urgency::Other, question)
-    };
-    // Larger boards are beyond exact scores within a person's patience.
-    if Perfect::check(setup).is_ok() && setup.cells() <= Setup::STANDARD.cells() {
-        let decision = ask("perfect:table=16", whole * 3 / 4).await?;
-        if !decision.stopped {
-            return Ok(Json(HintView::new(&decision, true)));
-        }
-    }
-    let decision = ask("timed:ms=1000,table=16", whole / 4).await?;
-    Ok(Json(HintView::new(&decision, false)))
-}
-
-/// Whether the server and its database are well.
-#[utoipa::path(get, path = "/healthz", responses((status = 200, body = String), (status = 503, body = ErrorView)))]
-async fn health(State(app): AppState) -> ApiResult<&'static str> {
-    match app.games.store.ping().await {
-        Ok(()) => Ok("ok\n"),
-        Err(error) => {
-            tracing::error!(?error, "the database does not answer");
-            Err(Error::Busy("the database does not answer".to_owned(), 5))
-        }
-    }
-}
-
-/// Figures in Prometheus' text format.
-#[utoipa::path(get, path = "/metrics", responses((status = 200, body = String), (status = 404, body = ErrorView)))]
-async fn metrics(State(app): AppState) -> ApiResult<Response> {
-    let live_games = &app.games;
-    if !live_games.config.metrics {
-        return Err(Error::NotFound("there are no metrics here".to_owned()));
-    }
-    let (people, others, thinking) = live_games.engine.load();
-    live_games.metrics.live_games.set(live_games.len() as i64);
-    live_games.metrics.waiting_people.set(people as i64);
-    live_games.metrics.waiting_others.set(others as i64);
-    live_games.metrics.thinking.set(thinking as i64);
-    let text = live_games.metrics.text().map_err(|error| Error::Internal(error.to_string()))?;
-    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
 }

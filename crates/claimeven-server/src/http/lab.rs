@@ -13,13 +13,13 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::extract::{ApiResult, Body, SetupInput, bad};
+use super::guard::Address;
+use super::view::{SetupView, ValueView};
 use crate::App;
 use crate::agents;
-use crate::engine::EngineError;
 use crate::error::{Error, ErrorView};
-use crate::guard::Address;
-use crate::routes::{ApiResult, Body, SetupInput, bad};
-use crate::view::{SetupView, ValueView};
+use crate::work::engine::EngineError;
 
 pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(tree)).routes(routes!(measure))
@@ -56,7 +56,7 @@ impl SearchInput {
         if game.position().outcome().is_some() {
             return Err(Error::Bad(format!("the game is over after '{}'", self.moves)));
         }
-        let agent = agents::parse(&self.agent, setup, &app.games.config).map_err(Error::Bad)?;
+        let agent = agents::parse(&self.agent, setup, &app.config).map_err(Error::Bad)?;
         Ok((game, agent))
     }
 }
@@ -202,7 +202,7 @@ async fn measure(
 }
 
 fn limits(app: &App) -> Limits {
-    let ms = app.games.config.lab_ms;
+    let ms = app.config.lab_ms;
     let time = (ms > 0).then(|| Duration::from_millis(ms));
     Limits { time, ..Limits::default() }
 }

@@ -1,29 +1,27 @@
-//! Tournaments: set up by visitors, played as long work, shown while they go on.
+//! Tournaments: starting, watching, stopping and downloading them.
 
-use std::cell::RefCell;
-use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use claimeven_arena::{GameRecord, Plan, Reason, Tournament, TournamentResults};
+use claimeven_arena::{GameRecord, Plan, Reason, Tournament};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::extract::{ApiResult, Body, Id, Query, SetupInput, title};
+use super::guard::Address;
 use crate::App;
 use crate::agents;
 use crate::error::{Error, ErrorView};
-use crate::guard::Address;
-use crate::jobs::{JobContext, TurnEnd, lock};
-use crate::routes::{ApiResult, Body, Id, Query, SetupInput, title};
 use crate::store::{Job, Kind, State as JobState, now_ms};
 use crate::visitor::{Visitor, random_name};
+use crate::work::jobs::lock;
+use crate::work::tournament::BoardView;
 
 pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
@@ -36,12 +34,6 @@ pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
 }
 
 const MOST_PLAYERS: usize = 12;
-
-/// How long a tournament goes on while another one waits.
-const TURN: Duration = Duration::from_secs(20);
-
-/// How often games are stored and standings told.
-const INTERVAL: Duration = Duration::from_millis(300);
 
 /// A tournament to be played.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -79,7 +71,7 @@ struct EntrantInput {
 impl TournamentInput {
     /// The plan as JSON, and the plan.
     fn plan(&self, app: &App) -> ApiResult<(Value, Plan)> {
-        let config = &app.games.config;
+        let config = &app.config;
         let setup = self.setup.setup()?;
         if self.players.len() > MOST_PLAYERS {
             let count = self.players.len();
@@ -189,18 +181,6 @@ struct TournamentSummary {
     players: Vec<String>,
 }
 
-/// A game that is being played.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct BoardView {
-    /// The number of the game, from 1.
-    number: usize,
-    /// The players' names.
-    players: [String; 2],
-    /// Which of them began.
-    first: usize,
-    moves: String,
-}
-
 /// A game that was played.
 #[derive(Debug, Serialize, ToSchema)]
 struct PlayedView {
@@ -247,14 +227,14 @@ async fn create(
 ) -> ApiResult<Response> {
     let (document, plan) = input.plan(&app)?;
     app.guard.new_game(address)?;
-    let own = app.jobs.store.jobs(Kind::Tournament, Some(&who)).await?;
+    let own = app.store.jobs(Kind::Tournament, Some(&who)).await?;
     check_free(&app, &own)?;
-    let config = &app.games.config;
+    let config = &app.config;
     if own.len() >= config.jobs_kept.max(1) {
         let message = format!("you have {} tournaments; delete one of them first", own.len());
-        return Err(Error::Conflict(message, None));
+        return Err(Error::Conflict(message));
     }
-    if app.jobs.store.active_jobs(Kind::Tournament).await? >= config.jobs_queue.max(1) {
+    if app.store.active_jobs(Kind::Tournament).await? >= config.jobs_queue.max(1) {
         return Err(Error::Busy("too many tournaments wait".to_owned(), 60));
     }
     let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
@@ -278,11 +258,11 @@ async fn create(
 /// Whether one more of a visitor's own tournaments may go on.
 fn check_free(app: &App, own: &[Job]) -> ApiResult<()> {
     let active = own.iter().filter(|job| job.state.is_active()).count();
-    if active < app.games.config.jobs_each.max(1) {
+    if active < app.config.jobs_each.max(1) {
         return Ok(());
     }
     let message = "your other tournaments have to end first; stop one of them".to_owned();
-    Err(Error::Conflict(message, None))
+    Err(Error::Conflict(message))
 }
 
 /// The visitor's tournaments, the latest first.
@@ -291,7 +271,7 @@ async fn list(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
 ) -> ApiResult<Json<Vec<TournamentSummary>>> {
-    let jobs = app.jobs.store.jobs(Kind::Tournament, Some(&who)).await?;
+    let jobs = app.store.jobs(Kind::Tournament, Some(&who)).await?;
     let summary = |job: Job| {
         let plan: Value = serde_json::from_str(&job.plan).unwrap_or_default();
         let players = plan["players"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -348,7 +328,7 @@ async fn resume(
     Id(id): Id,
 ) -> ApiResult<Json<TournamentView>> {
     let job = app.jobs.own(Kind::Tournament, &id, &who).await?;
-    let own = app.jobs.store.jobs(Kind::Tournament, Some(&who)).await?;
+    let own = app.store.jobs(Kind::Tournament, Some(&who)).await?;
     check_free(&app, &own)?;
     app.jobs.resume(&job).await?;
     let job = app.jobs.find(Kind::Tournament, &id).await?;
@@ -396,7 +376,7 @@ async fn games(
     }
     app.jobs.find(Kind::Tournament, &id).await?;
     let before = query.before.map_or(i64::MAX, i64::from);
-    let records = app.jobs.store.job_games(&id, before, limit).await?;
+    let records = app.store.job_games(&id, before, limit).await?;
     Ok(Json(records.iter().filter_map(|text| played(text)).collect()))
 }
 
@@ -437,15 +417,15 @@ async fn download(
     let format = query.format.as_deref().unwrap_or("json");
     let (kind, ending, text) = match format {
         "json" | "csv" | "games" if job.result.is_none() => {
-            return Err(Error::Conflict("no game has ended yet".to_owned(), None));
+            return Err(Error::Conflict("no game has ended yet".to_owned()));
         }
         "json" => ("application/json", "json", job.result.unwrap_or_default()),
         "csv" => {
-            let records = app.jobs.store.job_games(&id, i64::MAX, u32::MAX).await?;
+            let records = app.store.job_games(&id, i64::MAX, u32::MAX).await?;
             ("text/csv; charset=utf-8", "csv", standings(&job.plan, &records)?)
         }
         "games" => {
-            let mut records = app.jobs.store.job_games(&id, i64::MAX, u32::MAX).await?;
+            let mut records = app.store.job_games(&id, i64::MAX, u32::MAX).await?;
             records.reverse();
             ("application/jsonl", "jsonl", records.join("\n") + "\n")
         }
@@ -463,96 +443,8 @@ fn standings(plan: &str, records: &[String]) -> ApiResult<String> {
     let plan = Plan::from_json(plan).map_err(|error| internal(&error))?;
     let tournament = Tournament::new(&plan).map_err(|error| internal(&error))?;
     let records = records.iter().filter_map(|text| serde_json::from_str::<GameRecord>(text).ok());
-    let tally = tournament.results(records).map_err(|error| internal(&error))?;
+    let results = tournament.results(records).map_err(|error| internal(&error))?;
     let mut csv = Vec::new();
-    tally.report(&plan).write_csv(&mut csv).map_err(|error| internal(&error))?;
+    results.report(&plan).write_csv(&mut csv).map_err(|error| internal(&error))?;
     String::from_utf8(csv).map_err(|error| internal(&error))
-}
-
-/// Plays a tournament for a turn.
-pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
-    let failed = |error: &dyn ToString| TurnEnd::Failed(error.to_string());
-    let plan = match Plan::from_json(&job.plan) {
-        Ok(plan) => plan,
-        Err(error) => return failed(&error),
-    };
-    let tournament = match Tournament::new(&plan) {
-        Ok(tournament) => tournament,
-        Err(error) => return failed(&error),
-    };
-    let stored = context.with_store(|store| {
-        let id = job.id.clone();
-        async move { store.job_games(&id, i64::MAX, u32::MAX).await }
-    });
-    let stored = match stored {
-        Ok(stored) => stored,
-        Err(error) => return TurnEnd::Failed(format!("{error:?}")),
-    };
-    let played = stored.iter().rev().filter_map(|text| serde_json::from_str(text).ok());
-
-    let running = &context.running;
-    let watch = |number: usize, fixture: claimeven_arena::Fixture, game: &claimeven_game::Game| {
-        let name = |place: usize| plan.players[place].name.clone();
-        let board = BoardView {
-            number: number + 1,
-            players: fixture.players.map(name),
-            first: fixture.first_player,
-            moves: game.move_text(),
-        };
-        lock(&running.boards).insert(number, board);
-    };
-    let began = Instant::now();
-    let mut stored = Instant::now();
-    let mut yields = false;
-    let mut broken = None;
-    let unstored = RefCell::new(Vec::new());
-    let store = |tally: &TournamentResults| {
-        let games = unstored.take();
-        let report = serde_json::to_string(&tally.report(&plan)).ok();
-        context.with_store(|store| {
-            let (id, done) = (job.id.clone(), tally.games());
-            async move { store.advance_job(&id, &games, done, report).await }
-        })
-    };
-    let ended = tournament.resume(
-        played,
-        context.config.arena_threads.max(1),
-        &running.cancel,
-        watch,
-        |record, tally| {
-            if let Ok(number) = record.id.parse::<usize>() {
-                lock(&running.boards).remove(&(number - 1));
-            }
-            unstored.borrow_mut().push(record);
-            if stored.elapsed() > INTERVAL {
-                stored = Instant::now();
-                if let Err(error) = store(tally) {
-                    broken = Some(format!("{error:?}"));
-                    return ControlFlow::Break(());
-                }
-                if began.elapsed() > TURN {
-                    let active = context.with_store(|store| async move {
-                        store.active_jobs(Kind::Tournament).await
-                    });
-                    yields = active.is_ok_and(|active| active > 1);
-                }
-            }
-            if yields { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        },
-    );
-    let tally = match ended {
-        Ok(tally) => tally,
-        Err(error) => return failed(&error),
-    };
-    if let Some(error) = broken.or_else(|| store(&tally).err().map(|error| format!("{error:?}"))) {
-        tracing::error!(error, "a tournament cannot be stored");
-        return TurnEnd::Failed("the games cannot be stored".to_owned());
-    }
-    if tally.games() >= plan.games() {
-        TurnEnd::Done
-    } else if yields {
-        TurnEnd::Yielded
-    } else {
-        TurnEnd::Cancelled
-    }
 }

@@ -1,35 +1,29 @@
-//! Training runs: networks that learn from games against themselves, begun and watched by visitors
-//! where the server allows it.
+//! Training runs: starting, watching and stopping them, where the server allows it.
 
 use std::fs;
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use claimeven_game::Setup;
-use claimeven_zero::{
-    Architecture, Event, Metrics, Parameters, Resources, Run, RunError, kept_networks,
-};
+use claimeven_zero::{Metrics, Run, kept_networks};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::extract::{ApiResult, Body, Id, Query, SetupInput, title};
+use super::guard::Address;
 use crate::App;
 use crate::config::Config;
 use crate::error::{Error, ErrorView};
-use crate::guard::Address;
-use crate::jobs::{JobContext, TurnEnd, lock};
-use crate::routes::{ApiResult, Body, Id, Query, SetupInput, title};
 use crate::store::{Job, Kind, State as JobState, now_ms};
 use crate::visitor::{Visitor, random_name};
+use crate::work::jobs::lock;
+use crate::work::training::{PRESETS, RunInput, ShownGame, StageView, folder_of, whole_seconds};
 
 pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
@@ -40,69 +34,8 @@ pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(games))
 }
 
-/// What a run may begin with: a name, and what it is.
-const PRESETS: [(&str, &str); 3] = [
-    ("quick", "a small network that learns in iterations of seconds, to see how it goes"),
-    ("10min", "a network that visibly learns within ten minutes of two cores"),
-    ("1h", "a good network within an hour of two cores"),
-];
-
 /// Runs that a server keeps at most.
 const MOST_RUNS: usize = 50;
-
-/// A run to be begun.
-#[derive(Debug, Deserialize, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct RunInput {
-    /// What people call it.
-    #[serde(default)]
-    title: String,
-    /// `quick`, `10min` or `1h`.
-    preset: String,
-    /// How long it is to work, in minutes.
-    minutes: f64,
-    #[serde(default)]
-    seed: u32,
-    #[serde(default)]
-    setup: SetupInput,
-}
-
-impl RunInput {
-    fn parameters(&self) -> ApiResult<Parameters> {
-        let setup = self.setup.setup()?;
-        let mut parameters = match self.preset.as_str() {
-            "quick" => quick(setup),
-            name => Parameters::preset(name, setup)
-                .filter(|_| PRESETS.iter().any(|(known, _)| *known == name))
-                .ok_or_else(|| {
-                    let names: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
-                    Error::Bad(format!("preset is one of {}, not '{name}'", names.join(", ")))
-                })?,
-        };
-        // A seed of 0 is that of the preset.
-        if self.seed > 0 {
-            parameters.seed = self.seed.into();
-        }
-        parameters.check().map_err(|error| Error::Bad(error.to_string()))?;
-        Ok(parameters)
-    }
-}
-
-/// Iterations of some seconds.
-fn quick(setup: Setup) -> Parameters {
-    let mut parameters = Parameters::ten_minutes(setup);
-    parameters.architecture = Architecture::new(setup, 2, 16);
-    parameters.self_play.games = 100;
-    parameters.self_play.full_simulations = 24;
-    parameters.self_play.fast_simulations = 8;
-    parameters.learning.window_start = 5_000;
-    parameters.gate.every = 2;
-    parameters.gate.pairs = 20;
-    parameters.gate.simulations = 8;
-    parameters.exam.positions = 200;
-    parameters.exam.simulations = 8;
-    parameters
-}
 
 fn check_minutes(minutes: f64, config: &Config) -> ApiResult<()> {
     let most = config.training_minutes.max(1);
@@ -112,13 +45,9 @@ fn check_minutes(minutes: f64, config: &Config) -> ApiResult<()> {
     Err(Error::Bad(format!("minutes is more than 0 and at most {most}, not {minutes}")))
 }
 
-fn whole_seconds(seconds: f64) -> u64 {
-    Duration::try_from_secs_f64(seconds.ceil()).map_or(0, |duration| duration.as_secs())
-}
-
 /// Whether networks can be trained here, or why not.
 fn allowed(app: &App) -> Result<PathBuf, String> {
-    let config = &app.games.config;
+    let config = &app.config;
     match config.training.as_str() {
         "everyone" => {}
         "local" if config.addr.ip().is_loopback() && !config.trust_proxy => {}
@@ -189,24 +118,6 @@ struct RunView {
     networks: Vec<u64>,
 }
 
-/// What a run is doing.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct StageView {
-    /// `preparing`, `playing`, `learning` or `testing`.
-    kind: &'static str,
-    done: u64,
-    of: u64,
-}
-
-/// A game of a network against itself.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-struct ShownGame {
-    iteration: u64,
-    moves: String,
-    /// How many of the moves were made at random, to begin with.
-    opening: usize,
-}
-
 fn summary(job: &Job, who: &Visitor, iterations: u64) -> RunSummary {
     let plan: Option<RunInput> = serde_json::from_str(&job.plan).ok();
     RunSummary {
@@ -222,13 +133,9 @@ fn summary(job: &Job, who: &Visitor, iterations: u64) -> RunSummary {
     }
 }
 
-fn folder_of(config: &Config, id: &str) -> Option<PathBuf> {
-    config.runs_folder().map(|folder| folder.join(id))
-}
-
 async fn view(app: &App, id: &str, who: &Visitor) -> ApiResult<Json<RunView>> {
     let job = app.jobs.find(Kind::Training, id).await?;
-    let folder = folder_of(&app.games.config, id).unwrap_or_default();
+    let folder = folder_of(&app.config, id).unwrap_or_default();
     // A run that has not begun has no folder yet.
     let read = tokio::task::spawn_blocking(move || {
         (Run::metrics_of(&folder).unwrap_or_default(), kept_networks(&folder))
@@ -251,7 +158,7 @@ async fn list(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
 ) -> ApiResult<Json<TrainingView>> {
-    let jobs = app.jobs.store.jobs(Kind::Training, None).await?;
+    let jobs = app.store.jobs(Kind::Training, None).await?;
     let iterations = |job: &Job| {
         let state: Option<Value> =
             job.result.as_deref().and_then(|text| serde_json::from_str(text).ok());
@@ -263,7 +170,7 @@ async fn list(
         allowed: reason.is_none(),
         reason,
         presets: presets.into(),
-        most_minutes: app.games.config.training_minutes.max(1),
+        most_minutes: app.config.training_minutes.max(1),
         runs: jobs.iter().map(|job| summary(job, &who, iterations(job))).collect(),
     }))
 }
@@ -280,7 +187,7 @@ async fn create(
     Body(input): Body<RunInput>,
 ) -> ApiResult<Response> {
     input.parameters()?;
-    check_minutes(input.minutes, &app.games.config)?;
+    check_minutes(input.minutes, &app.config)?;
     let title = title(&input.title)?;
     allowed(&app).map_err(Error::Forbidden)?;
     app.guard.new_game(address)?;
@@ -305,14 +212,14 @@ async fn create(
 
 /// One run at a time.
 async fn check_room(app: &App) -> ApiResult<()> {
-    let runs = app.jobs.store.jobs(Kind::Training, None).await?;
+    let runs = app.store.jobs(Kind::Training, None).await?;
     if let Some(other) = runs.iter().find(|job| job.state.is_active()) {
         let message = format!("one run at a time: '{}' has to end first", other.title);
-        return Err(Error::Conflict(message, None));
+        return Err(Error::Conflict(message));
     }
     if runs.len() >= MOST_RUNS {
         let message = format!("there are {} runs; delete one of them first", runs.len());
-        return Err(Error::Conflict(message, None));
+        return Err(Error::Conflict(message));
     }
     Ok(())
 }
@@ -365,15 +272,15 @@ async fn resume(
     let job = app.jobs.own(Kind::Training, &id, &who).await?;
     allowed(&app).map_err(Error::Forbidden)?;
     if job.state.is_active() {
-        return Err(Error::Conflict("the run is under way".to_owned(), None));
+        return Err(Error::Conflict("the run is under way".to_owned()));
     }
     check_room(&app).await?;
     if let Some(minutes) = input.minutes {
-        check_minutes(minutes, &app.games.config)?;
+        check_minutes(minutes, &app.config)?;
         let mut plan: Value = serde_json::from_str(&job.plan).unwrap_or_default();
         plan["minutes"] = minutes.into();
         let total = whole_seconds(60.0 * minutes);
-        app.jobs.store.replan_job(&id, plan.to_string(), total).await?;
+        app.store.replan_job(&id, plan.to_string(), total).await?;
     }
     app.jobs.resume(&job).await?;
     view(&app, &id, &who).await
@@ -391,7 +298,7 @@ async fn delete(
 ) -> ApiResult<StatusCode> {
     let job = app.jobs.own(Kind::Training, &id, &who).await?;
     app.jobs.delete(&job).await?;
-    if let Some(folder) = folder_of(&app.games.config, &id)
+    if let Some(folder) = folder_of(&app.config, &id)
         && folder.join("parameters.json").is_file()
     {
         let removed = tokio::task::spawn_blocking(move || fs::remove_dir_all(folder)).await;
@@ -422,102 +329,6 @@ async fn games(
 ) -> ApiResult<Json<Vec<ShownGame>>> {
     app.jobs.find(Kind::Training, &id).await?;
     let before = query.iteration.map_or(i64::MAX, |last| 10 * (i64::from(last) + 1));
-    let games = app.jobs.store.job_games(&id, before, 24).await?;
+    let games = app.store.job_games(&id, before, 24).await?;
     Ok(Json(games.iter().filter_map(|text| serde_json::from_str(text).ok()).collect()))
-}
-
-/// Trains for as long as the run was given.
-pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
-    let failed = |error: &dyn ToString| TurnEnd::Failed(error.to_string());
-    let input: RunInput = match serde_json::from_str(&job.plan) {
-        Ok(input) => input,
-        Err(error) => return failed(&error),
-    };
-    let parameters = match input.parameters() {
-        Ok(parameters) => parameters,
-        Err(error) => return TurnEnd::Failed(error.message()),
-    };
-    let Some(folder) = folder_of(&context.config, &job.id) else {
-        return TurnEnd::Failed("there is no folder for runs (the setting runs)".to_owned());
-    };
-    match train(job, context, &folder, &parameters, 60.0 * input.minutes) {
-        Ok(end) => end,
-        Err(RunError::Stopped(_)) => TurnEnd::Cancelled,
-        Err(error) => {
-            tracing::warn!(%error, run = job.id, "a training run failed");
-            // Where the run is on the disk is nobody's business.
-            failed(&error.to_string().replace(&*folder.to_string_lossy(), "its folder"))
-        }
-    }
-}
-
-fn train(
-    job: &Job,
-    context: &JobContext,
-    folder: &Path,
-    parameters: &Parameters,
-    seconds: f64,
-) -> Result<TurnEnd, RunError> {
-    let running = &context.running;
-    let wish = || {
-        if running.cancel.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    };
-    let mut observer = |event: Event<'_>| {
-        let stage = match event {
-            Event::PreparingExam { solved, of } => ("preparing", solved as u64, of as u64),
-            Event::Playing { games, of, .. } => ("playing", games, of),
-            Event::Played { iteration, shown } => {
-                let games: Vec<(i64, String)> = (0..)
-                    .zip(shown)
-                    .filter_map(|(place, game)| {
-                        let shown = ShownGame {
-                            iteration,
-                            moves: game.moves.clone(),
-                            opening: game.opening,
-                        };
-                        Some((10 * iteration as i64 + place, serde_json::to_string(&shown).ok()?))
-                    })
-                    .collect();
-                let stored = context
-                    .with_store(|store| async move { store.show_games(&job.id, &games).await });
-                if let Err(error) = stored {
-                    tracing::warn!(?error, "games of a training run cannot be stored");
-                }
-                return wish();
-            }
-            Event::Learning { steps, of, .. } => ("learning", steps, of),
-            Event::Testing { .. } => ("testing", 0, 0),
-            Event::Done(metrics) => {
-                let state = metrics.state;
-                let text = serde_json::to_string(&state).ok();
-                let stored = context.with_store(|store| async move {
-                    store.advance_job(&job.id, &[], whole_seconds(state.seconds), text).await
-                });
-                if let Err(error) = stored {
-                    tracing::warn!(?error, "a training run cannot be stored");
-                }
-                return wish();
-            }
-        };
-        let (kind, done, of) = stage;
-        *lock(&running.stage) = Some(StageView { kind, done, of });
-        wish()
-    };
-    let resources = Resources::new(context.config.training_threads.max(1));
-    let mut run = if folder.join("parameters.json").is_file() {
-        Run::resume(folder, None, resources, &mut observer)?
-    } else {
-        fs::create_dir_all(folder).map_err(|error| RunError::Io(folder.to_owned(), error))?;
-        Run::begin(folder, parameters, None, resources, &mut observer)?
-    };
-    while run.state().seconds < seconds {
-        if running.cancel.load(Ordering::Relaxed) || run.iterate(&mut observer)?.is_none() {
-            return Ok(TurnEnd::Cancelled);
-        }
-    }
-    Ok(TurnEnd::Done)
 }

@@ -5,9 +5,9 @@ use claimeven_game::{Game, Position, Setup};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::extract::{ApiResult, Body, SetupInput};
+use super::view::SetupView;
 use crate::error::{Error, ErrorView};
-use crate::routes::{ApiResult, Body, SetupInput};
-use crate::view::SetupView;
 
 /// A position as text.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -37,7 +37,6 @@ pub(crate) struct ReadView {
 #[utoipa::path(post, path = "/api/positions", request_body = ReadInput, responses(
     (status = 200, body = ReadView), (status = 400, body = ErrorView),
 ))]
-#[allow(clippy::unused_async, reason = "handlers are async, whether they wait or not")]
 pub(crate) async fn read(Body(input): Body<ReadInput>) -> ApiResult<Json<ReadView>> {
     let setup = input.setup.setup()?;
     let (kind, position, moves) = understand(setup, input.text.trim()).map_err(Error::Bad)?;

@@ -1,7 +1,5 @@
 //! The web page: files that are part of the program.
 
-#![allow(clippy::unused_async, reason = "handlers are async, whether they wait or not")]
-
 #[cfg(feature = "page")]
 use axum::http::HeaderMap;
 use axum::http::{Method, StatusCode, Uri, header};

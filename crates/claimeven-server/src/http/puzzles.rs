@@ -33,7 +33,6 @@ struct PuzzleView {
 
 /// All puzzles, and which of them is the one of the day.
 #[utoipa::path(get, path = "/api/puzzles", responses((status = 200, body = PuzzlesView)))]
-#[allow(clippy::unused_async, reason = "handlers are async, whether they wait or not")]
 pub(crate) async fn list() -> Json<PuzzlesView> {
     let now = jiff::Timestamp::now();
     let puzzles = Puzzle::embedded();

@@ -9,7 +9,7 @@ use std::thread;
 use tokio::sync::{Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::EngineError;
+use super::engine::EngineError;
 
 /// Places for searches of the lab, and the end of all long work.
 pub(crate) struct BackgroundPool {

@@ -12,13 +12,13 @@ use claimeven_game::{Game, Ruleset, Setup};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::engine::Urgency;
+use super::extract::{ApiResult, AppState, Query, bad};
+use super::guard::Address;
+use super::view::ValueView;
 use crate::error::ErrorView;
-use crate::guard::Address;
-use crate::routes::{ApiResult, AppState, Query, bad};
 use crate::store::{Played, PlayedSeat};
-use crate::view::ValueView;
 use crate::visitor::Visitor;
+use crate::work::engine::Urgency;
 
 /// The latest games that are counted.
 const MOST_GAMES: u32 = 5000;
@@ -262,7 +262,7 @@ pub(crate) async fn statistics(
 ) -> ApiResult<Json<StatisticsView>> {
     app.guard.analysis(address)?;
     let mine = query.mine == Some(true);
-    let games = app.games.store.played(mine.then_some(&who), MOST_GAMES).await?;
+    let games = app.store.played(mine.then_some(&who), MOST_GAMES).await?;
     Ok(Json(StatisticsView::new(&games, mine)))
 }
 
@@ -331,7 +331,7 @@ pub(crate) async fn explore(
     let setup = Setup::new(query.cols, query.rows, query.connect, ruleset).map_err(bad)?;
     let game = Game::parse(setup, &query.moves).map_err(bad)?;
     let mine = (query.mine == Some(true)).then_some(&who);
-    let rows = app.games.store.continuations(setup, &game.move_text(), mine).await?;
+    let rows = app.store.continuations(setup, &game.move_text(), mine).await?;
     let mut moves: BTreeMap<u8, ExplorerMoveView> = BTreeMap::new();
     let mut games = 0;
     for (next, result, count) in rows {
@@ -357,14 +357,14 @@ pub(crate) async fn explore(
     if !moves.is_empty() {
         let position = *game.position();
         let name = format!("the analysis of {position:?}");
-        let study = Arc::clone(&app);
+        let worker = Arc::clone(&app);
         let work = move |cancel: &Arc<_>| {
             let time = Some(Duration::from_millis(150));
             let limits = AnalysisLimits { time, cancel: Some(Arc::clone(cancel)) };
-            study.study.with_analyzer(|analyzer| analyzer.analyze(&position, &limits))
+            worker.analyzers.with(|analyzer| analyzer.analyze(&position, &limits))
         };
         // The games are worth showing without their moves' values, too.
-        if let Ok(analysis) = app.games.engine.run(Urgency::Brief, name, work).await {
+        if let Ok(analysis) = app.engine.run(Urgency::Brief, name, work).await {
             for entry in moves.values_mut() {
                 let known = analysis.columns.get(usize::from(entry.column) - 1).copied().flatten();
                 entry.value = known.and_then(|known| known.value).map(ValueView::from);

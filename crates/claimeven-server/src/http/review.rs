@@ -1,28 +1,18 @@
 //! Finished games judged move by move.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use axum::Extension;
-use axum::Json;
 use axum::extract::State;
-use claimeven_arena::{Choice, Judgement, MoveReview, PlayerReview, Review, ReviewOptions};
-use claimeven_game::Setup;
+use axum::{Extension, Json};
+use claimeven_arena::{Choice, Judgement, MoveReview, PlayerReview, Review};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::engine::Urgency;
+use super::extract::{ApiResult, AppState, Id};
+use super::guard::Address;
+use super::view::SetupView;
 use crate::error::{Error, ErrorView};
-use crate::guard::Address;
-use crate::live_games::LiveGames;
-use crate::routes::{ApiResult, AppState, Id};
 use crate::session::{GameSession, Status};
-use crate::store::StoredReview;
-use crate::view::SetupView;
-
-/// How long to look at the moves of one position. All of the standard board's take less, unless
-/// much else is going on.
-const TIME_PER_POSITION: Duration = Duration::from_secs(3);
+use crate::work::review as work;
+use crate::work::review::by_player;
 
 /// A finished game, judged.
 #[derive(Debug, Serialize, ToSchema)]
@@ -128,12 +118,6 @@ impl ReviewView {
     }
 }
 
-/// What the moves come to by the players' numbers, not by who began.
-fn by_player(session: &GameSession, review: &Review) -> [PlayerReview; 2] {
-    let [beginner, other] = review.players_after(session.opening);
-    if session.first == 0 { [beginner, other] } else { [other, beginner] }
-}
-
 /// A finished game judged move by move, by exact scores.
 #[utoipa::path(get, path = "/api/games/{id}/review", params(("id" = String, Path)), responses(
     (status = 200, body = ReviewView), (status = 404, body = ErrorView), (status = 409, body = ErrorView),
@@ -144,82 +128,17 @@ pub(crate) async fn show(
     Extension(address): Extension<Address>,
     Id(id): Id,
 ) -> ApiResult<Json<ReviewView>> {
-    let session = app.games.live(&id).await?.session();
+    let session = app.games.get(&id).await?.session();
     if session.status() != Status::Finished {
-        return Err(Error::Conflict("the game is not over yet".to_owned(), None));
+        return Err(Error::Conflict("the game is not over yet".to_owned()));
     }
-    let stored = app.games.store.review(&session.id, &session.game.move_text()).await?;
+    let stored = app.store.review(&session.id, &session.game.move_text()).await?;
     let stored = stored.and_then(|content| serde_json::from_str::<Review>(&content).ok());
     let review = if let Some(review) = stored {
         review
     } else {
         app.guard.analysis(address)?;
-        review(&app.games, &session, false).await?
+        work::review(&app.engine, &app.store, &session, false).await?
     };
     Ok(Json(ReviewView::new(&session, &review)))
-}
-
-/// Judges a game and keeps what was found; in a hurry not if another time could find more.
-async fn review(
-    live_games: &LiveGames,
-    session: &GameSession,
-    at_leisure: bool,
-) -> ApiResult<Review> {
-    let game = session.game.clone();
-    let name = format!("the review of game {}", session.id);
-    let work = move |cancel: &Arc<_>| {
-        let options = ReviewOptions {
-            time_per_position: Some(TIME_PER_POSITION),
-            cancel: Some(Arc::clone(cancel)),
-        };
-        Review::of(&game, &options)
-    };
-    let review = live_games.engine.run(Urgency::Other, name, work).await?;
-    let is_complete = review.moves.iter().all(|m| m.judgement != Judgement::Unknown);
-    let is_small = session.setup().cells() <= Setup::STANDARD.cells();
-    if !is_complete && is_small && !at_leisure {
-        return Ok(review);
-    }
-    let content = serde_json::to_string(&review);
-    live_games
-        .store
-        .keep_review(StoredReview {
-            game: session.id.clone(),
-            line: session.game.move_text(),
-            accuracy: by_player(session, &review).map(|player| player.accuracy),
-            content: content.map_err(|error| Error::Internal(error.to_string()))?,
-        })
-        .await?;
-    Ok(review)
-}
-
-/// Judges a finished game that nobody has asked about yet, if there is one and nobody is thinking;
-/// whether it did.
-pub(crate) async fn review_idly(live_games: &Arc<LiveGames>) -> bool {
-    // A single thread is left to people, who may come at any time.
-    if live_games.engine.threads() < 2 || live_games.engine.load() != (0, 0, 0) {
-        return false;
-    }
-    review_next(live_games).await.unwrap_or_else(|error| {
-        tracing::debug!(error = error.message(), "no review");
-        false
-    })
-}
-
-async fn review_next(live_games: &LiveGames) -> ApiResult<bool> {
-    let Some((id, line)) = live_games.store.unreviewed().await? else { return Ok(false) };
-    match live_games.store.load(&id).await {
-        Ok(Some(session)) => {
-            review(live_games, &session, true).await?;
-        }
-        Ok(None) => {}
-        Err(error) => {
-            // Say of an agent that there is no more. It is not asked for again.
-            tracing::warn!(?error, game = id, "a game to be reviewed cannot be read");
-            let content = "null".to_owned();
-            let nothing = StoredReview { game: id, line, accuracy: [None; 2], content };
-            live_games.store.keep_review(nothing).await?;
-        }
-    }
-    Ok(true)
 }

@@ -12,17 +12,17 @@ use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::background::spawn_low_priority;
+use super::background::spawn_low_priority;
+use super::{tournament, training};
 use crate::config::Config;
 use crate::error::Error;
 use crate::store::{Job, Kind, State, Store, StoreError};
 use crate::visitor::Visitor;
-use crate::{arena, training};
 
 /// All long work.
 pub(crate) struct Jobs {
-    pub(crate) config: Config,
-    pub(crate) store: Store,
+    config: Arc<Config>,
+    store: Store,
     running: Mutex<HashMap<String, Arc<Running>>>,
     wake: [Notify; 2],
     tasks: TaskTracker,
@@ -35,7 +35,7 @@ pub(crate) struct Running {
     /// Set to end it.
     pub(crate) cancel: Arc<AtomicBool>,
     /// The games that are being played: by number, as they stand.
-    pub(crate) boards: Mutex<BTreeMap<usize, arena::BoardView>>,
+    pub(crate) boards: Mutex<BTreeMap<usize, tournament::BoardView>>,
     /// What a training run is doing.
     pub(crate) stage: Mutex<Option<training::StageView>>,
 }
@@ -55,7 +55,7 @@ pub(crate) enum TurnEnd {
 
 /// What the thread of a job has at hand.
 pub(crate) struct JobContext {
-    pub(crate) config: Config,
+    pub(crate) config: Arc<Config>,
     pub(crate) running: Arc<Running>,
     store: Store,
     handle: Handle,
@@ -73,7 +73,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Jobs {
-    pub(crate) fn new(config: Config, store: Store) -> Arc<Jobs> {
+    pub(crate) fn new(config: Arc<Config>, store: Store) -> Arc<Jobs> {
         Arc::new(Jobs {
             config,
             store,
@@ -150,7 +150,7 @@ impl Jobs {
     pub(crate) async fn delete(&self, job: &Job) -> Result<(), Error> {
         if !self.stop(&job.id).await? {
             let message = format!("the {} is still ending, try again", job.kind.name());
-            return Err(Error::Conflict(message, None));
+            return Err(Error::Conflict(message));
         }
         Ok(self.store.delete_job(&job.id).await?)
     }
@@ -166,7 +166,7 @@ impl Jobs {
             return Ok(());
         }
         let message = format!("only a {} that was stopped can go on", job.kind.name());
-        Err(Error::Conflict(message, None))
+        Err(Error::Conflict(message))
     }
 
     /// Ends all work for now, and returns when it is stored.
@@ -234,14 +234,14 @@ impl Jobs {
     async fn work(&self, job: Job, running: Arc<Running>) -> TurnEnd {
         let (answer, answered) = oneshot::channel();
         let context = JobContext {
-            config: self.config.clone(),
+            config: Arc::clone(&self.config),
             running,
             store: self.store.clone(),
             handle: Handle::current(),
         };
         let spawned = spawn_low_priority(job.kind.name(), move || {
             let end = catch_unwind(AssertUnwindSafe(|| match job.kind {
-                Kind::Tournament => arena::perform(&job, &context),
+                Kind::Tournament => tournament::perform(&job, &context),
                 Kind::Training => training::perform(&job, &context),
             }));
             let broken = |_| TurnEnd::Failed("the work broke off".to_owned());

@@ -12,12 +12,12 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
 
+use super::extract::{Id, read_json};
+use super::guard::{Address, Bucket, SocketPermit};
+use super::view::GameView;
 use crate::App;
 use crate::error::{Error, ErrorView};
-use crate::guard::{Address, Bucket, SocketPermit};
 use crate::live_games::{GameEvent, LiveGame, Subscription};
-use crate::routes::{Id, read_json};
-use crate::view::GameView;
 use crate::visitor::Visitor;
 
 /// What a client says.
@@ -41,7 +41,7 @@ enum ServerMessage {
 /// Follows a game and plays it, as a WebSocket.
 ///
 /// The server sends `{"type":"game","game":…}` at once and after each change,
-/// `{"type":"thinking","player","depth","nodes","line","ms"}` while an agent thinks,
+/// `{"type":"thinking","player","depth","nodes","pv","ms"}` while an agent thinks,
 /// `{"type":"refused","error","game"}` for a move that is not taken, `{"type":"pong"}` and
 /// `{"type":"bye","reason"}`. The client sends `{"type":"move","column","ply"}` and `{"type":"ping"}`.
 #[utoipa::path(get, path = "/api/games/{id}/live", params(("id" = String, Path)), responses(
@@ -55,10 +55,10 @@ pub(crate) async fn live(
     Id(id): Id,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Error> {
-    let live = app.games.live(&id).await?;
+    let live = app.games.get(&id).await?;
     let upgrade = upgrade.map_err(|_| Error::Bad("this address speaks WebSocket".to_owned()))?;
     let permit = app.guard.socket(address)?;
-    let most = app.games.config.message_bytes;
+    let most = app.config.message_bytes;
     let most = if most == 0 { usize::MAX } else { most };
     let upgrade = upgrade.max_message_size(most).max_frame_size(most);
     Ok(upgrade.on_upgrade(move |socket| async move {
@@ -140,30 +140,31 @@ impl Talk {
             Ok(ClientMessage::Ping {}) => Some(ServerMessage::Pong),
             Ok(ClientMessage::Move { column, ply }) => {
                 let who = self.who.clone();
-                let change = self.app.games.change(&self.live, &self.who, move |session, now| {
-                    session.play(&who, column, ply, now)
-                });
+                let change = self
+                    .app
+                    .games
+                    .change(&self.live, move |session, now| session.play(&who, column, ply, now));
                 // An accepted move reaches everyone as an event.
-                change.await.err().map(|error| self.refused(error))
+                change.await.err().map(|error| self.refused(&error))
             }
-            Err(error) => Some(self.refused(error)),
+            Err(error) => Some(self.refused(&error)),
         }
     }
 
-    fn refused(&self, error: Error) -> ServerMessage {
-        if let Error::Internal(cause) = &error {
+    fn refused(&self, error: &Error) -> ServerMessage {
+        if let Error::Internal(cause) = error {
             tracing::error!(cause, "a move failed");
         }
-        let message = error.message();
-        let game = match error {
-            Error::Conflict(_, Some(game)) => game,
-            _ => Box::new(self.app.games.view(&self.live, &self.who)),
-        };
-        ServerMessage::Refused { error: message, game: Some(game) }
+        let game = Some(Box::new(self.view()));
+        ServerMessage::Refused { error: error.message(), game }
+    }
+
+    fn view(&self) -> GameView {
+        GameView::of(&self.live, &self.app.config, &self.who)
     }
 
     fn game(&self) -> ServerMessage {
-        ServerMessage::Game { game: Box::new(self.app.games.view(&self.live, &self.who)) }
+        ServerMessage::Game { game: Box::new(self.view()) }
     }
 
     async fn send(&self, socket: &mut WebSocket, message: ServerMessage) -> Result<(), ()> {

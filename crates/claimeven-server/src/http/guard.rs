@@ -60,7 +60,7 @@ impl Bucket {
 
 /// What the addresses have used.
 pub(crate) struct Guard {
-    config: Config,
+    config: Arc<Config>,
     used: Mutex<HashMap<Address, Used>>,
     sockets: Arc<Mutex<Sockets>>,
 }
@@ -102,12 +102,12 @@ const HINT_COST: f64 = 5.0;
 const MANY_ADDRESSES: usize = 10_000;
 
 impl Guard {
-    pub(crate) fn new(config: Config) -> Guard {
+    pub(crate) fn new(config: Arc<Config>) -> Guard {
         Guard { config, used: Mutex::default(), sockets: Arc::default() }
     }
 
     fn request(&self, address: Address, cost: f64) -> Result<(), Error> {
-        let Config { requests_per_second: rate, requests_at_once: most, .. } = self.config;
+        let Config { requests_per_second: rate, requests_at_once: most, .. } = *self.config;
         self.take(address, cost, rate.into(), most.into(), |used| &mut used.requests)
     }
 
@@ -129,7 +129,7 @@ impl Guard {
 
     /// Lets an address open a socket.
     pub(crate) fn socket(&self, address: Address) -> Result<SocketPermit, Error> {
-        let Config { sockets: most, sockets_per_address: most_each, .. } = self.config;
+        let Config { sockets: most, sockets_per_address: most_each, .. } = *self.config;
         let mut sockets = self.sockets.lock().unwrap_or_else(PoisonError::into_inner);
         if most > 0 && sockets.all >= most {
             return Err(Error::Busy("too many games are being followed".to_owned(), 30));
@@ -179,7 +179,7 @@ pub(crate) async fn check(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let config = &app.games.config;
+    let config = &app.config;
     let address = Address::new(client(peer, request.headers(), config.trust_proxy));
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     let upgrades = request.headers().contains_key(header::UPGRADE);
@@ -263,7 +263,7 @@ pub(crate) async fn security_headers(
     ];
     let began = Instant::now();
     let mut response = next.run(request).await;
-    let metrics = &app.games.metrics;
+    let metrics = &app.metrics;
     metrics.requests.with_label_values(&[response.status().as_str()]).inc();
     metrics.request_seconds.observe(began.elapsed().as_secs_f64());
     for (name, value) in HEADERS {

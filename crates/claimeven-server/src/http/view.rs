@@ -8,6 +8,8 @@ use claimeven_search::{ColumnValue, Decision, Value};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::config::Config;
+use crate::live_games::{LiveGame, Presence};
 use crate::session::{GameSession, Seat, Status};
 use crate::visitor::Visitor;
 
@@ -121,23 +123,15 @@ struct OffersView {
     rematch: Option<usize>,
 }
 
-/// Who is there, and what else is not stored.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Presence {
-    pub(crate) connected: [bool; 2],
-    pub(crate) away: [Option<Duration>; 2],
-    pub(crate) watchers: usize,
-    pub(crate) thinking: Option<usize>,
-    pub(crate) away_limit: Option<Duration>,
-}
-
 impl GameView {
-    pub(crate) fn new(
-        session: &GameSession,
-        presence: &Presence,
-        who: &Visitor,
-        now: Instant,
-    ) -> GameView {
+    /// A live game as a visitor sees it now.
+    pub(crate) fn of(live: &LiveGame, config: &Config, who: &Visitor) -> GameView {
+        let session = live.session();
+        let presence = live.presence(&session, config);
+        GameView::new(&session, &presence, who, Instant::now())
+    }
+
+    fn new(session: &GameSession, presence: &Presence, who: &Visitor, now: Instant) -> GameView {
         let position = session.game.position();
         let by_player = |[first, second]: [u32; 2]| {
             if session.first == 0 { [first, second] } else { [second, first] }

@@ -11,12 +11,12 @@ use claimeven_search::{ColumnValue, Decision, Limits};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::extract::{ApiResult, AppState, Body, SetupInput, bad};
+use super::guard::Address;
+use super::view::{SetupView, ValueView, lines};
 use crate::agents;
-use crate::engine::{Question, Urgency};
 use crate::error::{Error, ErrorView};
-use crate::guard::Address;
-use crate::routes::{ApiResult, AppState, Body, SetupInput, bad};
-use crate::view::{SetupView, ValueView, lines};
+use crate::work::engine::{Question, Urgency};
 
 /// How long the first answer may take. It is done on the threads of people's games, so not long.
 const BRIEF: Duration = Duration::from_millis(150);
@@ -196,19 +196,19 @@ pub(crate) async fn analyze(
     let position = input.position.position()?;
     let (urgency, time) = if input.patient {
         app.guard.analysis(address)?;
-        (Urgency::Other, Duration::from_millis(app.games.config.hint_ms.max(100)))
+        (Urgency::Other, Duration::from_millis(app.config.hint_ms.max(100)))
     } else {
         (Urgency::Brief, BRIEF)
     };
     let name = format!("the analysis of {position:?}");
-    let study = Arc::clone(&app);
+    let worker = Arc::clone(&app);
     let work = move |cancel: &Arc<_>| {
         let began = Instant::now();
         let limits = AnalysisLimits { time: Some(time), cancel: Some(Arc::clone(cancel)) };
-        let analysis = study.study.with_analyzer(|analyzer| analyzer.analyze(&position, &limits));
+        let analysis = worker.analyzers.with(|analyzer| analyzer.analyze(&position, &limits));
         AnalysisView::new(&position, &analysis, began.elapsed())
     };
-    Ok(Json(app.games.engine.run(urgency, name, work).await?))
+    Ok(Json(app.engine.run(urgency, name, work).await?))
 }
 
 /// A position, and who is to say something about it.
@@ -292,13 +292,12 @@ pub(crate) async fn opinion(
     if position.outcome().is_some() {
         return Err(Error::Bad("the game is over, there is nothing to think about".to_owned()));
     }
-    let spec =
-        agents::parse(&input.agent, position.setup(), &app.games.config).map_err(Error::Bad)?;
+    let spec = agents::parse(&input.agent, position.setup(), &app.config).map_err(Error::Bad)?;
     app.guard.analysis(address)?;
-    let time = Duration::from_millis(app.games.config.hint_ms.max(100));
+    let time = Duration::from_millis(app.config.hint_ms.max(100));
     let limits = Limits { time: Some(time), ..Limits::default() };
     let name = spec.to_string();
     let question = Question { spec, seed: 0, position, limits, seat: None };
-    let decision = app.games.engine.decide(Urgency::Other, question).await?;
+    let decision = app.engine.decide(Urgency::Other, question).await?;
     Ok(Json(OpinionView::new(name, decision)))
 }

@@ -1,0 +1,102 @@
+//! The HTTP API and the page. Each handler reads its input, calls the games, the store or the
+//! workers, and returns a view; the OpenAPI document is made from the same routes.
+
+#![allow(clippy::unused_async, reason = "handlers are async, whether they wait or not")]
+
+mod agents;
+mod analysis;
+mod arena;
+pub(crate) mod extract;
+mod games;
+mod guard;
+mod hints;
+mod lab;
+mod notation;
+mod page;
+mod puzzles;
+mod records;
+mod review;
+mod socket;
+mod statistics;
+mod status;
+mod training;
+pub(crate) mod view;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::http::{StatusCode, header};
+use axum::routing::get;
+use axum::{Router, middleware};
+use tower_http::compression::CompressionLayer;
+use tower_http::timeout::TimeoutLayer;
+use tower_http::trace::TraceLayer;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::App;
+use crate::error::Error;
+
+pub(crate) use guard::Guard;
+
+#[derive(OpenApi)]
+#[openapi(info(
+    title = "Claimeven",
+    description = "Connect Four: live games against agents and people. Columns are counted from 1, rows from 1 at the \
+        bottom; players are 0 and 1. A visitor is known by a cookie, which the first call that needs one sets."
+))]
+struct Description;
+
+/// All routes of the API, with their description.
+fn api() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::with_openapi(Description::openapi())
+        .routes(routes!(agents::list_agents))
+        .merge(games::api())
+        .routes(routes!(records::record))
+        .routes(routes!(hints::hint))
+        .routes(routes!(socket::live))
+        .routes(routes!(status::health))
+        .routes(routes!(status::metrics))
+        .routes(routes!(analysis::analyze))
+        .routes(routes!(analysis::opinion))
+        .routes(routes!(notation::read))
+        .routes(routes!(review::show))
+        .routes(routes!(puzzles::list))
+        .routes(routes!(statistics::statistics))
+        .routes(routes!(statistics::explore))
+        .merge(lab::api())
+        .merge(arena::api())
+        .merge(training::api())
+}
+
+/// The description of the API, as `/api/openapi.json` serves it.
+pub(crate) fn openapi() -> utoipa::openapi::OpenApi {
+    api().split_for_parts().1
+}
+
+/// The API and the page behind their middleware.
+pub(crate) fn router(app: Arc<App>) -> Router {
+    let seconds = match app.config.request_seconds {
+        0 => u64::from(u32::MAX),
+        seconds => seconds,
+    };
+    let (api, description) = api().split_for_parts();
+    // Written once: the document does not change.
+    let description = Bytes::from(serde_json::to_vec(&description).expect("it has text keys"));
+    let is_json = [(header::CONTENT_TYPE, "application/json")];
+    let openapi = get(move || async move { (is_json, description.clone()) });
+    api.route("/api/openapi.json", openapi)
+        .method_not_allowed_fallback(|| async { Error::Method })
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::check))
+        .fallback(page::serve)
+        .layer(TimeoutLayer::with_status_code(
+            StatusCode::SERVICE_UNAVAILABLE,
+            Duration::from_secs(seconds),
+        ))
+        .layer(CompressionLayer::new())
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::security_headers))
+        .layer(TraceLayer::new_for_http())
+        .with_state(app)
+}

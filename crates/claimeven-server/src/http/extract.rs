@@ -1,0 +1,121 @@
+//! What handlers read from a request and what they return.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequest, FromRequestParts, Path, Request, State};
+use axum::http::{header, request::Parts};
+use claimeven_game::{Ruleset, Setup};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::App;
+use crate::error::Error;
+
+pub(crate) type AppState = State<Arc<App>>;
+pub(crate) type ApiResult<T> = Result<T, Error>;
+
+/// A JSON body; an empty one is `{}`.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Error> {
+        let content_type = request.headers().get(header::CONTENT_TYPE).cloned();
+        let most = app.config.body_bytes;
+        let most = if most == 0 { usize::MAX } else { most };
+        let bytes = axum::body::to_bytes(request.into_body(), most)
+            .await
+            .map_err(|_| Error::TooLarge(format!("a body has at most {most} bytes")))?;
+        if bytes.is_empty() {
+            return read_json(b"{}").map(Body);
+        }
+        let is_json =
+            content_type.as_ref().and_then(|value| value.to_str().ok()).is_some_and(|value| {
+                value
+                    .split(';')
+                    .next()
+                    .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+            });
+        if !is_json {
+            return Err(Error::NotJson("a body is of type application/json".to_owned()));
+        }
+        read_json(&bytes).map(Body)
+    }
+}
+
+/// Reads JSON, and says what is wrong with it in a line.
+pub(crate) fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
+    serde_json::from_slice(bytes).map_err(|error| Error::Bad(error.to_string()))
+}
+
+/// The query string of a request. Errors are JSON like all others.
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Query<T> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Error> {
+        let query = axum::extract::Query::try_from_uri(&parts.uri);
+        let axum::extract::Query(query) = query.map_err(|error| Error::Bad(error.body_text()))?;
+        Ok(Query(query))
+    }
+}
+
+/// The name of a game in an address.
+pub(crate) struct Id(pub(crate) String);
+
+impl FromRequestParts<Arc<App>> for Id {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Error> {
+        let path = Path::<String>::from_request_parts(parts, app).await;
+        let Path(id) = path.map_err(|_| Error::NotFound("there is no such game".to_owned()))?;
+        Ok(Id(id))
+    }
+}
+
+/// A board and the rules on it; what is not given is as in the shops.
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SetupInput {
+    cols: u8,
+    rows: u8,
+    connect: u8,
+    ruleset: String,
+}
+
+impl Default for SetupInput {
+    fn default() -> SetupInput {
+        SetupInput { cols: 7, rows: 6, connect: 4, ruleset: "standard".to_owned() }
+    }
+}
+
+impl SetupInput {
+    pub(crate) fn setup(&self) -> ApiResult<Setup> {
+        let ruleset: Ruleset = self.ruleset.parse().map_err(bad)?;
+        Setup::new(self.cols, self.rows, self.connect, ruleset).map_err(bad)
+    }
+}
+
+/// What people call a tournament, a player in it or a run.
+pub(crate) fn title(given: &str) -> ApiResult<Option<String>> {
+    short_text("a title", given, 60)
+}
+
+/// A line as others may be shown it; none if it is blank.
+pub(crate) fn short_text(what: &str, given: &str, longest: usize) -> ApiResult<Option<String>> {
+    let text = given.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().any(char::is_control) || text.chars().count() > longest {
+        let text = text.escape_debug();
+        let message = format!("{what} has at most {longest} printable characters, not '{text}'");
+        return Err(Error::Bad(message));
+    }
+    Ok(Some(text).filter(|text| !text.is_empty()))
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+pub(crate) fn bad(error: impl ToString) -> Error {
+    Error::Bad(error.to_string())
+}

@@ -1,0 +1,63 @@
+//! Hints.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::{Extension, Json};
+use claimeven_arena::AgentSpec;
+use claimeven_game::{Game, Setup};
+use claimeven_search::{Limits, Perfect};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::extract::{ApiResult, AppState, Body, SetupInput, bad};
+use super::guard::Address;
+use super::view::HintView;
+use crate::error::{Error, ErrorView};
+use crate::work::engine::{Question, Urgency};
+
+/// A position to be judged.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HintInput {
+    #[serde(default)]
+    setup: SetupInput,
+    /// The moves so far, as text.
+    #[serde(default)]
+    moves: String,
+}
+
+/// What to play: exact where it can be found in time, else the best guess.
+#[utoipa::path(post, path = "/api/hint", request_body = HintInput, responses(
+    (status = 200, body = HintView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
+    (status = 503, body = ErrorView),
+))]
+pub(crate) async fn hint(
+    State(app): AppState,
+    Extension(address): Extension<Address>,
+    Body(input): Body<HintInput>,
+) -> ApiResult<Json<HintView>> {
+    let setup = input.setup.setup()?;
+    let game = Game::parse(setup, &input.moves).map_err(bad)?;
+    let position = *game.position();
+    if position.outcome().is_some() {
+        return Err(Error::Bad(format!("the game is over after '{}'", input.moves)));
+    }
+    app.guard.hint(address)?;
+    let whole = Duration::from_millis(app.config.hint_ms.max(100));
+    let ask = |agent: &str, time: Duration| {
+        let spec: AgentSpec = agent.parse().expect("the roster has it");
+        let limits = Limits { time: Some(time), ..Limits::default() };
+        let question = Question { spec, seed: 0, position, limits, seat: None };
+        app.engine.decide(Urgency::Other, question)
+    };
+    // Larger boards are beyond exact scores within a person's patience.
+    if Perfect::check(setup).is_ok() && setup.cells() <= Setup::STANDARD.cells() {
+        let decision = ask("perfect:table=16", whole * 3 / 4).await?;
+        if !decision.stopped {
+            return Ok(Json(HintView::new(&decision, true)));
+        }
+    }
+    let decision = ask("timed:ms=1000,table=16", whole / 4).await?;
+    Ok(Json(HintView::new(&decision, false)))
+}

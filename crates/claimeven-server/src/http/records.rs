@@ -1,0 +1,92 @@
+//! Games as files.
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use claimeven_arena::{GameRecord, LegacyRecord, MoveRecord, PlayerRecord, ResultRecord, pgn};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::extract::{ApiResult, AppState, Id, Query};
+use crate::error::{Error, ErrorView};
+use crate::session::{GameSession, PlayedMove, Seat};
+
+/// The form of a record.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RecordInput {
+    /// Nothing for the record that `claimeven` writes and reads, `pgn`, or `old` for older programs.
+    format: Option<String>,
+}
+
+/// The record of a finished game, to keep.
+#[utoipa::path(get, path = "/api/games/{id}/record", params(("id" = String, Path), RecordInput), responses(
+    (status = 200, body = String), (status = 400, body = ErrorView), (status = 404, body = ErrorView),
+    (status = 409, body = ErrorView),
+))]
+pub(crate) async fn record(
+    State(app): AppState,
+    Id(id): Id,
+    Query(query): Query<RecordInput>,
+) -> ApiResult<Response> {
+    let session = app.games.get(&id).await?.session();
+    let internal = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
+    let record = game_record(&session)?;
+    let (content, kind, ending) = match query.format.as_deref() {
+        None => {
+            let line = serde_json::to_string(&record).map_err(|error| internal(&error))?;
+            (line + "\n", "application/json", "jsonl")
+        }
+        Some("old") => {
+            let legacy = LegacyRecord::new(&record).map_err(|error| internal(&error))?;
+            let text = serde_json::to_string_pretty(&legacy).map_err(|error| internal(&error))?;
+            (text + "\n", "application/json", "json")
+        }
+        Some("pgn") => {
+            let text = pgn(&record).map_err(|error| internal(&error))?;
+            (text, "text/plain; charset=utf-8", "pgn")
+        }
+        Some(other) => return Err(Error::Bad(format!("format is pgn or old, not '{other}'"))),
+    };
+    let file = format!("attachment; filename=\"claimeven-{}.{ending}\"", session.id);
+    let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, file)];
+    Ok((headers, content).into_response())
+}
+
+/// A finished game as the arena keeps it.
+fn game_record(session: &GameSession) -> ApiResult<GameRecord> {
+    let Some(end) = session.end else {
+        return Err(Error::Conflict("the game is not over yet".to_owned()));
+    };
+    let [first, second] = session.game.position().scores();
+    let player = |seat: &Seat| match seat {
+        Seat::Open => PlayerRecord { agent: "human".to_owned(), name: String::new() },
+        Seat::Human { name, .. } => PlayerRecord { agent: "human".to_owned(), name: name.clone() },
+        Seat::Agent { spec, name } => PlayerRecord { agent: spec.to_string(), name: name.clone() },
+    };
+    let played = |played: &PlayedMove| MoveRecord {
+        column: played.column,
+        ms: played.time.as_micros() as f64 / 1e3,
+        nodes: played.nodes.unwrap_or(0),
+        value: played.value.clone(),
+    };
+    let time = jiff::Timestamp::from_millisecond(session.created);
+    Ok(GameRecord {
+        version: GameRecord::VERSION,
+        id: session.id.clone(),
+        time: time.map_err(|error| Error::Internal(error.to_string()))?.to_string(),
+        setup: session.setup().into(),
+        players: session.seats.each_ref().map(player),
+        first_player: session.first,
+        seed: session.seed,
+        opening_moves: session.opening,
+        moves: session.moves.iter().map(played).collect(),
+        result: ResultRecord {
+            winner: end.winner,
+            reason: end.reason,
+            scores: if session.first == 0 { [first, second] } else { [second, first] },
+            detail: None,
+        },
+    })
+}

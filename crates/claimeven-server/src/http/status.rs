@@ -1,0 +1,38 @@
+//! For operators: health and metrics.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+
+use super::extract::{ApiResult, AppState};
+use crate::error::{Error, ErrorView};
+
+/// Whether the server works: the database stores a write and shows it to another connection.
+#[utoipa::path(get, path = "/healthz", responses((status = 200, body = String), (status = 503, body = ErrorView)))]
+pub(crate) async fn health(State(app): AppState) -> ApiResult<&'static str> {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let error = match tokio::time::timeout(PATIENCE, app.store.check_health()).await {
+        Ok(Ok(())) => return Ok("ok\n"),
+        Ok(Err(error)) => format!("{error:?}"),
+        Err(_) => "no response in time".to_owned(),
+    };
+    tracing::error!(error, "Health check failed");
+    Err(Error::Busy("The database does not store anything".to_owned(), 5))
+}
+
+/// Metrics in Prometheus' text format.
+#[utoipa::path(get, path = "/metrics", responses((status = 200, body = String), (status = 404, body = ErrorView)))]
+pub(crate) async fn metrics(State(app): AppState) -> ApiResult<Response> {
+    if !app.config.metrics {
+        return Err(Error::NotFound("Metrics are disabled".to_owned()));
+    }
+    let (people, others, thinking) = app.engine.load();
+    app.metrics.live_games.set(app.games.len() as i64);
+    app.metrics.waiting_people.set(people as i64);
+    app.metrics.waiting_others.set(others as i64);
+    app.metrics.thinking.set(thinking as i64);
+    let text = app.metrics.text().map_err(|error| Error::Internal(error.to_string()))?;
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
+}

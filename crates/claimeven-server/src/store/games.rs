@@ -1,0 +1,414 @@
+//! Games and their moves.
+
+use std::time::{Duration, Instant};
+
+use claimeven_arena::Reason;
+use claimeven_game::{Game, Ruleset, Setup};
+use serde::{Deserialize, Serialize};
+use sqlx::any::{AnyArguments, AnyRow};
+use sqlx::query::Query;
+use sqlx::{Any, AnyConnection, AssertSqlSafe, Row};
+
+use super::{Change, Store, StoreError, broken, now_ms};
+use crate::session::{Clock, GameEnd, GameSession, Offers, PlayedMove, Seat, Status};
+use crate::visitor::Visitor;
+
+impl Store {
+    /// Stores a new game.
+    pub(crate) async fn create(&self, session: GameSession) -> Result<(), StoreError> {
+        self.change_one(Change::Create(Box::new(session))).await
+    }
+
+    /// Stores a changed game whose first `kept` moves are stored already.
+    pub(crate) async fn update(&self, session: GameSession, kept: usize) -> Result<(), StoreError> {
+        self.change_one(Change::Update(Box::new(session), kept)).await
+    }
+
+    /// Deletes a game.
+    pub(crate) async fn delete(&self, id: String, version: u64) -> Result<(), StoreError> {
+        self.change_one(Change::Delete(id, version)).await
+    }
+
+    /// Ends all games that nobody has touched since a time; how many that were.
+    pub(crate) async fn abandon(&self, before: i64) -> Result<u64, StoreError> {
+        self.change(Change::Abandon(before)).await
+    }
+
+    /// A game with all its moves.
+    pub(crate) async fn load(&self, id: &str) -> Result<Option<GameSession>, StoreError> {
+        // One transaction, so that the moves are those of the game's version.
+        let mut transaction = self.pool.begin().await?;
+        let row = sqlx::query(AssertSqlSafe(format!("SELECT {COLUMNS} FROM games WHERE id = $1")))
+            .bind(id.to_owned())
+            .fetch_optional(&mut *transaction)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let moves = sqlx::query(
+            "SELECT board_col, took, nodes, said FROM moves WHERE game = $1 ORDER BY ply",
+        )
+        .bind(id.to_owned())
+        .fetch_all(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        let moves = moves.iter().map(move_of).collect::<Result<Vec<_>, _>>()?;
+        session_of(&row, moves).map(Some)
+    }
+
+    /// The games that somebody has touched since a time and that are not over.
+    pub(crate) async fn unfinished(
+        &self,
+        since: i64,
+        most: i64,
+    ) -> Result<Vec<String>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT id FROM games WHERE status = 'playing' AND touched >= $1 \
+             ORDER BY touched DESC LIMIT $2",
+        )
+        .bind(since)
+        .bind(most)
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    }
+
+    /// Games by what they must have, the latest first.
+    pub(crate) async fn list(&self, filter: Filter) -> Result<Vec<GameSession>, StoreError> {
+        let Filter { conditions, values, most } = filter;
+        let conditions = if conditions.is_empty() {
+            String::new()
+        } else {
+            format!("WHERE {}", conditions.join(" AND "))
+        };
+        let sql = format!(
+            "SELECT {COLUMNS} FROM games {conditions} ORDER BY created DESC, id DESC LIMIT {most}"
+        );
+        let query =
+            values.into_iter().fold(sqlx::query(AssertSqlSafe(sql)), |query, value| match value {
+                Bound::Text(text) => query.bind(text),
+                Bound::Number(number) => query.bind(number),
+            });
+        let rows = query.fetch_all(&self.pool).await?;
+        // A list shows no more than the columns, which the line of moves has. A game that cannot be
+        // read, say of an agent that there is no more, does not spoil the list.
+        let read = |row: &AnyRow| session_of(row, plain_moves(row)?);
+        let sessions = rows.iter().map(read).filter_map(|session| {
+            session.inspect_err(|error| tracing::warn!(?error, "a game cannot be read")).ok()
+        });
+        Ok(sessions.collect())
+    }
+}
+
+/// Conditions for a list of games.
+#[derive(Debug)]
+pub(crate) struct Filter {
+    conditions: Vec<String>,
+    values: Vec<Bound>,
+    most: u32,
+}
+
+#[derive(Debug)]
+enum Bound {
+    Text(String),
+    Number(i64),
+}
+
+impl Filter {
+    /// All games, but so many at most.
+    pub(crate) fn new(most: u32) -> Filter {
+        Filter { conditions: Vec::new(), values: Vec::new(), most }
+    }
+
+    /// Adds a condition; each `?` in it stands for a text, which is never part of the statement.
+    pub(crate) fn text(&mut self, condition: &'static str, text: &str) {
+        self.push(condition, |filter| filter.values.push(Bound::Text(text.to_owned())));
+    }
+
+    /// The same with a number.
+    pub(crate) fn number(&mut self, condition: &'static str, number: i64) {
+        self.push(condition, |filter| filter.values.push(Bound::Number(number)));
+    }
+
+    /// Adds a condition without a value.
+    pub(crate) fn plain(&mut self, condition: &'static str) {
+        self.conditions.push(condition.to_owned());
+    }
+
+    /// What comes after a game in the list.
+    pub(crate) fn after(&mut self, created: i64, id: &str) {
+        self.values.extend([Bound::Number(created), Bound::Text(id.to_owned())]);
+        let (time, name) = (self.values.len() - 1, self.values.len());
+        self.conditions
+            .push(format!("(created < ${time} OR (created = ${time} AND id < ${name}))"));
+    }
+
+    fn push(&mut self, condition: &str, bind: impl Fn(&mut Filter)) {
+        let mut text = String::new();
+        for (index, part) in condition.split('?').enumerate() {
+            if index > 0 {
+                bind(self);
+                text.push('$');
+                text.push_str(&self.values.len().to_string());
+            }
+            text.push_str(part);
+        }
+        self.conditions.push(text);
+    }
+}
+
+pub(super) async fn create(
+    connection: &mut AnyConnection,
+    session: &GameSession,
+) -> Result<u64, StoreError> {
+    let places: Vec<String> =
+        (1..=COLUMNS.split(',').count()).map(|place| format!("${place}")).collect();
+    let places = places.join(", ");
+    let sql = format!("INSERT INTO games ({COLUMNS}) VALUES ({places}) ON CONFLICT DO NOTHING");
+    let done = bind(sqlx::query(AssertSqlSafe(sql)), session)?.execute(&mut *connection).await?;
+    if done.rows_affected() == 0 {
+        return Ok(0);
+    }
+    append(connection, session, 0).await?;
+    Ok(1)
+}
+
+pub(super) async fn update(
+    connection: &mut AnyConnection,
+    session: &GameSession,
+    kept: usize,
+) -> Result<u64, StoreError> {
+    let assignments: Vec<String> = (1..)
+        .zip(COLUMNS.split(','))
+        .map(|(place, column)| format!("{} = ${place}", column.trim()))
+        .collect();
+    let last = assignments.len() + 1;
+    let sql =
+        format!("UPDATE games SET {} WHERE id = $1 AND version = ${last}", assignments.join(", "));
+    let query = bind(sqlx::query(AssertSqlSafe(sql)), session)?.bind(session.version as i64 - 1);
+    if query.execute(&mut *connection).await?.rows_affected() == 0 {
+        return Ok(0);
+    }
+    sqlx::query("DELETE FROM moves WHERE game = $1 AND ply >= $2")
+        .bind(session.id.clone())
+        .bind(kept as i64)
+        .execute(&mut *connection)
+        .await?;
+    append(connection, session, kept).await?;
+    Ok(1)
+}
+
+async fn append(
+    connection: &mut AnyConnection,
+    session: &GameSession,
+    kept: usize,
+) -> Result<(), StoreError> {
+    for (ply, played) in session.moves.iter().enumerate().skip(kept) {
+        sqlx::query(
+            "INSERT INTO moves (game, ply, board_col, took, nodes, said) \
+             VALUES ($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(session.id.clone())
+        .bind(ply as i64)
+        .bind(i64::from(played.column))
+        .bind(micros(played.time))
+        .bind(played.nodes.map(|nodes| nodes as i64))
+        .bind(played.value.clone())
+        .execute(&mut *connection)
+        .await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn delete(
+    connection: &mut AnyConnection,
+    id: &str,
+    version: u64,
+) -> Result<u64, StoreError> {
+    let done = sqlx::query("DELETE FROM games WHERE id = $1 AND version = $2")
+        .bind(id.to_owned())
+        .bind(version as i64)
+        .execute(&mut *connection)
+        .await?;
+    if done.rows_affected() == 0 {
+        return Ok(0);
+    }
+    for sql in ["DELETE FROM moves WHERE game = $1", "DELETE FROM reviews WHERE game = $1"] {
+        sqlx::query(sql).bind(id.to_owned()).execute(&mut *connection).await?;
+    }
+    Ok(1)
+}
+
+pub(super) async fn abandon(
+    connection: &mut AnyConnection,
+    before: i64,
+) -> Result<u64, StoreError> {
+    let done = sqlx::query(
+        "UPDATE games SET status = 'finished', reason = 'abandoned', version = version + 1 \
+         WHERE status <> 'finished' AND touched < $1",
+    )
+    .bind(before)
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// The columns of a game in the order in which `bind` gives them; the name comes first.
+const COLUMNS: &str = "id, version, created, touched, owner, kind0, kind1, holder0, holder1, name0, name1, agent0, agent1, \
+    board_cols, board_rows, connect, ruleset, first_player, seed, opening, clock_initial, clock_increment, left0, left1, \
+    status, winner, reason, rematch, line, pending";
+
+/// What of a session is neither a column of its own nor a move.
+#[derive(Default, Serialize, Deserialize)]
+struct Pending {
+    undone: Vec<PlayedMove>,
+    offers: Offers,
+}
+
+type AnyQuery<'q> = Query<'q, Any, AnyArguments>;
+
+fn bind<'q>(query: AnyQuery<'q>, session: &GameSession) -> Result<AnyQuery<'q>, StoreError> {
+    let setup = session.setup();
+    let kinds = session.seats.each_ref().map(|seat| match seat {
+        Seat::Open => "open",
+        Seat::Human { .. } => "human",
+        Seat::Agent { .. } => "agent",
+    });
+    let [holder0, holder1] = session.seats.each_ref().map(|seat| match seat {
+        Seat::Human { holder, .. } => holder.as_ref().map(|holder| holder.secret().to_owned()),
+        _ => None,
+    });
+    let [name0, name1] = session.seats.each_ref().map(|seat| match seat {
+        Seat::Open => String::new(),
+        Seat::Human { name, .. } | Seat::Agent { name, .. } => name.clone(),
+    });
+    let [agent0, agent1] = session.seats.each_ref().map(|seat| match seat {
+        Seat::Agent { spec, .. } => Some(spec.to_string()),
+        _ => None,
+    });
+    let pending = Pending { undone: session.undone.clone(), offers: session.offers };
+    let reason = session.end.map(|end| serde_json::to_value(end.reason));
+    let reason = reason.transpose().map_err(broken)?;
+    Ok(query
+        .bind(session.id.clone())
+        .bind(session.version as i64)
+        .bind(session.created)
+        .bind(now_ms())
+        .bind(session.owner.as_ref().map(|owner| owner.secret().to_owned()))
+        .bind(kinds[0])
+        .bind(kinds[1])
+        .bind(holder0)
+        .bind(holder1)
+        .bind(name0)
+        .bind(name1)
+        .bind(agent0)
+        .bind(agent1)
+        .bind(i64::from(setup.cols()))
+        .bind(i64::from(setup.rows()))
+        .bind(i64::from(setup.connect()))
+        .bind(setup.ruleset().name())
+        .bind(session.first as i64)
+        .bind(session.seed.cast_signed())
+        .bind(session.opening as i64)
+        .bind(session.clock.map(|clock| micros(clock.initial)))
+        .bind(session.clock.map(|clock| micros(clock.increment)))
+        .bind(session.clock.map(|clock| micros(clock.left[0])))
+        .bind(session.clock.map(|clock| micros(clock.left[1])))
+        .bind(session.status().name())
+        .bind(session.end.and_then(|end| end.winner).map(|winner| winner as i64))
+        .bind(reason.and_then(|reason| reason.as_str().map(str::to_owned)))
+        .bind(session.rematch.clone())
+        .bind(session.game.move_text())
+        .bind(serde_json::to_string(&pending).map_err(broken)?))
+}
+
+fn session_of(row: &AnyRow, moves: Vec<PlayedMove>) -> Result<GameSession, StoreError> {
+    let number = |name| row.try_get::<i64, _>(name);
+    let optional = |name| row.try_get::<Option<i64>, _>(name);
+    let text = |name| row.try_get::<String, _>(name);
+    let some_text = |name| row.try_get::<Option<String>, _>(name);
+    let small = |name| number(name).map(|number| u8::try_from(number).unwrap_or(0));
+
+    let ruleset: Ruleset = text("ruleset")?.parse().map_err(broken)?;
+    let setup = Setup::new(small("board_cols")?, small("board_rows")?, small("connect")?, ruleset);
+    let game = Game::parse(setup.map_err(broken)?, &text("line")?).map_err(broken)?;
+    if game.moves().len() != moves.len() {
+        return Err(broken(format!("the moves of game {} are not all there", text("id")?)));
+    }
+    let seat = |kind, holder, name, agent| -> Result<Seat, StoreError> {
+        let name = text(name)?;
+        Ok(match (text(kind)?.as_str(), some_text(agent)?) {
+            ("open", _) => Seat::Open,
+            (_, Some(agent)) => Seat::Agent { spec: agent.parse().map_err(broken)?, name },
+            _ => Seat::Human { holder: some_text(holder)?.map(Visitor::stored), name },
+        })
+    };
+    let clock = match (optional("clock_initial")?, optional("clock_increment")?) {
+        (Some(initial), Some(increment)) => {
+            let left = [optional("left0")?, optional("left1")?];
+            let left = left.map(|left| duration(left.unwrap_or(initial)));
+            Some(Clock { initial: duration(initial), increment: duration(increment), left })
+        }
+        _ => None,
+    };
+    let reason = some_text("reason")?.map(|reason| {
+        serde_json::from_value::<Reason>(serde_json::Value::String(reason)).map_err(broken)
+    });
+    let winner = optional("winner")?.map(|winner| usize::from(winner == 1));
+    let pending: Pending = serde_json::from_str(&text("pending")?).map_err(broken)?;
+    Ok(GameSession {
+        id: text("id")?,
+        version: number("version")?.cast_unsigned(),
+        created: number("created")?,
+        owner: some_text("owner")?.map(Visitor::stored),
+        seats: [
+            seat("kind0", "holder0", "name0", "agent0")?,
+            seat("kind1", "holder1", "name1", "agent1")?,
+        ],
+        first: usize::from(number("first_player")? == 1),
+        seed: number("seed")?.cast_unsigned(),
+        opening: usize::try_from(number("opening")?).unwrap_or(0),
+        game,
+        moves,
+        undone: pending.undone,
+        clock,
+        end: match (text("status")? == Status::Finished.name(), reason.transpose()?) {
+            (true, Some(reason)) => Some(GameEnd { winner, reason }),
+            _ => None,
+        },
+        offers: pending.offers,
+        rematch: some_text("rematch")?,
+        turn_began: Instant::now(),
+    })
+}
+
+fn move_of(row: &AnyRow) -> Result<PlayedMove, StoreError> {
+    Ok(PlayedMove {
+        column: u8::try_from(row.try_get::<i64, _>("board_col")?).map_err(broken)?,
+        time: duration(row.try_get("took")?),
+        nodes: row.try_get::<Option<i64>, _>("nodes")?.map(i64::cast_unsigned),
+        value: row.try_get("said")?,
+    })
+}
+
+/// The moves of a line without what is known of each.
+fn plain_moves(row: &AnyRow) -> Result<Vec<PlayedMove>, StoreError> {
+    let line: String = row.try_get("line")?;
+    let column = |character| claimeven_game::Column::from_char(character);
+    Ok(line
+        .chars()
+        .filter_map(column)
+        .map(|column| PlayedMove {
+            column: column.number(),
+            time: Duration::ZERO,
+            nodes: None,
+            value: None,
+        })
+        .collect())
+}
+
+fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}
+
+fn duration(micros: i64) -> Duration {
+    Duration::from_micros(u64::try_from(micros).unwrap_or(0))
+}

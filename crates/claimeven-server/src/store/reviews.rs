@@ -1,0 +1,74 @@
+//! Reviews: what exact scores say about the moves of finished games.
+
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
+
+use super::{Change, Store, StoreError};
+
+/// What was found of a game's moves.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredReview {
+    pub(crate) game: String,
+    /// The moves that it is about: a game may go on after its end.
+    pub(crate) line: String,
+    /// The accuracy of both players, by their numbers.
+    pub(crate) accuracy: [Option<f64>; 2],
+    /// The review itself, as JSON.
+    pub(crate) content: String,
+}
+
+impl Store {
+    /// Stores what was found of a game's moves.
+    pub(crate) async fn keep_review(&self, review: StoredReview) -> Result<(), StoreError> {
+        self.change(Change::Review(Box::new(review))).await.map(drop)
+    }
+
+    /// What was found of a game's moves, if it has those moves still.
+    pub(crate) async fn review(&self, id: &str, line: &str) -> Result<Option<String>, StoreError> {
+        let row = sqlx::query("SELECT content FROM reviews WHERE game = $1 AND line = $2")
+            .bind(id.to_owned())
+            .bind(line.to_owned())
+            .fetch_optional(&self.pool)
+            .await?;
+        Ok(row.map(|row| row.try_get(0)).transpose()?)
+    }
+
+    /// A finished game whose moves nobody has looked at, the latest first: its name and moves.
+    pub(crate) async fn unreviewed(&self) -> Result<Option<(String, String)>, StoreError> {
+        let row = sqlx::query(
+            "SELECT id, line FROM games WHERE status = 'finished' AND line <> '' AND NOT EXISTS \
+             (SELECT 1 FROM reviews WHERE reviews.game = games.id AND reviews.line = games.line) \
+             ORDER BY touched DESC LIMIT 1",
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        let read = |row: AnyRow| Ok((row.try_get(0)?, row.try_get(1)?));
+        row.map(read).transpose()
+    }
+}
+
+/// Stands for NULL in the statement below. The driver sends a NULL of type f64 as one of type f32, and
+/// PostgreSQL then expects f32 from this connection for ever.
+const NO_ACCURACY: f64 = -1.0;
+
+pub(super) async fn keep_review(
+    connection: &mut AnyConnection,
+    review: &StoredReview,
+) -> Result<u64, StoreError> {
+    // The game may have been deleted meanwhile.
+    let done = sqlx::query(
+        "INSERT INTO reviews (game, line, accuracy0, accuracy1, content) \
+         SELECT id, $2, NULLIF(CAST($3 AS DOUBLE PRECISION), -1), \
+         NULLIF(CAST($4 AS DOUBLE PRECISION), -1), $5 FROM games WHERE id = $1 \
+         ON CONFLICT (game) DO UPDATE SET line = excluded.line, accuracy0 = excluded.accuracy0, \
+         accuracy1 = excluded.accuracy1, content = excluded.content",
+    )
+    .bind(review.game.clone())
+    .bind(review.line.clone())
+    .bind(review.accuracy[0].unwrap_or(NO_ACCURACY))
+    .bind(review.accuracy[1].unwrap_or(NO_ACCURACY))
+    .bind(review.content.clone())
+    .execute(&mut *connection)
+    .await?;
+    Ok(done.rows_affected())
+}

@@ -1,0 +1,165 @@
+//! The task that writes.
+//!
+//! It speaks BEGIN and COMMIT itself, over a connection that it drops after any error. The driver's
+//! own transactions count their depth: when SQLite rolls back by itself, for instance because the
+//! disk is full, that count stays above zero, and every later "commit" only releases a savepoint of
+//! a transaction that never ends. Here BEGIN inside a transaction and COMMIT outside one are errors,
+//! so a change is acknowledged only after a commit that every other connection can see.
+
+use std::time::Duration;
+
+use sqlx::any::AnyConnectOptions;
+use sqlx::{AnyConnection, ConnectOptions, Connection, Executor};
+use tokio::sync::mpsc;
+
+use super::{Change, Request, StoreError, broken, games, jobs, prepare, reviews};
+
+/// The writing half of the store.
+pub(super) struct Writer {
+    options: AnyConnectOptions,
+    is_sqlite: bool,
+    /// `None` before the first write and after an error.
+    connection: Option<AnyConnection>,
+}
+
+/// How long opening a connection may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long one transaction may take, so that a hanging database cannot block all writes for ever.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+
+impl Writer {
+    pub(super) fn new(options: AnyConnectOptions, is_sqlite: bool) -> Writer {
+        Writer { options, is_sqlite, connection: None }
+    }
+
+    /// Makes changes as they arrive, as many in one transaction as are waiting.
+    pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<Request>) {
+        const MAX_BATCH: usize = 256;
+        let mut batch = Vec::new();
+        while inbox.recv_many(&mut batch, MAX_BATCH).await > 0 {
+            let (changes, replies): (Vec<Change>, Vec<_>) = batch.drain(..).unzip();
+            let results = self.write_all(&changes).await;
+            for (reply, result) in replies.into_iter().zip(results) {
+                // Whoever asked may be gone.
+                let _ = reply.send(result);
+            }
+        }
+        if let Some(connection) = self.connection.take() {
+            let _ = connection.close().await;
+        }
+    }
+
+    /// Makes all changes in one transaction or, if one of them fails, each in its own, so that a bad
+    /// one does not affect the others.
+    async fn write_all(&mut self, changes: &[Change]) -> Vec<Result<u64, StoreError>> {
+        let error = match self.write(changes).await {
+            Ok(rows) => return rows.into_iter().map(Ok).collect(),
+            Err(error) => error,
+        };
+        tracing::error!(?error, changes = changes.len(), "Failed to write to the database");
+        let mut lost = match error {
+            WriteError::Unreachable(error) => Some(error),
+            WriteError::Refused(error) if changes.len() == 1 => Some(error),
+            WriteError::Refused(_) => None,
+        };
+        let mut results = Vec::with_capacity(changes.len());
+        for change in changes {
+            if let Some(error) = &lost {
+                results.push(Err(error.clone()));
+                continue;
+            }
+            results.push(match self.write(std::slice::from_ref(change)).await {
+                Ok(rows) => Ok(rows.iter().sum()),
+                Err(WriteError::Refused(error)) => Err(error),
+                Err(WriteError::Unreachable(error)) => Err(lost.insert(error).clone()),
+            });
+        }
+        results
+    }
+
+    /// Makes changes in one transaction; how many rows each changed. After an error the connection is
+    /// gone, and with it whatever was left of the transaction.
+    async fn write(&mut self, changes: &[Change]) -> Result<Vec<u64>, WriteError> {
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => self.connect().await.map_err(WriteError::Unreachable)?,
+        };
+        let begin = if self.is_sqlite { "BEGIN IMMEDIATE" } else { "BEGIN" };
+        let transaction = transaction(&mut connection, begin, changes);
+        let error = match tokio::time::timeout(WRITE_TIMEOUT, transaction).await {
+            Ok(Ok(rows)) => {
+                self.connection = Some(connection);
+                return Ok(rows);
+            }
+            Ok(Err(error)) => WriteError::Refused(error),
+            Err(_) => WriteError::Unreachable(broken("the database does not respond")),
+        };
+        // Closing rolls back; a server that does not respond is not waited for.
+        let _ = tokio::time::timeout(CONNECT_TIMEOUT, connection.close_hard()).await;
+        Err(error)
+    }
+
+    async fn connect(&mut self) -> Result<AnyConnection, StoreError> {
+        let connecting = async {
+            let mut connection = self.options.connect().await?;
+            prepare(&mut connection, self.is_sqlite).await?;
+            Ok(connection)
+        };
+        let connected = tokio::time::timeout(CONNECT_TIMEOUT, connecting).await;
+        connected.unwrap_or_else(|_| Err(broken("connecting to the database timed out")))
+    }
+}
+
+/// Why a transaction failed.
+#[derive(Debug)]
+enum WriteError {
+    /// One of its statements failed. Others may succeed.
+    Refused(StoreError),
+    /// The database cannot be reached, so no other change would succeed now.
+    Unreachable(StoreError),
+}
+
+async fn transaction(
+    connection: &mut AnyConnection,
+    begin: &'static str,
+    changes: &[Change],
+) -> Result<Vec<u64>, StoreError> {
+    connection.execute(sqlx::raw_sql(begin)).await?;
+    let mut rows = Vec::with_capacity(changes.len());
+    for change in changes {
+        rows.push(apply(connection, change).await?);
+    }
+    connection.execute(sqlx::raw_sql("COMMIT")).await?;
+    Ok(rows)
+}
+
+async fn apply(connection: &mut AnyConnection, change: &Change) -> Result<u64, StoreError> {
+    match change {
+        Change::Create(session) => games::create(connection, session).await,
+        Change::Update(session, kept) => games::update(connection, session, *kept).await,
+        Change::Delete(id, version) => games::delete(connection, id, *version).await,
+        Change::Abandon(before) => games::abandon(connection, *before).await,
+        Change::Review(review) => reviews::keep_review(connection, review).await,
+        Change::Job(change) => jobs::apply(connection, change).await,
+        Change::Set(name, content) => {
+            let sql = "INSERT INTO settings (name, content) VALUES ($1, $2) \
+                       ON CONFLICT (name) DO UPDATE SET content = excluded.content";
+            set(connection, sql, name, content).await
+        }
+        Change::SetOnce(name, content) => {
+            let sql = "INSERT INTO settings (name, content) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+            set(connection, sql, name, content).await
+        }
+    }
+}
+
+async fn set(
+    connection: &mut AnyConnection,
+    sql: &'static str,
+    name: &'static str,
+    content: &str,
+) -> Result<u64, StoreError> {
+    let done = sqlx::query(sql).bind(name).bind(content.to_owned()).execute(connection).await?;
+    Ok(done.rows_affected())
+}

@@ -1,0 +1,90 @@
+//! Reviews of finished games: on request, and ahead of time while nobody is thinking.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use claimeven_arena::{Judgement, PlayerReview, Review, ReviewOptions};
+use claimeven_game::Setup;
+
+use super::engine::{Engine, Urgency};
+use crate::error::Error;
+use crate::session::GameSession;
+use crate::store::{Store, StoredReview};
+
+/// How long to look at the moves of one position. All of the standard board's take less, unless
+/// much else is going on.
+const TIME_PER_POSITION: Duration = Duration::from_secs(3);
+
+/// What the moves come to by the players' numbers, not by who began.
+pub(crate) fn by_player(session: &GameSession, review: &Review) -> [PlayerReview; 2] {
+    let [beginner, other] = review.players_after(session.opening);
+    if session.first == 0 { [beginner, other] } else { [other, beginner] }
+}
+
+/// Reviews a game and stores the result, unless it is incomplete and a review with more time could
+/// be complete.
+pub(crate) async fn review(
+    engine: &Engine,
+    store: &Store,
+    session: &GameSession,
+    at_leisure: bool,
+) -> Result<Review, Error> {
+    let game = session.game.clone();
+    let name = format!("the review of game {}", session.id);
+    let work = move |cancel: &Arc<_>| {
+        let options = ReviewOptions {
+            time_per_position: Some(TIME_PER_POSITION),
+            cancel: Some(Arc::clone(cancel)),
+        };
+        Review::of(&game, &options)
+    };
+    let review = engine.run(Urgency::Other, name, work).await?;
+    let is_complete = review.moves.iter().all(|m| m.judgement != Judgement::Unknown);
+    let is_small = session.setup().cells() <= Setup::STANDARD.cells();
+    if !is_complete && is_small && !at_leisure {
+        return Ok(review);
+    }
+    let content = serde_json::to_string(&review);
+    store
+        .keep_review(StoredReview {
+            game: session.id.clone(),
+            line: session.game.move_text(),
+            accuracy: by_player(session, &review).map(|player| player.accuracy),
+            content: content.map_err(|error| Error::Internal(error.to_string()))?,
+        })
+        .await?;
+    Ok(review)
+}
+
+/// Whether a game was reviewed.
+pub(crate) enum Reviewed {
+    Game,
+    Nothing,
+}
+
+/// Reviews one finished game that has no review yet, if nobody is thinking.
+pub(crate) async fn review_idly(engine: &Engine, store: &Store) -> Result<Reviewed, Error> {
+    // A single thread is left to people, who may come at any time.
+    if engine.threads() < 2 || engine.load() != (0, 0, 0) {
+        return Ok(Reviewed::Nothing);
+    }
+    let Some((id, line)) = store.unreviewed().await? else { return Ok(Reviewed::Nothing) };
+    match store.load(&id).await {
+        Ok(Some(session)) => match review(engine, store, &session, true).await {
+            Ok(_) => {}
+            // Visitors come first.
+            Err(Error::Busy(..)) => return Ok(Reviewed::Nothing),
+            Err(error) => return Err(error),
+        },
+        Ok(None) => {}
+        Err(error) => {
+            // For example because of an agent that no longer exists. An empty review keeps it from
+            // being tried again.
+            tracing::warn!(?error, game = id, "Failed to read a game for its review");
+            let content = "null".to_owned();
+            let empty = StoredReview { game: id, line, accuracy: [None; 2], content };
+            store.keep_review(empty).await?;
+        }
+    }
+    Ok(Reviewed::Game)
+}

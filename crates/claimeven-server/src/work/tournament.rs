@@ -1,0 +1,119 @@
+//! Tournaments: playing them, a turn at a time.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use claimeven_arena::{Plan, Tournament, TournamentResults};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::jobs::{JobContext, TurnEnd, lock};
+use crate::store::{Job, Kind};
+
+/// How long a tournament goes on while another one waits.
+const TURN: Duration = Duration::from_secs(20);
+
+/// How often games are stored and standings told.
+const INTERVAL: Duration = Duration::from_millis(300);
+
+/// A game that is being played.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct BoardView {
+    /// The number of the game, from 1.
+    pub(crate) number: usize,
+    /// The players' names.
+    pub(crate) players: [String; 2],
+    /// Which of them began.
+    pub(crate) first: usize,
+    pub(crate) moves: String,
+}
+
+/// Plays a tournament for a turn.
+pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
+    let failed = |error: &dyn ToString| TurnEnd::Failed(error.to_string());
+    let plan = match Plan::from_json(&job.plan) {
+        Ok(plan) => plan,
+        Err(error) => return failed(&error),
+    };
+    let tournament = match Tournament::new(&plan) {
+        Ok(tournament) => tournament,
+        Err(error) => return failed(&error),
+    };
+    let stored = context.with_store(|store| {
+        let id = job.id.clone();
+        async move { store.job_games(&id, i64::MAX, u32::MAX).await }
+    });
+    let stored = match stored {
+        Ok(stored) => stored,
+        Err(error) => return TurnEnd::Failed(format!("{error:?}")),
+    };
+    let played = stored.iter().rev().filter_map(|text| serde_json::from_str(text).ok());
+
+    let running = &context.running;
+    let watch = |number: usize, fixture: claimeven_arena::Fixture, game: &claimeven_game::Game| {
+        let name = |place: usize| plan.players[place].name.clone();
+        let board = BoardView {
+            number: number + 1,
+            players: fixture.players.map(name),
+            first: fixture.first_player,
+            moves: game.move_text(),
+        };
+        lock(&running.boards).insert(number, board);
+    };
+    let began = Instant::now();
+    let mut stored = Instant::now();
+    let mut yields = false;
+    let mut broken = None;
+    let unstored = RefCell::new(Vec::new());
+    let store = |results: &TournamentResults| {
+        let games = unstored.take();
+        let report = serde_json::to_string(&results.report(&plan)).ok();
+        context.with_store(|store| {
+            let (id, done) = (job.id.clone(), results.games());
+            async move { store.advance_job(&id, &games, done, report).await }
+        })
+    };
+    let ended = tournament.resume(
+        played,
+        context.config.arena_threads.max(1),
+        &running.cancel,
+        watch,
+        |record, results| {
+            if let Ok(number) = record.id.parse::<usize>() {
+                lock(&running.boards).remove(&(number - 1));
+            }
+            unstored.borrow_mut().push(record);
+            if stored.elapsed() > INTERVAL {
+                stored = Instant::now();
+                if let Err(error) = store(results) {
+                    broken = Some(format!("{error:?}"));
+                    return ControlFlow::Break(());
+                }
+                if began.elapsed() > TURN {
+                    let active = context.with_store(|store| async move {
+                        store.active_jobs(Kind::Tournament).await
+                    });
+                    yields = active.is_ok_and(|active| active > 1);
+                }
+            }
+            if yields { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        },
+    );
+    let results = match ended {
+        Ok(results) => results,
+        Err(error) => return failed(&error),
+    };
+    if let Some(error) = broken.or_else(|| store(&results).err().map(|error| format!("{error:?}")))
+    {
+        tracing::error!(error, "a tournament cannot be stored");
+        return TurnEnd::Failed("the games cannot be stored".to_owned());
+    }
+    if results.games() >= plan.games() {
+        TurnEnd::Done
+    } else if yields {
+        TurnEnd::Yielded
+    } else {
+        TurnEnd::Cancelled
+    }
+}

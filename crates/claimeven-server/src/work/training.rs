@@ -1,0 +1,201 @@
+//! Training runs: what they start from and how they are carried out.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use claimeven_game::Setup;
+use claimeven_zero::{Architecture, Event, Parameters, Resources, Run, RunError};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::jobs::{JobContext, TurnEnd, lock};
+use crate::config::Config;
+use crate::error::Error;
+use crate::http::extract::{ApiResult, SetupInput};
+use crate::store::Job;
+
+/// What a run may begin with: a name, and what it is.
+pub(crate) const PRESETS: [(&str, &str); 3] = [
+    ("quick", "a small network that learns in iterations of seconds, to see how it goes"),
+    ("10min", "a network that visibly learns within ten minutes of two cores"),
+    ("1h", "a good network within an hour of two cores"),
+];
+
+/// A run to be begun.
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunInput {
+    /// What people call it.
+    #[serde(default)]
+    pub(crate) title: String,
+    /// `quick`, `10min` or `1h`.
+    pub(crate) preset: String,
+    /// How long it is to work, in minutes.
+    pub(crate) minutes: f64,
+    #[serde(default)]
+    pub(crate) seed: u32,
+    #[serde(default)]
+    pub(crate) setup: SetupInput,
+}
+
+impl RunInput {
+    pub(crate) fn parameters(&self) -> ApiResult<Parameters> {
+        let setup = self.setup.setup()?;
+        let mut parameters = match self.preset.as_str() {
+            "quick" => quick(setup),
+            name => Parameters::preset(name, setup)
+                .filter(|_| PRESETS.iter().any(|(known, _)| *known == name))
+                .ok_or_else(|| {
+                    let names: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
+                    Error::Bad(format!("preset is one of {}, not '{name}'", names.join(", ")))
+                })?,
+        };
+        // A seed of 0 is that of the preset.
+        if self.seed > 0 {
+            parameters.seed = self.seed.into();
+        }
+        parameters.check().map_err(|error| Error::Bad(error.to_string()))?;
+        Ok(parameters)
+    }
+}
+
+/// Iterations of some seconds.
+fn quick(setup: Setup) -> Parameters {
+    let mut parameters = Parameters::ten_minutes(setup);
+    parameters.architecture = Architecture::new(setup, 2, 16);
+    parameters.self_play.games = 100;
+    parameters.self_play.full_simulations = 24;
+    parameters.self_play.fast_simulations = 8;
+    parameters.learning.window_start = 5_000;
+    parameters.gate.every = 2;
+    parameters.gate.pairs = 20;
+    parameters.gate.simulations = 8;
+    parameters.exam.positions = 200;
+    parameters.exam.simulations = 8;
+    parameters
+}
+
+/// What a run is doing.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct StageView {
+    /// `preparing`, `playing`, `learning` or `testing`.
+    kind: &'static str,
+    done: u64,
+    of: u64,
+}
+
+/// A game of a network against itself.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(crate) struct ShownGame {
+    iteration: u64,
+    moves: String,
+    /// How many of the moves were made at random, to begin with.
+    opening: usize,
+}
+
+pub(crate) fn folder_of(config: &Config, id: &str) -> Option<PathBuf> {
+    config.runs_folder().map(|folder| folder.join(id))
+}
+
+pub(crate) fn whole_seconds(seconds: f64) -> u64 {
+    Duration::try_from_secs_f64(seconds.ceil()).map_or(0, |duration| duration.as_secs())
+}
+
+/// Trains for as long as the run was given.
+pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
+    let failed = |error: &dyn ToString| TurnEnd::Failed(error.to_string());
+    let input: RunInput = match serde_json::from_str(&job.plan) {
+        Ok(input) => input,
+        Err(error) => return failed(&error),
+    };
+    let parameters = match input.parameters() {
+        Ok(parameters) => parameters,
+        Err(error) => return TurnEnd::Failed(error.message()),
+    };
+    let Some(folder) = folder_of(&context.config, &job.id) else {
+        return TurnEnd::Failed("there is no folder for runs (the setting runs)".to_owned());
+    };
+    match train(job, context, &folder, &parameters, 60.0 * input.minutes) {
+        Ok(end) => end,
+        Err(RunError::Stopped(_)) => TurnEnd::Cancelled,
+        Err(error) => {
+            tracing::warn!(%error, run = job.id, "a training run failed");
+            // Where the run is on the disk is nobody's business.
+            failed(&error.to_string().replace(&*folder.to_string_lossy(), "its folder"))
+        }
+    }
+}
+
+fn train(
+    job: &Job,
+    context: &JobContext,
+    folder: &Path,
+    parameters: &Parameters,
+    seconds: f64,
+) -> Result<TurnEnd, RunError> {
+    let running = &context.running;
+    let wish = || {
+        if running.cancel.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let mut observer = |event: Event<'_>| {
+        let stage = match event {
+            Event::PreparingExam { solved, of } => ("preparing", solved as u64, of as u64),
+            Event::Playing { games, of, .. } => ("playing", games, of),
+            Event::Played { iteration, shown } => {
+                let games: Vec<(i64, String)> = (0..)
+                    .zip(shown)
+                    .filter_map(|(place, game)| {
+                        let shown = ShownGame {
+                            iteration,
+                            moves: game.moves.clone(),
+                            opening: game.opening,
+                        };
+                        Some((10 * iteration as i64 + place, serde_json::to_string(&shown).ok()?))
+                    })
+                    .collect();
+                let stored = context
+                    .with_store(|store| async move { store.show_games(&job.id, games).await });
+                if let Err(error) = stored {
+                    tracing::warn!(?error, "games of a training run cannot be stored");
+                }
+                return wish();
+            }
+            Event::Learning { steps, of, .. } => ("learning", steps, of),
+            Event::Testing { .. } => ("testing", 0, 0),
+            Event::Done(metrics) => {
+                let state = metrics.state;
+                let text = serde_json::to_string(&state).ok();
+                let stored = context.with_store(|store| async move {
+                    store.advance_job(&job.id, &[], whole_seconds(state.seconds), text).await
+                });
+                if let Err(error) = stored {
+                    tracing::warn!(?error, "a training run cannot be stored");
+                }
+                return wish();
+            }
+        };
+        let (kind, done, of) = stage;
+        *lock(&running.stage) = Some(StageView { kind, done, of });
+        wish()
+    };
+    let resources = Resources::new(context.config.training_threads.max(1));
+    let mut run = if folder.join("parameters.json").is_file() {
+        Run::resume(folder, None, resources, &mut observer)?
+    } else {
+        fs::create_dir_all(folder).map_err(|error| RunError::Io(folder.to_owned(), error))?;
+        Run::begin(folder, parameters, None, resources, &mut observer)?
+    };
+    while run.state().seconds < seconds {
+        if running.cancel.load(Ordering::Relaxed) || run.iterate(&mut observer)?.is_none() {
+            return Ok(TurnEnd::Cancelled);
+        }
+    }
+    Ok(TurnEnd::Done)
+}

@@ -1,0 +1,155 @@
+//! Faults of the machine: nothing acknowledged is lost, and games continue afterwards.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use claimeven_server::Config;
+use serde_json::{Value, json};
+use sqlx::{Connection, Row};
+
+use crate::world::{Visitor, World};
+
+/// A small file system of its own, unmounted when dropped.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    /// `None` where this user may not mount one.
+    fn mount() -> Option<SmallDisk> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"]).arg(folder.path());
+        let mounted = command.output().is_ok_and(|output| output.status.success());
+        mounted.then_some(SmallDisk(folder))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn fill(&self) {
+        // As much as fits: the write fails at the end.
+        let _ = std::fs::write(self.path().join("filler"), vec![0; 4 << 20]);
+    }
+
+    fn free(&self) {
+        std::fs::remove_file(self.path().join("filler")).unwrap();
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(self.path()).output();
+    }
+}
+
+/// The moves of a game as a process that opens the file anew sees them.
+async fn stored_moves(file: &Path, id: &str) -> usize {
+    let url = format!("sqlite:{}?mode=ro", file.display());
+    let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
+    let row = sqlx::query("SELECT COUNT(*) FROM moves WHERE game = $1")
+        .bind(id.to_owned())
+        .fetch_one(&mut connection)
+        .await
+        .unwrap();
+    usize::try_from(row.get::<i64, _>(0)).unwrap()
+}
+
+/// Plays one more move of a local game wherever it is legal; whether it was acknowledged.
+async fn play_on(ada: &Visitor, id: &str, ply: usize) -> bool {
+    // Up the columns in an order that connects nothing: 1 1 2 2 ... leaves no four in a row soon.
+    const ORDER: [u64; 12] = [1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4];
+    let reply = ada.play(id, ORDER[ply % ORDER.len()], ply as u64).await;
+    reply.status == 200
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_loses_no_acknowledged_move() {
+    let Some(disk) = SmallDisk::mount() else {
+        println!("SKIPPED: this user may not mount a small file system");
+        return;
+    };
+    let file = disk.path().join("games.sqlite");
+    let database = format!("sqlite:{}", file.display());
+    let config =
+        Config { database, requests_per_second: 0, games_per_minute: 0, ..Config::default() };
+    let world = World::open(config).await;
+    let ada = world.visitor();
+    let mut games: Vec<(String, usize)> = Vec::new();
+    for _ in 0..4 {
+        games.push((ada.create(json!([{ "kind": "human" }, { "kind": "human" }])).await, 0));
+    }
+    let mut refused = 0;
+    for phase in ["roomy", "full", "free again"] {
+        match phase {
+            "full" => disk.fill(),
+            "free again" => disk.free(),
+            _ => {}
+        }
+        for _ in 0..4 {
+            for (id, acknowledged) in &mut games {
+                if play_on(&ada, id, *acknowledged).await {
+                    *acknowledged += 1;
+                    assert_eq!(stored_moves(&file, id).await, *acknowledged, "{phase}");
+                } else {
+                    assert_eq!(phase, "full", "moves are accepted while the disk has room");
+                    refused += 1;
+                }
+            }
+        }
+        if phase == "full" && refused > 0 {
+            assert_eq!(ada.get("/healthz").await.status, 503, "the health check notices");
+        }
+    }
+    assert!(refused > 0, "the disk was never full");
+    assert_eq!(ada.get("/healthz").await.status, 200);
+    let world = world.restart().await;
+    let ada = ada.at(&world);
+    for (id, acknowledged) in &games {
+        assert_eq!(ada.game(id).await["ply"], *acknowledged);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_moves_once_the_database_works_again() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "timed:ms=700" }]);
+    let id = ada.create(seats).await;
+    ada.play(&id, 4, 0).await.expect(200);
+    // While the agent thinks, the database begins to refuse its moves.
+    let file = world.config.database.clone();
+    let mut connection = sqlx::SqliteConnection::connect(&file).await.unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON moves WHEN NEW.ply = 1 \
+                  BEGIN SELECT RAISE(ABORT, 'out of order'); END";
+    sqlx::raw_sql(refuse).execute(&mut connection).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(ada.game(&id).await["ply"], 1);
+    sqlx::raw_sql("DROP TRIGGER refuse").execute(&mut connection).await.unwrap();
+    let game = ada.wait(&id, |game| game["ply"] == 2).await;
+    assert_eq!(game["thinking"], Value::Null);
+    ada.play(&id, 4, 2).await.expect(200);
+    ada.wait(&id, |game| game["ply"] == 4).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_starts_although_one_game_cannot_be_read() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let seats = json!([{ "kind": "human" }, { "kind": "human" }]);
+    let (damaged, sound) = (ada.create(seats.clone()).await, ada.create(seats).await);
+    for id in [&damaged, &sound] {
+        ada.play(id, 4, 0).await.expect(200);
+    }
+    let mut connection = sqlx::SqliteConnection::connect(&world.config.database).await.unwrap();
+    sqlx::query("UPDATE games SET line = '99' WHERE id = $1")
+        .bind(damaged.clone())
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    let world = world.restart().await;
+    let ada = ada.at(&world);
+    assert_eq!(ada.game(&sound).await["ply"], 1);
+    ada.play(&sound, 4, 1).await.expect(200);
+    assert_eq!(ada.get(&format!("/api/games/{damaged}")).await.status, 500);
+}
