@@ -1,10 +1,10 @@
 //! `claimeven puzzles`: generates puzzles.
 
-use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
 
 use claimeven_arena::Puzzle;
+use serde_json::json;
 
 use crate::Failure;
 use crate::options::SeedArgs;
@@ -30,17 +30,30 @@ pub(crate) struct Args {
     /// File to write to [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+
+    /// Print a JSON object per puzzle
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let puzzles = Puzzle::generate(args.seed.seed, args.count as usize, |_| {});
     let mut text = String::new();
     for puzzle in &puzzles {
-        writeln!(text, "{puzzle}").expect("a text takes every line");
+        let line = if args.json { puzzle_json(puzzle).to_string() } else { puzzle.to_string() };
+        text += &line;
+        text.push('\n');
     }
     match &args.out {
         None => write!(anstream::stdout().lock(), "{text}")?,
         Some(file) => write_file(file, text)?,
     }
     Ok(())
+}
+
+fn puzzle_json(puzzle: &Puzzle) -> serde_json::Value {
+    let Puzzle { moves, goal, discs, column, grade } = puzzle;
+    json!({
+        "moves": moves, "goal": goal.name(), "discs": discs, "solution": column, "difficulty": grade,
+    })
 }

@@ -235,6 +235,7 @@ impl Task<'_> {
         let threads = self.args.threads.threads();
         let resources =
             Resources { keep_free: 1_000_000 * self.args.keep_free, ..Resources::new(threads) };
+        let is_new = !self.folder.exists();
         let opened = if self.args.resume {
             Run::resume(self.folder, Some(&self.parameters), resources, observer)
         } else {
@@ -243,6 +244,11 @@ impl Task<'_> {
         };
         let mut run = match opened {
             Err(RunError::Stopped(_)) => return Ok(()),
+            Err(error) if is_new => {
+                // A refused run leaves no folder behind.
+                let _ = fs::remove_dir_all(self.folder);
+                return Err(error.into());
+            }
             opened => opened?,
         };
         while !self.goal().is_reached(run.state()) && !self.stop.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! `claimeven tree`: the search tree of a player, drawn.
+//! `claimeven tree`: draws the search tree of a player.
 
 mod caption;
 mod dot;
@@ -8,7 +8,6 @@ mod legend;
 mod svg;
 mod text;
 
-use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -18,14 +17,16 @@ use claimeven_search::{BoundKind, Content, Decision, Limits, Value};
 use clap::ValueEnum;
 
 use crate::Failure;
+use crate::output::write_file;
 use crate::setup::SetupArgs;
+use crate::text::counted;
 
 /// Draw the search tree of a player
 #[derive(clap::Args)]
 #[command(after_help = "\
-Values are those of the player to move at the root: max nodes are its choices, min nodes the\n\
-opponent's. W2 means that it wins with two more discs, L1 that the opponent wins with one more.\n\
-Minimax, alphabeta, mtdf (its passes), timed (its iterations) and mcts (visits) have a tree.\n\n\
+Values are from the point of view of the side to move at the root: max nodes are its choices, min\n\
+nodes the opponent's. W2 means that it wins with two more discs, L1 that the opponent wins with one\n\
+more. minimax, alphabeta, mtdf (passes), timed (iterations), mcts and zero (visits) have a tree.\n\n\
 Examples:\n  \
     claimeven tree 4453 --agent alphabeta:depth=2\n  \
     claimeven tree --agent minimax:depth=3 --cols 4 --rows 4 --format svg --out tree.svg\n  \
@@ -37,24 +38,24 @@ pub(crate) struct Args {
     #[arg(value_name = "POS", default_value = "", hide_default_value = true)]
     position: String,
 
-    /// Whose search, such as minimax:depth=2 or mcts:sims=500
+    /// Player that searches, such as minimax:depth=2 or mcts:sims=500
     #[arg(long, value_name = "AGENT", default_value = "alphabeta:depth=3")]
     agent: AgentSpec,
 
-    /// How to draw it: text, json, dot (Graphviz) or svg
+    /// Output format: text, json, dot (Graphviz) or svg
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     format: Format,
 
-    /// Print JSON, as --format json does
+    /// Print JSON (the same as --format json)
     #[arg(long, conflicts_with = "format")]
     json: bool,
 
-    /// Nodes to draw at most [default: 200 as text, 100 as svg, 1000 as dot, 10000 as json]
+    /// Maximum number of nodes to draw [default: text 200, svg 100, dot 1000, json 10000]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     max_nodes: Option<u32>,
 
-    /// Write to a file
+    /// File to write to [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -71,7 +72,7 @@ enum Format {
 }
 
 impl Format {
-    const fn most_nodes(self) -> u32 {
+    const fn max_nodes(self) -> u32 {
         match self {
             Format::Text => 200,
             Format::Json => 10_000,
@@ -86,30 +87,29 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let game = Game::parse(setup, &args.position)?;
     TreeDrawing::check(&args.agent).map_err(Failure::Input)?;
     let format = if args.json { Format::Json } else { args.format };
-    let most = args.max_nodes.unwrap_or(format.most_nodes()) as usize;
-    let drawing = TreeDrawing::new(&args.agent, &game, &Limits::default(), MOST_RECORDED, most)?;
-    let drawing = match format {
+    let max_nodes = args.max_nodes.unwrap_or(format.max_nodes()) as usize;
+    let drawing =
+        TreeDrawing::new(&args.agent, &game, &Limits::default(), MAX_RECORDED, max_nodes)?;
+    let rendered = match format {
         Format::Text => text::draw(&drawing),
         Format::Json => json::draw(&drawing)?,
         Format::Dot => dot::draw(&drawing),
         Format::Svg => svg::draw(&drawing),
     };
     match &args.out {
-        None => anstream::stdout().lock().write_all(drawing.as_bytes())?,
+        None => anstream::stdout().lock().write_all(rendered.as_bytes())?,
         Some(path) => {
-            let plain = anstream::adapter::strip_str(&drawing).to_string();
-            let describe =
-                |error| Failure::Other(format!("cannot write {}: {error}", path.display()));
-            fs::write(path, plain).map_err(describe)?;
+            let plain = anstream::adapter::strip_str(&rendered).to_string();
+            write_file(path, plain)?;
         }
     }
     Ok(())
 }
 
-/// Nodes in memory at most, however large the tree is.
-const MOST_RECORDED: u32 = 300_000;
+/// The maximum number of nodes that are kept in memory.
+const MAX_RECORDED: u32 = 300_000;
 
-/// What the player does: `alphabeta:depth=3 plays 4: +12`.
+/// The decision of the player: `alphabeta:depth=3 plays 4: +12`.
 fn headline(drawing: &TreeDrawing) -> String {
     let Decision { column, value, .. } = drawing.decision;
     format!("{} plays {column}: {value}", drawing.agent)
@@ -119,17 +119,17 @@ fn headline(drawing: &TreeDrawing) -> String {
 fn extent(drawing: &TreeDrawing) -> String {
     let (drawn, hidden) = (drawing.tree.nodes.len(), drawing.tree.hidden());
     match hidden {
-        0 => format!("all {drawn} nodes"),
-        _ => format!("{drawn} of {} nodes, {hidden} left out", drawn as u64 + hidden),
+        0 => format!("all {}", counted(drawn, "node")),
+        _ => format!("{drawn} of {} nodes, {hidden} not shown", drawn as u64 + hidden),
     }
 }
 
-/// An end of a window in a few letters.
+/// A bound of the search window, abbreviated.
 fn bound_text(value: Option<Value>, nothing: &str) -> String {
     value.map_or(nothing.to_owned(), Value::short)
 }
 
-/// How a value stands to the true one, before the value.
+/// The sign of a bound, before the value.
 fn sign(content: &Content) -> &'static str {
     match content {
         Content::Window { bound: BoundKind::Upper, .. } => "<= ",
@@ -149,7 +149,7 @@ mod tests {
         let agent: AgentSpec = agent.parse().unwrap();
         let game = Game::parse(setup, moves).unwrap();
         let limits = Limits::default();
-        draw(&TreeDrawing::new(&agent, &game, &limits, MOST_RECORDED, most).unwrap())
+        draw(&TreeDrawing::new(&agent, &game, &limits, MAX_RECORDED, most).unwrap())
     }
 
     #[test]

@@ -123,19 +123,19 @@ fn settings(master: &dyn MasterPty) -> String {
 #[test]
 fn two_people_play_a_whole_game_and_review_it() {
     let mut session = Session::start(&["play", "human", "human"]);
-    session.wait_for("X to move, ply 0");
+    session.wait_for("Move 1: Red to move");
     for (ply, key) in (1..).zip("121314".chars()) {
         session.send(&key.to_string());
-        session.wait_for(&format!("to move, ply {ply}"));
+        session.wait_for(&format!("Move {}:", ply + 1));
     }
     session.send("1");
-    session.wait_for("X wins on ply 7");
+    session.wait_for("Red wins: four in a row");
     // The exact scores come by themselves.
     session.wait_for("blunder");
     session.send("v");
-    session.wait_for("7. X 1: ");
+    session.wait_for("7. Red 1: ");
     session.send("\x1b[D");
-    session.wait_for("6. O 4: ");
+    session.wait_for("6. Yellow 4: ");
     session.send("vqy");
     assert!(session.end().0.success());
 }
@@ -146,7 +146,7 @@ fn a_game_against_a_program_comes_to_its_end() {
         Session::start(&["play", "human", "level:2,seed=3", "--cols", "5", "--rows", "4"]);
     for turn in 0..10 {
         session.wait_until("a turn", |screen| {
-            screen.contains(&format!("X to move, ply {}", 2 * turn)) || is_over(screen)
+            screen.contains(&format!("Move {}:", 2 * turn + 1)) || is_over(screen)
         });
         if is_over(&session.text()) {
             break;
@@ -154,7 +154,7 @@ fn a_game_against_a_program_comes_to_its_end() {
         // Some of these columns may be full; those that are not take a disc, one after another.
         for key in ["3", "2", "4", "1", "5"] {
             session.send(key);
-            let is_next = |screen: &str| !screen.contains(&format!("X to move, ply {}", 2 * turn));
+            let is_next = |screen: &str| !screen.contains(&format!("Move {}:", 2 * turn + 1));
             session.wait_until("a move or a full column", is_next);
             if !session.text().contains("is full") {
                 break;
@@ -167,7 +167,7 @@ fn a_game_against_a_program_comes_to_its_end() {
 }
 
 fn is_over(screen: &str) -> bool {
-    screen.contains(" wins on ply ") || screen.contains("draw on ply ")
+    screen.contains(" wins: ") || screen.contains(" Draw")
 }
 
 #[test]
@@ -182,13 +182,13 @@ fn programs_play_each_other_to_the_end() {
 #[test]
 fn a_move_is_taken_back_and_played_again() {
     let mut session = Session::start(&["play", "human", "level:3,seed=1"]);
-    session.wait_for("X to move, ply 0");
+    session.wait_for("Move 1: Red to move");
     session.send("4");
-    session.wait_for("X to move, ply 2");
+    session.wait_for("Move 3: Red to move");
     session.send("u");
-    session.wait_for("X to move, ply 0");
+    session.wait_for("Move 1: Red to move");
     session.send("r");
-    session.wait_for("X to move, ply 2");
+    session.wait_for("Move 3: Red to move");
     session.send("qy");
     assert!(session.end().0.success());
 }
@@ -198,10 +198,10 @@ fn the_window_changes_its_size() {
     let mut session = Session::start(&["play", "human", "human"]);
     session.wait_for("Players");
     session.send("4");
-    session.wait_for("O to move, ply 1");
+    session.wait_for("Move 2: Yellow to move");
     session.resize(40, 16);
     session.wait_until("a small board", |screen| screen.contains("(●)") && !screen.contains('▟'));
-    session.wait_for("O to move, ply 1");
+    session.wait_for("Move 2: Yellow to move");
     session.resize(12, 5);
     thread::sleep(Duration::from_millis(300));
     session.resize(120, 40);
@@ -213,12 +213,12 @@ fn the_window_changes_its_size() {
 #[test]
 fn leaving_does_not_wait_for_a_program_that_thinks() {
     let mut session = Session::start(&["play", "human", "mcts:sims=10000000"]);
-    session.wait_for("X to move, ply 0");
+    session.wait_for("Move 1: Red to move");
     session.send("4");
-    session.wait_for("thinks");
+    session.wait_for("is thinking");
     session.wait_until("its thoughts", |screen| screen.contains(" nodes") && screen.contains('%'));
     session.send("q");
-    session.wait_for("Leave the game?");
+    session.wait_for("Quit the game?");
     session.send("y");
     assert!(session.end().0.success());
 }
@@ -226,12 +226,12 @@ fn leaving_does_not_wait_for_a_program_that_thinks() {
 #[test]
 fn without_colour_shapes_tell_the_players_apart() {
     let mut session = Session::start_in(&["play", "human", "human"], 80, 24, &[("NO_COLOR", "1")]);
-    session.wait_for("X to move, ply 0");
+    session.wait_for("Move 1: ● to move");
     session.send("4");
-    session.wait_for("ply 1");
+    session.wait_for("Move 2:");
     session.send("5");
     session
-        .wait_until("both discs", |screen| screen.contains("ply 2") && screen.contains("(╭──╮)"));
+        .wait_until("both discs", |screen| screen.contains("Move 3:") && screen.contains("(╭──╮)"));
     assert!(session.text().contains("▟██▙"));
     {
         let parser = session.screen.lock().unwrap();
@@ -248,11 +248,11 @@ fn without_colour_shapes_tell_the_players_apart() {
 #[test]
 fn another_locale_is_answered_in_ascii() {
     let mut session = Session::start_in(&["play", "human", "human"], 80, 24, &[("LANG", "C")]);
-    session.wait_for("X to move, ply 0");
+    session.wait_for("Move 1: Red to move");
     session.send("4");
-    session.wait_for("ply 1");
+    session.wait_for("Move 2:");
     session.send("?");
-    session.wait_for("switch sides");
+    session.wait_for("swap sides");
     assert!(session.text().is_ascii());
     session.send("xqy");
     assert!(session.end().0.success());
@@ -270,7 +270,7 @@ fn control_c_leaves_at_once_and_the_terminal_sane() {
 fn a_signal_ends_it_as_signals_do_and_the_terminal_is_sane() {
     for signal in ["TERM", "INT", "HUP"] {
         let session = Session::start(&["play", "human", "mcts:sims=10000000"]);
-        session.wait_for("X to move, ply 0");
+        session.wait_for("Move 1: Red to move");
         let id = session.child.process_id().unwrap().to_string();
         assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
         let (status, _) = session.end();
@@ -289,7 +289,7 @@ fn it_ends_when_its_terminal_has_gone() {
     let mut output = pair.master.try_clone_reader().unwrap();
     let mut parser = Parser::new(nonzero(24), nonzero(80), 0);
     let mut bytes = [0; 4096];
-    while !parser.screen().contents().contains("X to move, ply 0") {
+    while !parser.screen().contents().contains("Move 1: Red to move") {
         let count = output.read(&mut bytes).unwrap();
         parser.process(&bytes[..count]);
     }
@@ -307,7 +307,7 @@ fn it_ends_when_its_terminal_has_gone() {
 fn a_panic_is_reported_on_a_sane_terminal() {
     let mut session =
         Session::start_in(&["play", "human", "human"], 80, 24, &[("CLAIMEVEN_TEST_PANIC", "1")]);
-    session.wait_for("X to move, ply 0");
+    session.wait_for("Move 1: Red to move");
     session.send("\x1b[24~");
     let (status, screen) = session.end();
     assert_eq!(status.exit_code(), 101);
@@ -319,12 +319,12 @@ fn the_start_screen_leads_to_a_game_and_mistakes_are_named() {
     let mut session = Session::start(&["play"]);
     session.wait_for("First player");
     session.send("\x1b[B\x7f\x7f\x7f\x7f\x7f\x7f\x7fnobody\r");
-    session.wait_for("there is no player 'nobody'");
+    session.wait_for("'nobody'");
     session.send("\x1b[3~human\r");
-    session.wait_for("X to move, ply 0");
+    session.wait_for("Move 1: Red to move");
     // A click on the last column, and one beside the board.
     session.send("\x1b[<0;42;10M\x1b[<0;42;10m\x1b[<0;79;10M\x1b[<0;79;10m");
-    session.wait_for("O to move, ply 1");
+    session.wait_for("Move 2: Yellow to move");
     session.send("qy");
     assert!(session.end().0.success());
 }
@@ -336,31 +336,31 @@ fn a_game_is_saved_loaded_and_reviewed() {
     let file = file.to_str().unwrap();
     let erase = "\x7f".repeat("games.jsonl".len());
     let mut session = Session::start(&["play", "human", "human"]);
-    session.wait_for("X to move, ply 0");
+    session.wait_for("Move 1: Red to move");
     session.send("121314");
-    session.wait_for("X to move, ply 6");
+    session.wait_for("Move 7: Red to move");
     session.send(&format!("s{erase}{file}\r"));
-    session.wait_for("saved to");
+    session.wait_for("Saved to");
     session.send("u");
-    session.wait_for("O to move, ply 5");
+    session.wait_for("Move 6: Yellow to move");
     session.send(&format!("l{erase}{file}#1\r"));
-    session.wait_for("6 moves loaded");
+    session.wait_for("Loaded a game with 6 moves");
     session.send("1");
-    session.wait_for("X wins on ply 7");
+    session.wait_for("Red wins: four in a row");
     session.send(&format!("s{erase}{file}\r"));
-    session.wait_for("saved to");
+    session.wait_for("Saved to");
     session.send("qy");
     assert!(session.end().0.success());
 
     let mut session = Session::start(&["review", file]);
-    session.wait_for("review: 7 moves");
+    session.wait_for("Review of 7 moves");
     session.send("\x1b[F");
-    session.wait_for("7. X 1: ");
+    session.wait_for("7. Red 1: ");
     session.send("q");
     assert!(session.end().0.success());
 
     let mut session = Session::start(&["play", "--load", file, "--game", "1"]);
-    session.wait_for("X to move, ply 6");
+    session.wait_for("Move 7: Red to move");
     session.send("qy");
     assert!(session.end().0.success());
 }

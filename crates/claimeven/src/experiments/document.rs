@@ -20,7 +20,7 @@ pub(super) fn markdown(run: &Run, previous: &str) -> String {
     text.push_str(METHOD);
     for (origin, heading) in [
         (Origin::Older, "What the older projects found"),
-        (Origin::Ours, "What they could not see"),
+        (Origin::Ours, "What they could not measure"),
     ] {
         let _ = write!(text, "\n## {heading}\n");
         for experiment in EXPERIMENTS.iter().filter(|experiment| experiment.origin == origin) {
@@ -56,16 +56,16 @@ fn introduction(run: &Run) -> String {
     format!(
         "# Experiments
 
-Five older programs for Connect Four came with findings about their players: that any depth beats random play, that a deeper search beats a
-shallower one, that whoever begins wins between equals, and so on. Few games and no exact scores stood behind them. Here each of these claims is put
-to the test again with our players, and some questions are added that it takes a perfect solver to ask.
+Five older Connect Four programs came with findings about their players: that any depth beats random play, that a deeper search beats a
+shallower one, that the first mover wins between equals, and so on. They were based on few games and no exact scores. This document tests each of these claims
+again with our players, and adds some questions that only a perfect solver can answer.
 
 This document is the output of
 
     claimeven experiments --seed {}{quick} --out docs
 
-which takes some 20 minutes of two cores. The words around the numbers are fixed; numbers and verdicts are the program's. The same command gives the
-same numbers again, except for times. With the name of an experiment, only its part is written anew.
+which takes about 20 minutes on two cores. The text around the numbers is fixed; numbers and verdicts are computed. The same command gives the
+same numbers again, except for times. With the name of an experiment, only its section is updated.
 {warning}",
         run.seed,
     )
@@ -85,19 +85,19 @@ fn summary_row(text: &mut String, Done { experiment, finding, .. }: &Done) {
 const METHOD: &str = "
 ## Method
 
-**Games.** All games are on the standard board, 7 columns and 6 rows. Two players who leave nothing to chance would play one game again and again, so matches
-between them are played in pairs of games from different openings, each of the players beginning once. Unless it says otherwise, openings are drawn
-positions after six moves: the exact solver has checked that neither side is lost. Searches are played by alpha-beta, which makes the moves of minimax (see [below](#alpha-beta-is-minimax)).
+**Games.** All games are on the standard board, 7 columns and 6 rows. Two deterministic players would repeat the same game, so matches
+between them are played in pairs of games from different openings, in which each player moves first once. Unless stated otherwise, openings are drawn
+positions after six moves, according to the exact solver. Searches are played by alpha-beta, which makes the moves of minimax (see [below](#alpha-beta-is-minimax)).
 
-**Numbers.** A score counts a draw as half a win. Brackets hold 95 % intervals. Those of scores are taken over pairs of games and not over games, because the
-two games of a pair are not independent; those of shares are Wilson's, those of factors are taken over the logarithms. Ratings are of
-maximum likelihood in the model of Bradley and Terry.
+**Numbers.** A score counts a draw as half a win. Brackets contain 95 % confidence intervals. Those of scores are computed over pairs of games, because the
+two games of a pair are not independent; those of shares are Wilson intervals, those of factors are computed on the logarithms. Ratings are maximum-likelihood estimates in the
+Bradley-Terry model.
 
-**Verdicts.** A claim is split into comparisons: this depth against that one, with this evaluation. A comparison bears the claim out if its whole interval does,
-says the opposite if its whole interval does, and else leaves it open. The claim *holds* if all comparisons bear it out, *holds in part* if at least half of them do, and *does not
-hold* otherwise. Of many comparisons, one in forty will look decided the wrong way by chance alone.
+**Verdicts.** A claim is split into comparisons: one depth against another, with one evaluation. A comparison supports the claim if its whole interval does,
+contradicts it if its whole interval does, and is open otherwise. The claim *holds* if all comparisons support it, *holds in part* if at least half of them do, and *does not
+hold* otherwise. Of many comparisons, one in forty will be decided the wrong way by chance.
 
-**Times.** Each is the median of some searches with one thread. They depend on the machine, which may have had other things to do; nodes and leaves do not.
+**Times.** Each is the median of several searches with one thread. They depend on the machine and its load; nodes and leaves do not.
 ";
 
 fn section(text: &mut String, done: &Done) {
@@ -108,7 +108,7 @@ fn section(text: &mut String, done: &Done) {
         experiment.title, experiment.claim, finding.run
     );
     if !finding.commands.is_empty() && finding.verdict != Verdict::Skipped {
-        text.push_str("\nA part of it alone:\n\n");
+        text.push_str("\nOne part of it:\n\n");
         for command in &finding.commands {
             let _ = writeln!(text, "    {command}");
         }

@@ -90,6 +90,13 @@ pub(crate) struct Input {
     pub(crate) error: Option<String>,
 }
 
+impl Input {
+    /// The name of a file, with a suggestion.
+    fn file() -> Input {
+        Input { text: "games.jsonl".to_owned(), error: None }
+    }
+}
+
 /// A falling disc.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fall {
@@ -504,7 +511,7 @@ impl App {
         if self.popup.is_some() || self.screen != Screen::Game {
             return;
         }
-        let layout = Layout::of(self.size, self.session.setup());
+        let layout = Layout::of(self.size, self.session.position());
         if let Some(column) = layout.column_at(x, y) {
             self.cursor = column;
             if is_press {
@@ -567,12 +574,10 @@ impl App {
                 self.popup = Some(Popup::Input(Purpose::Analysis, Input::default()));
             }
             KeyCode::Char('s') => {
-                let text = "games.jsonl".to_owned();
-                self.popup = Some(Popup::Input(Purpose::Save, Input { text, error: None }));
+                self.popup = Some(Popup::Input(Purpose::Save, Input::file()));
             }
             KeyCode::Char('l') => {
-                let text = "games.jsonl".to_owned();
-                self.popup = Some(Popup::Input(Purpose::Load, Input { text, error: None }));
+                self.popup = Some(Popup::Input(Purpose::Load, Input::file()));
             }
             KeyCode::Char('p') => {
                 self.paused = !self.paused;
@@ -616,8 +621,7 @@ impl App {
                 ply
             }
             KeyCode::Char('s') => {
-                let text = "games.jsonl".to_owned();
-                self.popup = Some(Popup::Input(Purpose::Save, Input { text, error: None }));
+                self.popup = Some(Popup::Input(Purpose::Save, Input::file()));
                 ply
             }
             KeyCode::Char('q') | KeyCode::Esc if self.only_review => {

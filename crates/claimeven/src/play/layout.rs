@@ -1,10 +1,12 @@
 //! The layout of the screen, for any size.
 
-use claimeven_game::{Cell, Column, Position, Setup};
+use std::ops::Range;
+
+use claimeven_game::{Cell, Column, Position};
 use ratatui::layout::Rect;
 
 /// The areas of the screen during a game. The board has the largest cells that fit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) header: Rect,
     /// The disc above the board.
@@ -22,8 +24,10 @@ pub(crate) struct Layout {
     pub(crate) panels: Option<Rect>,
     /// Width and height.
     pub(crate) cell: (u16, u16),
-    /// Whether the whole board fits on the screen.
+    /// Whether the board fits on the screen; if it is too tall, some of its rows are hidden.
     pub(crate) fits: bool,
+    /// The visible rows, counted from the bottom.
+    pub(crate) rows: Range<u8>,
 }
 
 /// Widths and heights of cells, largest first.
@@ -36,8 +40,10 @@ const PANELS: u16 = 30;
 const LINES: u16 = 5;
 
 impl Layout {
-    pub(crate) fn of(area: Rect, setup: Setup) -> Layout {
-        let (cols, rows) = (u16::from(setup.cols()), u16::from(setup.rows()));
+    pub(crate) fn of(area: Rect, position: &Position) -> Layout {
+        let setup = position.setup();
+        let visible = visible_rows(area, position);
+        let (cols, rows) = (u16::from(setup.cols()), u16::from(visible.end - visible.start));
         let fits = |&(width, height): &(u16, u16)| {
             cols * width + 2 <= area.width && LINES + height * (rows + 1) <= area.height
         };
@@ -91,6 +97,7 @@ impl Layout {
             panels,
             cell: (width, height),
             fits: found.is_some(),
+            rows: visible,
         }
     }
 
@@ -99,11 +106,12 @@ impl Layout {
         self.board.x + 1 + self.cell.0 * column as u16
     }
 
-    pub(crate) fn cell_area(&self, setup: Setup, cell: Cell) -> Rect {
+    /// The area of a cell, unless its row is hidden.
+    pub(crate) fn cell_area(&self, cell: Cell) -> Option<Rect> {
         let (width, height) = self.cell;
-        let from_top = u16::from(setup.rows() - 1 - cell.row);
-        let y = self.board.y + height * from_top;
-        Rect::new(self.column_x(cell.column.index()), y, width, height)
+        let from_top = self.rows.contains(&cell.row).then(|| self.rows.end - 1 - cell.row)?;
+        let y = self.board.y + height * u16::from(from_top);
+        Some(Rect::new(self.column_x(cell.column.index()), y, width, height))
     }
 
     /// The column at a point on the board or above it.
@@ -114,6 +122,18 @@ impl Layout {
         let column = x / self.cell.0;
         (is_inside && column < columns).then_some(usize::from(column))
     }
+}
+
+/// The rows to show: all of them, or as many as fit below the first free row above all discs.
+fn visible_rows(area: Rect, position: &Position) -> Range<u8> {
+    let rows = position.setup().rows();
+    let room = area.height.saturating_sub(LINES + 1).clamp(1, 255) as u8;
+    if room >= rows {
+        return 0..rows;
+    }
+    let tallest = Column::all(position.setup()).map(|column| height(position, column)).max();
+    let top = (tallest.unwrap_or(0) as u8 + 2).clamp(room, rows);
+    top - room..top
 }
 
 /// The number of discs in a column.

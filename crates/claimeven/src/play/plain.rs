@@ -17,7 +17,6 @@ use super::texts::thought_texts;
 use crate::Failure;
 use crate::analyze::write_opinion;
 use crate::draw::{Drawing, disc_style};
-use crate::records::load;
 use crate::review::write_review;
 use crate::show::status;
 
@@ -194,22 +193,14 @@ impl PlainGame {
                 Ok(()) => writeln!(out, "saved to {path}")?,
                 Err(error) => writeln!(out, "{path}: {error}")?,
             },
-            Command::Load(text) => {
-                let (file, game) = match text.rsplit_once('#') {
-                    Some((file, game)) => (file, Some(game)),
-                    None => (text, None),
-                };
-                let session =
-                    load(Path::new(file), game).and_then(|record| GameSession::of_record(&record));
-                match session {
-                    Ok(session) => {
-                        self.start_session(session);
-                        self.write_header(out)?;
-                        return Ok(true);
-                    }
-                    Err(failure) => writeln!(out, "{}", failure.message())?,
+            Command::Load(text) => match GameSession::load(text) {
+                Ok(session) => {
+                    self.start_session(session);
+                    self.write_header(out)?;
+                    return Ok(true);
                 }
-            }
+                Err(failure) => writeln!(out, "{}", failure.message())?,
+            },
             Command::Review => {
                 let review = Review::of(self.session.game(), &ReviewOptions::default());
                 write_review(out, &review)?;

@@ -35,8 +35,9 @@ pub(crate) fn draw(frame: &mut Frame, app: &App, look: Look) {
             dialogs::draw_form_help(area, buffer, look);
         }
         (_, popup) => {
-            let layout = Layout::of(area, app.session.setup());
-            View { app, look, layout, game: app.displayed_game() }.draw(buffer);
+            let game = app.displayed_game();
+            let layout = Layout::of(area, game.position());
+            View { app, look, layout, game }.draw(buffer);
             match popup {
                 None => {}
                 Some(Popup::Help(None)) => dialogs::draw_help(area, buffer, look),

@@ -13,6 +13,7 @@ use claimeven_game::{Column, Game, PlayError, Player, Position, Setup};
 use claimeven_search::Decision;
 
 use crate::Failure;
+use crate::records::load;
 use crate::show::state;
 
 /// A game being played. It knows about turns, undo, clocks and resignation, and nothing about
@@ -124,6 +125,15 @@ impl GameSession {
             began: record.time.clone(),
             seed: record.seed,
         })
+    }
+
+    /// Loads a game: `FILE` for the last one of a file, `FILE#GAME` for another one.
+    pub(crate) fn load(text: &str) -> Result<GameSession, Failure> {
+        let (file, game) = match text.rsplit_once('#') {
+            Some((file, game)) => (file, Some(game)),
+            None => (text, None),
+        };
+        GameSession::of_record(&load(Path::new(file), game)?)
     }
 
     /// A new game with the same players, board and clock.

@@ -24,7 +24,6 @@ use super::screen::draw;
 use super::session::GameSession;
 use super::workers::Workers;
 use crate::Failure;
-use crate::records::load;
 
 /// Runs the application until the user quits.
 pub(crate) fn run(mut app: App, look: Look) -> Result<(), Failure> {
@@ -76,13 +75,7 @@ fn press(app: &mut App, key: KeyEvent) {
             app.saved(&path, result);
         }
         Some(Effect::Load(text)) => {
-            let (file, game) = match text.rsplit_once('#') {
-                Some((file, game)) => (file, Some(game)),
-                None => (text.as_str(), None),
-            };
-            let session =
-                load(file.as_ref(), game).and_then(|record| GameSession::of_record(&record));
-            app.loaded(session.map_err(|failure| failure.message()));
+            app.loaded(GameSession::load(&text).map_err(|failure| failure.message()));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use claimeven_arena::{Participant, Review, ReviewOptions};
-use claimeven_game::{Game, Player, Ruleset, Setup};
+use claimeven_game::{Game, Player, Position, Ruleset, Setup};
 use claimeven_search::{Limits, SearchInfo, Value};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -98,7 +98,7 @@ fn digits_arrows_and_the_mouse_drop_discs() {
         key(&mut app, KeyCode::Right);
     }
     key(&mut app, KeyCode::Down);
-    let layout = Layout::of(app.size, Setup::STANDARD);
+    let layout = Layout::of(app.size, &Position::new(Setup::STANDARD));
     app.mouse(layout.column_x(1) + 1, layout.hover.y, false);
     assert_eq!(app.cursor, 1);
     app.mouse(layout.column_x(6), layout.board.y + 3, true);
@@ -397,6 +397,64 @@ fn the_start_screen_begins_the_game_that_it_describes() {
 }
 
 #[test]
+fn help_on_the_start_screen_returns_to_the_form_as_it_was() {
+    let mut app = App::new(session("human", "level:4"), Screen::Start);
+    key(&mut app, KeyCode::Right);
+    keys(&mut app, "?");
+    let help = screen_of(&mut app, FULL, 40, 16);
+    assert!(help.contains("clear the field"), "{help}");
+    keys(&mut app, "x");
+    let form = screen_of(&mut app, FULL, 40, 16);
+    assert!(form.contains("level:1") && !form.contains("clear the field"), "{form}");
+    key(&mut app, KeyCode::Enter);
+    assert!(app.session.seats()[0].to_string().starts_with("level:1,seed="));
+}
+
+#[test]
+fn control_u_clears_a_field_and_a_text() {
+    let clear = |app: &mut App| {
+        app.key(KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL));
+    };
+    let mut app = App::new(session("human", "level:4"), Screen::Start);
+    clear(&mut app);
+    keys(&mut app, "perfect");
+    key(&mut app, KeyCode::Enter);
+    assert!(app.session.seats()[0].to_string().starts_with("perfect"));
+    keys(&mut app, "s");
+    clear(&mut app);
+    keys(&mut app, "a.jsonl");
+    assert_eq!(key(&mut app, KeyCode::Enter), Some(Effect::Save("a.jsonl".into())));
+}
+
+#[test]
+fn a_paused_game_says_so() {
+    let mut app = app("random:seed=1", "random:seed=2");
+    keys(&mut app, "p");
+    for (width, height) in [(80, 24), (40, 16)] {
+        let screen = screen_of(&mut app, FULL, width, height);
+        assert!(screen.contains("Red to move (paused)"), "{screen}");
+    }
+    keys(&mut app, "p");
+    assert!(!screen_of(&mut app, FULL, 80, 24).contains("paused"));
+}
+
+#[test]
+fn a_board_that_is_taller_than_the_screen_shows_its_uppermost_discs() {
+    let setup = Setup::new(3, 35, 4, Ruleset::Standard).unwrap();
+    let people = [seat("human"), seat("human")];
+    let mut app = App::new(GameSession::new(setup, people, None).unwrap(), Screen::Game);
+    for _ in 0..35 {
+        keys(&mut app, "1");
+        settle(&mut app);
+        let screen = screen_of(&mut app, ASCII, 80, 24);
+        assert!(!screen.contains("too small"), "{screen}");
+        assert_eq!(screen.matches("(X)").count() + screen.matches("(O)").count(), 1, "{screen}");
+    }
+    keys(&mut app, "1");
+    assert_eq!(app.message.as_deref(), Some("column 1 is full"));
+}
+
+#[test]
 fn a_review_steps_from_error_to_error() {
     let mut app = app_after("1213141");
     assert!(app.session.is_over());
@@ -448,7 +506,7 @@ fn every_size_of_screen_is_drawn_without_panic() {
 fn the_board_and_the_status_are_there_at_forty_by_sixteen() {
     let mut app = app_after("4453");
     let screen = screen_of(&mut app, ASCII, 40, 16);
-    for text in ["X to move, ply 4", "(O)", "q quit", "human"] {
+    for text in ["Move 5: X to move", "(O)", "q quit", "human"] {
         assert!(screen.contains(text), "{text} is not in\n{screen}");
     }
     assert!(screen.lines().all(|line| line.chars().count() <= 40));
@@ -483,7 +541,7 @@ fn without_colour_no_cell_has_any() {
 fn a_disc_falls_from_the_top_to_its_place() {
     let mut app = app("human", "human");
     keys(&mut app, "4");
-    let layout = Layout::of(Rect::new(0, 0, 80, 24), Setup::STANDARD);
+    let layout = Layout::of(Rect::new(0, 0, 80, 24), &Position::new(Setup::STANDARD));
     let mut heights = Vec::new();
     for step in 0..12 {
         app.tick(Duration::from_millis(45 * step));

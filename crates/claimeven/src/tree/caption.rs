@@ -1,13 +1,14 @@
-//! What is written at the nodes of a picture.
+//! The texts at the nodes of an SVG tree.
 
 use claimeven_search::{BoundKind, Content, Node, Value};
 
 use super::{Cut, Kind, TreeDrawing, bound_text};
+use crate::text::counted;
 
 /// The texts in a node.
 pub(super) struct Caption {
     pub(super) value: String,
-    /// The classes of the value, each after a space.
+    /// CSS classes of the value, each after a space.
     pub(super) class: &'static str,
     pub(super) small: String,
 }
@@ -15,7 +16,7 @@ pub(super) struct Caption {
 impl Caption {
     /// The captions of all nodes.
     pub(super) fn of_all(drawing: &TreeDrawing) -> Vec<Caption> {
-        // Minimax has no window: its nodes have room to say what they are.
+        // Minimax has no window, which leaves room for the kind of the node.
         let has_window = |node: &Node| {
             let Content::Window { alpha, beta, .. } = node.content else { return false };
             alpha.is_some() || beta.is_some()
@@ -51,31 +52,30 @@ impl Caption {
                 let (alpha, beta) = (bound_text(alpha, "-∞"), bound_text(beta, "∞"));
                 format!("α {}  β {}", with_minus(&alpha), with_minus(&beta))
             }
-            Content::Visits { visits: 1, .. } => "1 visit".to_owned(),
-            Content::Visits { visits, .. } => format!("{visits} visits"),
+            Content::Visits { visits, .. } => counted(visits, "visit"),
         };
         Caption { value, class, small }
     }
 
-    /// About how much room it takes.
+    /// The approximate width.
     pub(super) fn width(&self) -> f64 {
         let value = 8.0 + 11.0 * self.value.chars().count() as f64;
         value.max(text_width(&self.small) - 8.0)
     }
 }
 
-/// All that is known of a node, for whoever points at it.
+/// The details of a node, for its tooltip.
 pub(super) fn details(drawing: &TreeDrawing, index: usize) -> String {
     let node = &drawing.tree.nodes[index];
     let mut lines = Vec::new();
     let moves = drawing.moves_to(index);
     lines.push(if moves.is_empty() { "empty board".to_owned() } else { format!("moves {moves}") });
     lines.push(match drawing.kind(index) {
-        Kind::Max => "max node: the greatest value counts".to_owned(),
-        Kind::Min => "min node: the least value counts".to_owned(),
-        Kind::Horizon => "leaf: the value is an evaluation".to_owned(),
+        Kind::Max => "max node: the maximum of its children".to_owned(),
+        Kind::Min => "min node: the minimum of its children".to_owned(),
+        Kind::Horizon => "leaf: heuristic evaluation".to_owned(),
         Kind::End => "the game is over".to_owned(),
-        Kind::Table => "the value is from the transposition table".to_owned(),
+        Kind::Table => "value from the transposition table".to_owned(),
     });
     let value = node.content.value().map_or("unknown".to_owned(), |value| value.to_string());
     match node.content {
@@ -93,17 +93,17 @@ pub(super) fn details(drawing: &TreeDrawing, index: usize) -> String {
         lines.push(format!("cut: alpha {alpha} >= beta {beta}; not searched: {moves}"));
     }
     if node.hidden > 0 {
-        lines.push(format!("{} nodes below it are left out", node.hidden));
+        lines.push(format!("{} below it not shown", counted(node.hidden, "node")));
     }
     lines.join("\n")
 }
 
-/// The text with a real minus sign.
+/// Replaces hyphens by minus signs.
 pub(super) fn with_minus(text: &str) -> String {
     text.replace('-', "−")
 }
 
-/// About how wide a small text is, with some room around it.
+/// The approximate width of a small text, with padding.
 pub(super) fn text_width(text: &str) -> f64 {
     10.0 + 6.6 * text.chars().count() as f64
 }

@@ -1,10 +1,11 @@
-//! A search tree in the language of Graphviz.
+//! A search tree in the DOT language of Graphviz.
 
 use std::fmt::Write;
 
 use claimeven_search::{Content, Node, Value};
 
 use super::{Kind, TreeDrawing, bound_text, extent, headline, sign};
+use crate::text::counted;
 
 pub(super) fn draw(drawing: &TreeDrawing) -> String {
     let mut out = String::from("digraph tree {\n");
@@ -31,7 +32,7 @@ fn write_node(out: &mut String, drawing: &TreeDrawing, index: usize) {
             let _ = write!(label, "\n[{alpha}, {beta}]");
         }
         Content::Visits { visits, .. } => {
-            let _ = write!(label, "\n{visits} visits");
+            let _ = write!(label, "\n{}", counted(visits, "visit"));
         }
     }
     if node.hidden > 0 {
@@ -73,7 +74,7 @@ fn write_cut(out: &mut String, drawing: &TreeDrawing, index: usize) {
     );
 }
 
-/// A string of the language: quotes are escaped and lines are centred.
+/// A quoted string of the DOT language.
 fn quoted(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("\"{text}\"")

@@ -1,4 +1,4 @@
-//! A search tree as JSON: a list of nodes, each of which names its parent.
+//! A search tree as JSON: a list of nodes with their parents.
 
 use claimeven_game::Column;
 use claimeven_search::Content;
@@ -42,7 +42,7 @@ struct NodeJson {
     id: usize,
     parent: Option<usize>,
     children: Vec<usize>,
-    /// The move that led to it, a 1-based column.
+    /// The move that leads to the node, counted from 1.
     column: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pass: Option<String>,
@@ -50,7 +50,7 @@ struct NodeJson {
     kind: &'static str,
     #[serde(flatten)]
     content: ContentJson,
-    /// The moves that were not searched, 1-based columns.
+    /// The moves that were not searched, counted from 1.
     pruned: Vec<u8>,
     hidden: u64,
     chosen: bool,

@@ -1,7 +1,6 @@
-//! Where the nodes of a tree stand: parents above the middle of their children, nothing on top of
-//! anything else.
+//! The layout of a tree: parents are centred above their children, and nothing overlaps.
 
-/// Something that has a place in a tree.
+/// A node to be placed.
 pub(super) struct Item {
     pub(super) width: f64,
     /// Later items, from the left.

@@ -1,4 +1,4 @@
-//! What the shapes in a picture mean.
+//! The legend of an SVG tree.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use super::svg::{MARGIN, badge, card};
 use super::{Kind, TreeDrawing};
 use crate::plot::escape;
 
-/// What the shapes mean, in lines as wide as the picture. Returns its height.
+/// Draws the legend in rows as wide as the image, and returns its height.
 pub(super) fn draw(svg: &mut String, drawing: &TreeDrawing, top: f64, width: f64) -> f64 {
     const LINE: f64 = 30.0;
     let (mut x, mut y) = (MARGIN, top + 16.0);
@@ -44,14 +44,14 @@ fn entries(drawing: &TreeDrawing) -> Vec<(Sign, String)> {
         (Kind::Min, format!("min: {} to move", player.opponent())),
         (Kind::Horizon, "leaf: evaluation".to_owned()),
         (Kind::End, "game over".to_owned()),
-        (Kind::Table, "from the table".to_owned()),
+        (Kind::Table, "transposition table".to_owned()),
     ] {
         if has_kind(kind) {
             legend.push((Sign::Card(kind), text));
         }
     }
     legend.push((Sign::Badge(player), "column played".to_owned()));
-    legend.push((Sign::Chosen, "expected line".to_owned()));
+    legend.push((Sign::Chosen, "principal variation".to_owned()));
     if drawing.has_visits() {
         legend.push((Sign::Visits, "width: share of the simulations".to_owned()));
     }
@@ -59,7 +59,7 @@ fn entries(drawing: &TreeDrawing) -> Vec<(Sign, String)> {
         legend.push((Sign::Stub, "not searched: α ≥ β".to_owned()));
     }
     if drawing.tree.hidden() > 0 {
-        legend.push((Sign::Hidden, "nodes left out".to_owned()));
+        legend.push((Sign::Hidden, "nodes not shown".to_owned()));
     }
     if has_value(|value| matches!(value, Value::Win(_))) {
         let text = format!("{player} wins with 2 more discs");
@@ -72,7 +72,7 @@ fn entries(drawing: &TreeDrawing) -> Vec<(Sign, String)> {
     legend
 }
 
-/// What stands before a text of the legend.
+/// The symbol of a legend entry.
 enum Sign {
     Card(Kind),
     Badge(Player),

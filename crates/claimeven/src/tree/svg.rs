@@ -1,4 +1,4 @@
-//! A search tree as a self-contained SVG picture, for slides.
+//! A search tree as a self-contained SVG document, for slides.
 
 use std::fmt::Write;
 
@@ -10,6 +10,7 @@ use super::layout::{Item, place};
 use super::{Cut, Kind, TreeDrawing, extent, headline, legend};
 use crate::draw::{BOARD_COLOUR, DISC_COLOURS, disc_class, highlighted_cells, top_cell};
 use crate::plot::escape;
+use crate::text::counted;
 
 /// Around the picture.
 pub(super) const MARGIN: f64 = 24.0;
@@ -88,14 +89,14 @@ pub(super) fn draw(drawing: &TreeDrawing) -> String {
     )
 }
 
-/// Whose values these are, and how much is drawn.
+/// The point of view, and how much of the tree is drawn.
 fn about(drawing: &TreeDrawing) -> String {
     let player = drawing.player();
     let drawn = match drawing.tree.hidden() {
-        0 => format!("all {} nodes of the search are drawn", drawing.tree.nodes.len()),
+        0 => format!("all {} of the search", counted(drawing.tree.nodes.len(), "node")),
         _ => format!("{} (dark labels)", extent(drawing)),
     };
-    format!("{player} is to move at the root, and values are those of {player}; {drawn}.")
+    format!("{player} to move at the root; values from the point of view of {player}; {drawn}.")
 }
 
 /// The sizes of the small boards.

@@ -1,4 +1,4 @@
-//! A search tree as indented text, a node on each line.
+//! A search tree as indented text, one node per line.
 
 use std::fmt::Write;
 
@@ -31,12 +31,16 @@ pub(super) fn draw(drawing: &TreeDrawing) -> String {
     for node in in_search_order(drawing) {
         write_node(&mut out, drawing, node, &format!("{:<width$}", names[node]));
     }
-    let _ = writeln!(out, "\n* the line it expects; values are those of {}", drawing.player());
+    let _ = writeln!(
+        out,
+        "\n* principal variation; values are from the point of view of {}",
+        drawing.player()
+    );
     let _ = writeln!(out, "{}", extent(drawing));
     out
 }
 
-/// The nodes so that each is followed by all that is below it.
+/// The nodes in depth-first order.
 fn in_search_order(drawing: &TreeDrawing) -> Vec<usize> {
     let mut order = Vec::with_capacity(drawing.tree.nodes.len());
     let mut waiting = vec![0];
@@ -47,7 +51,7 @@ fn in_search_order(drawing: &TreeDrawing) -> Vec<usize> {
     order
 }
 
-/// The move or pass that led to a node, indented by the steps to it.
+/// The move or pass that leads to a node, indented by its depth.
 fn name(drawing: &TreeDrawing, node: usize, row: usize) -> String {
     let Node { column, pass, .. } = &drawing.tree.nodes[node];
     let name = match (column, pass) {
@@ -70,7 +74,7 @@ fn write_node(out: &mut String, drawing: &TreeDrawing, index: usize, name: &str)
     let style = value.map_or(Style::new(), analyze::style);
     let text = value.map_or("stopped".to_owned(), |value| value.to_string());
     let text = format!("{}{text}", sign(&node.content));
-    // The spaces stand behind the colour, so that none is left at the end of a line.
+    // The padding comes after the colour codes, so that it can be trimmed.
     let padded = |text: &str, width: usize| {
         let spaces = " ".repeat(width.saturating_sub(text.chars().count()));
         format!("{style}{text}{style:#}{spaces}")
@@ -92,7 +96,7 @@ fn write_node(out: &mut String, drawing: &TreeDrawing, index: usize, name: &str)
     }
     if node.hidden > 0 {
         let dim = Style::new().dimmed();
-        notes.push(format!("{dim}+{} left out{dim:#}", node.hidden));
+        notes.push(format!("{dim}+{} not shown{dim:#}", node.hidden));
     }
     let line = format!("{line_end}{}", notes.join(", "));
     let _ = writeln!(out, "{}", line.trim_end());

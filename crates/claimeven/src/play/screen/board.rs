@@ -55,7 +55,7 @@ impl View<'_> {
         let highlighted = highlighted_cells(self.position());
         let falling = self.falling();
         for cell in Cell::in_reading_order(setup) {
-            let area = self.layout.cell_area(setup, cell);
+            let Some(area) = self.layout.cell_area(cell) else { continue };
             let disc = match falling {
                 Some((at, target, player)) if cell == at || cell == target => {
                     (cell == at).then_some(player)
