@@ -22,8 +22,8 @@ use crate::text::counted;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Times, nodes, leaves, cut-offs and table hits are sums over the positions; each time is the minimum\n\
-of --repeat runs. The speed-up is relative to the first player at the same depth. Players without a\n\
-depth are run once.\n\n\
+of --repeat runs. Speed-up and node ratio are relative to the first player at the same depth.\n\
+Players without a depth are run once.\n\n\
 Examples:\n  \
     claimeven compare\n  \
     claimeven compare --agents minimax,alphabeta:eval=sawwan,mtdf --depths 1..6\n  \
@@ -233,8 +233,8 @@ fn write_table(out: &mut impl Write, measured: &[Measured]) -> io::Result<()> {
     let width = measured.iter().map(|row| row.agent.len()).max().unwrap_or(0).max(6);
     writeln!(
         out,
-        "depth  {:<width$}  {:>9}  {:>11}  {:>11}  {:>10}  {:>10}  {:>8}  {:>8}  move  value",
-        "player", "time", "nodes", "leaves", "cut-offs", "table hits", "speed-up", "nodes"
+        "depth  {:<width$}  {:>9}  {:>11}  {:>11}  {:>10}  {:>10}  {:>8}  {:>10}  move  value",
+        "player", "time", "nodes", "leaves", "cut-offs", "table hits", "speed-up", "node ratio"
     )?;
     let mut last_depth = None;
     for row in measured {
@@ -251,7 +251,7 @@ fn write_table(out: &mut impl Write, measured: &[Measured]) -> io::Result<()> {
         writeln!(
             out,
             "{depth:>5}  {:<width$}  {:>9}  {visited:>11}  {leaves:>11}  {cutoffs:>10}  \
-             {table_hits:>10}  {speed:>8}  {nodes:>8}  {column:>4}  {value}",
+             {table_hits:>10}  {speed:>8}  {nodes:>10}  {column:>4}  {value}",
             row.agent,
             time_text(row.time.as_secs_f64()),
         )?;

@@ -5,7 +5,7 @@ use crate::cores;
 /// The seed of everything random.
 #[derive(clap::Args)]
 pub(crate) struct SeedArgs {
-    /// Seed of the random numbers
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub(crate) seed: u64,
 }

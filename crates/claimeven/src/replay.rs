@@ -101,7 +101,8 @@ fn verify(records: &[GameRecord], args: &Args) -> Result<(), Failure> {
         print_json(&report)?;
     }
     if wrong > 0 {
-        return Err(Failure::Input(format!("{wrong} of {games} failed the check")));
+        let invalid = counted(wrong, "invalid game");
+        return Err(Failure::Input(format!("{invalid} ({} checked)", records.len())));
     }
     if args.json {
         return Ok(());

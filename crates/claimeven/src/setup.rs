@@ -13,7 +13,7 @@ pub(crate) struct SetupArgs {
     #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=35))]
     cols: u8,
 
-    /// Number of rows, 1 to 35; columns x (rows + 1) must be at most 128
+    /// Number of rows, 1 to 35; columns x (rows + 1) at most 128
     #[arg(long, value_name = "N", default_value_t = Setup::STANDARD.rows())]
     #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=35))]
     rows: u8,

@@ -152,7 +152,8 @@ impl View<'_> {
         }
         let evaluations = self.column_evaluations();
         let about_column = evaluations[app.cursor].as_ref().map_or(String::new(), |evaluation| {
-            format!("; column {}: {}", app.cursor + 1, evaluation.text)
+            let column = if self.layout.panels.is_some() { "column " } else { "" };
+            format!("; {column}{}: {}", app.cursor + 1, evaluation.text)
         });
         let paused = if app.is_waiting() { " (paused)" } else { "" };
         Line::styled(format!(" {}{paused}{about_column}", self.status()), Modifier::BOLD)
@@ -217,7 +218,7 @@ impl View<'_> {
             Screen::Review(_) if is_wide => {
                 format!(" {arrows} step  e/E next/previous error  s save  v back  ? keys  q quit")
             }
-            Screen::Review(_) => format!("{arrows} step  e error  v back  ? keys  q quit"),
+            Screen::Review(_) => format!("{arrows} step e error v back ? keys q quit"),
             _ if self.app.session.is_over() && is_wide => {
                 " n new  v review  u undo  x swap  o players  s save  l load  ? keys  q quit"
                     .to_owned()

@@ -305,7 +305,7 @@ fn hints_come_from_the_truth_and_move_the_cursor() {
     let mut agent = spec.build(Setup::STANDARD, 0).unwrap();
     let decision = agent.decide(request.game.position(), &Limits::default()).unwrap();
     app.analyzed(spec, Ok(decision));
-    assert_eq!(app.message.as_deref(), Some("hint: column 3, wins in 2"));
+    assert_eq!(app.message.as_deref(), Some("Hint: column 3, wins in 2"));
     assert_eq!(app.cursor, 2);
     assert!(app.wants(Slot::Analysis).is_none());
 }

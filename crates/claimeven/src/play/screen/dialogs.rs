@@ -20,7 +20,7 @@ pub(super) fn draw_start(form: &Form, area: Rect, buffer: &mut Buffer, look: Loo
     lines.push(Line::default());
     lines.push(about(form));
     lines.push(error_line(form.error.as_deref(), look));
-    lines.push(Line::from("Up Down field  Left Right or type value"));
+    lines.push(Line::from("Up Down field  Left Right suggestion"));
     lines.push(Line::from("Enter play   ? help   Esc quit"));
     let width = 60.min(area.width.saturating_sub(2));
     let height = (lines.len() as u16 + 2).min(area.height);
@@ -55,7 +55,7 @@ pub(super) fn draw_input(
         Line::from(text),
         Line::from(vec![Span::raw(shown), Span::styled(" ", Modifier::REVERSED)]),
         error_line(input.error.as_deref(), look),
-        Line::from("Enter accept   Ctrl-U clear   Esc cancel"),
+        Line::from("Enter accept  Ctrl-U clear  Esc cancel"),
     ];
     draw_box(title, lines, area, buffer, look);
 }
@@ -68,7 +68,7 @@ pub(super) fn draw_help(area: Rect, buffer: &mut Buffer, look: Look) {
         "A-Z  drop a disc in column 10 to 35",
         "u r  undo, redo     h  hint",
         "n    new game       g  resign",
-        "x    swap sides     o  change players",
+        "x    swap sides     o  players",
         "a    analysis: exact, opponent, off",
         "i    analysis by any player",
         "v    review the game",
@@ -76,7 +76,7 @@ pub(super) fn draw_help(area: Rect, buffer: &mut Buffer, look: Look) {
         "s l  save, load",
         "p .  pause, step (programs)",
         "+ -  faster, slower (programs)",
-        "q    quit    Ctrl-C  quit immediately",
+        "q    quit    Ctrl-C  quit now",
     ];
     draw_box("Keys", to_lines(&lines), area, buffer, look);
 }

@@ -145,7 +145,7 @@ impl View<'_> {
 
     fn graph_title(&self) -> String {
         let [first, second] = Player::BOTH.map(|player| self.look.player_name(player));
-        format!("Evaluation ({first} above, {second} below)")
+        format!("{first} above, {second} below")
     }
 
     /// The evaluations of all positions for the first player, one character each.
