@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { crossText, gamesOf, halves, namesOf, planOfForm, share, type ArenaForm } from "./arena";
+import { crossText, gamesOf, halves, namesOf, planOfForm, share, titleOf, type ArenaForm } from "./arena";
 import { parseRoute } from "./route";
 import { STANDARD } from "./setup";
 
@@ -18,6 +18,13 @@ test("players are told apart by their names", () => {
   expect(planOfForm(form, (agent) => agent)).toMatchObject({ title: "Cup", games: 10, players: [{ name: "level:1" }, { name: "level:1 (2)" }, { agent: "mcts", name: "Carlo" }] });
   expect("openings" in planOfForm(form, String)).toBe(false);
   expect(planOfForm({ ...form, openings: "random:4" }, String)).toMatchObject({ openings: "random:4" });
+});
+
+test("a tournament has a title that can be read", () => {
+  expect(planOfForm({ ...form, title: " " }, (agent) => agent)).toMatchObject({ title: "level:1, level:1 (2), Carlo" });
+  expect(titleOf(["Level 3", "Alpha-beta"])).toBe("Level 3 vs. Alpha-beta");
+  expect(titleOf(["Level 3", "x".repeat(40), "y".repeat(40)])).toBe("Level 3 and 2 others");
+  expect(titleOf(["x".repeat(40), "y".repeat(40)])).toHaveLength(60);
 });
 
 test("points are written with their halves", () => {

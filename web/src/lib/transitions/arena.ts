@@ -1,5 +1,6 @@
 /** From the form of a tournament to what the server is asked for, and what its results look like. */
 
+import { t } from "../i18n";
 import type { Setup } from "../types";
 import type { Entrant, Results, TournamentPlan } from "../types-bench";
 
@@ -16,6 +17,7 @@ export interface ArenaForm {
 export const MOST_PLAYERS = 12;
 /** What the server takes for a name, less a number behind it. */
 const LONGEST_NAME = 55;
+const LONGEST_TITLE = 60;
 
 /** How many games a tournament has. */
 export function gamesOf({ format, players, games }: Pick<ArenaForm, "format" | "players" | "games">): number {
@@ -33,6 +35,15 @@ export function namesOf(players: Entrant[], name: (agent: string) => string): st
   });
 }
 
+/** "Level 3 vs. Alpha-beta", "Level 3, Alpha-beta and 4 more": what a tournament is called unless its maker says otherwise. */
+export function titleOf(names: string[]): string {
+  const [first = "", second = ""] = names;
+  const whole = names.length === 2 ? t.history.versus(first, second) : names.join(", ");
+  if (whole.length <= LONGEST_TITLE) return whole;
+  const several = names.length === 2 ? whole : t.bench.arena.several(first, names.length - 1);
+  return several.length <= LONGEST_TITLE ? several : `${several.slice(0, LONGEST_TITLE - 1)}…`;
+}
+
 export function planOfForm(form: ArenaForm, name: (agent: string) => string): object {
   const names = namesOf(form.players, name);
   const plan = {
@@ -41,7 +52,7 @@ export function planOfForm(form: ArenaForm, name: (agent: string) => string): ob
     games: form.games,
     seed: form.seed,
     setup: form.setup,
-    title: form.title.trim(),
+    title: form.title.trim() || titleOf(names),
   };
   return form.openings ? { ...plan, openings: form.openings } : plan;
 }

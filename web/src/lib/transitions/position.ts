@@ -65,6 +65,12 @@ export function discsOfText(text: string, first: Player, setup: Setup): Disc[] {
   return discs;
 }
 
+/** A board given by its move text; what is closed on it is not known. */
+export function shownText(text: string, first: Player, setup: Setup): Shown {
+  const discs = discsOfText(text, first, setup);
+  return { discs, heights: heightsOf(setup.cols, discs), last: discs.at(-1) ?? null, lines: [], scores: [0, 0] };
+}
+
 /** The column that a letter of move text means, or 0. */
 export function columnOfLetter(letter: string): number {
   const column = /^[0-9a-z]$/.test(letter) ? Number.parseInt(letter, 36) : 0;

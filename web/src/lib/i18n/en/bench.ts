@@ -164,7 +164,6 @@ export const bench = {
     title: "Game",
     move: (ply: number, moves: number) => `Move ${ply} of ${moves}`,
     opening: (moves: number) => `Opening: the first ${plural(moves, "move")}.`,
-    steps: { first: "First position", back: "Step back", forward: "Step forward", last: "Last position" },
   },
 
   arena: {
@@ -176,6 +175,7 @@ export const bench = {
     players: "Players",
     player: (n: number) => `Player ${n}`,
     playerName: "Name",
+    several: (name: string, others: number) => `${name} and ${plural(others, "other")}`,
     add: "Add player",
     removePlayer: (n: number) => `Remove player ${n}`,
     format: "Format",
@@ -239,6 +239,11 @@ export const bench = {
     namePlaceholder: "my first network",
     preset: "Network",
     presets: { quick: "Small (3 minutes)", "10min": "Medium (10 minutes)", "1h": "Large (1 hour)" } as Record<string, string>,
+    presetAbout: {
+      quick: "A small network that improves within seconds.",
+      "10min": "A network that clearly improves within ten minutes.",
+      "1h": "A good network after about an hour.",
+    } as Record<string, string>,
     minutes: "Minutes",
     size: "Board",
     seed: "Seed",

@@ -43,9 +43,9 @@ export const en = {
   agentKind: players.kind,
 
   setup: ({ cols, rows, connect, ruleset }: Setup): string =>
-    `${cols} × ${rows}, connect ${connect}${ruleset === "lines" ? ", most lines" : ""}`,
+    `${cols} × ${rows}, Connect ${connect}${ruleset === "lines" ? ", most lines" : ""}`,
   setupShort: ({ cols, rows, connect, ruleset }: Setup): string =>
-    [`${cols} × ${rows}`, connect === 4 ? "" : `connect ${connect}`, ruleset === "lines" ? "most lines" : ""].filter(Boolean).join(" · "),
+    [`${cols} × ${rows}`, connect === 4 ? "" : `Connect ${connect}`, ruleset === "lines" ? "most lines" : ""].filter(Boolean).join(" · "),
   setupProblem: (problem: SetupProblem, { cols, rows, connect }: Setup): string => {
     switch (problem) {
       case "cols":
@@ -305,7 +305,7 @@ export const en = {
     motion: "Animation",
     motions: { system: "System", full: "On", reduced: "Reduced" },
     numbers: "Column numbers",
-        name: "Your name",
+    name: "Your name",
     language: "Language",
     languageAuto: "Browser language",
     on: "On",
