@@ -176,29 +176,30 @@ fn a_run_that_is_there_is_not_touched_by_mistake() {
     };
     let folder = run.text();
     let (_, err, code) = program(&["--run", &folder, "--resume"]);
-    let missing = format!("claimeven: there is no training run in {folder}\n");
+    let missing = format!("error: there is no training run in {folder}\n");
     assert_eq!((err, code), (missing.clone(), Some(2)));
     assert_eq!(program(&["--watch", &folder]).1, missing);
 
     let free = ["--keep-free", "999999999"];
     let (_, err, code) = text(&run.train(&[&["--iterations", "1"][..], &free].concat()));
     assert!(err.contains(" MB are free on the disk, of 1000000000 MB") && code == Some(1), "{err}");
+    assert!(!run.path().exists(), "a refused training leaves a folder behind");
     assert!(run.train(&["--iterations", "1"]).status.success());
     let before = networks(&run.path());
 
     let (_, err, code) = program(&["--run", &folder, "--parameters", TINY]);
     let exists = format!(
-        "claimeven: there is a training run in {folder} already; --resume goes on with it\n"
+        "error: there is a training run in {folder} already; use --resume to continue it\n"
     );
     assert_eq!((err, code), (exists, Some(2)));
     for (change, reason) in [
         (&["--set", "learning.rate=0.25"][..], "has learning.rate 0.005, not 0.25"),
         (&["--preset", "1h", "--cols", "4", "--rows", "4"], "has architecture.blocks 1, not 3"),
-        (&["--cols", "5"], "is for 4x4, connect 3, standard, not 5x6, connect 4, standard"),
+        (&["--cols", "5"], "is for 4x4, connect 3, standard, not for 5x6, connect 4, standard"),
     ] {
         let arguments = [&["--run", &folder, "--resume", "--iterations", "2"][..], change].concat();
         let (_, err, code) = program(&arguments);
-        assert_eq!((err, code), (format!("claimeven: the run in {folder} {reason}\n"), Some(2)));
+        assert_eq!((err, code), (format!("error: the run in {folder} {reason}\n"), Some(2)));
     }
     assert!(networks(&run.path()) == before);
 
@@ -215,7 +216,7 @@ fn a_run_can_be_watched_and_has_one_trainer() {
     run.wait_for(1);
     let (_, err, code) = text(&run.train(&["--iterations", "6"]));
     assert_eq!(code, Some(1));
-    assert!(err.starts_with("claimeven: another process is training in "), "{err}");
+    assert!(err.starts_with("error: another process is training in "), "{err}");
     let watch = || super::claimeven(&["train", "--watch", &run.text()]);
     let (seen, out) = (watch(), text(&training.wait_with_output().unwrap()).0);
     let numbers = |text: &str| -> Vec<String> {
