@@ -16,7 +16,7 @@ use crate::roster::{AgentKind, Built, Parameter, Settings, Values};
 pub static AGENTS: &[AgentKind] = &[
     AgentKind {
         name: "random",
-        about: "plays every legal column with the same chance",
+        about: "plays a legal column at random",
         has_tree: false,
         parameters: &[],
         build: |settings| player(Random { seed: settings.seed() }),
@@ -32,52 +32,52 @@ pub static AGENTS: &[AgentKind] = &[
     },
     AgentKind {
         name: "minimax",
-        about: "looks at every line of play to a fixed depth",
+        about: "searches every line of play to a fixed depth",
         has_tree: true,
         parameters: &[DEPTH, EVAL, TIES],
-        build: |settings| player(Minimax { parameters: depth_parameters(settings) }),
+        build: |settings| player(Minimax { parameters: depth_parameters(settings)? }),
     },
     AgentKind {
         name: "alphabeta",
-        about: "minimax without the moves that cannot matter",
+        about: "minimax with alpha-beta pruning",
         has_tree: true,
         parameters: &[
             DEPTH,
             EVAL,
             Parameter {
                 name: "every",
-                about: "whether every move is to be given its exact value",
+                about: "whether every move gets its exact value",
                 values: Values::Word(&["off", "on"]),
             },
             TIES,
         ],
         build: |settings| {
             player(AlphaBeta {
-                parameters: depth_parameters(settings),
+                parameters: depth_parameters(settings)?,
                 every_move: settings.word("every") == "on",
             })
         },
     },
     AgentKind {
         name: "mtdf",
-        about: "the same value by a series of guesses, with a transposition table",
+        about: "MTD(f): null-window searches with a transposition table",
         has_tree: true,
         parameters: &[DEPTH, EVAL, TABLE, TIES],
-        build: |settings| player(Mtdf::new(depth_parameters(settings), table_mb(settings))),
+        build: |settings| player(Mtdf::new(depth_parameters(settings)?, table_mb(settings))),
     },
     AgentKind {
         name: "timed",
-        about: "deeper and deeper until its time is up",
+        about: "iterative deepening until its time is up",
         has_tree: true,
         parameters: &[
             Parameter {
                 name: "ms",
-                about: "milliseconds for a move; 500 if no depth is given either",
+                about: "milliseconds per move; 500 if neither ms nor depth is given",
                 values: Values::Whole { min: 1, max: 3_600_000, default: None },
             },
             Parameter {
                 name: "depth",
-                about: "plies to look ahead at most",
+                about: "maximum depth in plies",
                 values: Values::Whole { min: 1, max: 128, default: None },
             },
             EVAL,
@@ -88,22 +88,22 @@ pub static AGENTS: &[AgentKind] = &[
     },
     AgentKind {
         name: "mcts",
-        about: "Monte Carlo tree search with random games",
+        about: "Monte Carlo tree search with random playouts",
         has_tree: true,
         parameters: &[
             Parameter {
                 name: "sims",
-                about: "games to simulate for a move",
+                about: "simulations per move",
                 values: Values::Whole { min: 1, max: 10_000_000, default: Some(10_000) },
             },
             Parameter {
                 name: "c",
-                about: "how much to explore",
+                about: "exploration constant",
                 values: Values::Decimal { min: 0.0, max: 100.0, default: 1.0 },
             },
             Parameter {
                 name: "proofs",
-                about: "whether forced wins and losses are recognised",
+                about: "whether forced wins and losses are proven",
                 values: Values::Word(&["on", "off"]),
             },
             TIES,
@@ -121,17 +121,17 @@ pub static AGENTS: &[AgentKind] = &[
     },
     AgentKind {
         name: "zero",
-        about: "a network that has learnt from games against itself, with a search",
+        about: "a neural network trained by self-play, with tree search",
         has_tree: true,
         parameters: &[
             Parameter {
                 name: "sims",
-                about: "simulations for a move; 0 plays by the bare policy",
+                about: "simulations per move; 0 plays by the policy alone",
                 values: Values::Whole { min: 0, max: 10_000_000, default: Some(600) },
             },
             Parameter {
                 name: "model",
-                about: "another network than the one for 7x6 that is built in",
+                about: "a network other than the built-in one for 7x6",
                 values: Values::Text {
                     what: "a file of weights, the folder of a run, or FOLDER@ITERATION",
                     needed: false,
@@ -139,22 +139,22 @@ pub static AGENTS: &[AgentKind] = &[
             },
             Parameter {
                 name: "cpuct",
-                about: "how much to explore",
+                about: "exploration constant of PUCT",
                 values: Values::Decimal { min: 0.0, max: 100.0, default: 1.4 },
             },
             Parameter {
                 name: "fpu",
-                about: "how much less than its position a move is worth that was never tried",
+                about: "first-play urgency: how much less than its parent an unvisited move is worth",
                 values: Values::Decimal { min: 0.0, max: 10.0, default: 0.3 },
             },
             Parameter {
                 name: "batch",
-                about: "positions judged together; more is faster and a little weaker",
+                about: "positions evaluated together; larger is faster and slightly weaker",
                 values: Values::Whole { min: 1, max: 1024, default: Some(8) },
             },
             Parameter {
                 name: "temperature",
-                about: "how much is left to chance; 0 plays the best move",
+                about: "randomness of the move; 0 plays the best one",
                 values: Values::Decimal { min: 0.0, max: 100.0, default: 0.0 },
             },
         ],
@@ -162,17 +162,17 @@ pub static AGENTS: &[AgentKind] = &[
     },
     AgentKind {
         name: "perfect",
-        about: "the fastest win, else a draw, else the slowest loss",
+        about: "perfect play: the fastest win, else a draw, else the slowest loss",
         has_tree: false,
         parameters: &[
             Parameter {
                 name: "threads",
-                about: "threads that work on a position",
+                about: "threads per position",
                 values: Values::Whole { min: 1, max: 256, default: Some(1) },
             },
             Parameter {
                 name: "table",
-                about: "megabytes of transposition table for each thread",
+                about: "transposition table per thread in MiB",
                 values: Values::Whole { min: 1, max: 1 << 20, default: Some(2) },
             },
             Parameter {
@@ -186,7 +186,7 @@ pub static AGENTS: &[AgentKind] = &[
     },
     AgentKind {
         name: "level",
-        about: "an opponent for people, from 1, a first game, to 10, perfect",
+        about: "an opponent for people, from 1 (a first game) to 10 (perfect)",
         has_tree: false,
         parameters: &[Parameter {
             name: "level",
@@ -206,17 +206,17 @@ pub static AGENTS: &[AgentKind] = &[
         parameters: &[
             Parameter {
                 name: "cmd",
-                about: "how to start it",
+                about: "the command that starts it",
                 values: Values::Text { what: "a command in quotes", needed: true },
             },
             Parameter {
                 name: "ms",
-                about: "milliseconds for a move",
+                about: "milliseconds per move",
                 values: Values::Whole { min: 1, max: 3_600_000, default: Some(1000) },
             },
             Parameter {
                 name: "wait",
-                about: "milliseconds beyond that after which it has forfeited",
+                about: "milliseconds beyond that before it forfeits",
                 values: Values::Whole { min: 1, max: 3_600_000, default: Some(5000) },
             },
         ],
@@ -230,22 +230,22 @@ pub(crate) const ALIASES: [(&str, &str); 3] =
 
 const DEPTH: Parameter = Parameter {
     name: "depth",
-    about: "plies to look ahead",
+    about: "depth in plies",
     values: Values::Whole { min: 1, max: 128, default: Some(4) },
 };
 const EVAL: Parameter = Parameter {
     name: "eval",
-    about: "what a position at the horizon is worth",
+    about: "evaluation of positions at the horizon",
     values: Values::Heuristic { default: "galli" },
 };
 const TABLE: Parameter = Parameter {
     name: "table",
-    about: "megabytes of transposition table",
+    about: "transposition table in MiB",
     values: Values::Whole { min: 1, max: 65_536, default: Some(8) },
 };
 const TIES: Parameter = Parameter {
     name: "ties",
-    about: "which of several equally good moves is played",
+    about: "which of several equally good moves to play",
     values: Values::Word(&["centre", "first", "last", "random"]),
 };
 
@@ -255,27 +255,27 @@ fn player(agent: impl Agent + 'static) -> Built {
 }
 
 fn tie_break(settings: &Settings) -> TieBreak {
-    settings.word("ties").parse().expect("the word is a tie rule")
+    settings.word("ties").parse().expect("the word is a tie-break rule")
 }
 
 fn table_mb(settings: &Settings) -> u32 {
     settings.whole("table").expect("it has a default") as u32
 }
 
-fn depth_parameters(settings: &Settings) -> DepthParameters {
-    DepthParameters {
+fn depth_parameters(settings: &Settings) -> Result<DepthParameters, AgentError> {
+    Ok(DepthParameters {
         depth: settings.whole("depth").map_or(u32::MAX, |depth| depth as u32),
         time: None,
-        heuristic: settings.heuristic("eval"),
+        heuristic: settings.heuristic("eval")?,
         tie_break: tie_break(settings),
         seed: settings.seed(),
-    }
+    })
 }
 
 fn timed(settings: &Settings) -> Built {
     let default = settings.whole("depth").is_none().then_some(500);
     let time = settings.whole("ms").or(default).map(Duration::from_millis);
-    let parameters = DepthParameters { time, ..depth_parameters(settings) };
+    let parameters = DepthParameters { time, ..depth_parameters(settings)? };
     player(IterativeDeepening::new(parameters, table_mb(settings)))
 }
 

@@ -1,15 +1,14 @@
-//! What a position is worth, move by move: exactly where that can be found in time, else between
-//! which results it lies.
+//! Exact values of all moves of a position, or bounds on them where time is short.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use claimeven_game::{Column, Position, Ruleset};
 use claimeven_search::{Agent, BoundKind, Limits, Perfect, TieBreak, Value};
-use claimeven_solver::{Limits as SolverLimits, Options, Score, Solver, embedded_books};
+use claimeven_solver::{Limits as SolverLimits, Options, Score, Solver, Stop, embedded_books};
 
-/// Analyses positions, and remembers what it has found of the last ones.
+/// Analyzes positions with the exact solver, whose table is kept from one position to the next.
 ///
 /// ```
 /// use claimeven_arena::{Analyzer, AnalysisLimits};
@@ -26,38 +25,44 @@ pub struct Analyzer {
     perfect: Perfect,
 }
 
-/// When to be content with what is known.
+/// The limits of an analysis.
 #[derive(Clone, Debug, Default)]
 pub struct AnalysisLimits {
-    /// After so much time.
+    /// The maximum time.
     pub time: Option<Duration>,
-    /// As soon as this is set.
+    /// The analysis ends soon after another thread sets this flag.
     pub cancel: Option<Arc<AtomicBool>>,
 }
 
-/// What is known of a position.
+impl AnalysisLimits {
+    fn for_solver(&self) -> SolverLimits {
+        SolverLimits { nodes: None, time: self.time, cancel: self.cancel.clone() }
+    }
+}
+
+/// The analysis of a position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
-    /// What it is worth to the side to move, if that is known exactly.
+    /// The exact value to the side to move, if it is known.
     pub value: Option<Value>,
-    /// What each column is worth to the side to move, from the left; `None` where it cannot play.
+    /// The analysis of each column, from the left; `None` for a column that cannot be played.
     pub columns: Vec<Option<ColumnAnalysis>>,
-    /// Best play to the end; empty if it is not known.
+    /// The principal variation, as far as it was found; empty if some column is not known exactly.
     pub pv: Vec<Column>,
     /// Whether its value is in the opening books.
     pub in_book: bool,
-    /// Positions searched.
+    /// Nodes searched.
     pub nodes: u64,
 }
 
-/// What is known of a move.
+/// The analysis of a move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColumnAnalysis {
-    /// What it is worth, if that is known exactly.
+    /// The exact value, if it is known.
     pub value: Option<Value>,
-    /// The least that can come of it: 1 for a win, 0 for a draw, -1 for a loss.
+    /// The lower bound of the result: 1 for a win, 0 for a draw, -1 for a loss.
     pub at_least: i32,
-    /// The most that can come of it.
+    /// The upper bound of the result.
     pub at_most: i32,
 }
 
@@ -99,13 +104,13 @@ impl Default for Analyzer {
 }
 
 impl Analyzer {
-    /// Whether it can say anything of positions like this one.
+    /// Whether positions of this setup can be analyzed.
     pub fn can_analyze(position: &Position) -> bool {
         Perfect::check(position.setup()).is_ok()
     }
 
-    /// What is known of a position when a limit is reached, if not all. Of a finished game, and of
-    /// one that it cannot analyse, there is nothing to say.
+    /// Analyzes a position until everything is known or a limit is reached. The analysis of a finished
+    /// game, or of one that cannot be analyzed, is empty.
     pub fn analyze(&mut self, position: &Position, limits: &AnalysisLimits) -> Analysis {
         let nothing = Analysis {
             value: None,
@@ -129,7 +134,7 @@ impl Analyzer {
         limits: &AnalysisLimits,
         mut analysis: Analysis,
     ) -> Analysis {
-        let start = Instant::now();
+        let stop = Stop::new(&limits.for_solver());
         let nodes = self.solver.nodes();
         let mut left = position.legal().count() as u32;
         let mut best: Option<(Score, Column)> = None;
@@ -137,9 +142,10 @@ impl Analyzer {
         for column in position.legal_from_centre() {
             let mut child = *position;
             child.play(column).expect("the column is a legal one");
-            // Each move gets its part of the time, so that a hard one leaves something to others.
-            let time = limits.time.map(|time| time.saturating_sub(start.elapsed()) / left);
-            let limits = SolverLimits { time, cancel: limits.cancel.clone(), nodes: None };
+            // Each move gets an equal share of what is left, so that a hard one leaves something.
+            let remaining = stop.remaining(0);
+            let time = remaining.time.map(|time| time / left);
+            let limits = SolverLimits { time, ..remaining };
             left -= 1;
             let Ok(bounds) = self.solver.score_within(&child, &limits) else { continue };
             let (low, high) = (-bounds.high, -bounds.low);
@@ -160,7 +166,11 @@ impl Analyzer {
                 let mut child = *position;
                 child.play(column).expect("the column is a legal one");
                 analysis.pv.push(column);
-                analysis.pv.extend(self.solver.principal_variation(&child).unwrap_or_default());
+                analysis.pv.extend(
+                    self.solver
+                        .principal_variation_within(&child, &stop.remaining(0))
+                        .unwrap_or_default(),
+                );
             }
         }
         analysis.nodes = self.solver.nodes() - nodes;

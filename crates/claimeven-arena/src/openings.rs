@@ -1,31 +1,41 @@
-//! Beginnings of games, so that two players do not play the same game again and again.
+//! Openings, so that two players do not repeat the same game.
 
 use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
 use claimeven_game::{Bits, Column, Game, Setup, with_board};
+use claimeven_search::RandomGames;
 use claimeven_solver::{Options, Score, Solver, embedded_books};
 
-/// How games of a match begin.
+/// How the games of a match begin.
+///
+/// ```
+/// use claimeven_arena::Openings;
+/// use claimeven_game::Setup;
+///
+/// let openings: Openings = "random:4".parse()?;
+/// assert_eq!(openings.choose(Setup::STANDARD, 10, 1)?.len(), 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Openings {
-    /// From the empty board.
+    /// With the empty board.
     None,
-    /// From different drawn positions after so many moves.
+    /// With distinct positions after so many moves whose exact value is a draw.
     Balanced(u32),
-    /// From different positions after so many random moves.
+    /// With distinct positions after so many random moves.
     Random(u32),
-    /// From given positions.
+    /// With given moves.
     Given(Vec<Vec<Column>>),
 }
 
-/// How often a random beginning may be of no use before there are taken to be no more.
+/// Rejected samples in a row after which no further openings are expected.
 const MAX_FAILURES: u32 = 20_000;
 
 impl Openings {
-    /// So many beginnings, or as many different ones as there are, at least one; the same for the
-    /// same seed. No game is over or can be won at once.
+    /// Chooses `count` openings, or as many distinct ones as are found, at least one. The choice
+    /// depends on the seed alone. In none of them is the game over or won with the next move.
     pub fn choose(
         &self,
         setup: Setup,
@@ -42,13 +52,14 @@ impl Openings {
             return Err(OpeningError::OutOfReach(setup));
         }
         let mut solver = Solver::new(Options::default().with_books(embedded_books()));
+        let games = RandomGames::new(setup);
         let mut random = fastrand::Rng::with_seed(seed);
         let mut tried = HashSet::new();
         let mut openings = Vec::new();
         let mut failures = 0;
         while openings.len() < count && failures < MAX_FAILURES {
             failures += 1;
-            let Some(game) = random_game(setup, plies, &mut random) else { continue };
+            let Some(game) = opening(&games, plies, &mut random) else { continue };
             let position = game.position();
             let key: u128 = with_board!(position, board => board.canonical_key().widen());
             let is_new = tried.insert(key);
@@ -57,11 +68,10 @@ impl Openings {
                 failures = 0;
             }
         }
-        if openings.is_empty() { Err(OpeningError::Nothing { plies }) } else { Ok(openings) }
+        if openings.is_empty() { Err(OpeningError::Nothing { setup, plies }) } else { Ok(openings) }
     }
 
-    /// The beginnings for those who ask for none in particular: balanced ones where positions can
-    /// be solved; elsewhere chance has to be balance enough.
+    /// The default openings: balanced ones on boards that can be solved, random ones elsewhere.
     pub fn choose_usual(setup: Setup, count: usize, seed: u64) -> Vec<Vec<Column>> {
         let balanced = Openings::Balanced(6).choose(setup, count, seed);
         let random = || Openings::Random(4).choose(setup, count, seed);
@@ -69,13 +79,9 @@ impl Openings {
     }
 }
 
-/// Random moves after which the game goes on and the next one cannot end it.
-fn random_game(setup: Setup, plies: u32, random: &mut fastrand::Rng) -> Option<Game> {
-    let mut game = Game::new(setup);
-    for _ in 0..plies {
-        let legal: Vec<Column> = game.position().legal().collect();
-        game.play(*random.choice(&legal)?).expect("the column is a legal one");
-    }
+/// A random game that the next move cannot end.
+fn opening(games: &RandomGames, plies: u32, random: &mut fastrand::Rng) -> Option<Game> {
+    let game = games.attempt(plies, random)?;
     let goes_on = |column| {
         let mut next = *game.position();
         next.play(column).is_ok() && next.outcome().is_none()
@@ -97,7 +103,9 @@ impl FromStr for Openings {
             None if text == "none" => Ok(Openings::None),
             Some(("balanced", number)) => plies(number).map(Openings::Balanced),
             Some(("random", number)) => plies(number).map(Openings::Random),
-            _ => Err(format!("'{text}' is none of none, balanced:PLIES and random:PLIES")),
+            _ => Err(format!(
+                "unknown openings '{text}' (available: none, balanced:PLIES, random:PLIES)"
+            )),
         }
     }
 }
@@ -113,14 +121,17 @@ impl fmt::Display for Openings {
     }
 }
 
-/// Why there are no openings.
+/// Why no openings were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OpeningError {
     /// Positions of the game cannot be solved in a reasonable time.
     OutOfReach(Setup),
-    /// No position after so many moves will do.
+    /// Nearly all random games of the setup are over by then.
     Nothing {
-        /// The moves.
+        /// The setup.
+        setup: Setup,
+        /// The length of the openings.
         plies: u32,
     },
 }
@@ -130,12 +141,13 @@ impl fmt::Display for OpeningError {
         match self {
             OpeningError::OutOfReach(setup) => write!(
                 f,
-                "balanced openings take exact scores, which are out of reach for {setup}; \
-                 random:PLIES needs none"
+                "balanced openings need exact scores, which are out of reach for {setup}; \
+                 use random:PLIES"
             ),
-            OpeningError::Nothing { plies } => {
-                write!(f, "there is no such opening of {plies} moves")
-            }
+            OpeningError::Nothing { setup, plies } => write!(
+                f,
+                "no opening of {plies} moves found for {setup}: random games are decided by then"
+            ),
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::roster::AgentSpec;
 /// assert_eq!(plan.games(), 30);
 ///
 /// let error = Plan::from_toml("players = ['random', 'alphabet']").unwrap_err();
-/// assert!(error.to_string().starts_with("line 1: there is no player 'alphabet'"), "{error}");
+/// assert!(error.to_string().starts_with("line 1: unknown player 'alphabet'"), "{error}");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -580,7 +580,7 @@ mod tests {
             ("games = 2", Some(1), "missing field `players`"),
             ("players = ['random']", None, "a tournament has 2 players or more, not 1"),
             ("gams = 2", Some(1), "unknown field `gams`"),
-            ("players = ['random',\n 'nobody']", Some(2), "there is no player 'nobody'"),
+            ("players = ['random',\n 'nobody']", Some(2), "unknown player 'nobody'"),
             ("players = ['random',\n 7]", Some(2), "invalid type: integer `7`"),
             (
                 "players = ['random',\n { agent = 'level:11' }]",
@@ -593,7 +593,7 @@ mod tests {
             ("\nformat = 'swiss'", Some(2), "unknown variant `swiss`"),
             ("time = 'soon'", Some(1), "'soon' is not a number of seconds"),
             ("move_time = 0", Some(1), "move_time = 0 is not from 1"),
-            ("openings = 'wild'", Some(1), "'wild' is none of none"),
+            ("openings = 'wild'", Some(1), "unknown openings 'wild'"),
             ("openings = []", Some(1), "the list of openings is empty"),
             (&format!("{two}openings = ['44',\n'48']"), Some(6), "opening '48': move 2"),
             (&format!("{two}openings = ['1212121']"), Some(5), "'1212121' is a finished game"),
@@ -649,7 +649,7 @@ mod tests {
                 "'me' is none of the players",
             ),
             ("[]".to_owned(), None, "the list has no games"),
-            (game("{\"AI\": \"oracle\"}", "1"), Some(2), "there is no player 'oracle'"),
+            (game("{\"AI\": \"oracle\"}", "1"), Some(2), "unknown player 'oracle'"),
             (game("{\"AI\": \"random\"}", "3"), Some(4), "first_player '3' is neither 1 nor 2"),
             ("[".to_owned(), Some(1), "EOF"),
         ] {

@@ -1,7 +1,9 @@
-//! Players by their text, such as `alphabeta:depth=8,eval=sawwan`.
+//! Agent texts such as `alphabeta:depth=8,eval=sawwan`: parsing, printing and building players.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use claimeven_game::Setup;
 use claimeven_search::{Agent, AgentError, Heuristic};
@@ -11,33 +13,33 @@ use crate::agents::{AGENTS, ALIASES};
 /// A kind of player.
 #[derive(Debug)]
 pub struct AgentKind {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A description in one line.
     pub about: &'static str,
-    /// Whether there is a search tree to see.
+    /// Whether its search tree can be recorded.
     pub has_tree: bool,
-    /// Its parameters, in the order in which they are written. All players have a `seed` besides.
+    /// The parameters in the order in which they are printed. All players also have a `seed`.
     pub parameters: &'static [Parameter],
-    /// Makes a player of the kind, if it can play the game.
+    /// Builds a player, if it can play the game.
     pub(crate) build: fn(&Settings) -> Built,
 }
 
-/// A player, or why there is none.
+/// The result of building a player.
 pub(crate) type Built = Result<Box<dyn Agent>, AgentError>;
 
-/// Something that can be chosen about a player.
+/// A parameter of a player.
 #[derive(Debug)]
 pub struct Parameter {
-    /// Its name, before the `=`.
+    /// The name, before the `=`.
     pub name: &'static str,
-    /// What it means, in a line.
+    /// A description in one line.
     pub about: &'static str,
-    /// What can stand after the `=`.
+    /// The allowed values.
     pub values: Values,
 }
 
-/// What can stand after the `=` of a parameter.
+/// The allowed values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Values {
     /// A whole number.
@@ -46,7 +48,7 @@ pub enum Values {
         min: u64,
         /// The maximum.
         max: u64,
-        /// What it is if it is not given; `None` if that is a matter of its own.
+        /// The default; `None` if it depends on other parameters.
         default: Option<u64>,
     },
     /// A number with decimals.
@@ -55,33 +57,35 @@ pub enum Values {
         min: f64,
         /// The maximum.
         max: f64,
-        /// What it is if it is not given.
+        /// The default.
         default: f64,
     },
     /// One of some words, the first of which is the default.
     Word(&'static [&'static str]),
-    /// The name of an evaluation, or a TOML file of weights.
+    /// The name of a built-in heuristic, or a TOML file of weights.
     Heuristic {
-        /// What it is if it is not given.
+        /// The default.
         default: &'static str,
     },
-    /// A text.
+    /// Any text.
     Text {
-        /// What it is, as in `a command`.
+        /// What the text is, as in `a command`.
         what: &'static str,
-        /// Whether it has to be given.
+        /// Whether the parameter is required.
         needed: bool,
     },
 }
 
-/// The parameter that all players have.
+/// The parameter of all players.
 pub(crate) static SEED: Parameter = Parameter {
     name: "seed",
-    about: "what chance decides by; chosen anew for each game if not given",
+    about: "random seed; by default each game has its own",
     values: Values::Whole { min: 0, max: u64::MAX, default: None },
 };
 
-/// A player by name and parameters, all of which are known to be right.
+/// A player as an agent text describes it: a name and valid parameters.
+///
+/// Parsing reads no file; [`AgentSpec::build`] does, for `eval=FILE` and `model=PATH`.
 ///
 /// ```
 /// use claimeven_arena::AgentSpec;
@@ -90,14 +94,34 @@ pub(crate) static SEED: Parameter = Parameter {
 /// assert_eq!(spec.to_string(), "alphabeta:depth=8,eval=sawwan");
 ///
 /// let error = "alphabet".parse::<AgentSpec>().unwrap_err().to_string();
-/// assert!(error.starts_with("there is no player 'alphabet'; did you mean alphabeta?"), "{error}");
+/// assert!(error.starts_with("unknown player 'alphabet'; did you mean alphabeta?"), "{error}");
 /// ```
 #[derive(Clone)]
 pub struct AgentSpec {
     kind: &'static AgentKind,
-    /// What was given, in the order of the kind's parameters.
+    /// The given parameters in the order of the kind's.
     given: Vec<(&'static Parameter, String)>,
+    custom: Option<Arc<Custom>>,
 }
+
+/// A player of the user's own.
+struct Custom {
+    name: String,
+    build: Box<dyn Fn(Setup, u64) -> Built + Send + Sync>,
+}
+
+/// The kind of all players that users bring along.
+static CUSTOM: AgentKind = AgentKind {
+    name: "custom",
+    about: "a player that is not part of the roster",
+    has_tree: false,
+    parameters: &[],
+    build: |_| {
+        Err(AgentError::Failed {
+            reason: "a custom player is built by its own function".to_owned(),
+        })
+    },
+};
 
 impl AgentSpec {
     /// The kind of player.
@@ -110,17 +134,44 @@ impl AgentSpec {
         self.kind.parameter(name).is_some()
     }
 
-    /// What was given for a parameter.
+    /// A player of your own, which can take part in games, matches and tournaments like those of
+    /// the roster.
+    ///
+    /// `build` makes a new player for a game from its setup and a seed. The name is shown in records
+    /// and reports; it must not be that of a player of the roster.
+    ///
+    /// ```
+    /// use claimeven_arena::AgentSpec;
+    /// use claimeven_search::{Agent, AgentError, Random};
+    ///
+    /// let build = |_setup, seed| Ok(Box::new(Random { seed }) as Box<dyn Agent>);
+    /// let mine = AgentSpec::custom("my-player", build)?;
+    /// assert_eq!(mine.to_string(), "my-player");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn custom(
+        name: &str,
+        build: impl Fn(Setup, u64) -> Result<Box<dyn Agent>, AgentError> + Send + Sync + 'static,
+    ) -> Result<AgentSpec, SpecError> {
+        let taken = name.is_empty() || name.parse::<Participant>().is_ok();
+        if taken || AGENTS.iter().any(|kind| kind.name == name) {
+            return Err(SpecError::NameTaken(name.to_owned()));
+        }
+        let custom = Custom { name: name.to_owned(), build: Box::new(build) };
+        Ok(AgentSpec { kind: &CUSTOM, given: Vec::new(), custom: Some(Arc::new(custom)) })
+    }
+
+    /// The given value of a parameter.
     pub fn given(&self, name: &str) -> Option<&str> {
         self.given.iter().find(|(known, _)| known.name == name).map(|(_, value)| value.as_str())
     }
 
-    /// Everything that was given, by the names of the parameters.
+    /// All given values with the names of their parameters.
     pub fn all_given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.given.iter().map(|(parameter, value)| (parameter.name, value.as_str()))
     }
 
-    /// The same player with another value of a parameter.
+    /// The same player with another value for a parameter.
     pub fn with(&self, name: &str, value: &str) -> Result<AgentSpec, SpecError> {
         let mut spec = self.clone();
         spec.given.retain(|(known, _)| known.name != name);
@@ -128,8 +179,8 @@ impl AgentSpec {
         Ok(spec)
     }
 
-    /// Reads players that are separated by commas, which also separate a player's parameters:
-    /// `depth=3` belongs to the player before, `minimax:depth=3` begins one.
+    /// Parses players separated by commas, which also separate a player's parameters: `depth=3`
+    /// belongs to the preceding player, `minimax:depth=3` begins a new one.
     ///
     /// ```
     /// use claimeven_arena::AgentSpec;
@@ -155,10 +206,12 @@ impl AgentSpec {
         texts.iter().map(|text| text.parse()).collect()
     }
 
-    /// Makes the player, ready for a game of a setup. The seed is for players that have none of
-    /// their own.
+    /// Builds the player for a game. The seed is used unless the text has one.
     pub fn build(&self, setup: Setup, seed: u64) -> Result<Box<dyn Agent>, AgentError> {
-        (self.kind.build)(&Settings { spec: self, setup, seed })
+        match &self.custom {
+            Some(custom) => (custom.build)(setup, seed),
+            None => (self.kind.build)(&Settings { spec: self, setup, seed }),
+        }
     }
 
     fn give(&mut self, name: &str, value: &str) -> Result<(), SpecError> {
@@ -179,14 +232,14 @@ impl AgentSpec {
         })?;
         self.given.push((parameter, value.to_owned()));
         let place = |name: &str| self.kind.parameters.iter().position(|known| known.name == name);
-        // The seed is none of the kind's own parameters and comes last.
+        // The seed is not one of the kind's own parameters and comes last.
         self.given.sort_by_key(|(parameter, _)| place(parameter.name).unwrap_or(usize::MAX));
         Ok(())
     }
 }
 
 impl AgentKind {
-    /// Its parameters, those that all players have included.
+    /// All parameters, including the seed.
     pub fn all_parameters(&self) -> impl Iterator<Item = &'static Parameter> {
         self.parameters.iter().chain([&SEED])
     }
@@ -195,7 +248,7 @@ impl AgentKind {
         self.all_parameters().find(|parameter| parameter.name == name)
     }
 
-    /// The parameter whose value may stand alone: it has the name of the kind.
+    /// The parameter that may be given without its name: it has the name of the kind.
     fn own_parameter(&self) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == self.name)
     }
@@ -211,7 +264,7 @@ impl FromStr for AgentSpec {
         let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
         let kind = AGENTS.iter().find(|kind| kind.name == name);
         let kind = kind.ok_or_else(|| SpecError::Agent(name.to_owned()))?;
-        let mut spec = AgentSpec { kind, given: Vec::new() };
+        let mut spec = AgentSpec { kind, given: Vec::new(), custom: None };
         for parameter in split_parameters(parameters) {
             match (parameter.split_once('='), kind.own_parameter()) {
                 (Some((name, value)), _) => spec.give(name.trim(), &unquoted(value.trim())?)?,
@@ -232,7 +285,7 @@ impl FromStr for AgentSpec {
     }
 }
 
-/// Parameters between commas, except for commas in quotes.
+/// Splits parameters at commas outside quotes.
 fn split_parameters(text: &str) -> impl Iterator<Item = &str> {
     split_outside_quotes(text).filter(|part| !part.is_empty())
 }
@@ -248,7 +301,7 @@ fn split_outside_quotes(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A value without its quotes, in which a backslash takes its meaning from what follows it.
+/// A value without its quotes; a backslash escapes the next character.
 fn unquoted(value: &str) -> Result<String, SpecError> {
     let Some(inner) = value.strip_prefix('"') else { return Ok(value.to_owned()) };
     let wrong = || SpecError::Quotes(value.to_owned());
@@ -264,7 +317,7 @@ fn unquoted(value: &str) -> Result<String, SpecError> {
     }
 }
 
-/// A value as it has to be written: in quotes if something in it would end it.
+/// A value in quotes if it contains anything that would end it.
 fn quoted(value: &str) -> String {
     let is_plain = |character: char| !character.is_whitespace() && !"\"\\,".contains(character);
     if value.chars().all(is_plain) {
@@ -275,6 +328,9 @@ fn quoted(value: &str) -> String {
 
 impl fmt::Display for AgentSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(custom) = &self.custom {
+            return f.pad(&custom.name);
+        }
         let mut text = self.kind.name.to_owned();
         for (index, (parameter, value)) in self.given.iter().enumerate() {
             text.push(if index == 0 { ':' } else { ',' });
@@ -303,7 +359,7 @@ impl PartialEq for AgentSpec {
 impl Eq for AgentSpec {}
 
 impl Values {
-    /// Whether a text is one of the values; what would be, if it is not.
+    /// Checks a value; the error says what is allowed.
     fn check(&self, text: &str) -> Result<(), String> {
         let is_allowed = match *self {
             Values::Whole { min, max, .. } => {
@@ -314,16 +370,14 @@ impl Values {
             }
             Values::Word(words) => words.contains(&text),
             Values::Text { .. } => !text.trim().is_empty(),
-            Values::Heuristic { .. } => {
-                return text.parse::<Heuristic>().map(|_| ()).map_err(|error| error.reason);
-            }
+            Values::Heuristic { .. } => Heuristic::named(text).is_some() || is_toml(text),
         };
         if is_allowed { Ok(()) } else { Err(format!("not {self}")) }
     }
 }
 
 impl fmt::Display for Values {
-    /// What is allowed, in words.
+    /// The allowed values in words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Values::Whole { min, max: u64::MAX, .. } => {
@@ -343,10 +397,10 @@ impl fmt::Display for Values {
     }
 }
 
-/// The parameters of a player that is to be made.
+/// The parameters of a player that is being built.
 pub(crate) struct Settings<'a> {
     spec: &'a AgentSpec,
-    /// The game it is to play.
+    /// The setup of the game.
     pub(crate) setup: Setup,
     seed: u64,
 }
@@ -379,13 +433,17 @@ impl Settings<'_> {
         self.spec.given(name)
     }
 
-    pub(crate) fn heuristic(&self, name: &str) -> Heuristic {
+    /// A built-in heuristic, or the weights in a file, which is read here.
+    pub(crate) fn heuristic(&self, name: &str) -> Result<Heuristic, AgentError> {
         let Values::Heuristic { default } = self.values(name) else {
-            unreachable!("{name} is an evaluation")
+            unreachable!("{name} is a heuristic")
         };
-        // A file may have changed since the text was checked.
-        let given = self.spec.given(name).and_then(|text| text.parse().ok());
-        given.unwrap_or_else(|| Heuristic::named(default).expect("it is built in"))
+        let text = self.spec.given(name).unwrap_or(default);
+        let heuristic =
+            if is_toml(text) { Heuristic::from_file(Path::new(text)) } else { text.parse() };
+        let agent = self.spec.kind.name;
+        heuristic
+            .map_err(|error| AgentError::Failed { reason: format!("{name} of {agent}: {error}") })
     }
 
     pub(crate) fn seed(&self) -> u64 {
@@ -393,7 +451,7 @@ impl Settings<'_> {
     }
 }
 
-/// A side of a game: a person or a program.
+/// Who plays a side of a game: a person or a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Participant {
     /// A person.
@@ -427,18 +485,21 @@ impl fmt::Display for Participant {
     }
 }
 
-/// Why a text names no player.
+/// Why an agent text is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SpecError {
-    /// No player has the name.
+    /// No player has this name.
     Agent(String),
+    /// A custom player cannot have this name.
+    NameTaken(String),
     /// The player has no such parameter.
     Parameter {
         /// The player.
         agent: &'static str,
-        /// What was given.
+        /// The unknown name.
         name: String,
-        /// What there is.
+        /// The parameters it has.
         known: Vec<&'static str>,
     },
     /// A parameter is given more than once.
@@ -448,7 +509,7 @@ pub enum SpecError {
         /// The parameter.
         name: &'static str,
     },
-    /// A value begins with a quote and does not end with one.
+    /// A value starts with a quote but does not end with one.
     Quotes(String),
     /// A parameter cannot have the value.
     Value {
@@ -456,7 +517,7 @@ pub enum SpecError {
         agent: &'static str,
         /// The parameter.
         name: &'static str,
-        /// What was given.
+        /// The value.
         value: String,
         /// What is wrong with it.
         reason: String,
@@ -468,21 +529,26 @@ impl fmt::Display for SpecError {
         match self {
             SpecError::Agent(name) => {
                 let names: Vec<&str> = AGENTS.iter().map(|kind| kind.name).collect();
-                write!(f, "there is no player '{name}'")?;
+                write!(f, "unknown player '{name}'")?;
                 write_guess(f, name, &names)?;
-                write!(f, " (there are {} and human)", names.join(", "))
+                write!(f, " (available: {}, human)", names.join(", "))
+            }
+            SpecError::NameTaken(name) => {
+                write!(f, "a custom player cannot be called '{name}'")
             }
             SpecError::Parameter { agent, name, known } => {
                 write!(f, "{agent} has no parameter '{name}'")?;
                 write_guess(f, name, known)?;
                 match &known[..] {
                     [] => Ok(()),
-                    known => write!(f, " (there is {})", list(known, "and")),
+                    known => write!(f, " (available: {})", known.join(", ")),
                 }
             }
-            SpecError::Twice { agent, name } => write!(f, "{agent} has {name} twice"),
+            SpecError::Twice { agent, name } => {
+                write!(f, "parameter {name} of {agent} is given twice")
+            }
             SpecError::Quotes(value) => {
-                write!(f, "{value} is not a text in quotes, in which \\ goes before \" and \\")
+                write!(f, "{value} is not a quoted text (write \\\" and \\\\ inside the quotes)")
             }
             SpecError::Value { agent, name, value, reason } => {
                 write!(f, "{name} '{value}' of {agent}: {reason}")
@@ -493,7 +559,7 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
-/// Names what was probably meant, if anything was.
+/// Suggests a similar name, if there is one.
 pub(crate) fn write_guess(f: &mut fmt::Formatter<'_>, name: &str, known: &[&str]) -> fmt::Result {
     let likeness = |known: &str| strsim::jaro_winkler(name, known);
     let guess = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
@@ -501,6 +567,10 @@ pub(crate) fn write_guess(f: &mut fmt::Formatter<'_>, name: &str, known: &[&str]
         Some(guess) if likeness(guess) > 0.75 => write!(f, "; did you mean {guess}?"),
         _ => Ok(()),
     }
+}
+
+fn is_toml(text: &str) -> bool {
+    Path::new(text).extension().is_some_and(|extension| extension == "toml")
 }
 
 fn list(words: &[&str], conjunction: &str) -> String {

@@ -1,4 +1,4 @@
-//! What results say about strength.
+//! Statistics of results: Elo differences, intervals and the sequential test.
 
 use std::fmt;
 
@@ -39,19 +39,14 @@ impl PairResults {
 
     /// The mean score of a game, with the ends of its 95 % interval.
     ///
-    /// The interval is Wilson's for as many independent games without draws as would vary as much,
-    /// so that even a score of 0 or 1 has one.
+    /// It is the Wilson interval of as many independent games without draws as have the same
+    /// variance, so that even a score of 0 or 1 has an interval.
     pub fn score(&self) -> Interval {
-        const Z: f64 = 1.96;
         let (mean, variance) = self.moments();
         let pairs = self.pairs().max(1) as f64;
         let games =
             if variance > 0.0 { pairs * mean * (1.0 - mean) / variance } else { 2.0 * pairs };
-        let centre = (mean + Z * Z / (2.0 * games)) / (1.0 + Z * Z / games);
-        let spread = mean * (1.0 - mean) / games + Z * Z / (4.0 * games * games);
-        let margin = Z * spread.sqrt() / (1.0 + Z * Z / games);
-        let (low, high) = ((centre - margin).max(0.0), (centre + margin).min(1.0));
-        Interval { low: low.min(mean), middle: mean, high: high.max(mean) }
+        Interval::wilson(mean, games)
     }
 
     /// How much stronger the player is than the other, in Elo.
@@ -82,7 +77,33 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The same after a function that keeps the order.
+    /// A share of `count` cases with its 95 % Wilson interval, the one of all crates. Without cases
+    /// the interval is from 0 to 1.
+    ///
+    /// ```
+    /// use claimeven_arena::Interval;
+    ///
+    /// let share = Interval::wilson(0.8, 10.0);
+    /// assert_eq!(format!("{:.3} to {:.3}", share.low, share.high), "0.490 to 0.943");
+    /// ```
+    pub fn wilson(share: f64, count: f64) -> Interval {
+        const Z: f64 = 1.959_964;
+        if count <= 0.0 {
+            return Interval { low: 0.0, middle: share, high: 1.0 };
+        }
+        let scale = 1.0 + Z * Z / count;
+        let centre = (share + Z * Z / (2.0 * count)) / scale;
+        let spread = share * (1.0 - share) / count + Z * Z / (4.0 * count * count);
+        let margin = Z * spread.sqrt() / scale;
+        // Rounding must not push an end past the share itself.
+        Interval {
+            low: (centre - margin).clamp(0.0, share),
+            middle: share,
+            high: (centre + margin).clamp(share, 1.0),
+        }
+    }
+
+    /// The interval after a monotonic function.
     pub fn map(self, f: impl Fn(f64) -> f64) -> Interval {
         Interval { low: f(self.low), middle: f(self.middle), high: f(self.high) }
     }
@@ -167,6 +188,15 @@ mod tests {
         let score = results([0, 0, 0, 0, 100]).score();
         assert!(score.high > 0.999_999 && (0.97..0.99).contains(&score.low), "{score:?}");
         assert_eq!(results([0; 5]).score().low.total_cmp(&0.0), std::cmp::Ordering::Equal);
+    }
+
+    #[test]
+    fn intervals_are_wide_for_few_games_and_never_leave_the_scale() {
+        let Interval { low, middle, high } = Interval::wilson(1.0, 2.0);
+        assert!((middle - 1.0).abs() < 1e-9 && low < 0.4 && (high - 1.0).abs() < 1e-9);
+        let Interval { low, high, .. } = Interval::wilson(0.5, 100.0);
+        assert!((low - 0.4038).abs() < 1e-3 && (high - 0.5962).abs() < 1e-3);
+        assert_eq!(Interval::wilson(0.0, 0.0), Interval { low: 0.0, middle: 0.0, high: 1.0 });
     }
 
     #[test]

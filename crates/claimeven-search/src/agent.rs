@@ -1,4 +1,4 @@
-//! What every player is: something that decides, within limits, and says what it thought.
+//! The interface of all players: an [`Agent`] makes a [`Decision`] within [`Limits`].
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -7,20 +7,38 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use claimeven_game::{Column, Outcome, Position, Setup};
-use claimeven_solver::Score;
+use claimeven_solver::{Limits as SolverLimits, Score};
 
 use crate::monitor::{SearchInfo, SearchMonitor};
 use crate::tree::Tree;
 
-/// A player that is a program.
+/// A computer player.
 ///
-/// What it decides depends on the position, its own parameters, its seed and the limits, and on
-/// nothing else; players that remember earlier positions say so.
+/// A decision depends on the position, the player's parameters, its seed and the limits alone.
+/// Players that use what they have learnt from earlier positions say so. [`Mcts`](crate::Mcts) is
+/// one: it keeps its tree, and [`Mcts::forget`](crate::Mcts::forget) drops it.
+///
+/// Your own player needs one method:
+///
+/// ```
+/// use claimeven_game::Position;
+/// use claimeven_search::{Agent, AgentError, Decision, Limits};
+///
+/// /// Plays the leftmost legal column.
+/// struct Leftmost;
+///
+/// impl Agent for Leftmost {
+///     fn decide(&mut self, position: &Position, _: &Limits) -> Result<Decision, AgentError> {
+///         let column = position.legal().next().ok_or(AgentError::GameOver)?;
+///         Ok(Decision::new(position, column))
+///     }
+/// }
+/// ```
 pub trait Agent: Send {
-    /// Chooses a move for the side to move. The game must not be over.
+    /// Chooses a move for the side to move, or fails with [`AgentError::GameOver`].
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError>;
 
-    /// Chooses a move and records the search tree, down to `levels` plies below the root.
+    /// Chooses a move and records the search tree down to `levels` plies below the root.
     fn decide_with_tree(
         &mut self,
         _position: &Position,
@@ -31,48 +49,110 @@ pub trait Agent: Send {
     }
 }
 
-/// When to stop thinking. What is not set here is left to the player's own parameters.
+/// What a search may use. The default is no limit beyond the player's own parameters.
+///
+/// A search that reaches a limit returns the best move it has found, with
+/// [`Decision::stopped`] set. It checks clock and flag at least once per millisecond.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use claimeven_search::Limits;
+///
+/// let limits = Limits::default().with_time(Duration::from_millis(100)).with_depth(12);
+/// ```
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct Limits {
-    /// Look so many plies ahead at most.
+    /// The maximum depth in plies.
     pub depth: Option<u32>,
-    /// Visit so many positions at most.
+    /// The maximum number of nodes.
     pub nodes: Option<u64>,
-    /// Simulate so many games at most.
+    /// The maximum number of simulations.
     pub simulations: Option<u64>,
-    /// Think so long at most.
+    /// The maximum time.
     pub time: Option<Duration>,
-    /// Stop as soon as this is set.
+    /// The search ends soon after another thread sets this flag.
     pub cancel: Option<Arc<AtomicBool>>,
-    /// Tell here what has been found so far.
+    /// Where the search reports its progress.
     pub monitor: Option<Arc<SearchMonitor>>,
 }
 
-/// A move, and what led to it.
+impl Limits {
+    /// These limits with a maximum depth in plies.
+    pub fn with_depth(self, depth: u32) -> Limits {
+        Limits { depth: Some(depth), ..self }
+    }
+
+    /// These limits with a maximum number of nodes.
+    pub fn with_nodes(self, nodes: u64) -> Limits {
+        Limits { nodes: Some(nodes), ..self }
+    }
+
+    /// These limits with a maximum number of simulations.
+    pub fn with_simulations(self, simulations: u64) -> Limits {
+        Limits { simulations: Some(simulations), ..self }
+    }
+
+    /// These limits with a maximum time.
+    pub fn with_time(self, time: Duration) -> Limits {
+        Limits { time: Some(time), ..self }
+    }
+
+    /// These limits with a flag that ends the search.
+    pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Limits {
+        Limits { cancel: Some(cancel), ..self }
+    }
+
+    /// These limits with a monitor to which the search reports its progress.
+    pub fn with_monitor(self, monitor: Arc<SearchMonitor>) -> Limits {
+        Limits { monitor: Some(monitor), ..self }
+    }
+
+    /// The limits that the exact solver knows: nodes, time and the flag.
+    pub fn for_solver(&self) -> SolverLimits {
+        SolverLimits { nodes: self.nodes, time: self.time, cancel: self.cancel.clone() }
+    }
+}
+
+/// A move and the search result behind it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// The column to play.
     pub column: Column,
-    /// What the position is worth to the side to move.
+    /// The value of the position to the side to move.
     pub value: Value,
-    /// What each column is worth, from the left; `None` where nothing is known or nobody can play.
+    /// The value of each column, from the left; `None` if it is unknown or the column is full.
     pub columns: Vec<Option<ColumnValue>>,
-    /// How the player divided its attention among the columns, from the left, adding up to 1: the
-    /// simulations through each of them, or the policy of a network. Empty for players that do
-    /// not divide it.
+    /// The share of visits of each column, from the left, or the policy of a network that plays
+    /// without search. Shares add up to 1. Empty for players that count no visits.
     pub shares: Vec<f64>,
-    /// How the player expects the game to go on, from its own move.
+    /// The principal variation: the expected play, starting with the move.
     pub pv: Vec<Column>,
-    /// What it took.
+    /// What the search did.
     pub stats: SearchStats,
-    /// How long it took.
+    /// The time used.
     pub time: Duration,
-    /// Whether a limit ended the search before it had done what the player's parameters ask for.
+    /// Whether a limit, the player's own time limit included, ended the search early.
     pub stopped: bool,
 }
 
 impl Decision {
-    /// The last thought of the search: how far it got, and the best play that it saw.
+    /// A move without any search result: for players that do not search.
+    pub fn new(position: &Position, column: Column) -> Decision {
+        Decision {
+            column,
+            value: Value::Chance(0.5),
+            columns: vec![None; position.setup().cols().into()],
+            shares: Vec::new(),
+            pv: vec![column],
+            stats: SearchStats::default(),
+            time: Duration::ZERO,
+            stopped: false,
+        }
+    }
+
+    /// The result as a [`SearchMonitor`] shows it.
     pub fn info(&self) -> SearchInfo {
         SearchInfo {
             nodes: self.stats.nodes,
@@ -83,23 +163,23 @@ impl Decision {
     }
 }
 
-/// What is known of one column.
+/// The value of a column, or a bound on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColumnValue {
-    /// What playing there is worth to the side to move.
+    /// The value to the side to move.
     pub value: Value,
-    /// How well that is known.
+    /// Whether the value is exact or a bound.
     pub bound: BoundKind,
 }
 
-/// How a number stands to the value it tells of.
+/// Whether a value is exact or a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundKind {
-    /// It is the value.
+    /// The exact value.
     Exact,
-    /// The value is this or less: the search had seen enough.
+    /// An upper bound: the search failed low.
     Upper,
-    /// The value is this or more: the search had seen enough.
+    /// A lower bound: the search failed high.
     Lower,
 }
 
@@ -113,7 +193,7 @@ impl BoundKind {
         }
     }
 
-    /// The name, as a word for files.
+    /// The name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             BoundKind::Exact => "exact",
@@ -122,7 +202,7 @@ impl BoundKind {
         }
     }
 
-    /// The same, as the other side sees it.
+    /// The bound as the other side sees it.
     #[must_use]
     pub const fn reversed(self) -> BoundKind {
         match self {
@@ -133,16 +213,16 @@ impl BoundKind {
     }
 }
 
-/// What a position is worth to the side to move, in the terms of the player who says so.
+/// The value of a position to the side to move: a proven result, points or an expected result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// A win that has been seen to its end, so many plies away.
+    /// A proven win in so many plies.
     Win(u32),
-    /// A loss that has been seen to its end, so many plies away.
+    /// A proven loss in so many plies.
     Loss(u32),
-    /// A draw that has been seen to its end.
+    /// A proven draw.
     Draw,
-    /// The points of an evaluation.
+    /// The points of a heuristic.
     Points(i32),
     /// The expected result: 1 for a win, 0.5 for a draw, 0 for a loss.
     Chance(f64),
@@ -161,7 +241,7 @@ impl Value {
         }
     }
 
-    /// What an exact score says of a position.
+    /// The value of a position with that exact score.
     pub fn of_score(score: Score, position: &Position) -> Value {
         match score.moves_to_win(position) {
             None => Value::Draw,
@@ -170,7 +250,7 @@ impl Value {
         }
     }
 
-    /// What a finished game is worth to the side that would be to move.
+    /// The value of a finished game to the side that would be to move.
     pub fn of_outcome(position: &Position) -> Value {
         match position.outcome().and_then(Outcome::winner) {
             None => Value::Draw,
@@ -179,8 +259,7 @@ impl Value {
         }
     }
 
-    /// What a move is worth to the player who makes it, if this is what the position after it is
-    /// worth to the other.
+    /// The value of the move that leads to a position with this value, to the player who makes it.
     #[must_use]
     pub fn before(self) -> Value {
         match self.reversed() {
@@ -190,7 +269,7 @@ impl Value {
         }
     }
 
-    /// The value in a few letters, for drawings: `+12`, `W2`, `L1`, `draw`, `62 %`.
+    /// The value in short, for drawings: `+12`, `W2`, `L1`, `draw`, `62 %`.
     pub fn short(self) -> String {
         match self {
             Value::Win(plies) => format!("W{}", plies.div_ceil(2)),
@@ -200,7 +279,7 @@ impl Value {
         }
     }
 
-    /// The kind of value, as a word for files.
+    /// The kind of value in JSON.
     pub const fn kind(self) -> &'static str {
         match self {
             Value::Win(_) => "win",
@@ -211,7 +290,7 @@ impl Value {
         }
     }
 
-    /// The number that goes with the kind: plies to a win or loss, points or a chance.
+    /// The number of the kind: plies to a win or a loss, points or the expected result.
     pub fn number(self) -> f64 {
         match self {
             Value::Win(plies) | Value::Loss(plies) => plies.into(),
@@ -223,7 +302,7 @@ impl Value {
 }
 
 impl fmt::Display for Value {
-    /// What people are told: `wins in 3`, `draw`, `+14`, `62.5 %`.
+    /// The value as users see it: `wins in 3`, `draw`, `+14`, `62.5 %`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match *self {
             Value::Win(plies) => format!("wins in {}", plies.div_ceil(2)),
@@ -239,17 +318,17 @@ impl fmt::Display for Value {
 /// What a search did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchStats {
-    /// Positions visited, the first one included.
+    /// Nodes visited, the root included.
     pub nodes: u64,
-    /// Positions whose value was not found by looking further: finished games and estimates.
+    /// Nodes that were not searched further: finished games and heuristic values.
     pub leaves: u64,
-    /// Positions whose remaining moves did not matter any more.
+    /// Beta cutoffs.
     pub cutoffs: u64,
-    /// Positions that the transposition table knew enough about.
+    /// Nodes that the transposition table answered.
     pub table_hits: u64,
-    /// How many plies ahead the whole search has looked.
+    /// The depth of the last finished iteration, in plies.
     pub depth: u32,
-    /// Games simulated.
+    /// Simulations.
     pub simulations: u64,
 }
 
@@ -264,23 +343,24 @@ impl AddAssign for SearchStats {
     }
 }
 
-/// Why a player cannot decide.
+/// Why a player made no decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AgentError {
-    /// There is nothing to decide in a finished game.
+    /// The game is over.
     GameOver,
-    /// The player cannot play this game.
+    /// The player cannot play games of this setup.
     Unsuited {
         /// The player.
         agent: &'static str,
-        /// The game.
+        /// The setup.
         setup: Setup,
-        /// What it can play.
+        /// What it needs.
         reason: String,
     },
-    /// The player has no search tree to show.
+    /// The player has no search tree.
     NoTree,
-    /// The player should have decided, and something went wrong with it.
+    /// The player failed.
     Failed {
         /// What went wrong.
         reason: String,
@@ -295,7 +375,7 @@ impl fmt::Display for AgentError {
                 write!(f, "{agent} cannot play {setup}: {reason}")
             }
             AgentError::Failed { reason } => f.write_str(reason),
-            AgentError::NoTree => f.write_str("this player has no search tree to show"),
+            AgentError::NoTree => f.write_str("this player has no search tree"),
         }
     }
 }

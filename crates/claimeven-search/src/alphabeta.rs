@@ -1,19 +1,30 @@
-//! Alpha-beta: minimax without the moves that cannot matter.
+//! Alpha-beta pruning.
 
 use claimeven_game::{Board, Rules};
+use claimeven_solver::Stopped;
 
 use crate::agent::BoundKind;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
-use crate::stop::Stopped;
 use crate::tree::Trace;
 
-/// Finds the value and the move of [`Minimax`](crate::Minimax) with fewer nodes.
+/// Fail-soft alpha-beta: the value and the move of [`Minimax`](crate::Minimax) with fewer nodes.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, AlphaBeta, DepthParameters, Limits};
+///
+/// let parameters = DepthParameters { depth: 6, ..DepthParameters::default() };
+/// let mut player = AlphaBeta { parameters, every_move: false };
+/// let decision = player.decide(&Position::new(Setup::STANDARD), &Limits::default())?;
+/// assert_eq!((decision.column.number(), decision.stats.depth), (4, 6));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct AlphaBeta {
-    /// What it is to do.
+    /// Depth, heuristic and the other parameters.
     pub parameters: DepthParameters,
-    /// Whether every move of the root is to be given its exact value, which takes longer. Else
-    /// moves that are no better than the best are only known to be that.
+    /// Whether every move of the root gets its exact value, which takes longer. Otherwise moves
+    /// that are no better than the best have an upper bound.
     pub every_move: bool,
 }
 
@@ -32,26 +43,24 @@ impl Algorithm for AlphaBeta {
         search.enter(-INFINITY, INFINITY)?;
         for column in root.order() {
             let child = search.play(&board, column);
-            // Only a better move than the best so far is of interest: of equals the first is taken.
+            // Of several equal moves the first is taken, so only a better one matters.
             let alpha = if self.every_move { -INFINITY } else { root.best_points() };
             let points = -search.alphabeta(child, depth - 1, 1, -INFINITY, -alpha)?;
             let bound = if points > alpha { BoundKind::Exact } else { BoundKind::Upper };
             root.add(column, points, bound, search.pv(1));
-            search.tell(root);
+            search.report(root);
         }
         search.stats.depth = depth;
-        search.tell(root);
+        search.report(root);
         search.leave(root.best_points(), -INFINITY, INFINITY);
         Ok(())
     }
 }
 
 impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
-    /// The points of a position for the side to move, looking `depth` plies ahead.
-    ///
-    /// The side to move has `alpha` for sure by another choice before, and the opponent will not
-    /// let it have `beta` or more. Points between the two are exact; others are a bound on the same
-    /// side of the window, as near to the truth as the search has come (*fail-soft*).
+    /// The points of a position for the side to move, searched to `depth` plies with the window
+    /// (`alpha`, `beta`). Points inside the window are exact; others are bounds, which may lie
+    /// beyond the window (*fail-soft*).
     fn alphabeta(
         &mut self,
         board: Board<R>,
@@ -62,12 +71,12 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
     ) -> Result<i32, Stopped> {
         self.enter(alpha, beta)?;
 
-        // 1. The game is over, or this is as far as we look.
+        // 1. The game is over or the horizon is reached.
         if let Some(points) = self.leaf(&board, depth, ply) {
             return Ok(points);
         }
 
-        // 2. The best move is the one that leaves the opponent the least.
+        // 2. Search the moves.
         let mut best = -INFINITY;
         for place in 0..self.move_count() {
             let Some((column, child)) = self.child(&board, place) else { continue };
@@ -78,7 +87,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
                 self.extend_pv(ply, column);
             }
 
-            // 3. It is too good: the opponent will not let it come to this position.
+            // 3. Beta cutoff: the opponent has a better choice earlier.
             if best >= beta {
                 self.prune_all_but(&board, |other| other <= place);
                 break;

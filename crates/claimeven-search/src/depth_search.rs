@@ -1,33 +1,34 @@
-//! What the searches that look a number of plies ahead have in common.
+//! What the depth-limited searches share.
 
 use std::time::Duration;
 
 use claimeven_game::{Bits, Board, Column, Player, Position, Rules, Setup, with_board};
+use claimeven_solver::Stopped;
 
 use crate::agent::{
     Agent, AgentError, BoundKind, ColumnValue, Decision, Limits, SearchStats, Value,
 };
 use crate::heuristic::Heuristic;
 use crate::recorder::Recorder;
-use crate::stop::{Stop, Stopped};
+use crate::stop::Stop;
 use crate::tie_break::TieBreak;
 use crate::tree::{Source, Trace, Tree};
 
-/// More than any position is worth.
+/// More than the points of any position.
 pub(crate) const INFINITY: i32 = i32::MAX;
 
-/// The parameters that all of them have.
+/// The parameters of all depth-limited searches.
 #[derive(Clone, Debug)]
 pub struct DepthParameters {
-    /// How many plies to look ahead.
+    /// The depth in plies.
     pub depth: u32,
-    /// How long to think at most.
+    /// The time limit per move.
     pub time: Option<Duration>,
-    /// What a position at the horizon is worth.
+    /// The heuristic at the horizon.
     pub heuristic: Heuristic,
     /// Which of several equally good moves is played.
     pub tie_break: TieBreak,
-    /// What chooses where the tie rule does not.
+    /// The seed for ties that the rule leaves open.
     pub seed: u64,
 }
 
@@ -38,7 +39,7 @@ impl Default for DepthParameters {
     }
 }
 
-/// What the points of a search mean.
+/// The meaning of points.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     finished: i32,
@@ -50,13 +51,13 @@ impl Scale {
         Scale { finished: heuristic.finished(), max_estimate: heuristic.max_estimate(setup) }
     }
 
-    /// Whether a game that ends so was seen to its end.
+    /// Whether points are those of a finished game.
     pub(crate) fn is_proven(self, points: i32) -> bool {
         points.abs() > self.max_estimate
     }
 
-    /// The points in words: what is beyond every estimate is a game won or lost, one point less for
-    /// each ply to its end.
+    /// The value of points: beyond the maximum of the heuristic they are a game won or lost, less one
+    /// point for each ply.
     pub(crate) fn value(self, points: i32) -> Value {
         let plies = || self.finished.abs_diff(points.abs());
         match points {
@@ -67,12 +68,11 @@ impl Scale {
     }
 }
 
-/// A player that looks a number of plies ahead, by its way to search.
+/// A depth-limited search algorithm.
 pub(crate) trait Algorithm: Send {
-    /// What the player is to do.
     fn parameters(&self) -> &DepthParameters;
 
-    /// Looks at the moves of the root in their order and reports what they are worth.
+    /// Searches the moves of the root in their order and adds their points to it.
     fn search<R: Rules, T: Trace>(
         &mut self,
         search: &mut DepthSearch<'_, R, T>,
@@ -102,7 +102,7 @@ impl<A: Algorithm> Agent for A {
     }
 }
 
-/// Decides by an algorithm, which tells the trace what it does.
+/// Runs an algorithm, which reports its nodes to the trace.
 fn run<T: Trace>(
     algorithm: &mut impl Algorithm,
     position: &Position,
@@ -125,9 +125,9 @@ fn run<T: Trace>(
     })
 }
 
-/// What is known of the moves at the root.
+/// The moves of the root with their points.
 pub(crate) struct Root {
-    /// The legal columns, the preferred one of equals first.
+    /// The legal columns in tie-break order.
     order: Vec<Column>,
     columns: Vec<Option<(i32, BoundKind)>>,
     best: Option<(Column, i32)>,
@@ -143,12 +143,12 @@ impl Root {
         Ok(Root { order, columns, best: None, pv: Vec::new() })
     }
 
-    /// The legal columns, the preferred one of equals first.
+    /// The legal columns in tie-break order.
     pub(crate) fn order(&self) -> Vec<Column> {
         self.order.clone()
     }
 
-    /// The same moves, none of which has been looked at, the best one first.
+    /// The same moves without points, the best one first.
     pub(crate) fn best_first(&self) -> Root {
         let mut order = self.order.clone();
         if let Some((best, _)) = self.best {
@@ -157,19 +157,19 @@ impl Root {
         Root { order, columns: vec![None; self.columns.len()], best: None, pv: Vec::new() }
     }
 
-    /// The points of the best move so far.
+    /// The points of the best move so far; -infinity without one.
     pub(crate) fn best_points(&self) -> i32 {
         self.best.map_or(-INFINITY, |(_, points)| points)
     }
 
-    /// Forgets the moves, before they are looked at once more.
+    /// Clears the points before another pass.
     pub(crate) fn forget(&mut self) {
         self.columns.fill(None);
         self.best = None;
     }
 
-    /// Takes note of what a move is worth and how play goes on after it; it is the best one if no
-    /// move before it was as good.
+    /// Adds a move with its points and the principal variation after it. It becomes the best move
+    /// if it has more points than those before it.
     pub(crate) fn add(&mut self, column: Column, points: i32, bound: BoundKind, rest: &[Column]) {
         self.columns[column.index()] = Some((points, bound));
         if points > self.best_points() {
@@ -178,25 +178,26 @@ impl Root {
         }
     }
 
-    /// Changes how play goes on, from the best move.
+    /// Replaces the principal variation.
     pub(crate) fn set_pv(&mut self, pv: Vec<Column>) {
         self.pv = pv;
     }
 
-    /// Takes note that the points of the best move are exact.
+    /// Marks the points of the best move as exact.
     pub(crate) fn settle(&mut self) {
         if let Some((column, points)) = self.best {
             self.columns[column.index()] = Some((points, BoundKind::Exact));
         }
     }
 
-    /// The legal columns of which nothing is known.
+    /// The legal columns without points.
     pub(crate) fn unknown(&self) -> Vec<Column> {
         let unknown = |column: &&Column| self.columns[column.index()].is_none();
         self.order.iter().filter(unknown).copied().collect()
     }
 
-    /// The decision; without any move looked at it is the preferred one and a guess.
+    /// The decision. If no move has points, it is the first in tie-break order with the heuristic
+    /// value of the root.
     fn decision(
         self,
         scale: Scale,
@@ -221,19 +222,18 @@ impl Root {
     }
 }
 
-/// A search under way. The algorithms are methods of it, each in a file of its own.
+/// A running search. The algorithms are its methods, each in a file of its own.
 ///
-/// Points are those of the side to move at the node (*negamax*): what is good for one side is as
-/// bad for the other, so each node takes the greatest of its children's points with the sign
-/// changed, and maximum and minimum need not be told apart.
+/// Points are those of the side to move at the node (*negamax*): a node has the maximum of its
+/// children's points with the sign changed.
 pub(crate) struct DepthSearch<'a, R: Rules, T: Trace> {
     heuristic: &'a Heuristic,
     scale: Scale,
-    /// The player at the root, for whom unfinished games are judged.
+    /// The player at the root, for whom the heuristic is asked.
     player: Player,
     /// The cells of each column, from the centre outwards: the order in which moves are tried.
     order: Vec<(Column, R::Bits)>,
-    /// The best line found from each ply on.
+    /// The principal variation from each ply on (*triangular PV table*).
     pv_table: Vec<Vec<Column>>,
     pub(crate) stats: SearchStats,
     pub(crate) stop: Stop,
@@ -257,7 +257,7 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
         }
     }
 
-    /// Enters a node, unless a limit says that the search is to end.
+    /// Enters a node, unless a limit is reached.
     #[inline]
     pub(crate) fn enter(&mut self, alpha: i32, beta: i32) -> Result<(), Stopped> {
         self.stop.check(self.stats.nodes)?;
@@ -266,7 +266,7 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
         Ok(())
     }
 
-    /// Leaves a node whose points were found by looking at its moves.
+    /// Leaves a node that was searched.
     #[inline]
     pub(crate) fn leave(&mut self, points: i32, alpha: i32, beta: i32) -> i32 {
         let bound = match points {
@@ -278,7 +278,7 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
         points
     }
 
-    /// The points of a node that is not to be searched: the game is over, or the horizon reached.
+    /// The points of a node that is not searched: the game is over or the horizon is reached.
     #[inline]
     pub(crate) fn leaf(&mut self, board: &Board<R>, depth: u32, ply: u32) -> Option<i32> {
         let (points, source) = if board.is_over() {
@@ -294,8 +294,8 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
         Some(points)
     }
 
-    /// One point less for each ply from the root, so that a won game is won by the shortest way
-    /// and a lost one lost by the longest.
+    /// The points of a finished game, less one for each ply from the root: fast wins and slow losses
+    /// are preferred.
     fn finished_points(&self, board: &Board<R>, ply: u32) -> i32 {
         let won = self.heuristic.finished() - ply as i32;
         match board.leader() {
@@ -311,13 +311,13 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
         if ply.is_multiple_of(2) { points } else { -points }
     }
 
-    /// The number of columns; full ones are passed over by [`child`](Self::child).
+    /// The number of columns; [`child`](Self::child) skips full ones.
     #[inline]
     pub(crate) fn move_count(&self) -> usize {
         self.order.len()
     }
 
-    /// The position after the move at a place in the order; `None` if the column is full.
+    /// The position after a move by its index in the order; `None` if the column is full.
     #[inline]
     pub(crate) fn child(&mut self, board: &Board<R>, place: usize) -> Option<(Column, Board<R>)> {
         let (column, cells) = self.order[place];
@@ -339,13 +339,13 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
         child
     }
 
-    /// The best line found from a ply on.
+    /// The principal variation from a ply on.
     pub(crate) fn pv(&self, ply: u32) -> &[Column] {
         &self.pv_table[ply as usize]
     }
 
-    /// Remembers that the best line from a ply on begins with a move and goes on as the line from
-    /// the next ply does.
+    /// Sets the principal variation from a ply on to a move followed by the variation of the next
+    /// ply.
     #[inline]
     pub(crate) fn extend_pv(&mut self, ply: u32, column: Column) {
         let (pvs, rest) = self.pv_table.split_at_mut(ply as usize + 1);
@@ -355,14 +355,13 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
         pv.extend_from_slice(&rest[0]);
     }
 
-    /// Forgets the best line from a ply on.
+    /// Clears the principal variation from a ply on.
     #[inline]
     pub(crate) fn clear_pv(&mut self, ply: u32) {
         self.pv_table[ply as usize].clear();
     }
 
-    /// Counts a cut-off and tells the trace which moves it spared: those at the places that have
-    /// not been tried.
+    /// Counts a cutoff and reports the pruned moves to the trace: those that were not tried.
     #[inline]
     pub(crate) fn prune_all_but(&mut self, board: &Board<R>, tried: impl Fn(usize) -> bool) {
         self.stats.cutoffs += 1;
@@ -373,7 +372,7 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
         self.trace.prune(|| spared.map(|(_, (column, _))| *column).collect());
     }
 
-    /// Counts a cut-off at the root and tells the trace which moves it spared.
+    /// Counts a cutoff at the root and reports the pruned moves to the trace.
     pub(crate) fn prune_root(&mut self, spared: Vec<Column>) {
         self.stats.cutoffs += 1;
         self.trace.prune(|| spared);
@@ -385,18 +384,18 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
         open.map(|(column, _)| *column).collect()
     }
 
-    /// Tells whoever watches what is known of the root.
-    pub(crate) fn tell(&self, root: &Root) {
+    /// Reports the result so far to the monitor.
+    pub(crate) fn report(&self, root: &Root) {
         let value = self.scale.value(root.best_points());
-        self.stop.tell(self.stats.nodes, self.stats.depth, value, &root.pv);
+        self.stop.report(self.stats.nodes, self.stats.depth, value, &root.pv);
     }
 
-    /// Whether points are those of a game that was seen to its end.
+    /// Whether points are those of a finished game.
     pub(crate) fn is_proven(&self, points: i32) -> bool {
         self.scale.is_proven(points)
     }
 
-    /// What the evaluation says of the root.
+    /// The heuristic value of the root.
     pub(crate) fn evaluate(&self, board: &Board<R>) -> i32 {
         self.estimate(board, 0)
     }

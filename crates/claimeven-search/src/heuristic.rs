@@ -1,8 +1,8 @@
-//! What an unfinished game is worth to a search that can look no further.
+//! Heuristic evaluation of unfinished games, for depth-limited searches.
 
-use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::{fmt, io};
 
 use claimeven_game::{Bits, Board, Player, Rules, Ruleset, Setup};
 use serde::Deserialize;
@@ -10,16 +10,27 @@ use serde::Deserialize;
 use crate::groups::OpenGroups;
 use crate::influence::influence_points;
 
-/// The points of a position, seen from one of the players.
+/// A heuristic evaluation: the points of an unfinished game for one of the players.
 ///
-/// The weights of the named ones are those of the programs that they are known from. Those do
-/// not count both players alike: a search asks for the points of the player it thinks for, whoever
-/// is to move.
+/// The weights of the built-in ones are those of the programs after which they are named. Most do
+/// not treat both players alike, so a search always asks for the points of the player at its root,
+/// whoever is to move.
+///
+/// ```
+/// use claimeven_game::{Board, Player, Position, Setup, with_board};
+/// use claimeven_search::Heuristic;
+///
+/// let galli: Heuristic = "galli".parse()?;
+/// let position = Position::from_moves(Setup::STANDARD, "4")?;
+/// let points = with_board!(position, board => galli.points(&board, Player::First));
+/// assert_eq!(points, 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heuristic {
     name: String,
     estimate: Estimate,
-    /// What a won game is worth.
+    /// The points of a won game.
     finished: i32,
 }
 
@@ -31,25 +42,26 @@ enum Estimate {
     Nothing,
 }
 
-/// Points for groups by what they lack, and for discs in the centre.
+/// Points for groups by their number of empty cells, and for discs in the centre.
 ///
-/// In the classical game a group that is one short has three own discs and an empty cell.
+/// In the classical game a group that is one short has three own discs and one empty cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Weights {
     /// The player's own groups.
     pub own: GroupWeights,
-    /// The other player's groups; what counts against the player is negative.
+    /// The opponent's groups; points against the player are negative.
     pub other: GroupWeights,
-    /// Each own disc in the centre column, or in the two of a board with an even number.
+    /// Each own disc in the centre column, or in the two centre columns of a board with an even
+    /// number of columns.
     pub centre: i32,
 }
 
-/// Points for each group that the other player has no disc in.
+/// Points for each group without a disc of the other player.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GroupWeights {
-    /// A line.
+    /// All cells taken.
     pub complete: i32,
     /// All but one cell taken.
     pub one_short: i32,
@@ -57,10 +69,10 @@ pub struct GroupWeights {
     pub two_short: i32,
 }
 
-/// The points that stand for infinity: more than any evaluation gives.
+/// More points than any heuristic gives.
 const INFINITE: i32 = 1_000_000_000;
 
-/// The evaluations that are data, with what they give for a finished game.
+/// The built-in heuristics that are weights, with the points of a won game.
 const WEIGHTS: [(&str, i32, Weights); 4] = [
     (
         "sawwan",
@@ -100,7 +112,7 @@ const WEIGHTS: [(&str, i32, Weights); 4] = [
     ),
 ];
 
-/// The evaluations that are code, with what they give for a finished game.
+/// The built-in heuristics that are functions, with the points of a won game.
 const FUNCTIONS: [(&str, i32, Estimate); 3] = [
     ("runs", 1_000_000, Estimate::Runs),
     ("terminal", 1_000, Estimate::Nothing),
@@ -108,13 +120,13 @@ const FUNCTIONS: [(&str, i32, Estimate); 3] = [
 ];
 
 impl Heuristic {
-    /// The names of the built-in evaluations.
+    /// The names of the built-in heuristics.
     pub fn names() -> impl Iterator<Item = &'static str> {
         let weights = WEIGHTS.iter().map(|(name, ..)| *name);
         weights.chain(FUNCTIONS.iter().map(|(name, ..)| *name))
     }
 
-    /// The built-in evaluation of that name.
+    /// The built-in heuristic of that name.
     pub fn named(name: &str) -> Option<Heuristic> {
         let weights = WEIGHTS
             .into_iter()
@@ -127,7 +139,7 @@ impl Heuristic {
     /// Reads weights from a TOML file.
     ///
     /// ```toml
-    /// finished = 10000000   # a won game; may be left out
+    /// finished = 10000000   # a won game; optional
     /// centre = 3
     /// own = { complete = 100, one_short = 5, two_short = 2 }
     /// other = { one_short = -4 }
@@ -135,7 +147,7 @@ impl Heuristic {
     pub fn from_file(path: &Path) -> Result<Heuristic, HeuristicError> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path)
-            .map_err(|error| HeuristicError { name: name.clone(), reason: error.to_string() })?;
+            .map_err(|source| HeuristicError::Read { path: path.to_owned(), source })?;
         Heuristic::from_toml(name, &text)
     }
 
@@ -160,31 +172,31 @@ impl Heuristic {
             Ok(file) => file,
             Err(error) => {
                 let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count());
-                let place = line.map_or(String::new(), |line| format!("line {line}: "));
-                let reason = format!("{place}{}", error.message().replace('\n', " "));
-                return Err(HeuristicError { name, reason });
+                let reason = error.message().replace('\n', " ");
+                return Err(HeuristicError::Invalid { name, line, reason });
             }
         };
         let File { finished, centre, own, other } = file;
         if !(1_000..=INFINITE).contains(&finished) {
             let reason = format!("finished = {finished} is not between 1000 and {INFINITE}");
-            return Err(HeuristicError { name, reason });
+            return Err(HeuristicError::Invalid { name, line: None, reason });
         }
         let estimate = Estimate::Groups(Weights { own, other, centre });
         Ok(Heuristic { name, estimate, finished })
     }
 
-    /// Its name, or the file it was read from.
+    /// The name, or the file it was read from.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What a won game is worth, before the plies to it are taken off.
+    /// The points of a won game, from which the plies to it are subtracted.
     pub fn finished(&self) -> i32 {
         self.finished
     }
 
-    /// What an unfinished game is worth to a player: less than a won one, more than a lost one.
+    /// The points of an unfinished game for a player: fewer than those of a won game, more than
+    /// those of a lost one.
     #[inline]
     pub fn points<R: Rules>(&self, board: &Board<R>, player: Player) -> i32 {
         let (own, other) = (board.discs(player), board.discs(player.opponent()));
@@ -194,11 +206,11 @@ impl Heuristic {
             Estimate::Influence => influence_points(board, player),
             Estimate::Nothing => return 0,
         };
-        let most = i64::from(self.max_estimate(board.rules().setup()));
-        points.clamp(-most, most) as i32
+        let max = i64::from(self.max_estimate(board.rules().setup()));
+        points.clamp(-max, max) as i32
     }
 
-    /// The most that is ever said of an unfinished game: less than of one won with the last disc.
+    /// The maximum for an unfinished game: less than a game won with the last disc.
     #[inline]
     pub(crate) fn max_estimate(&self, setup: Setup) -> i32 {
         self.finished - setup.cells() as i32 - 1
@@ -228,7 +240,7 @@ impl Weights {
     }
 }
 
-/// The centre column, or both of a board with an even number of them.
+/// The centre column, or both of them on a board with an even number of columns.
 #[inline]
 fn centre<R: Rules>(rules: R) -> R::Bits {
     let (cols, stride) = (u32::from(rules.setup().cols()), rules.stride());
@@ -239,8 +251,7 @@ fn centre<R: Rules>(rules: R) -> R::Bits {
 /// For each empty cell and each player 100^(n-1), where n is the longest run of the player's
 /// discs that ends beside the cell; own cells less the other's.
 ///
-/// Runs as long as a line and longer count as one disc less than a line: that is what the cell
-/// would complete.
+/// Longer runs count as one disc short of a connection: that is what the cell would complete.
 fn run_points<R: Rules>(rules: R, own: R::Bits, other: R::Bits) -> i64 {
     let empty = rules.cells() & !(own | other);
     let longest = u32::from(rules.setup().connect()) - 1;
@@ -282,34 +293,58 @@ impl fmt::Display for Heuristic {
 impl FromStr for Heuristic {
     type Err = HeuristicError;
 
-    /// A built-in name, or the path of a TOML file.
+    /// Parses the name of a built-in heuristic. Weights in a file are read by
+    /// [`Heuristic::from_file`].
     fn from_str(text: &str) -> Result<Heuristic, HeuristicError> {
-        if let Some(heuristic) = Heuristic::named(text) {
-            return Ok(heuristic);
-        }
-        let path = Path::new(text);
-        if path.extension().is_some_and(|extension| extension == "toml") {
-            return Heuristic::from_file(path);
-        }
-        let names: Vec<&str> = Heuristic::names().collect();
-        let reason = format!("no such evaluation (there are {} and .toml files)", names.join(", "));
-        Err(HeuristicError { name: text.to_owned(), reason })
+        Heuristic::named(text).ok_or_else(|| HeuristicError::Unknown(text.to_owned()))
     }
 }
 
-/// An evaluation that cannot be used, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeuristicError {
-    /// The name or the file.
-    pub name: String,
-    /// Why it cannot be used.
-    pub reason: String,
+/// Why a heuristic cannot be used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum HeuristicError {
+    /// No built-in heuristic has this name.
+    Unknown(String),
+    /// The file cannot be read.
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The weights are not valid.
+    Invalid {
+        /// The file.
+        name: String,
+        /// The line of the error, if it has one.
+        line: Option<usize>,
+        /// What is wrong.
+        reason: String,
+    },
 }
 
 impl fmt::Display for HeuristicError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.name, self.reason)
+        match self {
+            HeuristicError::Unknown(name) => {
+                let names: Vec<&str> = Heuristic::names().collect();
+                write!(f, "unknown evaluation '{name}' (available: {})", names.join(", "))
+            }
+            HeuristicError::Read { path, source } => write!(f, "{}: {source}", path.display()),
+            HeuristicError::Invalid { name, line: Some(line), reason } => {
+                write!(f, "{name}: line {line}: {reason}")
+            }
+            HeuristicError::Invalid { name, line: None, reason } => write!(f, "{name}: {reason}"),
+        }
     }
 }
 
-impl std::error::Error for HeuristicError {}
+impl std::error::Error for HeuristicError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            HeuristicError::Read { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

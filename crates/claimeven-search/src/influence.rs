@@ -1,14 +1,14 @@
-//! The influence map: which cells matter to whom.
+//! The influence map: how much each empty cell matters to either player.
 //!
-//! Every group that only one player has discs in radiates onto its empty cells: the fewer cells
-//! it lacks, the more. So each empty cell carries an influence of either player, as cells of a
-//! strategy game's map carry that of armies around them.
+//! Every group with discs of only one player adds influence to its empty cells, the more the fewer
+//! of them it has. Influence maps come from strategy games, where they show which army controls
+//! which part of the map.
 //!
 //! ```text
 //!   .  .  .  .  .  .  .
 //!   .  .  .  .  .  .  .          X threatens both ends of its row of three: they
-//!   .  .  .  .  .  .  .          shine for X. The cell above each end shines less,
-//!   .  .  .  .  .  .  .          for a diagonal that is two discs short.
+//!   .  .  .  .  .  .  .          have the most influence of X. The cells above them
+//!   .  .  .  .  .  .  .          have less, for diagonals that are two discs short.
 //!   .  .  O  O  .  .  .
 //!   *  X  X  X  *  .  O
 //! ```
@@ -31,25 +31,25 @@ use crate::tie_break::TieBreak;
 pub struct Influence {
     /// Which of several equally good moves is played.
     pub tie_break: TieBreak,
-    /// What chooses where the tie rule does not.
+    /// The seed for ties that the rule leaves open.
     pub seed: u64,
 }
 
-/// What a cell's influence is worth, to the player it belongs to and as a field of the other.
+/// Points for the influence of a cell.
 struct CellWeights {
-    /// The cell completes a line.
+    /// The cell completes a group.
     one_short: i32,
-    /// The cell and another one complete a line.
+    /// The cell and another one complete a group.
     two_short: i32,
 }
 
-/// Taking a cell for one's own lines: a win ends the game.
+/// Taking a cell of one's own groups: a win ends the game.
 const TAKE: CellWeights = CellWeights { one_short: 1_000_000, two_short: 12 };
-/// Taking a cell from the other's lines: a loss is to be averted before all but a win.
+/// Taking a cell of the opponent's groups: a threat is blocked unless there is a win.
 const DENY: CellWeights = CellWeights { one_short: 50_000, two_short: 10 };
-/// Opening a cell for the other's lines: that would lose at once.
+/// Making a cell of the opponent's groups playable: that loses at once.
 const OPEN: CellWeights = CellWeights { one_short: -2_000, two_short: -4 };
-/// Opening a cell of one's own lines, which the other can then take.
+/// Making a cell of one's own groups playable, so that the opponent can block it.
 const SPOIL: CellWeights = CellWeights { one_short: -60, two_short: -2 };
 
 impl Agent for Influence {
@@ -78,7 +78,7 @@ impl Agent for Influence {
     }
 }
 
-/// What the map says of playing in a column.
+/// The points of a move.
 fn column_points<R: Rules>(board: &Board<R>, column: Column) -> i32 {
     let (own, other) = (board.own(), board.other());
     let cell = board.open() & board.rules().column(column);
@@ -98,7 +98,7 @@ fn column_points<R: Rules>(board: &Board<R>, column: Column) -> i32 {
         + room
 }
 
-/// How many groups go through a cell that the other player has no disc in; most in the centre.
+/// The number of groups through a cell without a disc of the opponent; largest in the centre.
 fn room<R: Rules>(rules: R, cell: R::Bits, other: R::Bits) -> u32 {
     let through = |direction| {
         let groups = rules.lines(rules.cells() & !other, direction);
@@ -107,13 +107,13 @@ fn room<R: Rules>(rules: R, cell: R::Bits, other: R::Bits) -> u32 {
     rules.directions().into_iter().map(through).sum()
 }
 
-/// How many of the groups in one direction go through a cell.
+/// The number of groups of one direction through a cell.
 fn count_through<R: Rules>(rules: R, groups: R::Bits, direction: u32, cell: R::Bits) -> u32 {
     let steps = 0..u32::from(rules.setup().connect());
     steps.map(|step| (groups & cell.shifted_down(step * direction)).count()).sum()
 }
 
-/// How many of the selected groups go through a cell.
+/// The number of selected groups through a cell.
 fn groups_through<R: Rules>(
     rules: R,
     cell: R::Bits,
@@ -128,7 +128,7 @@ fn groups_through<R: Rules>(
     rules.directions().into_iter().map(through).sum()
 }
 
-/// What a group radiates onto its empty cells, by their height above the discs of their column.
+/// The influence of a group on its empty cells, by their height above the discs of their column.
 struct Radiation {
     one_short: CellFactors,
     two_short: CellFactors,
@@ -141,8 +141,8 @@ struct CellFactors {
     next: i64,
     /// Higher up.
     high: i64,
-    /// In addition, where the cell is not open and its row is one that falls to the player when
-    /// both sides fill the columns in turn.
+    /// In addition, if the cell is not playable yet and its row is the player's by *claimeven*: the
+    /// rows that the player gets when both sides fill the columns in turn.
     claimed: i64,
 }
 
@@ -151,7 +151,7 @@ const RADIATION: Radiation = Radiation {
     two_short: CellFactors { open: 6, next: 4, high: 3, claimed: 2 },
 };
 
-/// The whole map: the player's influence less the other's.
+/// The sum of the map: the player's influence minus the opponent's.
 pub(crate) fn influence_points<R: Rules>(board: &Board<R>, player: Player) -> i64 {
     let rules = board.rules();
     let empty = rules.cells() & !board.filled();
@@ -186,8 +186,8 @@ pub(crate) fn influence_points<R: Rules>(board: &Board<R>, player: Player) -> i6
     sum(player) - sum(player.opponent())
 }
 
-/// The rows that fall to a player when the columns fill up in turn, each disc on the other's:
-/// the odd ones to the first player, the even ones to the second, on boards with an even number.
+/// The rows of a player by *claimeven*, on boards with an even number of rows: the odd ones are the
+/// first player's, the even ones the second player's.
 fn claimed_rows<R: Rules>(rules: R, player: Player) -> R::Bits {
     let rows = u32::from(rules.setup().rows());
     if !rows.is_multiple_of(2) {

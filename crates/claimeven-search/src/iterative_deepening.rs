@@ -1,29 +1,31 @@
-//! The timed search: one ply deeper and deeper, until the time is up.
+//! Iterative deepening: searches to depth 1, 2, 3 and so on until a limit is reached.
 
 use claimeven_game::{Board, Rules};
+use claimeven_solver::Stopped;
 
 use crate::agent::BoundKind;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
-use crate::stop::Stopped;
 use crate::transposition_table::TranspositionTable;
 use crate::tree::Trace;
 
-/// Searches one ply deep, then two, and so on (*iterative deepening*), and plays what the deepest
-/// search has found when the time is up, a win or a loss is proven or the game's end is in sight.
+/// Iterative deepening with aspiration windows.
 ///
-/// Each search begins with the best move of the one before and expects its points to be near
-/// those of the one before (*aspiration window*); where they are not, it is done again without
-/// that expectation.
+/// Searches to depth 1, then 2, and so on, until a limit is reached, a win or a loss is proven or
+/// the search has reached the end of the game. It plays the best move of the deepest search. A move
+/// that an unfinished iteration has proven better than the previous best move counts as well.
+///
+/// Each iteration starts with the best move of the previous one and a window of 50 points on either
+/// side of its value; if the value is outside, the iteration is repeated with an open window.
 pub struct IterativeDeepening {
     parameters: DepthParameters,
     table: TranspositionTable,
 }
 
-/// How far the points may be from those of the search before.
+/// Half the width of the aspiration window.
 const ASPIRATION: i32 = 50;
 
 impl IterativeDeepening {
-    /// A player with an empty table of at most so many megabytes.
+    /// A player with an empty transposition table of at most `table_mb` MiB.
     pub fn new(parameters: DepthParameters, table_mb: u32) -> IterativeDeepening {
         IterativeDeepening { parameters, table: TranspositionTable::new(table_mb) }
     }
@@ -51,12 +53,11 @@ impl Algorithm for IterativeDeepening {
                 let end = search.iteration(table, board, depth, (alpha, beta), &mut deeper);
                 guess = deeper.best_points();
                 let is_inside = alpha < guess && guess < beta;
-                // What a search has found before its end is better than what it began with.
+                // The previous best move is searched first, so a partial result is no worse than it.
                 if is_inside {
                     *root = deeper;
                 }
                 match end {
-                    Err(Stopped) if depth > 1 => return Ok(()),
                     Err(Stopped) => return Err(Stopped),
                     Ok(()) if is_inside => break,
                     Ok(()) if guess <= alpha => alpha = -INFINITY,
@@ -64,7 +65,7 @@ impl Algorithm for IterativeDeepening {
                 }
             }
             search.stats.depth = depth;
-            search.tell(root);
+            search.report(root);
             if search.is_proven(guess) {
                 break;
             }
@@ -74,7 +75,7 @@ impl Algorithm for IterativeDeepening {
 }
 
 impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
-    /// The moves of the root to one depth.
+    /// Searches the moves of the root to one depth.
     fn iteration(
         &mut self,
         table: &mut TranspositionTable,

@@ -1,4 +1,4 @@
-//! Opponents for people, from a child's first game to perfect play.
+//! Ten levels of play for human opponents, from a first game to perfect play.
 
 use claimeven_game::{Column, Position, Ruleset, Setup};
 use claimeven_solver::Options;
@@ -12,9 +12,9 @@ use crate::tie_break::{TieBreak, generator};
 
 /// An opponent of one of ten strengths.
 ///
-/// It judges every move as well as its sight allows, and then chooses with a temperature: of two
-/// moves, one that is `n` points better is `e^(n / temperature)` times as likely. So its mistakes
-/// are small ones mostly, and it never plays just anywhere.
+/// It evaluates every move, by search or by the exact solver, and samples one with a softmax: a move
+/// that is `n` points better is `e^(n / temperature)` times as likely. So small mistakes are far
+/// more frequent than blunders.
 pub struct Level {
     style: &'static Style,
     seed: u64,
@@ -25,26 +25,26 @@ pub struct Level {
 /// How a level plays.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Style {
-    /// What people are told.
+    /// The description for users.
     pub about: &'static str,
-    /// What it can see.
+    /// How it evaluates moves.
     pub sight: Sight,
-    /// How much it errs; 0 is never.
+    /// The softmax temperature; 0 always plays the best move.
     pub temperature: f64,
-    /// The chance that it overlooks a move that wins at once, or one that averts such a win.
+    /// The probability of overlooking an immediate win or an immediate threat.
     pub oversight: f64,
 }
 
-/// What a level can see.
+/// How a level evaluates moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sight {
-    /// So many plies ahead.
+    /// By a search of so many plies.
     Plies(u32),
-    /// The exact scores, or some plies where those are out of reach.
+    /// By exact scores, or by search on boards that are too large to solve.
     Exact {
-        /// How many plies.
+        /// The depth of that search.
         otherwise: u32,
-        /// The temperature, which is then one of points and not of exact scores.
+        /// The temperature with that search, in points of the heuristic.
         temperature: f64,
     },
 }
@@ -76,19 +76,19 @@ pub const LEVELS: [Style; 10] = [
         oversight: 0.0,
     },
     Style {
-        about: "thinks four plies ahead, with a few inaccuracies",
+        about: "searches four plies ahead, with occasional inaccuracies",
         sight: Sight::Plies(4),
         temperature: 2.3,
         oversight: 0.0,
     },
     Style {
-        about: "thinks six plies ahead: a good club player",
+        about: "searches six plies ahead: a good club player",
         sight: Sight::Plies(6),
         temperature: 0.9,
         oversight: 0.0,
     },
     Style {
-        about: "knows how every move ends, but is easily distracted",
+        about: "knows the exact value of every move, but is easily distracted",
         sight: Sight::Exact { otherwise: 7, temperature: 0.7 },
         temperature: 1.55,
         oversight: 0.0,
@@ -100,7 +100,7 @@ pub const LEVELS: [Style; 10] = [
         oversight: 0.0,
     },
     Style {
-        about: "a master who errs once or twice a game",
+        about: "a master who makes one or two mistakes a game",
         sight: Sight::Exact { otherwise: 9, temperature: 0.3 },
         temperature: 0.72,
         oversight: 0.0,
@@ -113,23 +113,23 @@ pub const LEVELS: [Style; 10] = [
     },
 ];
 
-/// The most that points can differ: a move that loses at once is no worse than that.
+/// Points are clamped to this, so that an immediate loss is no worse.
 const MAX_POINTS: f64 = 60.0;
 
-/// The table of the strongest level where it has to search, in megabytes.
+/// The transposition table of the strongest level in MiB, where it searches.
 const TABLE_MB: u32 = 64;
 
-/// How much less likely a move is for each column that it is further from the centre: people do
-/// not begin in a corner.
+/// The decrease of a move's log-probability for each column from the centre: people rarely start at
+/// the edge.
 const CENTRE_PULL: f64 = 0.5;
 
 impl Level {
-    /// The opponent of a strength from 1 to 10; `None` for other numbers.
+    /// The opponent of a level from 1 to 10; `None` for other numbers.
     pub fn new(number: usize, options: Options, seed: u64) -> Option<Level> {
         let style = LEVELS.get(number.checked_sub(1)?)?;
         let (Sight::Plies(depth) | Sight::Exact { otherwise: depth, .. }) = style.sight;
         let parameters = DepthParameters { depth, seed, ..DepthParameters::default() };
-        // Without mistakes only the best move is of interest.
+        // With temperature 0 only the best move matters.
         let search: Box<dyn Agent> = if style.temperature > 0.0 {
             Box::new(AlphaBeta { parameters, every_move: true })
         } else {
@@ -139,7 +139,7 @@ impl Level {
         Some(Level { style, seed, search, perfect })
     }
 
-    /// Whether exact scores of a game are within reach: of boards no larger than the classical one.
+    /// Whether exact scores are within reach: on boards no larger than the standard one.
     fn is_solvable(setup: Setup) -> bool {
         Perfect::check(setup).is_ok()
             && (setup.ruleset() == Ruleset::Lines || setup.cells() <= Setup::STANDARD.cells())
@@ -148,7 +148,7 @@ impl Level {
 
 impl Agent for Level {
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
-        // 1. What every move is worth.
+        // 1. Evaluate every move.
         let (exact, temperature) = match self.style.sight {
             Sight::Exact { temperature, .. } if !Level::is_solvable(position.setup()) => {
                 (false, temperature)
@@ -167,7 +167,7 @@ impl Agent for Level {
             .filter_map(|(column, known)| Some((column, points(known.as_ref()?.value, position))))
             .collect();
 
-        // 2. A win or a block may be overlooked.
+        // 2. An immediate win or threat may be overlooked.
         let mut random = generator(position, self.seed);
         let overlooks = random.f64() < self.style.oversight;
         if overlooks {
@@ -178,7 +178,7 @@ impl Agent for Level {
             return Ok(decision);
         }
 
-        // 3. The better a move, the likelier it is.
+        // 3. Sample a move by softmax.
         let best = moves.iter().map(|(_, points)| *points).fold(f64::NEG_INFINITY, f64::max);
         let weight = |&(column, points): &(Column, f64)| {
             let distance = f64::from(column.distance_from_centre(position.setup())) / 2.0;
@@ -199,7 +199,7 @@ impl Agent for Level {
     }
 }
 
-/// What an estimate is worth as a number: anything seen to its end is as much as an estimate can be.
+/// The points of a heuristic value; proven wins and losses have the maximum.
 fn estimated_points(value: Value, _: &Position) -> f64 {
     match value {
         Value::Win(_) => MAX_POINTS,
@@ -208,7 +208,7 @@ fn estimated_points(value: Value, _: &Position) -> f64 {
     }
 }
 
-/// The exact score of a move, which is greater the sooner a game is won.
+/// The exact score of a move.
 fn exact_points(value: Value, position: &Position) -> f64 {
     let empty = f64::from(position.setup().cells() - position.ply());
     match value {

@@ -1,10 +1,11 @@
-//! Players of Connect Four by search, on any board and in both rulesets.
+//! Computer players for Connect Four, on any board and in both rulesets.
 //!
-//! - [`Agent`] is what every player is: it makes a [`Decision`] within [`Limits`].
+//! - [`Agent`] is the interface of all players: it makes a [`Decision`] within [`Limits`].
 //! - [`Random`], [`Minimax`], [`AlphaBeta`], [`Mtdf`], [`IterativeDeepening`], [`Influence`], [`Mcts`],
 //!   [`Perfect`] and [`Level`] are the players.
-//! - [`Heuristic`] judges positions for the searches that stop at a horizon.
-//! - [`Tree`] is what a search looked at, for drawings; [`SearchMonitor`] what it has found while it runs.
+//! - [`Heuristic`] evaluates positions at the horizon of a depth-limited search.
+//! - [`Tree`] is a recorded search tree; [`SearchMonitor`] shows the progress of a running search.
+//! - [`RandomGames`] samples positions by random play.
 //!
 //! ```
 //! use claimeven_game::{Position, Setup};
@@ -30,6 +31,7 @@ mod monitor;
 mod mtdf;
 mod perfect;
 mod random;
+mod random_game;
 mod recorder;
 mod stop;
 mod tie_break;
@@ -49,5 +51,6 @@ pub use monitor::{SearchInfo, SearchMonitor};
 pub use mtdf::Mtdf;
 pub use perfect::Perfect;
 pub use random::Random;
-pub use tie_break::TieBreak;
+pub use random_game::{RandomGameError, RandomGames};
+pub use tie_break::{TieBreak, UnknownTieBreak};
 pub use tree::{Content, Node, Source, Tree, Walk};

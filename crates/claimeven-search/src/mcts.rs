@@ -1,4 +1,4 @@
-//! Monte Carlo tree search: the value of a move by the results of random games.
+//! Monte Carlo tree search with UCB1 (UCT) and random playouts.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -15,32 +15,34 @@ use crate::stop::Stop;
 use crate::tie_break::{TieBreak, generator};
 use crate::tree::{Content, Node as DrawnNode, Tree, Walk};
 
-/// Plays the move that most simulated games began with.
+/// Monte Carlo tree search (UCT): plays the most visited move.
 ///
 /// A simulation has four steps: *selection* walks down the tree along the moves with the greatest
 /// upper confidence bound (UCB1), *expansion* adds the moves after a leaf, *simulation* plays a
-/// random game from there, and *back-propagation* adds its result to the nodes of the walk.
+/// random game from there, and *backpropagation* adds its result to the nodes of the walk. Proven
+/// wins and losses are backed up as in MCTS-Solver (Winands, Björnsson and Saito).
 ///
-/// It remembers its tree: when the next position is in it, the search goes on from there.
+/// The tree is kept between moves: if the next position is one or two moves from the previous one,
+/// the search continues with that part of it.
 pub struct Mcts {
     parameters: MctsParameters,
     tree: Option<GameTree>,
 }
 
-/// What an [`Mcts`] is to do.
+/// The parameters of [`Mcts`].
 #[derive(Clone, Debug)]
 pub struct MctsParameters {
-    /// How many games to simulate for a move.
+    /// Simulations per move.
     pub simulations: u64,
-    /// How long to think at most.
+    /// The time limit per move.
     pub time: Option<Duration>,
-    /// How much to explore: the factor of the confidence interval.
+    /// The exploration constant: the factor of the confidence interval.
     pub exploration: f64,
-    /// Whether positions that are won or lost by force are recognised as such (*MCTS-solver*).
+    /// Whether forced wins and losses are proven (MCTS-Solver).
     pub proofs: bool,
     /// Which of several equally good moves is played.
     pub tie_break: TieBreak,
-    /// Where the random games come from.
+    /// The seed of the playouts.
     pub seed: u64,
 }
 
@@ -57,13 +59,24 @@ impl Default for MctsParameters {
     }
 }
 
-/// Simulations between two words to whoever watches: some milliseconds.
-const TELL_INTERVAL: u64 = 256;
+/// Simulations between two reports to a monitor: some milliseconds.
+const REPORT_INTERVAL: u64 = 256;
+
+/// Simulations between two looks at the clock: some tens of microseconds.
+const CLOCK_INTERVAL: u64 = 16;
+
+/// Nodes of a tree: about 1 GiB. A full tree is not expanded any more; simulations go on.
+const MAX_NODES: usize = 1 << 24;
 
 impl Mcts {
-    /// A player that has seen nothing yet.
+    /// A player with an empty tree.
     pub fn new(parameters: MctsParameters) -> Mcts {
         Mcts { parameters, tree: None }
+    }
+
+    /// Drops the tree, so that the next decision does not depend on earlier ones.
+    pub fn forget(&mut self) {
+        self.tree = None;
     }
 
     fn search(
@@ -75,7 +88,8 @@ impl Mcts {
         if position.outcome().is_some() {
             return Err(AgentError::GameOver);
         }
-        let kept = self.tree.take().and_then(|tree| tree.moved_to(position));
+        let stop = Stop::new(limits, self.parameters.time);
+        let kept = self.tree.take().and_then(|tree| tree.moved_to(position, &stop));
         let tree = self.tree.insert(kept.unwrap_or_else(|| GameTree::new(position)));
         let mut simulator = Simulator {
             tree,
@@ -84,27 +98,30 @@ impl Mcts {
             path: Vec::new(),
             walks,
         };
-        let mut stop = Stop::new(limits, self.parameters.time);
         let wanted = self.parameters.simulations.min(limits.simulations.unwrap_or(u64::MAX)).max(1);
         let order = self.parameters.tie_break.order(position, self.parameters.seed);
         let (mut done, mut stopped) = (0, false);
         while done < wanted && simulator.tree.nodes[0].proof.is_none() {
-            stopped = done > 0 && stop.check(done).is_err();
-            if stopped {
+            // The first simulation adds the moves of the root, without which nothing is decided.
+            let is_due = done.is_multiple_of(CLOCK_INTERVAL)
+                || limits.nodes.is_some_and(|nodes| done >= nodes);
+            stopped = done > 0 && is_due && stop.check_now(done).is_err();
+            if stopped || simulator.tree.nodes[0].visits == u32::MAX {
+                stopped = true;
                 break;
             }
             with_board!(position, board => simulator.simulate(board));
             done += 1;
-            if done.is_multiple_of(TELL_INTERVAL) && limits.monitor.is_some() {
+            if done.is_multiple_of(REPORT_INTERVAL) && limits.monitor.is_some() {
                 let Decision { value, pv, .. } = simulator.tree.decision(&order);
-                stop.tell(done, 0, value, &pv);
+                stop.report(done, 0, value, &pv);
             }
         }
         let decision = tree.decision(&order);
-        stop.tell(done, 0, decision.value, &decision.pv);
+        stop.report(done, 0, decision.value, &decision.pv);
         Ok(Decision {
             stats: SearchStats {
-                nodes: tree.nodes.iter().filter(|node| node.visits > 0).count() as u64,
+                nodes: tree.visited,
                 leaves: done,
                 simulations: done,
                 ..SearchStats::default()
@@ -134,19 +151,19 @@ impl Agent for Mcts {
     }
 }
 
-/// What simulated games from a position have shown.
-///
-/// Positions are not kept: each walk plays its moves on a board of its own.
+/// The search tree. It has no positions: each walk plays its moves on a board of its own.
 struct GameTree {
     position: Position,
     nodes: Vec<Node>,
+    /// Nodes with at least one visit.
+    visited: u64,
 }
 
-/// A move, and what came of it for the player who made it.
+/// A move, with its results for the player who made it.
 #[derive(Clone)]
 struct Node {
     column: Column,
-    /// The moves after it stand together in the tree.
+    /// The replies, which are consecutive nodes.
     children: Range<u32>,
     visits: u32,
     /// Two for each game won, one for each drawn.
@@ -154,7 +171,7 @@ struct Node {
     proof: Option<Proof>,
 }
 
-/// A result that no reply can change, and the plies to it.
+/// A proven result, and the plies to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Proof {
     /// Two for a win, one for a draw, none for a loss.
@@ -168,13 +185,13 @@ impl Proof {
         Proof { half_points, plies: 0 }
     }
 
-    /// What is best for whoever can choose: a win soon, else a draw, else a loss late.
+    /// The order of preference: fast wins, draws, slow losses.
     fn rank(self) -> (u64, i64) {
         let plies = i64::from(self.plies);
         (self.half_points, if self.half_points == 2 { -plies } else { plies })
     }
 
-    /// The same result for the move before, which the other player made.
+    /// The same result for the preceding move, which the opponent made.
     fn before(self) -> Proof {
         Proof { half_points: 2 - self.half_points, plies: self.plies + 1 }
     }
@@ -185,8 +202,8 @@ impl Node {
         Node { column, children: 0..0, visits: 0, half_points: 0, proof: None }
     }
 
-    /// The mean result, or what is proven, for the player who made the move; plies are counted from
-    /// so many levels above.
+    /// The mean or proven result for the player who made the move. Plies are counted from the node
+    /// `level` plies above.
     fn value(&self, level: u32) -> Value {
         match self.proof {
             Some(Proof { half_points: 2, plies }) => Value::Win(plies + level),
@@ -203,7 +220,7 @@ impl Node {
         self.half_points as f64 / (2.0 * f64::from(self.visits))
     }
 
-    /// How good a choice the move is in the end: proven results count before visits.
+    /// The order of the final choice: proven results count before visits.
     fn rank(&self) -> (i8, i64) {
         match self.proof.map(Proof::rank) {
             Some((2, plies)) => (1, plies),
@@ -213,24 +230,23 @@ impl Node {
     }
 }
 
-/// A simulation as it is remembered for drawings: where it left the tree, and what the player who
-/// had moved there got of it, two for a win and one for a draw.
+/// A simulation as it is recorded for drawings: where it left the tree, and its result for the
+/// player who had moved there (2 for a win, 1 for a draw).
 struct GameWalk {
     node: u32,
     half_points: u8,
 }
 
-/// Simulations that are remembered at most.
+/// Simulations that are recorded at most.
 const MAX_WALKS: usize = 1 << 20;
 
-/// One simulation after the other.
 struct Simulator<'a> {
     tree: &'a mut GameTree,
     parameters: &'a MctsParameters,
     random: Rng,
     /// The nodes of the walk, from the root.
     path: Vec<usize>,
-    /// What is remembered of all walks, where somebody wants to see them.
+    /// The recorded simulations, if the tree is to be drawn.
     walks: Option<&'a mut Vec<GameWalk>>,
 }
 
@@ -247,7 +263,8 @@ impl Simulator<'_> {
         }
 
         // 2. Expansion: a leaf that has been visited before gets its moves, and one is tried.
-        if (node == 0 || self.tree.nodes[node].visits > 0) && !board.is_over() {
+        let is_due = node == 0 || self.tree.nodes[node].visits > 0;
+        if is_due && self.tree.nodes.len() < MAX_NODES && !board.is_over() {
             node = self.expand(node, &board);
             board.play_unchecked(self.tree.nodes[node].column);
             self.path.push(node);
@@ -261,25 +278,26 @@ impl Simulator<'_> {
         }
         let winner = self.playout(board);
 
-        // 4. Back-propagation: every other node of the walk is a move of the same player.
+        // 4. Backpropagation: every other node of the walk is a move of the same player.
         let mut half_points = Proof::for_player(winner, mover).half_points;
         if let Some(walks) = self.walks.as_mut().filter(|walks| walks.len() < MAX_WALKS) {
             walks.push(GameWalk { node: node as u32, half_points: half_points as u8 });
         }
         for &node in self.path.iter().rev() {
             let node = &mut self.tree.nodes[node];
+            self.tree.visited += u64::from(node.visits == 0);
             node.visits += 1;
             node.half_points += half_points;
             half_points = 2 - half_points;
         }
     }
 
-    /// The child with the greatest upper confidence bound, any that has not been tried before all.
+    /// The child with the greatest upper confidence bound; unvisited children come first.
     fn select(&mut self, node: usize) -> usize {
         let Node { children, visits, .. } = self.tree.nodes[node].clone();
         let log_visits = f64::from(visits).ln();
         let bound = |child: &Node| match child {
-            // Of a proven loss there is nothing to learn.
+            // A proven loss needs no further visits.
             Node { proof: Some(Proof { half_points: 0, .. }), .. } => -1.0,
             Node { visits: 0, .. } => f64::INFINITY,
             _ => {
@@ -297,7 +315,7 @@ impl Simulator<'_> {
         best
     }
 
-    /// Adds the moves of a leaf, in any order, and returns the first of them.
+    /// Adds the moves of a leaf in random order and returns the first of them.
     fn expand<R: Rules>(&mut self, node: usize, board: &Board<R>) -> usize {
         let mut columns: Vec<Column> = Column::all(board.rules().setup())
             .filter(|&column| !(board.open() & board.rules().column(column)).is_empty())
@@ -309,7 +327,7 @@ impl Simulator<'_> {
         start
     }
 
-    /// Plays at random to the end of the game and returns the winner, if there is one.
+    /// Plays random moves to the end of the game and returns the winner, if any.
     fn playout<R: Rules>(&mut self, mut board: Board<R>) -> Option<Player> {
         while !board.is_over() {
             let mut open = board.open();
@@ -321,8 +339,8 @@ impl Simulator<'_> {
         board.leader()
     }
 
-    /// Carries a new proof at the end of the walk up as far as it decides anything: a move that the
-    /// opponent can refute is lost, and one to which every reply is proven is worth the best of them.
+    /// Backs a new proof at the end of the walk up: a move that the opponent can refute is lost, and
+    /// one whose replies are all proven is worth the opponent's best reply.
     fn propagate_proofs(&mut self) {
         for &node in self.path.iter().rev().skip(1) {
             let replies = self.tree.children(node);
@@ -338,9 +356,9 @@ impl Simulator<'_> {
 
 impl GameTree {
     fn new(position: &Position) -> GameTree {
-        // No move leads to the root; its column is never asked for.
+        // The root has no move; its column is never read.
         let column = Column::from_index(0).expect("every board has a first column");
-        GameTree { position: *position, nodes: vec![Node::new(column)] }
+        GameTree { position: *position, nodes: vec![Node::new(column)], visited: 0 }
     }
 
     fn children(&self, node: usize) -> &[Node] {
@@ -348,12 +366,13 @@ impl GameTree {
         &self.nodes[start as usize..end as usize]
     }
 
-    /// What is known from a later position on, if it is the root or one or two moves from it.
-    fn moved_to(&self, position: &Position) -> Option<GameTree> {
+    /// The part of the tree below a position that is the root or one or two moves from it. `None`
+    /// if it is none of these, or if a limit is reached before the part is copied.
+    fn moved_to(&self, position: &Position, stop: &Stop) -> Option<GameTree> {
         let mut places = vec![(0, self.position)];
         for _ in 0..3 {
             if let Some(&(node, _)) = places.iter().find(|(_, here)| here == position) {
-                return Some(self.rooted_at(node, position));
+                return self.rooted_at(node, position, stop);
             }
             let after = |(node, here): (usize, Position)| {
                 self.nodes[node].children.clone().filter_map(move |child| {
@@ -367,31 +386,36 @@ impl GameTree {
         None
     }
 
-    /// A copy of the part of the tree below a node.
-    fn rooted_at(&self, node: usize, position: &Position) -> GameTree {
-        let mut tree = GameTree { position: *position, nodes: vec![self.nodes[node].clone()] };
+    /// A copy of the part of the tree below a node; `None` if a limit is reached.
+    fn rooted_at(&self, node: usize, position: &Position, stop: &Stop) -> Option<GameTree> {
+        let nodes = vec![self.nodes[node].clone()];
+        let mut tree = GameTree { position: *position, nodes, visited: 0 };
         let mut index = 0;
         while index < tree.nodes.len() {
+            if index.is_multiple_of(4096) && stop.check_now(0).is_err() {
+                return None;
+            }
+            tree.visited += u64::from(tree.nodes[index].visits > 0);
             let Range { start, end } = tree.nodes[index].children;
             let first = tree.nodes.len() as u32;
             tree.nodes.extend_from_slice(&self.nodes[start as usize..end as usize]);
             tree.nodes[index].children = first..first + (end - start);
             index += 1;
         }
-        tree
+        Some(tree)
     }
 
-    /// The best moves so far and what each is worth, without what they cost.
+    /// The decision so far, without statistics and time.
     fn decision(&self, order: &[Column]) -> Decision {
         let mut columns = vec![None; self.position.setup().cols().into()];
         for child in self.children(0).iter().filter(|child| child.visits > 0) {
             let known = ColumnValue { value: child.value(1), bound: BoundKind::Exact };
             columns[child.column.index()] = Some(known);
         }
-        let visits: u32 = self.children(0).iter().map(|child| child.visits).sum();
+        let visits: u64 = self.children(0).iter().map(|child| u64::from(child.visits)).sum();
         let mut shares = vec![0.0; columns.len()];
         for child in self.children(0) {
-            shares[child.column.index()] = f64::from(child.visits) / f64::from(visits.max(1));
+            shares[child.column.index()] = f64::from(child.visits) / visits.max(1) as f64;
         }
         let place = |child: &Node| order.iter().position(|&column| column == child.column);
         let moves = self.nodes[0].children.clone().map(|child| child as usize);
@@ -409,7 +433,7 @@ impl GameTree {
         }
     }
 
-    /// A move and the most visited ones after it, as far as the tree goes.
+    /// The principal variation: a move and the most visited ones after it.
     fn pv_from(&self, mut node: usize) -> Vec<Column> {
         let mut pv = vec![self.nodes[node].column];
         while let Some(child) = self.nodes[node]
@@ -424,7 +448,7 @@ impl GameTree {
         pv
     }
 
-    /// The visited part of the tree, as it is drawn: moves from left to right.
+    /// The visited part of the tree for a drawing: moves from left to right.
     fn drawn(&self, levels: u32, walks: &[GameWalk]) -> Tree {
         let mut tree = Tree { position: self.position, nodes: Vec::new(), walks: Vec::new() };
         // Each node's place in the drawing, or that of the node it hangs below; and its level.

@@ -1,16 +1,16 @@
 //! Minimax: every move, every reply, to a fixed depth.
 
 use claimeven_game::{Board, Rules};
+use claimeven_solver::Stopped;
 
 use crate::agent::BoundKind;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
-use crate::stop::Stopped;
 use crate::tree::Trace;
 
-/// Looks at every line of play of a fixed length.
+/// Plain minimax: searches every line of play to a fixed depth.
 #[derive(Clone, Debug, Default)]
 pub struct Minimax {
-    /// What it is to do.
+    /// Depth, heuristic and the other parameters.
     pub parameters: DepthParameters,
 }
 
@@ -31,26 +31,26 @@ impl Algorithm for Minimax {
             let child = search.play(&board, column);
             let points = -search.minimax(child, depth - 1, 1)?;
             root.add(column, points, BoundKind::Exact, search.pv(1));
-            search.tell(root);
+            search.report(root);
         }
         search.stats.depth = depth;
-        search.tell(root);
+        search.report(root);
         search.leave(root.best_points(), -INFINITY, INFINITY);
         Ok(())
     }
 }
 
 impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
-    /// The points of a position for the side to move, looking `depth` plies ahead.
+    /// The points of a position for the side to move, searched to `depth` plies.
     fn minimax(&mut self, board: Board<R>, depth: u32, ply: u32) -> Result<i32, Stopped> {
         self.enter(-INFINITY, INFINITY)?;
 
-        // 1. The game is over, or this is as far as we look.
+        // 1. The game is over or the horizon is reached.
         if let Some(points) = self.leaf(&board, depth, ply) {
             return Ok(points);
         }
 
-        // 2. The best move is the one that leaves the opponent the least.
+        // 2. Search the moves.
         let mut best = -INFINITY;
         for place in 0..self.move_count() {
             let Some((column, child)) = self.child(&board, place) else { continue };

@@ -1,4 +1,4 @@
-//! What a search has found so far, for whoever watches it.
+//! The progress of a running search, for other threads.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,10 +7,10 @@ use claimeven_game::Column;
 
 use crate::agent::Value;
 
-/// Where a search leaves word while it runs.
+/// Receives the progress of a search while it runs.
 ///
-/// It is put into [`Limits`](crate::Limits) and read by anyone at any time. A search writes to it
-/// where it rests anyway: when it looks at the clock, and when it is through with a move or a depth.
+/// Put it into [`Limits`](crate::Limits) and read it from any thread. A search writes to it when it
+/// checks the clock and when it has finished a move of the root or an iteration.
 #[derive(Debug, Default)]
 pub struct SearchMonitor {
     nodes: AtomicU64,
@@ -18,17 +18,16 @@ pub struct SearchMonitor {
     best: Mutex<Best>,
 }
 
-/// What a search has found so far. Players that decide at once leave it empty.
+/// The result of a search so far. Players that do not search leave it empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SearchInfo {
-    /// Positions visited; for players that simulate games, simulations.
+    /// Nodes; simulations for players that simulate games.
     pub nodes: u64,
-    /// How many plies ahead the whole search has looked; 0 before it has, and for players that do
-    /// not search by depth.
+    /// The depth of the last finished iteration in plies; 0 for players that do not search by depth.
     pub depth: u32,
-    /// What the position is worth to the side to move, by the best line.
+    /// The value of the position to the side to move.
     pub value: Option<Value>,
-    /// The best line of play, from the side to move on.
+    /// The principal variation.
     pub pv: Vec<Column>,
 }
 
@@ -39,7 +38,7 @@ struct Best {
 }
 
 impl SearchMonitor {
-    /// What the search has found so far.
+    /// The result so far.
     pub fn snapshot(&self) -> SearchInfo {
         let best = self.best();
         SearchInfo {
@@ -50,24 +49,24 @@ impl SearchMonitor {
         }
     }
 
-    /// Forgets what an earlier search has left here.
+    /// Clears the result of the previous search.
     pub fn reset(&self) {
         self.set_nodes(0);
         self.set_depth(0);
         *self.best() = Best::default();
     }
 
-    /// Takes note of how many positions have been visited.
+    /// Sets the number of nodes.
     pub fn set_nodes(&self, nodes: u64) {
         self.nodes.store(nodes, Ordering::Relaxed);
     }
 
-    /// Takes note of how many plies ahead the whole search has looked.
+    /// Sets the depth of the last finished iteration.
     pub fn set_depth(&self, depth: u32) {
         self.depth.store(depth, Ordering::Relaxed);
     }
 
-    /// Takes note of the best line and what it is worth.
+    /// Sets the value and the principal variation.
     pub fn set_best(&self, value: Value, pv: &[Column]) {
         let mut best = self.best();
         best.value = Some(value);
@@ -75,7 +74,7 @@ impl SearchMonitor {
         best.pv.extend_from_slice(pv);
     }
 
-    /// Every state of it is a sound one, even one that a panicking thread has left.
+    /// Every state is valid, even after a panic of the searching thread.
     fn best(&self) -> MutexGuard<'_, Best> {
         self.best.lock().unwrap_or_else(PoisonError::into_inner)
     }

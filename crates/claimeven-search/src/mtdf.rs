@@ -1,25 +1,26 @@
-//! MTD(f): the value by a series of guesses.
+//! MTD(f): a series of null-window searches that converges to the minimax value.
 
 use claimeven_game::{Board, Rules};
+use claimeven_solver::Stopped;
 
 use crate::agent::BoundKind;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
-use crate::stop::Stopped;
 use crate::transposition_table::TranspositionTable;
 use crate::tree::Trace;
 
-/// Finds the value and the move of [`Minimax`](crate::Minimax) by asking again and again whether
-/// the value is at least a guess.
+/// MTD(f) by Plaat, Schaeffer, Pijls and de Bruin: a series of null-window searches with a
+/// transposition table.
 ///
-/// A question of that kind lets alpha-beta prune the most, and what one pass has seen the table
-/// remembers for the next.
+/// Finds the value and the move of [`Minimax`](crate::Minimax). Each pass answers whether the value
+/// is at least a guess, and moves the guess. Null windows prune the most, and the table keeps what
+/// one pass has found for the next.
 pub struct Mtdf {
     parameters: DepthParameters,
     table: TranspositionTable,
 }
 
 impl Mtdf {
-    /// A player with an empty table of at most so many megabytes.
+    /// A player with an empty transposition table of at most `table_mb` MiB.
     pub fn new(parameters: DepthParameters, table_mb: u32) -> Mtdf {
         Mtdf { parameters, table: TranspositionTable::new(table_mb) }
     }
@@ -39,7 +40,7 @@ impl Algorithm for Mtdf {
     ) -> Result<(), Stopped> {
         let table = &mut self.table;
         table.begin(board.rules().setup());
-        // 1. Each answer is a bound; the guesses end when the bounds meet.
+        // 1. Each pass returns a bound; the search ends when lower and upper bound meet.
         let (mut low, mut high) = (-INFINITY, INFINITY);
         let mut guess = search.evaluate(&board);
         while low < high {
@@ -49,27 +50,28 @@ impl Algorithm for Mtdf {
                 high = guess;
             } else {
                 low = guess;
-                search.tell(root);
+                search.report(root);
             }
         }
 
-        // 2. The first move that is worth as much is found by asking for just that.
+        // 2. One more pass finds the first move with that value.
         search.pass(table, board, depth, low, root)?;
         root.settle();
         search.stats.depth = depth;
 
-        // 3. Play after it, from the table.
+        // 3. The principal variation, from the table. If a limit is reached here, it stays short.
         search.trace.end();
-        let pv = search.principal_variation(table, board, depth, low, root.order())?;
-        root.set_pv(pv);
-        search.tell(root);
+        if let Ok(pv) = search.principal_variation(table, board, depth, low, root.order()) {
+            root.set_pv(pv);
+        }
+        search.report(root);
         Ok(())
     }
 }
 
 impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
-    /// Whether the root is worth at least `beta`: points of that or more say yes, and the best
-    /// move is then the first that is.
+    /// One null-window search: returns `beta` or more if the root is worth that, and then the best
+    /// move is the first one that is.
     fn pass(
         &mut self,
         table: &mut TranspositionTable,

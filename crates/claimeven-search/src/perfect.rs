@@ -1,9 +1,7 @@
-//! The player that knows.
-
-use std::sync::Arc;
+//! Perfect play by the exact solver.
 
 use claimeven_game::{Column, Position, Ruleset, Setup};
-use claimeven_solver::{Limits as SolverLimits, Options, Solver};
+use claimeven_solver::{Options, Solver};
 
 use crate::agent::{
     Agent, AgentError, BoundKind, ColumnValue, Decision, Limits, SearchStats, Value,
@@ -16,7 +14,18 @@ use crate::tie_break::TieBreak;
 
 /// Plays perfectly: the fastest win, else a draw, else the slowest loss.
 ///
-/// Where each line is a point it looks at every game to its end, which takes a small board.
+/// Under the ruleset `lines`, which the solver does not know, it searches every game to its end by
+/// [`Mtdf`]. That is feasible on boards of up to 20 cells.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, Limits, Perfect};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "444443")?;
+/// let decision = Perfect::default().decide(&position, &Limits::default())?;
+/// assert_eq!(decision.pv[0], decision.column);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Perfect {
     tie_break: TieBreak,
     seed: u64,
@@ -24,14 +33,14 @@ pub struct Perfect {
     lines_solver: Mtdf,
 }
 
-/// The cells of the largest boards that are solved where each line is a point.
+/// The largest boards, in cells, that are searched to the end under the ruleset `lines`.
 const MAX_LINES_CELLS: u32 = 20;
 
-/// The table for those, in megabytes.
+/// The size of their transposition table in MiB.
 const LINES_TABLE_MB: u32 = 32;
 
 impl Perfect {
-    /// A player who uses the exact solver with these options.
+    /// A player that uses the exact solver with these options.
     pub fn new(options: Options, tie_break: TieBreak, seed: u64) -> Perfect {
         let to_the_end = DepthParameters {
             depth: u32::MAX,
@@ -42,7 +51,7 @@ impl Perfect {
         Perfect { tie_break, seed, solver: Solver::new(options), lines_solver }
     }
 
-    /// Whether it can play a game at all.
+    /// Checks that games of a setup are within reach.
     pub fn check(setup: Setup) -> Result<(), AgentError> {
         if setup.ruleset() == Ruleset::Standard || setup.cells() <= MAX_LINES_CELLS {
             return Ok(());
@@ -55,8 +64,8 @@ impl Perfect {
         Err(AgentError::Unsuited { agent: "perfect", setup, reason })
     }
 
-    /// What the position after a move is worth to the player who made it, as far as the limits
-    /// let it be known, and the nodes that took.
+    /// The value of a move to the player who made it, given the position after it, and the nodes
+    /// searched for it. `None` if a limit ended the search without a result.
     fn value_after(&mut self, child: &Position, limits: &Limits) -> (Option<ColumnValue>, u64) {
         let exactly = |value| Some(ColumnValue { value, bound: BoundKind::Exact });
         if child.setup().ruleset() == Ruleset::Lines {
@@ -70,31 +79,33 @@ impl Perfect {
             return (if decision.stopped { None } else { exactly(value) }, decision.stats.nodes);
         }
         let nodes = self.solver.nodes();
-        let limits = SolverLimits {
-            nodes: limits.nodes,
-            time: limits.time,
-            cancel: limits.cancel.as_ref().map(Arc::clone),
-        };
-        let bounds = self.solver.score_within(child, &limits).expect("the ruleset is solvable");
-        // The most that the other side can have is the least that this one is sure of.
+        let bounds =
+            self.solver.score_within(child, &limits.for_solver()).expect("the ruleset is solvable");
+        // The opponent's upper bound is this side's lower bound.
         let value = Value::of_score(bounds.high, child).before();
         let bound = if bounds.exact().is_some() { BoundKind::Exact } else { BoundKind::Lower };
         (Some(ColumnValue { value, bound }), self.solver.nodes() - nodes)
     }
 
-    /// Perfect play from a position on.
+    /// As much of perfect play from a position as is found within the limits.
     fn pv(&mut self, position: &Position, limits: &Limits) -> Vec<Column> {
         match position.setup().ruleset() {
-            Ruleset::Standard => self.solver.principal_variation(position).unwrap_or_default(),
+            Ruleset::Standard => self
+                .solver
+                .principal_variation_within(position, &limits.for_solver())
+                .unwrap_or_default(),
             Ruleset::Lines => {
                 let decision = self.lines_solver.decide(position, limits);
-                decision.map_or(Vec::new(), |decision| decision.pv)
+                decision.map_or(
+                    Vec::new(),
+                    |decision| if decision.stopped { Vec::new() } else { decision.pv },
+                )
             }
         }
     }
 }
 
-/// What is known of a move, as something to compare: a win soon, a draw, a loss late, nothing.
+/// Orders moves by what is known of them: fast wins, draws, slow losses, unknown.
 fn rank(known: Option<ColumnValue>) -> (i8, i64) {
     match known.map(|known| known.value) {
         Some(Value::Win(plies)) => (2, -i64::from(plies)),
@@ -104,25 +115,25 @@ fn rank(known: Option<ColumnValue>) -> (i8, i64) {
     }
 }
 
+impl Default for Perfect {
+    /// A player with the solver's default options, without opening books.
+    fn default() -> Perfect {
+        Perfect::new(Options::default(), TieBreak::default(), 0)
+    }
+}
+
 impl Agent for Perfect {
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
         Perfect::check(position.setup())?;
         let stop = Stop::new(limits, None);
-        // What the searches of single moves find is nothing to tell: they are the other side's.
-        let limits = &Limits { monitor: None, ..limits.clone() };
         let mut columns = vec![None; position.setup().cols().into()];
         let (mut nodes, mut stopped) = (0, false);
         let mut best: Option<(Column, Position)> = None;
         for column in self.tie_break.order(position, self.seed) {
             let mut child = *position;
             child.play(column).expect("the column is a legal one");
-            let limits = Limits {
-                nodes: limits.nodes.map(|most| most.saturating_sub(nodes)),
-                time: limits.time.map(|most| most.saturating_sub(stop.elapsed())),
-                ..limits.clone()
-            };
-            let (known, took) = self.value_after(&child, &limits);
-            nodes += took;
+            let (known, searched) = self.value_after(&child, &stop.remaining(nodes));
+            nodes += searched;
             stopped |= known.is_none_or(|known| known.bound != BoundKind::Exact);
             columns[column.index()] = known;
             if best.is_none_or(|(best, _)| rank(known) > rank(columns[best.index()])) {
@@ -131,14 +142,14 @@ impl Agent for Perfect {
             if let Some((best, _)) = best
                 && let Some(known) = columns[best.index()]
             {
-                stop.tell(nodes, 0, known.value, &[best]);
+                stop.report(nodes, 0, known.value, &[best]);
             }
         }
         let (column, child) = best.ok_or(AgentError::GameOver)?;
         let value = columns[column.index()].map_or(Value::Chance(0.5), |known| known.value);
         let mut pv = vec![column];
         if !stopped {
-            pv.extend(self.pv(&child, limits));
+            pv.extend(self.pv(&child, &stop.remaining(nodes)));
         }
         let stats = SearchStats { nodes, ..SearchStats::default() };
         let time = stop.elapsed();

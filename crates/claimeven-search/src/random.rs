@@ -1,15 +1,15 @@
-//! The player that does not think.
+//! Random moves.
 
 use claimeven_game::Position;
 
-use crate::agent::{Agent, AgentError, Decision, Limits, SearchStats, Value};
+use crate::agent::{Agent, AgentError, Decision, Limits, SearchStats};
 use crate::stop::Stop;
 use crate::tie_break::generator;
 
-/// Plays every legal column with the same chance.
+/// Plays a legal column at random, each with the same probability.
 #[derive(Clone, Debug, Default)]
 pub struct Random {
-    /// Where the choices come from.
+    /// The seed of the choices.
     pub seed: u64,
 }
 
@@ -19,14 +19,9 @@ impl Agent for Random {
         let legal: Vec<_> = position.legal().collect();
         let column = generator(position, self.seed).choice(&legal).ok_or(AgentError::GameOver)?;
         Ok(Decision {
-            column: *column,
-            value: Value::Chance(0.5),
-            columns: vec![None; position.setup().cols().into()],
-            shares: Vec::new(),
-            pv: vec![*column],
             stats: SearchStats { nodes: 1, leaves: 1, ..SearchStats::default() },
             time: stop.elapsed(),
-            stopped: false,
+            ..Decision::new(position, *column)
         })
     }
 }

@@ -6,7 +6,7 @@ use crate::agent::{BoundKind, Decision, Value};
 use crate::depth_search::{INFINITY, Scale};
 use crate::tree::{Content, Node, Source, Trace, Tree};
 
-/// Keeps the nodes of a search down to some level and counts those below.
+/// Records the nodes of a search down to some level and counts those below.
 pub(crate) struct Recorder {
     tree: Tree,
     scale: Scale,
@@ -35,13 +35,14 @@ impl Recorder {
 
     /// The tree, once the search has ended with a decision.
     pub(crate) fn finish(mut self, decision: &Decision) -> Tree {
-        // A search that was stopped before it began has not even entered its root.
+        // A search that was stopped at once has not entered its root.
         if self.tree.nodes.is_empty() {
             self.tree.add(Node::new(None, Content::UNKNOWN));
         }
-        // The root stands for all passes, which together found what each alone only bounds.
+        // The root stands for all passes: together they have found the value that each one bounds.
+        // A search that was stopped has a value if it has finished a depth.
         if let (true, Content::Window { value, .. }) =
-            (self.has_passes && !decision.stopped, &mut self.tree.nodes[0].content)
+            (self.has_passes && decision.stats.depth > 0, &mut self.tree.nodes[0].content)
         {
             *value = Some(decision.value);
         }

@@ -1,73 +1,63 @@
-//! When a search is to end before it has its answer.
+//! The stop condition of one search, and its report to a [`SearchMonitor`].
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use claimeven_game::Column;
+use claimeven_solver::{Limits as SolverLimits, Stop as SolverStop, Stopped};
 
 use crate::agent::{Limits, Value};
 use crate::monitor::SearchMonitor;
 
-/// A search was ended by a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stopped;
-
-/// The limits of one search, cheap enough to be asked at every node.
+/// The limits of a search under way: the stop condition of all crates, and who is told of the
+/// progress.
 pub(crate) struct Stop {
-    start: Instant,
-    nodes: u64,
-    deadline: Option<Instant>,
-    cancel: Option<Arc<AtomicBool>>,
+    stop: SolverStop,
+    max_nodes: u64,
     monitor: Option<Arc<SearchMonitor>>,
-    /// The clock is read and the flag looked at when the search has come to so many nodes.
-    next_look: u64,
 }
 
-/// Nodes between two looks at the clock: some tens of microseconds.
-const LOOK_INTERVAL: u64 = 1024;
-
 impl Stop {
-    /// The limits from now on; `time` is the player's own limit.
+    /// Starts the clock. `time` is the player's own limit.
     pub(crate) fn new(limits: &Limits, time: Option<Duration>) -> Stop {
-        let start = Instant::now();
         if let Some(monitor) = &limits.monitor {
             monitor.reset();
         }
         let time = [limits.time, time].into_iter().flatten().min();
-        Stop {
-            start,
-            nodes: limits.nodes.unwrap_or(u64::MAX),
-            deadline: time.and_then(|time| start.checked_add(time)),
-            cancel: limits.cancel.clone(),
-            monitor: limits.monitor.clone(),
-            next_look: 0,
-        }
+        let stop = SolverStop::new(&SolverLimits { time, ..limits.for_solver() });
+        Stop { stop, max_nodes: limits.nodes.unwrap_or(u64::MAX), monitor: limits.monitor.clone() }
     }
 
-    /// Ends the search if a limit is reached at this number of nodes.
+    /// Fails if a limit is reached at this number of nodes.
     #[inline]
     pub(crate) fn check(&mut self, nodes: u64) -> Result<(), Stopped> {
-        if nodes < self.next_look { Ok(()) } else { self.look(nodes) }
+        if nodes.is_multiple_of(SolverStop::POLL_INTERVAL) {
+            self.report_nodes(nodes);
+        }
+        self.stop.check(nodes)
+    }
+
+    /// Fails if a limit is reached. Reads the clock each time, for steps that take longer than a
+    /// node of a depth-limited search.
+    pub(crate) fn check_now(&self, nodes: u64) -> Result<(), Stopped> {
+        if nodes >= self.max_nodes || self.stop.is_requested() { Err(Stopped) } else { Ok(()) }
+    }
+
+    /// What is left of the limits for a search within this one, after so many nodes.
+    pub(crate) fn remaining(&self, nodes: u64) -> Limits {
+        let SolverLimits { nodes, time, cancel } = self.stop.remaining(nodes);
+        Limits { nodes, time, cancel, ..Limits::default() }
     }
 
     #[cold]
-    fn look(&mut self, nodes: u64) -> Result<(), Stopped> {
-        self.next_look = (nodes + LOOK_INTERVAL).min(self.nodes);
+    fn report_nodes(&self, nodes: u64) {
         if let Some(monitor) = &self.monitor {
             monitor.set_nodes(nodes);
         }
-        if nodes >= self.nodes || self.is_requested() { Err(Stopped) } else { Ok(()) }
     }
 
-    /// Whether the time is up or somebody has asked to stop.
-    pub(crate) fn is_requested(&self) -> bool {
-        self.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
-            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
-
-    /// Tells whoever watches what has been found at this number of nodes.
-    pub(crate) fn tell(&self, nodes: u64, depth: u32, value: Value, pv: &[Column]) {
+    /// Reports what has been found at this number of nodes.
+    pub(crate) fn report(&self, nodes: u64, depth: u32, value: Value, pv: &[Column]) {
         if let Some(monitor) = &self.monitor {
             monitor.set_nodes(nodes);
             monitor.set_depth(depth);
@@ -75,8 +65,7 @@ impl Stop {
         }
     }
 
-    /// How long the search has taken.
     pub(crate) fn elapsed(&self) -> Duration {
-        self.start.elapsed()
+        self.stop.elapsed()
     }
 }

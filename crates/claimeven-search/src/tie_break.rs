@@ -62,12 +62,26 @@ impl fmt::Display for TieBreak {
 }
 
 impl FromStr for TieBreak {
-    type Err = ();
+    type Err = UnknownTieBreak;
 
-    fn from_str(text: &str) -> Result<TieBreak, ()> {
-        TieBreak::ALL.into_iter().find(|ties| ties.name() == text).ok_or(())
+    fn from_str(text: &str) -> Result<TieBreak, UnknownTieBreak> {
+        let rule = TieBreak::ALL.into_iter().find(|rule| rule.name() == text);
+        rule.ok_or_else(|| UnknownTieBreak(text.to_owned()))
     }
 }
+
+/// A text that is no tie-break rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownTieBreak(pub String);
+
+impl fmt::Display for UnknownTieBreak {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = TieBreak::ALL.map(TieBreak::name).join(", ");
+        write!(f, "unknown tie-break '{}' (available: {names})", self.0)
+    }
+}
+
+impl std::error::Error for UnknownTieBreak {}
 
 /// The random numbers for one decision: the same position and seed give the same ones, whatever
 /// was decided before.

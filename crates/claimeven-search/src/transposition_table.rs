@@ -1,32 +1,35 @@
 //! Alpha-beta with a transposition table, which the basis of MTD(f) and iterative deepening.
 
 use claimeven_game::{Bits, Board, Column, Rules, Setup, mix_key};
+use claimeven_solver::Stopped;
 
 use crate::agent::BoundKind;
 use crate::depth_search::{DepthSearch, INFINITY};
-use crate::stop::Stopped;
 use crate::tree::{Source, Trace};
 
-/// What is known of positions seen before.
+/// The transposition table of the depth-limited searches.
 ///
 /// A position is always the same number of plies from the empty board, so within one search to one
-/// depth its points never change, however it was reached. The next search has a root or a horizon
-/// of its own: only the best moves are of use to it.
+/// depth its points do not depend on how it was reached, and an entry needs no depth. The next
+/// search has another root or another horizon and uses only the best moves.
 pub(crate) struct TranspositionTable {
-    /// A power of two of packed entries, none before the first search. They become more as they
-    /// fill up: a short search need not wait for memory that it does not use.
+    /// A power of two of packed entries, none before the first search. The table grows as it fills
+    /// up, so that a short search does not wait for memory that it does not use.
     entries: Vec<Packed>,
     max_entries: usize,
-    /// How many entries the search under way has put where it had none before.
+    /// Slots that the current search has written to.
     filled: usize,
-    /// The game that the positions are of.
+    /// The setup of the positions.
     setup: Option<Setup>,
-    /// The number of the search under way.
+    /// The number of the current search.
     search: u32,
 }
 
-/// The entries of a table at first: 128 kilobytes.
+/// The entries of a new table: 128 KiB.
 const FIRST_ENTRIES: usize = 1 << 12;
+
+/// The entries up to which a table grows in steps: 8 MiB.
+const LARGE: usize = 1 << 18;
 
 /// What is known of one position.
 #[derive(Clone, Copy)]
@@ -35,12 +38,12 @@ pub(crate) struct Entry {
     low: i32,
     high: i32,
     search: u32,
-    /// The place of the best move in the order of moves.
+    /// The index of the best move in the order of moves.
     best: u8,
 }
 
-/// An entry as memory that is given out zeroed can hold it: no search has the number 0, so a table
-/// of zeros knows nothing, and costs nothing before it is used.
+/// A packed entry. No search has the number 0, so zeroed memory, which the system hands out for
+/// free, is an empty table.
 type Packed = [u64; 4];
 
 impl Entry {
@@ -64,14 +67,14 @@ impl Entry {
 }
 
 impl TranspositionTable {
-    /// A table of at most so many megabytes, at least one.
+    /// An empty table of at most so many MiB, at least one.
     pub(crate) fn new(megabytes: u32) -> TranspositionTable {
-        let most = ((megabytes.max(1) as usize) << 20) / size_of::<Packed>();
-        let max_entries = 1 << most.ilog2();
+        let fitting = ((megabytes.max(1) as usize) << 20) / size_of::<Packed>();
+        let max_entries = 1 << fitting.ilog2();
         TranspositionTable { entries: Vec::new(), max_entries, filled: 0, setup: None, search: 0 }
     }
 
-    /// Begins a search of its own. Of another game nothing is remembered.
+    /// Begins a search. Entries of another setup are dropped.
     pub(crate) fn begin(&mut self, setup: Setup) {
         self.search += 1;
         self.filled = 0;
@@ -104,10 +107,20 @@ impl TranspositionTable {
         }
     }
 
+    /// Grows fourfold while that is a matter of a millisecond, then at once to the full size: a
+    /// search must not miss its deadline by copying a large table.
     #[cold]
     fn grow(&mut self) {
-        let more = vec![[0; 4]; (4 * self.entries.len()).min(self.max_entries)];
-        let old = std::mem::replace(&mut self.entries, more);
+        let size = match 4 * self.entries.len() {
+            larger if larger <= LARGE => larger.min(self.max_entries),
+            _ => self.max_entries,
+        };
+        // Without this check a size that the system refuses would abort the program.
+        if Vec::<Packed>::new().try_reserve_exact(size).is_err() {
+            self.max_entries = self.entries.len();
+            return;
+        }
+        let old = std::mem::replace(&mut self.entries, vec![[0; 4]; size]);
         for packed in old {
             let index = self.index(Entry::unpack(packed).key);
             self.entries[index] = packed;
@@ -116,7 +129,7 @@ impl TranspositionTable {
 }
 
 impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
-    /// Alpha-beta that looks positions up before it searches them, and remembers them afterwards.
+    /// Alpha-beta with the transposition table; see `alphabeta`.
     pub(crate) fn alphabeta_with_table(
         &mut self,
         table: &mut TranspositionTable,
@@ -127,12 +140,12 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
     ) -> Result<i32, Stopped> {
         self.enter(alpha, beta)?;
 
-        // 1. The game is over, or this is as far as we look.
+        // 1. The game is over or the horizon is reached.
         if let Some(points) = self.leaf(&board, depth, ply) {
             return Ok(points);
         }
 
-        // 2. The table may know enough.
+        // 2. The table may have a value or a bound that suffices, or one that narrows the window.
         let key = board.key().widen();
         let known = table.get(key);
         if known.low >= beta || known.low == known.high {
@@ -144,7 +157,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
         let (alpha, beta) = (alpha.max(known.low), beta.min(known.high));
         self.trace.narrow(alpha, beta);
 
-        // 3. The move that was best before comes first, the others from the centre outwards.
+        // 3. The best move of the table first, then the others from the centre outwards.
         let mut best = -INFINITY;
         let mut best_place = known.best;
         let remembered = usize::from(known.best);
@@ -167,15 +180,15 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
             }
         }
 
-        // 4. What is known now.
+        // 4. Store the new bounds.
         let low = if best > alpha { best } else { known.low };
         let high = if best < beta { best } else { known.high };
         table.put(key, Entry { low, high, best: best_place, ..known });
         Ok(self.leave(best, alpha, beta))
     }
 
-    /// A line of best play from a position that is worth so many points, which the search has
-    /// just found: the moves at its root are tried in the order given.
+    /// The principal variation of a search that has just found that `board` is worth `points`. The
+    /// moves of the root are tried in the order given.
     pub(crate) fn principal_variation(
         &mut self,
         table: &mut TranspositionTable,
@@ -191,7 +204,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
             for &column in &order {
                 let mut child = board;
                 child.play_unchecked(column);
-                // No move is better than the position, so one that is not worse is best.
+                // No move is better than its position, so one that is not worse is best.
                 let window = (-points, 1 - points);
                 let reply = self.alphabeta_with_table(table, child, depth - ply, ply, window)?;
                 if -reply >= points {
@@ -199,7 +212,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
                     break;
                 }
             }
-            let (column, child) = next.expect("some move is as good as the position");
+            let Some((column, child)) = next else { break };
             pv.push(column);
             board = child;
             points = -points;

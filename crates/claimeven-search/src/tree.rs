@@ -1,25 +1,24 @@
-//! The tree of a search, as it is drawn.
+//! The recorded search tree.
 
 use claimeven_game::{Column, Position};
 
 use crate::agent::{BoundKind, Value};
 use crate::depth_search::Scale;
 
-/// What a search looked at, in the order in which it did.
+/// A search tree with its nodes in search order.
 ///
-/// All values are those of the player to move at the root: that player's moves lead to the
-/// greatest value, the other's to the least.
+/// All values are those of the player to move at the root, who maximises; the opponent minimises.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     /// The position at the root.
     pub position: Position,
     /// The nodes; parents come before their children, and the root comes first.
     pub nodes: Vec<Node>,
-    /// The simulated games in their order, where the search is made of them.
+    /// The simulations in their order, if the search is made of them.
     pub walks: Vec<Walk>,
 }
 
-/// A simulated game: how far it went through the tree, and what came of it.
+/// A simulation: the node where it left the tree, and its result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Walk {
     /// The last node of the tree on its way, or the last that is part of the drawing.
@@ -28,49 +27,49 @@ pub struct Walk {
     pub result: f64,
 }
 
-/// A position that a search looked at.
+/// A node of the search tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// The node it was reached from; `None` for the root.
+    /// The parent; `None` for the root.
     pub parent: Option<usize>,
-    /// The move that led to it; `None` for the root, and for the passes of a search that begins
-    /// more than once.
+    /// The move that led to it; `None` for the root and for the passes of MTD(f) and iterative
+    /// deepening.
     pub column: Option<Column>,
-    /// What distinguishes the pass, where the node is the start of one.
+    /// The name of the pass, if the node is the root of one.
     pub pass: Option<String>,
     /// Plies from the root.
     pub level: u32,
-    /// What the search made of it.
+    /// The result of the search.
     pub content: Content,
-    /// Its children among the nodes, in the order in which they were searched.
+    /// The children in search order.
     pub children: Vec<usize>,
-    /// The moves that were not searched any more, because those before them sufficed.
+    /// The moves that a cutoff pruned.
     pub pruned: Vec<Column>,
-    /// How many nodes below it are not part of the tree.
+    /// The number of nodes below it that are not part of the tree.
     pub hidden: u64,
 }
 
-/// What a search made of a position.
+/// The result of a search at a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// A node of a search with a window.
+    /// A node of a depth-limited search.
     Window {
-        /// What the player at the root is sure of already; `None` where that is nothing.
+        /// The lower end of the search window; `None` for minus infinity.
         alpha: Option<Value>,
-        /// What the other player is sure of already; `None` where that is nothing.
+        /// The upper end of the search window; `None` for infinity.
         beta: Option<Value>,
         /// The value found; `None` if a limit ended the search before.
         value: Option<Value>,
-        /// How the value stands to the true one.
+        /// Whether the value is exact or a bound.
         bound: BoundKind,
         /// Where the value comes from.
         source: Source,
     },
-    /// A node of a search by simulated games.
+    /// A node of a Monte Carlo tree search.
     Visits {
-        /// How many simulations went through it.
+        /// The number of simulations through it.
         visits: u32,
-        /// Their mean result, or what is proven.
+        /// Their mean result, or the proven one.
         value: Value,
     },
 }
@@ -84,7 +83,7 @@ impl Content {
         }
     }
 
-    /// A window as wide as can be, of which nothing has been found yet.
+    /// A node with an open window and no value yet.
     pub(crate) const UNKNOWN: Content = Content::Window {
         alpha: None,
         beta: None,
@@ -99,7 +98,7 @@ impl Content {
 pub enum Source {
     /// The children's values.
     Search,
-    /// The search could look no further and asked the evaluation.
+    /// The heuristic at the horizon.
     Evaluation,
     /// The game is over.
     GameOver,
@@ -108,7 +107,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The name, as a word for files.
+    /// The name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Source::Search => "search",
@@ -120,7 +119,6 @@ impl Source {
 }
 
 impl Node {
-    /// A node of which nothing but its place and content is known.
     pub(crate) fn new(parent: Option<usize>, content: Content) -> Node {
         Node {
             parent,
@@ -161,15 +159,15 @@ impl Tree {
         position
     }
 
-    /// The same tree with at most so many nodes, and at least the root. Nodes on the given line
-    /// stay before others, then those near the root or, where visits were counted, with the most
-    /// of them; what goes is counted where it hung.
+    /// The tree reduced to at most `max_nodes` nodes, at least the root. Nodes of the principal
+    /// variation are kept first, then those near the root or, in a Monte Carlo tree, those with
+    /// the most visits. Removed nodes are counted as hidden at their nearest kept ancestor.
     #[must_use]
-    pub fn cut_to(&self, most: usize, pv: &[Column]) -> Tree {
+    pub fn cut_to(&self, max_nodes: usize, pv: &[Column]) -> Tree {
         let pv_nodes = self.nodes_on(pv);
         let mut order: Vec<usize> = (0..self.nodes.len()).collect();
-        // Parents are on the line if their children are, nearer to the root, visited as often at
-        // least and earlier in the tree, so no node stays without its parent.
+        // A parent is on the variation if its child is, nearer to the root, visited at least as often
+        // and earlier in the tree, so no node is kept without its parent.
         order.sort_by_cached_key(|&index| {
             let node = &self.nodes[index];
             let importance = match node.content {
@@ -179,7 +177,7 @@ impl Tree {
             (!pv_nodes.contains(&index), importance, index)
         });
         let mut stays = vec![false; self.nodes.len()];
-        for &index in order.iter().take(most.max(1)) {
+        for &index in order.iter().take(max_nodes.max(1)) {
             stays[index] = true;
         }
         let mut tree = Tree { position: self.position, nodes: Vec::new(), walks: Vec::new() };
@@ -199,8 +197,8 @@ impl Tree {
         tree
     }
 
-    /// The nodes that a line of moves leads through. If there are several passes, that is in the
-    /// last one to have found what the line's first move is worth.
+    /// The nodes along a variation: in the last pass that has found the value of its first move, if
+    /// there are several passes.
     pub fn nodes_on(&self, pv: &[Column]) -> Vec<usize> {
         let mut nodes = vec![0];
         let mut node = 0;
@@ -230,19 +228,20 @@ impl Tree {
         children.find(|&child| self.nodes[child].column == Some(column))
     }
 
-    /// How many nodes the search looked at that are not part of the tree.
+    /// The number of nodes that are not part of the tree.
     pub fn hidden(&self) -> u64 {
         self.nodes.iter().map(|node| node.hidden).sum()
     }
 }
 
-/// What a depth-limited search tells about its nodes as it goes.
+/// Receives the nodes of a depth-limited search in search order.
 ///
-/// Values are those of the side to move at the node; every call is nothing for `()`.
+/// Points are those of the side to move at the node. The trace `()` does nothing and is compiled
+/// away.
 pub(crate) trait Trace {
     /// A pass begins at the root.
     fn begin_pass(&mut self, _name: impl FnOnce(Scale) -> String) {}
-    /// The search has its answer; what follows is no part of its tree.
+    /// The search is finished; what follows is no part of its tree.
     fn end(&mut self) {}
     /// The next node is entered by this move.
     #[inline]

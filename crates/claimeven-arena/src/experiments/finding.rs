@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use claimeven_zero::Rate;
 use serde::Serialize;
 
 use crate::statistics::Interval;
@@ -338,8 +337,7 @@ impl Interval {
 
     /// So many of so many.
     pub(crate) fn of_share(count: u64, of: u64) -> Interval {
-        let Rate { share, low, high } = Rate::new(count, of);
-        Interval { low, middle: share, high }
+        Interval::wilson(if of == 0 { 0.0 } else { count as f64 / of as f64 }, of as f64)
     }
 
     /// The mean of numbers, with the normal approximation.

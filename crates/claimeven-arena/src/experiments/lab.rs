@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
-use claimeven_game::{Column, Game, Position, Setup};
-use claimeven_search::AgentError;
+use claimeven_game::{Column, Position, Setup};
+use claimeven_search::{AgentError, RandomGames};
 
 use super::exact::Sample;
 use crate::game::TimeControl;
@@ -144,7 +144,10 @@ impl<'a> Lab<'a> {
         discs: std::ops::RangeInclusive<u32>,
     ) -> Vec<Position> {
         let mut random = fastrand::Rng::with_seed(self.seed);
-        (0..count).map(|_| random_position(random.u32(discs.clone()), &mut random)).collect()
+        let games = RandomGames::new(Setup::STANDARD);
+        let mut sample = || games.sample(random.u32(discs.clone()), &mut random);
+        let mut position = || *sample().expect("games of this length are frequent").position();
+        (0..count).map(|_| position()).collect()
     }
 
     /// Positions in which one can err; they are drawn once.
@@ -159,19 +162,4 @@ pub(super) const BALANCED: Openings = Openings::Balanced(6);
 /// A player of the roster.
 pub(super) fn agent(text: &str) -> AgentSpec {
     text.parse().expect("the player is in the roster")
-}
-
-/// The position after so many random moves, in a game that goes on.
-fn random_position(discs: u32, random: &mut fastrand::Rng) -> Position {
-    loop {
-        let mut game = Game::new(Setup::STANDARD);
-        while game.moves().len() < discs as usize {
-            let legal: Vec<Column> = game.position().legal().collect();
-            let Some(&column) = random.choice(&legal) else { break };
-            game.play(column).expect("the column is a legal one");
-        }
-        if game.moves().len() == discs as usize && game.position().outcome().is_none() {
-            return *game.position();
-        }
-    }
 }

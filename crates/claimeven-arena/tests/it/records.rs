@@ -203,7 +203,7 @@ fn another_seed_or_player_would_have_chosen_otherwise() {
     let mut nobody = right.clone();
     nobody.players[0].agent = "nobody".to_owned();
     let error = nobody.choose_again().unwrap_err().to_string();
-    assert!(error.starts_with("game 1, players: there is no player 'nobody'"), "{error}");
+    assert!(error.starts_with("game 1, players: unknown player 'nobody'"), "{error}");
 
     let mut person = right;
     person.players[0].agent = "human".to_owned();

@@ -7,10 +7,13 @@ use std::time::{Duration, Instant};
 
 use claimeven_game::{Position, Ruleset, Setup};
 use claimeven_search::{
-    Agent, AlphaBeta, DepthParameters, IterativeDeepening, Limits, Mcts, MctsParameters, Minimax,
-    Mtdf, Perfect, SearchInfo, SearchMonitor, TieBreak,
+    Agent, AlphaBeta, DepthParameters, Influence, IterativeDeepening, Level, Limits, Mcts,
+    MctsParameters, Minimax, Mtdf, Perfect, Random, SearchInfo, SearchMonitor, TieBreak,
 };
 use claimeven_solver::Options;
+use proptest::prelude::*;
+
+use crate::positions::positions;
 
 /// Players who would think for ages.
 fn thinkers() -> Vec<(&'static str, Box<dyn Agent>)> {
@@ -41,7 +44,7 @@ fn time_is_kept() {
         let start = Instant::now();
         let decision = agent.decide(&large_board(), &limits).unwrap();
         let took = start.elapsed();
-        assert!(decision.stopped || name == "timed", "{name}");
+        assert!(decision.stopped, "{name}");
         // Ten milliseconds are the target; a busy machine may not run a test for longer than that.
         assert!(took < Duration::from_millis(500), "{name} took {took:?}");
     }
@@ -142,5 +145,71 @@ fn depth_and_simulations_are_capped() {
         let expected = if name == "mcts" { (0, 70) } else { (3, 0) };
         assert_eq!((decision.stats.depth, decision.stats.simulations), expected, "{name}");
         assert!(!decision.stopped, "{name}");
+    }
+}
+
+/// Every player of the crate, with parameters that leave the end of the search to the limits.
+fn all_players(seed: u64) -> Vec<(&'static str, Box<dyn Agent>)> {
+    let mut players = thinkers();
+    players.push(("random", Box::new(Random { seed })));
+    players.push(("influence", Box::new(Influence { seed, ..Influence::default() })));
+    for number in [1, 6, 10] {
+        players.push(("level", Box::new(Level::new(number, Options::default(), seed).unwrap())));
+    }
+    players
+}
+
+/// The processor time that this thread has used: unlike the clock, it does not run while the
+/// system gives the processor to others.
+fn thread_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+}
+
+/// How long a search may go on after its limit.
+const GRANULARITY: Duration = Duration::from_millis(20);
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_player_keeps_its_time_on_every_board(
+        position in positions(100), ms in 0..30_u64, seed in any::<u64>(),
+    ) {
+        let time = Duration::from_millis(ms);
+        for (name, mut agent) in all_players(seed) {
+            let start = thread_time();
+            let decision = agent.decide(&position, &Limits::default().with_time(time));
+            let used = thread_time() - start;
+            prop_assert!(used <= time + GRANULARITY, "{}: {:?} of {:?}", name, used, time);
+            if name != "perfect" {
+                prop_assert!(decision.is_ok(), "{}: {:?}", name, decision);
+            }
+            if let Ok(decision) = decision {
+                prop_assert!(position.legal().any(|column| column == decision.column), "{}", name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_cancelled_search_returns_at_once(
+        position in positions(100), ms in 0..20_u64, seed in any::<u64>(),
+    ) {
+        for (name, mut agent) in all_players(seed) {
+            let cancel = Arc::new(AtomicBool::new(ms == 0));
+            let limits = Limits::default().with_cancel(Arc::clone(&cancel));
+            let start = Instant::now();
+            let searching = thread::spawn(move || {
+                let decided = agent.decide(&position, &limits).is_ok();
+                (decided, thread_time())
+            });
+            thread::sleep(Duration::from_millis(ms));
+            cancel.store(true, Ordering::Relaxed);
+            // A thread has used no more processor time than has passed since its start.
+            let at_cancel = start.elapsed();
+            let (decided, used) = searching.join().unwrap();
+            prop_assert!(used <= at_cancel + GRANULARITY, "{}: {:?}, {:?}", name, used, at_cancel);
+            prop_assert!(decided || name == "perfect", "{}", name);
+        }
     }
 }

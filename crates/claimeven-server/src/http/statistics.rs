@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use claimeven_arena::AnalysisLimits;
+use claimeven_arena::{AnalysisLimits, Interval};
 use claimeven_game::{Game, Ruleset, Setup};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -156,25 +156,14 @@ impl Tally {
         let games = f64::from(self.games.max(1));
         self.key = key;
         let share = (f64::from(self.won) + 0.5 * f64::from(self.drawn)) / games;
-        (self.score, self.low, self.high) = wilson(share, self.games);
+        let interval = Interval::wilson(share, self.games.into());
+        (self.score, self.low, self.high) = (share, interval.low, interval.high);
         self.accuracy = (self.reviewed > 0).then(|| self.sums.accuracy / f64::from(self.reviewed));
         self.moves = self.sums.moves as f64 / games;
         self.ms_per_move = (self.sums.own_moves > 0)
             .then(|| self.sums.micros as f64 / 1e3 / self.sums.own_moves as f64);
         self
     }
-}
-
-/// A share of so many with its 95 % interval.
-fn wilson(share: f64, of: u32) -> (f64, f64, f64) {
-    const Z: f64 = 1.959_964;
-    if of == 0 {
-        return (0.0, 0.0, 1.0);
-    }
-    let n = f64::from(of);
-    let (centre, scale) = (share + Z * Z / (2.0 * n), 1.0 + Z * Z / n);
-    let margin = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
-    (share, ((centre - margin) / scale).max(0.0), ((centre + margin) / scale).min(1.0))
 }
 
 fn group<'a>(name: &'static str, games: impl Iterator<Item = (String, Seen<'a>)>) -> GroupView {
@@ -379,15 +368,6 @@ pub(crate) async fn explore(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn intervals_are_wide_for_few_games_and_never_leave_the_scale() {
-        let (share, low, high) = wilson(1.0, 2);
-        assert!((share - 1.0).abs() < 1e-9 && low < 0.4 && (high - 1.0).abs() < 1e-9);
-        let (_, low, high) = wilson(0.5, 100);
-        assert!((low - 0.4038).abs() < 1e-3 && (high - 0.5962).abs() < 1e-3);
-        assert_eq!(wilson(0.0, 0), (0.0, 0.0, 1.0));
-    }
 
     fn played(winner: Option<usize>, first: usize, mine: Option<usize>, line: &str) -> Played {
         let seat = |agent: Option<&str>| PlayedSeat { agent: agent.map(str::to_owned) };

@@ -31,13 +31,13 @@ async fn bad_input_is_refused_in_a_line_that_names_it() {
             json!({ "seats": [{ "kind": "human", "name": "x".repeat(41) }, { "kind": "open" }] }),
             "40",
         ),
-        (game("lvl:3"), "there is no player 'lvl'"),
+        (game("lvl:3"), "unknown player 'lvl'"),
         (game("level:11"), "level '11' of level"),
         (game("alphabeta:depth=900"), "depth '900' of alphabeta"),
         (game("perfect:threads=2"), "threads '2' of perfect: at most 1 here"),
         (game("mtdf:table=60000"), "table '60000' of mtdf: at most 64 here"),
         (game("mcts:sims=9000000"), "sims '9000000' of mcts: at most 1000000 here"),
-        (game("human"), "there is no player 'human'"),
+        (game("human"), "unknown player 'human'"),
     ] {
         let error = ada.post("/api/games", body.clone()).await.error(400);
         assert!(error.contains(part), "{body}: {error}");

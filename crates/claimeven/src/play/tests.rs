@@ -235,7 +235,7 @@ fn players_and_sides_change_in_the_middle() {
     key(&mut app, KeyCode::Enter);
     let Some(Popup::Players(form)) = &app.popup else { panic!("{:?}", app.popup) };
     let error = form.error.as_deref().unwrap();
-    assert!(error.starts_with("there is no player 'levle'; did you mean level?"), "{error}");
+    assert!(error.starts_with("unknown player 'levle'; did you mean level?"), "{error}");
     key(&mut app, KeyCode::Delete);
     keys(&mut app, "human");
     key(&mut app, KeyCode::Enter);

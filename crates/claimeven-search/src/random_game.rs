@@ -1,0 +1,146 @@
+//! Random games: the one sampler of positions for openings, exams and tests.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use claimeven_game::{Column, Game, Setup};
+use fastrand::Rng;
+
+/// Samples games of random moves that are not over after a number of plies.
+///
+/// Games that end too soon are rejected. On boards where nearly all of them do, such as 10x10 with
+/// connect 3, sampling ends with an error after [`RandomGames::MAX_ATTEMPTS`] games.
+///
+/// ```
+/// use claimeven_game::{Ruleset, Setup};
+/// use claimeven_search::RandomGames;
+///
+/// let mut random = fastrand::Rng::with_seed(1);
+/// let game = RandomGames::new(Setup::STANDARD).sample(12, &mut random)?;
+/// assert_eq!(game.moves().len(), 12);
+///
+/// let too_short = Setup::new(7, 7, 2, Ruleset::Standard)?;
+/// assert!(RandomGames::new(too_short).sample(12, &mut random).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct RandomGames {
+    setup: Setup,
+    cancel: Option<Arc<AtomicBool>>,
+}
+
+impl RandomGames {
+    /// Games that are tried for one sample.
+    pub const MAX_ATTEMPTS: u32 = 100_000;
+
+    /// Games of a setup.
+    pub fn new(setup: Setup) -> RandomGames {
+        RandomGames { setup, cancel: None }
+    }
+
+    /// The same, ended when another thread sets a flag.
+    pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> RandomGames {
+        RandomGames { cancel: Some(cancel), ..self }
+    }
+
+    /// A game of `plies` random moves that is not over.
+    pub fn sample(&self, plies: u32, random: &mut Rng) -> Result<Game, RandomGameError> {
+        let rare = RandomGameError::Rare { setup: self.setup, plies };
+        if plies >= self.setup.cells() {
+            return Err(rare);
+        }
+        for _ in 0..RandomGames::MAX_ATTEMPTS {
+            if self.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                return Err(RandomGameError::Cancelled);
+            }
+            if let Some(game) = self.attempt(plies, random) {
+                return Ok(game);
+            }
+        }
+        Err(rare)
+    }
+
+    /// One game of random moves; `None` if it is over before or with its last ply.
+    pub fn attempt(&self, plies: u32, random: &mut Rng) -> Option<Game> {
+        let mut game = Game::new(self.setup);
+        while game.moves().len() < plies as usize {
+            let legal: Vec<Column> = game.position().legal().collect();
+            game.play(*random.choice(&legal)?).expect("a legal move");
+        }
+        game.position().outcome().is_none().then_some(game)
+    }
+}
+
+/// Why no random game was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RandomGameError {
+    /// Too few random games of the setup last that long.
+    Rare {
+        /// The setup.
+        setup: Setup,
+        /// How long the games should last.
+        plies: u32,
+    },
+    /// The sampling was cancelled.
+    Cancelled,
+}
+
+impl fmt::Display for RandomGameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RandomGameError::Rare { setup, plies } => write!(
+                f,
+                "random games of {setup} are over before ply {plies} ({} tried)",
+                RandomGames::MAX_ATTEMPTS
+            ),
+            RandomGameError::Cancelled => f.write_str("the sampling of random games was cancelled"),
+        }
+    }
+}
+
+impl std::error::Error for RandomGameError {}
+
+#[cfg(test)]
+mod tests {
+    use claimeven_game::Ruleset;
+
+    use super::*;
+
+    #[test]
+    fn games_have_the_length_asked_for_and_depend_on_the_seed_alone() {
+        let games = |seed| {
+            let mut random = Rng::with_seed(seed);
+            let sampler = RandomGames::new(Setup::STANDARD);
+            (0..36).map(|plies| sampler.sample(plies, &mut random).unwrap()).collect::<Vec<_>>()
+        };
+        for (plies, game) in games(5).iter().enumerate() {
+            assert_eq!(game.moves().len(), plies);
+            assert!(game.position().outcome().is_none());
+        }
+        let texts = |seed| games(seed).iter().map(Game::move_text).collect::<Vec<_>>();
+        assert_eq!(texts(5), texts(5));
+        assert_ne!(texts(5), texts(6));
+    }
+
+    #[test]
+    fn boards_without_such_games_are_refused() {
+        let mut random = Rng::with_seed(1);
+        for (cols, rows, connect, plies) in [(10, 10, 3, 60), (7, 7, 2, 12), (7, 6, 4, 42)] {
+            let setup = Setup::new(cols, rows, connect, Ruleset::Standard).unwrap();
+            let error = RandomGames::new(setup).sample(plies, &mut random).unwrap_err();
+            assert_eq!(error, RandomGameError::Rare { setup, plies });
+            assert!(error.to_string().contains(&setup.to_string()), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_flag_ends_the_sampling() {
+        let setup = Setup::new(7, 7, 2, Ruleset::Standard).unwrap();
+        let sampler = RandomGames::new(setup).with_cancel(Arc::new(AtomicBool::new(true)));
+        let cancelled = sampler.sample(12, &mut Rng::with_seed(1));
+        assert_eq!(cancelled.unwrap_err(), RandomGameError::Cancelled);
+    }
+}
