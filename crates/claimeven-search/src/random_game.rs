@@ -21,7 +21,7 @@ use fastrand::Rng;
 /// assert_eq!(game.moves().len(), 12);
 ///
 /// let too_short = Setup::new(7, 7, 2, Ruleset::Standard)?;
-/// assert!(RandomGames::new(too_short).sample(12, &mut random).is_err());
+/// assert!(RandomGames::new(too_short).sample(40, &mut random).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub struct RandomGames {
 
 impl RandomGames {
     /// Games that are tried for one sample.
-    pub const MAX_ATTEMPTS: u32 = 100_000;
+    pub const MAX_ATTEMPTS: u32 = 20_000;
 
     /// Games of a setup.
     pub fn new(setup: Setup) -> RandomGames {
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn boards_without_such_games_are_refused() {
         let mut random = Rng::with_seed(1);
-        for (cols, rows, connect, plies) in [(10, 10, 3, 60), (7, 7, 2, 12), (7, 6, 4, 42)] {
+        for (cols, rows, connect, plies) in [(10, 10, 3, 60), (7, 7, 2, 40), (7, 6, 4, 42)] {
             let setup = Setup::new(cols, rows, connect, Ruleset::Standard).unwrap();
             let error = RandomGames::new(setup).sample(plies, &mut random).unwrap_err();
             assert_eq!(error, RandomGameError::Rare { setup, plies });
