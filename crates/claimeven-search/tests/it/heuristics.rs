@@ -211,6 +211,9 @@ fn wrong_weights_are_refused_by_name_and_line() {
     );
     assert_eq!(error("finished = 5"), "mine.toml: finished = 5 is not between 1000 and 1000000000");
     assert!(error("centre = 'x'").starts_with("mine.toml: line 1: invalid type"));
-    let missing = "no-such-file.toml".parse::<Heuristic>().unwrap_err().to_string();
-    assert!(missing.starts_with("no-such-file.toml: "), "{missing}");
+    let missing = Heuristic::from_file("no-such-file.toml".as_ref()).unwrap_err();
+    assert!(missing.to_string().starts_with("no-such-file.toml: "), "{missing}");
+    assert!(std::error::Error::source(&missing).is_some());
+    // Parsing knows names alone and reads no file.
+    assert!("no-such-file.toml".parse::<Heuristic>().is_err());
 }
