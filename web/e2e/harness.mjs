@@ -242,6 +242,8 @@ export const gameOf = async (page) => {
   return page.evaluate((id) => fetch(`/api/games/${id}`).then((answer) => answer.json()), id);
 };
 
+/** What has been read out last. */
+export const announced = (page) => page.locator('[role="status"][aria-live]').first().textContent();
 export const clickColumn = (page, number) => column(page, number).click();
 
 /** Waits for the person's turn, or the end. */

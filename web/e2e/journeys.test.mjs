@@ -2,7 +2,7 @@
 // Everything is done by click, key or touch on what a person can see.
 
 import assert from "node:assert/strict";
-import { after, before, clickColumn, column, DESKTOP, discs, eventually, headline, PHONE, pause, screenshot, startBrowser, startServer, test, untilYourTurn } from "./harness.mjs";
+import { after, announced, before, clickColumn, column, DESKTOP, discs, eventually, headline, PHONE, pause, screenshot, startBrowser, startServer, test, untilYourTurn } from "./harness.mjs";
 
 let server, browser;
 before(async () => {
@@ -122,3 +122,132 @@ test("two games in two tabs, and one opened from the history while another is li
   await exchange(page, [4, 3]);
   await close();
 });
+
+/** Watches the board at every frame: a disc in the air while another begins, a row through a hole that is still empty, words that
+    come before the disc they are about. */
+async function watchMovement(page) {
+  await page.evaluate(() => {
+    const faults = (globalThis.faults = []);
+    const air = () => document.getAnimations().filter((one) => one.effect?.target?.closest?.(".frame") && one.effect.target.querySelector(".disc") && one.playState === "running");
+    const look = () => {
+      const falling = air();
+      if (falling.length > 1) faults.push(`${falling.length} discs in the air`);
+      if (falling.length > 0) {
+        if (document.querySelector("svg .ring")) faults.push("a winning row while a disc falls");
+        if (/won|lost|Draw/.test(document.querySelector(".headline")?.textContent ?? "")) faults.push("a result while a disc falls");
+      }
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  return () => page.evaluate(() => [...new Set(globalThis.faults)]);
+}
+
+const newGame = async (page, name) => {
+  await page.getByRole("button", { name }).click();
+  await page.waitForURL(/\/game\//);
+  await page.locator(".board svg").first().waitFor();
+};
+
+test("two moves a second: no disc hangs in the air, no row through an empty hole, and the reply comes after the disc", async () => {
+  const { page, close } = await browser.visit(server.base, { ...DESKTOP, ...MOVING });
+  await newGame(page, /Pass and play|Local game|Two at one screen/);
+  const faults = await watchMovement(page);
+  for (const number of [4, 5, 4, 5, 4, 5, 4]) {
+    await column(page, number).click();
+    await pause(450);
+  }
+  await eventually("red has won", async () => (await headline(page)) === "Red won" || (await headline(page)));
+  assert.equal(await discs(page), 7);
+  assert.ok((await page.locator("svg .ring").count()) >= 4);
+  assert.deepEqual(await faults(), []);
+  await page.getByRole("button", { name: "Play again" }).click();
+  await eventually("the next game is on", async () => (await discs(page)) === 0);
+  // As quickly as the hand can: every click counts, and discs are put in place at once.
+  const again = await watchMovement(page);
+  for (const number of [1, 2, 1, 2]) await page.keyboard.press(String(number)).then(() => pause(120));
+  await eventually("all four are there", async () => (await discs(page)) === 4 || (await discs(page)));
+  assert.deepEqual(await again(), []);
+  await close();
+});
+
+test("the computer's reply waits for one's own disc, and words wait for the reply", async () => {
+  const { page, close } = await browser.visit(server.base, { ...DESKTOP, ...MOVING });
+  await level(page, 1);
+  await newGame(page, "Play level 1");
+  await untilYourTurn(page);
+  await page.evaluate(() => {
+    const log = (globalThis.log = []);
+    const look = () => {
+      const now = { ms: performance.now(), discs: document.querySelectorAll(".frame .disc").length - document.querySelectorAll(".frame .waiting .disc").length, said: document.querySelector(".headline")?.textContent };
+      const last = log.at(-1);
+      if (!last || last.discs !== now.discs || last.said !== now.said) log.push(now);
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  const before = await discs(page);
+  await column(page, 4).click();
+  await eventually("the reply is there", async () => (await discs(page)) === before + 2);
+  await untilYourTurn(page);
+  await pause(300);
+  const log = await page.evaluate(() => globalThis.log);
+  const own = log.find((one) => one.discs === before + 1);
+  const reply = log.find((one) => one.discs === before + 2);
+  const turn = log.find((one) => one.ms > own.ms + 50 && one.discs === before + 2 && one.said === "Your turn");
+  assert.ok(reply.ms - own.ms >= 380, `the reply came after ${reply.ms - own.ms} ms`);
+  assert.notEqual(reply.said, "Your turn", "it is one's turn when the reply has landed");
+  assert.ok(turn.ms - reply.ms >= 150, `'Your turn' came ${turn.ms - reply.ms} ms after the reply began to fall`);
+  await close();
+});
+
+test("reduced motion shows all at once", async () => {
+  const { page, close } = await browser.visit(server.base);
+  await newGame(page, /Pass and play|Local game|Two at one screen/);
+  for (const number of [4, 5, 4, 5, 4, 5, 4]) await page.keyboard.press(String(number)).then(() => pause(60));
+  await eventually("red has won", async () => (await headline(page)) === "Red won" || (await headline(page)));
+  assert.equal(await page.evaluate(() => document.getAnimations().filter((one) => one.effect?.target?.querySelector?.(".disc")).length), 0);
+  await close();
+});
+
+for (const [name, options] of [["desktop", { ...DESKTOP, ...MOVING }], ["phone, dark", { ...PHONE, ...MOVING, ...DARK }]]) {
+  test(`two programs are watched at one's own pace, and the game is replayed: ${name}`, async () => {
+    const { page, close } = await browser.visit(server.base, options);
+    await newGame(page, "Watch the computer");
+    const faults = await watchMovement(page);
+    await pause(3_000);
+    const early = await discs(page);
+    assert.ok(early >= 1 && early <= 5, `${early} discs after 3 s`);
+    await screenshot(page, `watching-paced-${options.isMobile ? "phone" : "desktop"}`);
+
+    await page.getByRole("button", { name: "Pause" }).click();
+    const paused = await discs(page);
+    await pause(1_500);
+    assert.equal(await discs(page), paused, "it stands still");
+    await page.getByRole("button", { name: "Step forward" }).click();
+    await eventually("a step", async () => (await discs(page)) === paused + 1 || (await discs(page)));
+    await page.getByRole("button", { name: "Step back" }).click();
+    await eventually("a step back", async () => (await discs(page)) === paused || (await discs(page)));
+    await page.getByLabel("Speed").selectOption("Fast");
+    await page.getByRole("button", { name: "Play", exact: true }).click();
+    await eventually("it goes on", async () => (await discs(page)) > paused + 2);
+    await page.getByLabel("Speed").selectOption("As it comes");
+    await eventually("it is over", async () => /won|Draw/.test(await headline(page)) || (await headline(page)));
+    const all = await discs(page);
+    assert.ok(all > paused);
+
+    // The game is replayed from the start, and stepped through by key, which is read out.
+    await page.getByRole("button", { name: "Replay" }).click();
+    await eventually("it begins again", async () => (await discs(page)) <= 1 || (await discs(page)));
+    await eventually("and plays", async () => (await discs(page)) >= 2);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.keyboard.press("Home");
+    await eventually("the start is read out", async () => (await announced(page)) === "Start position." || (await announced(page)));
+    await page.keyboard.press(".");
+    await eventually("the first move is read out", async () => /^Move 1 of \d+: /.test(await announced(page)) || (await announced(page)));
+    await page.keyboard.press("End");
+    await eventually("the end is there", async () => (await discs(page)) === all || (await discs(page)));
+    assert.deepEqual(await faults(), []);
+    await close();
+  });
+}

@@ -1,7 +1,7 @@
 // Two people on two screens, one of whom loses the connection.
 
 import assert from "node:assert/strict";
-import { after, before, checkAccess, column, DESKTOP, discs, eventually, gameOf, headline, moves, PHONE, screenshot, startBrowser, startProxy, startServer, test } from "./harness.mjs";
+import { after, announced, before, checkAccess, column, DESKTOP, discs, eventually, gameOf, headline, moves, PHONE, screenshot, startBrowser, startProxy, startServer, test } from "./harness.mjs";
 
 let server, browser, proxy;
 before(async () => {
@@ -20,6 +20,9 @@ const offline = /WebSocket|ERR_|Failed to load resource/;
 test("two people play through a dropped connection, with a third watching", async () => {
   const ada = await browser.visit(server.base, DESKTOP);
   await ada.page.getByRole("button", { name: "Invite a friend" }).click();
+  // A name is asked for, once.
+  await ada.page.getByRole("dialog").getByLabel("Your name").fill("Ada");
+  await ada.page.keyboard.press("Enter");
   await ada.page.waitForURL(/\/game\//);
   await ada.page.getByRole("img", { name: "QR code of the invitation link" }).waitFor();
   const link = await ada.page.getByRole("textbox", { name: "Invitation link" }).inputValue();
@@ -30,10 +33,12 @@ test("two people play through a dropped connection, with a third watching", asyn
   // The friend's way to the server is the one that will be cut.
   const ben = await browser.visit(link.replace(server.base, proxy.base), PHONE, { mayFail: offline });
   await screenshot(ben.page, "invited-phone");
+  await ben.page.getByRole("heading", { name: /^Ada invites you/ }).waitFor();
   await ben.page.getByLabel("Your name").fill("Ben");
   await ben.page.getByRole("button", { name: /^Play (Red|Yellow)$/ }).click();
   await eventually("the game is on for both", async () => (await gameOf(ada.page)).status === "playing" && (await gameOf(ben.page)).status === "playing");
   await ada.page.getByText("Ben").first().waitFor();
+  await eventually("the arrival is read out", async () => /Ben has joined/.test(await announced(ada.page)) || (await announced(ada.page)));
 
   const watcher = await browser.visit(link);
   await watcher.page.locator(".board svg").first().waitFor();
@@ -64,8 +69,8 @@ test("two people play through a dropped connection, with a third watching", asyn
   if ((await sides())[0] === ada.page) await play(3);
   const count = (await gameOf(ada.page)).moves.length;
   proxy.cut();
-  await ben.page.getByText(/No connection/).waitFor();
-  await ada.page.getByText(/to come back/).waitFor();
+  await ben.page.getByText(/Disconnected\. Reconnecting/).waitFor();
+  await ada.page.getByText(/disconnected, \d:\d\d to reconnect/).waitFor();
   await screenshot(ada.page, "opponent-away");
   await screenshot(ben.page, "offline-phone");
   await column(ben.page, 5).click();
@@ -73,20 +78,25 @@ test("two people play through a dropped connection, with a third watching", asyn
   assert.equal((await gameOf(ada.page)).moves.length, count);
   proxy.mend();
   await eventually("the move has arrived after all", async () => (await gameOf(ada.page)).moves.length === count + 1);
-  await ben.page.getByText(/No connection/).waitFor({ state: "hidden" });
-  await ada.page.getByText(/to come back/).waitFor({ state: "hidden" });
+  await ben.page.getByText(/Disconnected\. Reconnecting/).waitFor({ state: "hidden" });
+  await ada.page.getByText(/disconnected, \d:\d\d to reconnect/).waitFor({ state: "hidden" });
   await eventually("Ada sees it", async () => (await moves(ada.page)) === count + 1 || (await moves(ada.page)));
 
   // Take back by agreement, and a draw that is declined, then one that is accepted.
-  await ben.page.getByRole("button", { name: "Ask to undo" }).click();
-  await ada.page.getByText("Ben would like to take a move back.").waitFor();
+  await ben.page.getByRole("button", { name: "Request takeback" }).click();
+  await ben.page.getByText("Takeback requested.").first().waitFor();
+  await ada.page.getByText("Ben requests a takeback.").first().waitFor();
+  await eventually("the request is read out", async () => (await announced(ada.page)) === "Ben requests a takeback." || (await announced(ada.page)));
   await ada.page.getByRole("button", { name: "Accept" }).click();
+  await ben.page.getByText("Takeback accepted.").first().waitFor();
   await eventually("the move is back", async () => (await moves(ben.page)) === count || (await moves(ben.page)));
   await ada.page.getByRole("button", { name: "Offer a draw" }).click();
-  await ben.page.getByText(/offers a draw/).waitFor();
+  await ada.page.getByText("Draw offered.").first().waitFor();
+  await ben.page.getByText(/offers a draw/).first().waitFor();
   await screenshot(ben.page, "draw-offered-phone");
   await ben.page.getByRole("button", { name: "Decline" }).click();
-  await ada.page.getByText("Draw offered.").waitFor({ state: "hidden" });
+  await ada.page.getByText("Ben declined the draw.").first().waitFor();
+  await ben.page.getByText("Draw declined.").first().waitFor();
   await ben.page.getByRole("button", { name: "Offer a draw" }).click();
   await ada.page.getByRole("button", { name: "Accept" }).click();
   for (const page of [ada.page, ben.page, watcher.page]) {
@@ -96,14 +106,25 @@ test("two people play through a dropped connection, with a third watching", asyn
   // The rematch takes both.
   const first = ada.page.url();
   await ada.page.getByRole("button", { name: "Rematch" }).click();
-  await ben.page.getByText(/would like a rematch/).waitFor();
+  await ben.page.getByText(/wants a rematch/).first().waitFor();
   await ben.page.getByRole("button", { name: "Decline" }).click();
-  await ada.page.getByText("Rematch offered.").waitFor({ state: "hidden" });
+  await ada.page.getByText("Ben declined the rematch.").first().waitFor();
   await ada.page.getByRole("button", { name: "Rematch" }).click();
-  await ben.page.getByText(/would like a rematch/).waitFor();
+  await ben.page.getByText(/wants a rematch/).first().waitFor();
   await ben.page.getByRole("button", { name: "Accept" }).click();
   await ben.page.waitForURL((url) => !first.endsWith(url.pathname));
   await ada.page.waitForURL((url) => !first.endsWith(url.pathname));
   assert.equal(new URL(ada.page.url()).pathname, new URL(ben.page.url()).pathname);
+
+  // Ten moves from both sides in the rematch, which is what it is for.
+  for (let turn = 0; turn < 20; turn++) {
+    const turnOf = (page) => headline(page).then((said) => said === "Your turn");
+    await eventually("somebody is to move", async () => (await turnOf(ada.page)) !== (await turnOf(ben.page)));
+    const mover = (await turnOf(ada.page)) ? ada.page : ben.page;
+    // Columns in an order that makes no four in a row.
+    await column(mover, [1, 2, 1, 2, 2, 1, 2, 1, 3, 4, 3, 4, 4, 3, 4, 3, 5, 6, 5, 6][turn]).click();
+    for (const page of [ada.page, ben.page]) await eventually("both see the move", async () => (await discs(page)) === turn + 1 || (await discs(page)));
+  }
+  for (const page of [ada.page, ben.page]) assert.equal(await page.getByText(/to reconnect/).count(), 0, "nobody seems to be gone");
   for (const visitor of [ada, ben, watcher]) await visitor.close();
 });

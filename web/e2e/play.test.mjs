@@ -1,7 +1,7 @@
 // Games against the computer and at one screen: with the mouse, with every key, with undo and redo, to the end and on.
 
 import assert from "node:assert/strict";
-import { after, before, column, discs, eventually, gameOf, headline, moves, screenshot, startBrowser, startServer, yourTurn, test } from "./harness.mjs";
+import { after, announced, before, column, discs, eventually, gameOf, headline, moves, screenshot, startBrowser, startServer, yourTurn, test } from "./harness.mjs";
 
 let server, browser;
 before(async () => {
@@ -35,7 +35,7 @@ test("a whole game against the computer, from the first click to the next game",
   assert.ok(over.result, "the game has ended");
   const said = over.result.winner === null ? "Draw" : over.result.winner === 0 ? "You won" : "You lost";
   await eventually("the page says how", async () => (await headline(page)) === said || (await headline(page)));
-  await eventually("it is read out", async () => (await page.locator('[role="status"][aria-live]').textContent()).includes(said));
+  await eventually("it is read out", async () => (await announced(page)).includes(said));
   if (over.result.winner !== null) assert.ok((await page.locator("svg .line").count()) > 0, "the winning line is lit");
   assert.equal(await discs(page), over.moves.length);
   await screenshot(page, "game-over");
@@ -122,7 +122,16 @@ test("every key", async () => {
   await page.keyboard.press("End");
   await eventually("the current position", async () => (await discs(page)) === 4 || (await discs(page)));
 
+  // A hint in three steps: the area, the reason, the column. Each is read out.
+  const heard = (text) => eventually(`${text} is read out`, async () => text.test(await announced(page)) || (await announced(page)));
   await page.keyboard.press("h");
+  await heard(/^Look for a move (on the left|in the middle|on the right)\.$/);
+  assert.equal(await page.locator("svg .hint").count(), 0, "the column is not given away yet");
+  await screenshot(page, "hint-area");
+  await page.getByRole("button", { name: "Why?" }).click();
+  await heard(/draw|win|loses|search|Block/);
+  await page.getByRole("button", { name: "Which column?" }).click();
+  await heard(/^Play column [1-7]\.$/);
   await page.locator("svg .hint").waitFor();
   await screenshot(page, "hint");
 
@@ -212,6 +221,17 @@ test("an algorithm with its parameters, another board, most lines and a clock", 
   await close();
 });
 
+test("sound is on until it is muted, and the choice is remembered", async () => {
+  const { page, close } = await browser.visit(server.base);
+  const mute = page.getByRole("button", { name: "Mute sound" });
+  assert.equal(await mute.getAttribute("aria-pressed"), "false");
+  await mute.click();
+  assert.equal(await mute.getAttribute("aria-pressed"), "true");
+  await page.reload();
+  assert.equal(await mute.getAttribute("aria-pressed"), "true");
+  await close();
+});
+
 test("two computers are watched, and one of them is replaced in the middle", async () => {
   const { page, close } = await browser.visit(`${server.base}/new?kind=watch`);
   await page.getByLabel("Red is played by").selectOption("timed");
@@ -229,9 +249,22 @@ test("resigning asks once, and a game on the clock is lost when the time is up",
   const { page, close } = await browser.visit(server.base);
   await page.getByRole("button", { name: /^Play level/ }).click();
   await page.waitForURL(/\/game\//);
-  await page.getByRole("button", { name: "Resign" }).click();
+  const resign = page.getByRole("button", { name: "Resign", exact: true });
+  const sure = page.getByRole("button", { name: "Resign now?" });
+  await resign.click();
+  await sure.waitFor();
+  // It is called off by time, by a move and by a key.
+  await resign.waitFor({ timeout: 6_000 });
+  await resign.click();
+  await column(page, 4).click();
+  await resign.waitFor();
+  await yourTurn(page);
+  await resign.click();
+  await page.keyboard.press("f");
+  await resign.waitFor();
   assert.equal((await gameOf(page)).result, null);
-  await page.getByRole("button", { name: "Resign now?" }).click();
+  await resign.click();
+  await sure.click();
   await eventually("the game is lost", async () => (await headline(page)) === "You lost" || (await headline(page)));
 
   await page.goto(`${server.base}/new`);
@@ -241,6 +274,6 @@ test("resigning asks once, and a game on the clock is lost when the time is up",
   await page.getByRole("button", { name: "Start the game" }).click();
   await page.waitForURL(/\/game\//);
   await eventually("the flag has fallen", async () => (await headline(page)) === "You lost" || (await headline(page)));
-  assert.match(await page.locator(".detail").textContent(), /on time/);
+  assert.match(await page.locator(".detail").textContent(), /you ran out of time/);
   await close();
 });

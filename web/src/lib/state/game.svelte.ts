@@ -11,7 +11,8 @@ import { areaColumns, areaOf, reasonOf } from "../transitions/hint";
 import { moveText, shown, type Pending, type Shown } from "../transitions/position";
 import type { Step } from "../transitions/steps";
 import { apply, asOf, isYou, rights, stillPending, yourSeat, type Rights } from "../transitions/view";
-import type { GameView, Hint, NewGame, Player, Thinking } from "../types";
+import type { GameView, Hint, NewGame, Player, Seat, Thinking } from "../types";
+import { namePrompt } from "./name.svelte";
 import { Playback } from "./playback.svelte";
 import { settings } from "./settings.svelte";
 
@@ -367,7 +368,9 @@ export const provideGame = (game: GameState): GameState => setContext(KEY, game)
 let made: GameView | null = null;
 
 /** Makes a game and goes to it, with a first move of the person's if there is one already. */
-export async function startGame(wanted: NewGame, column?: number): Promise<void> {
+export async function startGame(given: NewGame, column?: number): Promise<void> {
+  const wanted = await withName(given);
+  if (!wanted) return;
   const landed = pause(column === undefined || settings.calm ? 0 : fallTo(1, wanted.setup).duration);
   let view = await server.create(wanted);
   if (column !== undefined) view = await server.move(view.id, column, view.moves.length);
@@ -375,6 +378,17 @@ export async function startGame(wanted: NewGame, column?: number): Promise<void>
   await landed;
   made = view;
   router.go(`/game/${view.id}`);
+}
+
+/** Whoever invites a friend needs a name to be known by. Nothing if the person would rather not say it. */
+async function withName(wanted: NewGame): Promise<NewGame | null> {
+  if (!wanted.seats.some((seat) => seat.kind === "open")) return wanted;
+  const nameless = (seat: Seat) => seat.kind === "human" && !seat.name;
+  if (!wanted.seats.some(nameless)) return wanted;
+  if (!(await namePrompt.ask())) return null;
+  const name = settings.all.name.trim();
+  const [a, b] = wanted.seats.map((seat) => (nameless(seat) ? { ...seat, name } : seat)) as [Seat, Seat];
+  return { ...wanted, seats: [a, b] };
 }
 
 function pause(ms: number): Promise<void> {

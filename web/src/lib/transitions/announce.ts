@@ -74,8 +74,9 @@ export function playerName(view: GameView, player: Player, colours: Colours, t: 
   if (seat.kind === "open") return t.anybody;
   if (seat.kind === "agent") return seat.agent ? t.agent(seat.agent) : seat.name;
   if (yourSeat(view) === player) return t.you;
-  if (atOneScreen(view)) return colours[player];
-  return seat.name || colours[player];
+  // Two people at one screen, seen from another one.
+  const sameName = view.players[0].name === view.players[1].name;
+  return atOneScreen(view) || sameName ? colours[player] : seat.name || colours[player];
 }
 
 /** How many moves from the start two views share. */

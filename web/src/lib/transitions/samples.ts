@@ -7,7 +7,7 @@ export const colours = ["Red", "Yellow"] as const;
 export const t = en;
 
 export function seated(changes: Partial<Seated> = {}): Seated {
-  return { kind: "human", name: "Player 1", agent: null, you: true, connected: true, away_ms: null, time_ms: 0, ...changes };
+  return { kind: "human", name: "Guest", agent: null, you: true, connected: true, away_ms: null, time_ms: 0, ...changes };
 }
 
 export const agent: Seated = seated({ kind: "agent", agent: "level:3", you: false });

@@ -8,7 +8,7 @@ export function summaryName({ players }: GameSummary, player: Player, colours: C
   const seat = players[player];
   if (seat.kind === "agent") return seat.agent ? t.agent(seat.agent) : seat.name;
   if (seat.kind === "open") return t.anybody;
-  const both = players[0].you && players[1].you;
+  const both = (players[0].you && players[1].you) || players[0].name === players[1].name;
   if (both) return colours[player];
   return seat.you ? t.you : seat.name || colours[player];
 }

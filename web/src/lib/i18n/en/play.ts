@@ -54,6 +54,6 @@ export const play = {
   youDeclined: { draw: "Draw declined.", undo: "Takeback declined.", rematch: "Rematch declined." },
   takebackAccepted: "Takeback accepted.",
 
-  nameFor: "What should your opponent call you?",
+  nameTitle: "What is your name?",
   nameSave: "Continue",
 };
