@@ -50,10 +50,15 @@ export class GameState {
   readonly ply = $derived(this.playback.at);
   readonly looking = $derived(this.playback.looking);
   readonly board: Shown | null = $derived(this.view ? shown(this.view, this.ply, this.pending) : null);
+  /** Nobody at this screen plays. */
+  readonly watching = $derived(!!this.view && !isYou(this.view, 0) && !isYou(this.view, 1));
+  private endSeen = $state(false);
+  /** Who watches and has paused is not told how the game goes on. */
+  readonly unseen = $derived(this.watching && !this.endSeen);
   /** The game as the person sees it: a move counts once its disc has landed. */
   readonly seen: GameView | null = $derived.by(() => {
     const { view, playback, pending } = this;
-    if (!view || this.looking) return view;
+    if (!view || (this.looking && !this.unseen)) return view;
     const landed = playback.movement.falling === null ? playback.at : playback.at - 1;
     return landed === view.moves.length && !pending ? view : asOf(view, landed);
   });
@@ -71,8 +76,6 @@ export class GameState {
     if (hintStep >= 3) return t.play.hintColumn(hint.column);
     return hintStep === 2 ? t.play.hintReason(reasonOf(hint)) : t.play.hintArea(t.play.areas[areaOf(hint.column, view.setup.cols, this.flipped)]);
   });
-  /** Nobody at this screen plays. */
-  readonly watching = $derived(!!this.view && !isYou(this.view, 0) && !isYou(this.view, 1));
 
   private live: Live | null;
   private closed = false;
@@ -284,6 +287,7 @@ export class GameState {
     const { told } = this;
     if (!now || this.looking || now === told) return;
     this.told = now;
+    if (now.result) this.endSeen = true;
     const news = announce(told, now, settings.colours, t);
     if (news) this.announcement = news;
     if (told?.id === now.id) this.ended(told, now);

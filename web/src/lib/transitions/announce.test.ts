@@ -32,9 +32,12 @@ describe("what is read out", () => {
   it("is who comes and goes", () => {
     const waiting = view([], { status: "waiting", to_move: null, players: [seated(), seated({ kind: "open", you: false })] });
     expect(say(waiting, view([], { players: between }))).toBe("Ada has joined. Red to move.");
-    const gone = view([4], { players: [seated(), { ...stranger, connected: false }] });
+    const gone = view([4], { players: [seated(), { ...stranger, connected: false, away_ms: 100 }] });
     expect(say(view([4], { players: between }), gone)).toBe("Ada is disconnected.");
     expect(say(gone, view([4], { players: between }))).toBe("Ada is back.");
+    // Whoever has just joined is not back from anywhere.
+    const joining = view([4], { players: [seated(), { ...stranger, connected: false }] });
+    expect(say(joining, view([4], { players: between }))).toBe("");
   });
 });
 

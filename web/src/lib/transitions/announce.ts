@@ -12,7 +12,7 @@ export function announce(before: GameView | null, now: GameView, colours: Colour
     const name = playerName(now, player, colours, t);
     if (was.kind === "open" && is.kind === "human") parts.push(t.game.joined(name));
     else if (is.kind === "human" && !is.you && was.connected && !is.connected) parts.push(t.game.left(name));
-    else if (is.kind === "human" && !is.you && !was.connected && is.connected) parts.push(t.game.back(name));
+    else if (is.kind === "human" && !is.you && was.away_ms !== null && is.connected) parts.push(t.game.back(name));
   }
   const kept = commonMoves(before, now);
   const news = now.moves.slice(kept);
