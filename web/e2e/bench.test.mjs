@@ -46,16 +46,16 @@ test("the lab: trees side by side, step by step, in words and by keyboard", asyn
   assert.ok(nodes[1] < nodes[0], `alpha-beta looks at fewer nodes: ${nodes}`);
   assert.ok(costs.every((text) => text.includes("wins in 2")), costs.join());
 
-  await page.getByRole("button", { name: "To the start of the search" }).click();
+  await page.getByRole("button", { name: "First step", exact: true }).click();
   const words = page.locator(".words");
-  const next = page.getByRole("button", { name: "One step on" });
+  const next = page.getByRole("button", { name: "Next step", exact: true });
   await next.click();
-  await eventually("the search begins", async () => (await words.textContent()).includes("The search begins"));
+  await eventually("the search begins", async () => (await words.textContent()).includes("The search starts"));
   for (let step = 0; step < 3; step++) await next.click();
-  await eventually("it evaluates", async () => /The evaluation gives|Goes on to/.test(await words.textContent()) || (await words.textContent()));
+  await eventually("it evaluates", async () => /The evaluation of|Searches/.test(await words.textContent()) || (await words.textContent()));
   await page.getByLabel("Steps per second").selectOption("240");
-  await page.getByRole("button", { name: "Play the search" }).click();
-  await eventually("it plays to the end", async () => (await page.getByRole("button", { name: "To the end of the search" }).isDisabled()) === true);
+  await page.getByRole("button", { name: "Play", exact: true }).click();
+  await eventually("it plays to the end", async () => (await page.getByRole("button", { name: "Last step", exact: true }).isDisabled()) === true);
 
   const tree = page.getByRole("application", { name: "Search tree of Alpha-beta" });
   await tree.focus();
@@ -64,7 +64,7 @@ test("the lab: trees side by side, step by step, in words and by keyboard", asyn
   await eventually("a child is told", async () => /▼|the opponent/.test(await page.locator(".facts").textContent()));
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
-  await eventually("another child is told", async () => /Moves from here\s*\d/.test(await page.locator(".facts").textContent()));
+  await eventually("another child is told", async () => /Moves\s*\d/.test(await page.locator(".facts").textContent()));
   await screenshot(page, "lab-step");
   await close();
 });
@@ -73,10 +73,10 @@ test("the lab: five thousand nodes move smoothly, larger trees say what is left 
   const { page, close } = await browser.visit(`${server.base}/lab?pos=44`);
   await page.getByRole("heading", { name: "Alpha-beta", exact: true }).waitFor();
   await page.getByRole("checkbox", { name: "Alpha-beta" }).uncheck();
-  for (let depth = 3; depth < 6; depth++) await page.getByRole("button", { name: "Depth: one more" }).click();
+  for (let depth = 3; depth < 6; depth++) await page.getByRole("button", { name: "Depth: increase" }).click();
   await page.getByRole("button", { name: "Search", exact: true }).click();
   await page.getByText(/5,000 of [\d,]+ nodes are drawn/).waitFor();
-  await page.getByRole("button", { name: "Open all" }).click();
+  await page.getByRole("button", { name: "Expand all" }).click();
   const canvas = page.locator("canvas");
   const box = await canvas.boundingBox();
   const frames = [];
@@ -110,7 +110,7 @@ test("the lab: a bad position is refused in a line", async () => {
 test("the comparison: runs live, is cancelled, plotted and downloaded", async () => {
   // So many searches so fast may meet the server's limit, which the page waits for.
   const { page, close } = await browser.visit(`${server.base}/lab?view=compare`, DESKTOP, { mayFail: /429/ });
-  await page.getByRole("spinbutton", { name: "Greatest depth" }).fill("4");
+  await page.getByRole("spinbutton", { name: "Maximum depth" }).fill("4");
   await page.getByRole("button", { name: "Compare" }).click();
   await eventually("twelve searches are there", async () => (await page.locator("tbody tr").count()) === 12);
   const cells = await page.locator("tbody tr").last().locator("td, th").allTextContents();
@@ -120,7 +120,7 @@ test("the comparison: runs live, is cancelled, plotted and downloaded", async ()
   assert.equal(lines.length, 13);
   assert.ok(lines[0].startsWith("depth,player,"));
   await screenshot(page, "lab-compare");
-  await page.getByRole("spinbutton", { name: "Greatest depth" }).fill("20");
+  await page.getByRole("spinbutton", { name: "Maximum depth" }).fill("20");
   await page.getByRole("button", { name: "Compare" }).click();
   await eventually("some are there", async () => (await page.locator("tbody tr").count()) > 3);
   await page.getByRole("button", { name: "Cancel" }).click();
@@ -130,7 +130,7 @@ test("the comparison: runs live, is cancelled, plotted and downloaded", async ()
 
 test("the comparison: goes on when the server asks for a pause", async () => {
   const { page, close } = await browser.visit(`${server.base}/lab?view=compare`, DESKTOP, { mayFail: /429/ });
-  await page.getByRole("spinbutton", { name: "Greatest depth" }).fill("2");
+  await page.getByRole("spinbutton", { name: "Maximum depth" }).fill("2");
   let asked = 0;
   await page.route("**/api/lab/search", (route) => {
     asked += 1;
@@ -144,23 +144,23 @@ test("the comparison: goes on when the server asks for a pause", async () => {
 
 test("the arena: set up, watched, stopped, resumed, replayed", async () => {
   const { page, close } = await browser.visit(`${server.base}/arena`);
-  await page.getByRole("button", { name: "Add a player" }).click();
+  await page.getByRole("button", { name: "Add player" }).click();
   await page.getByRole("button", { name: "Remove player 1" }).click();
   await page.getByText("30 games", { exact: true }).waitFor();
   // Enough of them to be still at it when they are stopped.
-  await page.getByLabel("Games of each pairing", { exact: true }).fill("200");
+  await page.getByLabel("Games per pairing", { exact: true }).fill("200");
   await page.getByText("600 games", { exact: true }).waitFor();
   await page.getByLabel("Title").fill("Thinkers");
-  await page.getByRole("button", { name: "Start the tournament" }).click();
+  await page.getByRole("button", { name: "Start tournament" }).click();
   await page.waitForURL(/\/arena\/\w+$/);
   await page.getByRole("heading", { name: "Thinkers" }).waitFor();
-  await page.getByRole("heading", { name: "On the boards now" }).waitFor();
+  await page.getByRole("heading", { name: "Games in progress" }).waitFor();
   await page.getByRole("heading", { name: "Cross table" }).waitFor();
   await screenshot(page, "arena-live");
   await page.getByRole("button", { name: "Stop" }).click();
   await page.getByText("Stopped", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Go on" }).click();
-  await page.getByText(/^(Running|Waiting for its turn|Finished)$/).waitFor();
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByText(/^(Running|Waiting|Finished)$/).waitFor();
   await page.getByRole("button", { name: /Replay: Game/ }).first().click();
   const slider = page.getByRole("dialog").getByRole("slider");
   const most = Number(await slider.getAttribute("max"));
@@ -182,7 +182,7 @@ test("training: begun, watched, stopped, and its network played against", async 
   await page.getByRole("button", { name: "Start training" }).click();
   await page.waitForURL(/\/training\/\w+$/);
   run = new URL(page.url()).pathname.split("/").at(-1);
-  await page.getByRole("heading", { name: "Games against itself" }).waitFor();
+  await page.getByRole("heading", { name: "Self-play games" }).waitFor();
   await page.getByText(/^Iteration 2: /).waitFor();
   await page.getByRole("button", { name: "Stop" }).click();
   await page.getByText("Stopped", { exact: true }).waitFor();
@@ -198,11 +198,11 @@ test("training: begun, watched, stopped, and its network played against", async 
   await page.getByRole("button", { name: "Remove player 3" }).click();
   await page.getByRole("combobox", { name: "Player 1", exact: true }).selectOption("AlphaZero");
   await page.getByRole("combobox", { name: "Network", exact: true }).selectOption("Pupil · 4 × 4");
-  await page.getByRole("heading", { name: "AlphaZero, network Pupil" }).waitFor();
+  await page.getByRole("heading", { name: "AlphaZero, network 'Pupil'" }).waitFor();
   await page.getByRole("combobox", { name: "Board", exact: true }).selectOption("4x4");
-  await page.getByLabel("Games of each pairing", { exact: true }).fill("2");
+  await page.getByLabel("Games per pairing", { exact: true }).fill("2");
   await screenshot(page, "arena-network");
-  await page.getByRole("button", { name: "Start the tournament" }).click();
+  await page.getByRole("button", { name: "Start tournament" }).click();
   await page.waitForURL(/\/arena\/\w+$/);
   await page.getByText("Finished", { exact: true }).waitFor();
   await close();
@@ -220,7 +220,7 @@ for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })
         await page.locator("main h1").waitFor({ state: "attached" });
         if (name === "lab") await page.getByRole("heading", { name: "Alpha-beta", exact: true }).waitFor();
         if (name === "compare") {
-          await page.getByRole("spinbutton", { name: "Greatest depth" }).fill("5");
+          await page.getByRole("spinbutton", { name: "Maximum depth" }).fill("5");
           await page.getByRole("button", { name: "Compare" }).click();
           await eventually("all searches are there", async () => (await page.locator("tbody tr").count()) === 15);
         }

@@ -153,17 +153,17 @@ test("the history: found again, filtered, replayed and deleted", async () => {
   await page.getByRole("link", { name: "All games" }).click();
   await page.waitForURL(/\/games$/);
   await shows(3);
-  await page.getByLabel("Rules").selectOption("lines");
+  await page.getByLabel("Rules", { exact: true }).selectOption("lines");
   await shows(1);
-  await page.getByLabel("Rules").selectOption("");
-  await page.getByLabel("Opponent").selectOption("level:2");
+  await page.getByLabel("Rules", { exact: true }).selectOption("");
+  await page.getByLabel("Computer opponent").selectOption("level:2");
   await shows(1);
-  await page.getByLabel("Opponent").selectOption("");
-  await page.getByLabel("State").selectOption("finished");
+  await page.getByLabel("Computer opponent").selectOption("");
+  await page.getByLabel("Status").selectOption("finished");
   await shows(1);
   await page.getByLabel("Board").selectOption("9x7");
   await page.getByText("No game matches these filters.").waitFor();
-  await page.getByRole("button", { name: "Clear the filters" }).click();
+  await page.getByRole("button", { name: "Clear filters" }).click();
   await shows(3);
   await screenshot(page, "history");
 
@@ -183,7 +183,7 @@ test("the history: found again, filtered, replayed and deleted", async () => {
 
   // Another visitor has none of these, and cannot delete them.
   const other = await browser.visit(`${server.base}/games`);
-  await other.page.getByText("No games here").waitFor();
+  await other.page.getByText("No games yet").waitFor();
   await other.close();
   await close();
 });

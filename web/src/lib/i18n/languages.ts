@@ -5,6 +5,8 @@ import type { Texts } from "./en";
 /** One entry per folder. English is part of the page; the others are loaded when they are chosen. */
 export const LANGUAGES = {
   en: { name: "English", locale: "en-GB", load: () => import("./en").then(({ en }): Texts => en) },
+  de: { name: "Deutsch", locale: "de-DE", load: () => import("./de").then(({ de }) => de) },
+  es: { name: "Español", locale: "es-ES", load: () => import("./es").then(({ es }) => es) },
 } satisfies Record<string, Language>;
 
 interface Language {

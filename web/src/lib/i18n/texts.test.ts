@@ -97,8 +97,9 @@ describe.each(CODES)("%s", (code) => {
 });
 
 test.each([
-  ["auto", ["de-AT", "en"], CODES.includes("de" as never) ? "de" : "en"],
+  ["auto", ["de-AT", "en"], "de"],
   ["auto", ["fr", "en-US"], "en"],
+  ["auto", ["fr", "es-MX"], "es"],
   ["auto", ["fr"], "en"],
   ["auto", [], "en"],
   ["en", ["de"], "en"],
