@@ -3,6 +3,9 @@
 use claimeven_game::{AnySize, Position, Setup, Standard};
 
 use crate::Score;
+use crate::cpu::Portable;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::X86V3;
 use crate::engine::{Engine, Searchers};
 use crate::limits::Stop;
 use crate::search::off;
@@ -40,10 +43,15 @@ techniques! {
 
 fn engine_without<const OFF: u32>(setup: Setup, options: &Options) -> Box<dyn Engine> {
     if setup == Setup::STANDARD {
-        return Box::new(Searchers::<_, OFF>::new(Standard::default(), options));
+        let rules = Standard::default();
+        #[cfg(target_arch = "x86_64")]
+        if let Some(cpu) = X86V3::detect() {
+            return Box::new(Searchers::<_, _, OFF>::new(rules, cpu, options));
+        }
+        return Box::new(Searchers::<_, _, OFF>::new(rules, Portable, options));
     }
     let rules = AnySize::<u128>::new(setup).expect("a setup has at most 128 bits");
-    Box::new(Searchers::<_, OFF>::new(rules, options))
+    Box::new(Searchers::<_, _, OFF>::new(rules, Portable, options))
 }
 
 /// A solver without one technique, and without books.
@@ -58,8 +66,14 @@ impl Ablated {
         Some(Ablated { engine: engine(setup, technique, options)?, nodes: 0 })
     }
 
-    /// The score of an unfinished position, if it takes no more than so many nodes.
+    /// The score of a position of the setup, if it takes no more than so many nodes.
     pub fn score(&mut self, position: &Position, nodes: u64) -> Option<Score> {
+        if position.setup() != self.engine.setup() {
+            return None;
+        }
+        if let Some(score) = Score::of_finished(position) {
+            return Some(score);
+        }
         let most = position.setup().cells() as i32;
         let (bounds, nodes) = self.engine.solve(position, [-most, most], nodes, &Stop::default());
         self.nodes += nodes;

@@ -76,8 +76,11 @@
 //! was complete earlier. The same argument in its cheapest form: the leader
 //! never gets a cell above an owned cell that is a threat of the follower.
 
+use std::marker::PhantomData;
+
 use claimeven_game::Bits;
 
+use crate::cpu::Cpu;
 use crate::lines::{
     below_slanted_line, has_line, has_slanted_line, line_from, line_starts, vertical_lines,
 };
@@ -91,7 +94,7 @@ const MAX_TIMED_LINES: u32 = 8;
 /// Whether the strategies above show that the side to move, the `leader`,
 /// scores at most `alpha`. It must have no winning move and nothing to parry.
 #[inline(always)]
-pub(crate) fn at_most<S: Shape, const OFF: u32>(
+pub(crate) fn at_most<S: Shape, C: Cpu, const OFF: u32>(
     shape: S,
     leader: S::Bits,
     follower: S::Bits,
@@ -99,20 +102,23 @@ pub(crate) fn at_most<S: Shape, const OFF: u32>(
     alpha: i32,
     even: bool,
 ) -> bool {
-    let view = View::<S, OFF>::new(shape, leader, follower, threats);
+    let view = View::<S, C, OFF>::new(shape, leader, follower, threats);
     let to_hold = threats & !shape.follow();
     if even {
         (OFF & off::HOLD_NONE == 0 && view.hold_none(alpha))
-            || (OFF & off::HOLD_TWO == 0 && to_hold.any() && view.hold_two(to_hold, alpha))
+            || (OFF & off::HOLD_TWO == 0 && to_hold.any() && C::hold_two(&view, to_hold, alpha))
     } else {
-        (OFF & off::NO_LINE_LEFT == 0 && alpha >= 0 && !has_line(shape, shape.cells() & !follower))
+        (OFF & off::NO_LINE_LEFT == 0
+            && alpha >= 0
+            && !has_line::<S, C>(shape, shape.cells() & !follower))
             || (OFF & off::HOLD_ONE == 0 && to_hold.any() && view.hold_one(to_hold, alpha))
     }
 }
 
 /// A position as the follower sees it.
-struct View<S: Shape, const OFF: u32> {
+pub(crate) struct View<S: Shape, C: Cpu, const OFF: u32> {
     shape: S,
+    _cpu: PhantomData<C>,
     follower: S::Bits,
     threats: S::Bits,
     empty: S::Bits,
@@ -121,14 +127,14 @@ struct View<S: Shape, const OFF: u32> {
     owned: S::Bits,
 }
 
-impl<S: Shape, const OFF: u32> View<S, OFF> {
+impl<S: Shape, C: Cpu, const OFF: u32> View<S, C, OFF> {
     #[inline(always)]
     fn new(shape: S, leader: S::Bits, follower: S::Bits, threats: S::Bits) -> Self {
         let occupied = leader | follower;
         let empty = shape.cells() & !occupied;
         let playable = shape.playable(occupied);
         let owned = shape.follow() & empty & !playable;
-        View { shape, follower, threats, empty, playable, owned }
+        View { shape, _cpu: PhantomData, follower, threats, empty, playable, owned }
     }
 
     /// An even number of empty cells, no column held: at most 0, or less if
@@ -138,7 +144,7 @@ impl<S: Shape, const OFF: u32> View<S, OFF> {
         let top_row = self.shape.rows() as i32 + 2 + 2 * alpha;
         let pays = alpha >= 0
             || (top_row >= 1
-                && has_line(
+                && has_line::<S, C>(
                     self.shape,
                     self.follower | (self.owned & self.shape.rows_up_to(top_row.cast_unsigned())),
                 ));
@@ -146,8 +152,8 @@ impl<S: Shape, const OFF: u32> View<S, OFF> {
     }
 
     /// An even number of empty cells: two columns held.
-    #[inline(never)]
-    fn hold_two(&self, mut held: S::Bits, alpha: i32) -> bool {
+    #[inline(always)]
+    pub(crate) fn hold_two_body(&self, mut held: S::Bits, alpha: i32) -> bool {
         while held.any() {
             let first = held.lowest();
             let first_column = self.shape.column_of(first);
@@ -217,12 +223,13 @@ impl<S: Shape, const OFF: u32> View<S, OFF> {
     /// follower's.
     #[inline(always)]
     fn all_harmless(&self, gets: S::Bits, owned: S::Bits) -> bool {
-        !has_line(self.shape, gets)
-            || (OFF & off::LINE_TIMING == 0 && self.each_line_late(gets, owned))
+        !has_line::<S, C>(self.shape, gets)
+            || (OFF & off::LINE_TIMING == 0 && C::each_line_late(self, gets, owned))
     }
 
-    #[inline(never)]
-    fn each_line_late(&self, gets: S::Bits, owned: S::Bits) -> bool {
+    /// Whether every line within `gets` is complete only after one of the follower's.
+    #[inline(always)]
+    pub(crate) fn each_line_late_body(&self, gets: S::Bits, owned: S::Bits) -> bool {
         let shape = self.shape;
         if vertical_lines(shape, gets).any() || !has_slanted_line(shape, self.follower | owned) {
             return false;
@@ -255,8 +262,8 @@ struct Held<B> {
 
 impl<B: Word> Held<B> {
     #[inline(always)]
-    fn new<S: Shape<Bits = B>, const OFF: u32>(
-        view: &View<S, OFF>,
+    fn new<S: Shape<Bits = B>, C: Cpu, const OFF: u32>(
+        view: &View<S, C, OFF>,
         threats: B,
         columns: B,
     ) -> Self {

@@ -8,6 +8,9 @@ use claimeven_game::{AnySize, Bits, Fixed, Position, Ruleset, Setup, Standard, w
 
 use crate::Score;
 use crate::abdada::CurrentlySearching;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::X86V3;
+use crate::cpu::{Cpu, Portable};
 use crate::limits::Stop;
 use crate::search::{Quiet, Root, Search, off};
 use crate::shape::Shape;
@@ -36,7 +39,13 @@ pub(crate) trait Engine: Send {
 /// The engine that is fastest for a setup: made for its size if that is a common one.
 pub(crate) fn engine(setup: Setup, options: &Options) -> Box<dyn Engine> {
     fn boxed<S: Shape>(shape: S, options: &Options) -> Box<dyn Engine> {
-        Box::new(Searchers::<S>::new(shape, options))
+        #[cfg(target_arch = "x86_64")]
+        if !options.is_portable()
+            && let Some(cpu) = X86V3::detect()
+        {
+            return Box::new(Searchers::<S, X86V3>::new(shape, cpu, options));
+        }
+        Box::new(Searchers::<S, Portable>::new(shape, Portable, options))
     }
     if setup.ruleset() == Ruleset::Standard {
         match (setup.cols(), setup.rows(), setup.connect()) {
@@ -54,18 +63,18 @@ pub(crate) fn engine(setup: Setup, options: &Options) -> Box<dyn Engine> {
 }
 
 /// A searcher per thread around one table. `OFF` are the techniques left out.
-pub(crate) struct Searchers<S: Shape, const OFF: u32 = 0> {
+pub(crate) struct Searchers<S: Shape, C: Cpu, const OFF: u32 = 0> {
     shape: S,
     table: Arc<Table<S::Bits>>,
-    team: Vec<Search<S, OFF>>,
+    team: Vec<Search<S, C, OFF>>,
 }
 
-impl<S: Shape, const OFF: u32> Searchers<S, OFF> {
-    pub(crate) fn new(shape: S, options: &Options) -> Self {
+impl<S: Shape, C: Cpu, const OFF: u32> Searchers<S, C, OFF> {
+    pub(crate) fn new(shape: S, cpu: C, options: &Options) -> Self {
         let threads = options.threads();
         let table = Arc::new(Table::new(shape, (options.table_mb() * threads) << 20));
         let searching = (threads > 1).then(|| Arc::new(CurrentlySearching::new()));
-        let search = |_| Search::new(shape, Arc::clone(&table), searching.clone());
+        let search = |_| Search::new(shape, cpu, Arc::clone(&table), searching.clone());
         Searchers { shape, team: (0..threads).map(search).collect(), table }
     }
 
@@ -83,7 +92,7 @@ impl<S: Shape, const OFF: u32> Searchers<S, OFF> {
     ) -> Result<i32, Interrupt> {
         let answered = Arc::new(AtomicBool::new(false));
         let nodes = nodes / self.team.len() as u64;
-        let probe = |search: &mut Search<S, OFF>| {
+        let probe = |search: &mut Search<S, C, OFF>| {
             let found = search.probe(quiet, alpha, nodes, stop.or_when(&answered));
             if found.is_ok() {
                 answered.store(true, Ordering::Relaxed);
@@ -99,7 +108,7 @@ impl<S: Shape, const OFF: u32> Searchers<S, OFF> {
     }
 }
 
-impl<S: Shape, const OFF: u32> Engine for Searchers<S, OFF> {
+impl<S: Shape, C: Cpu, const OFF: u32> Engine for Searchers<S, C, OFF> {
     fn setup(&self) -> Setup {
         self.shape.setup()
     }

@@ -1,24 +1,27 @@
-//! Lines of four on boards of one 64-bit word: all four directions at once,
-//! one per 64-bit lane of a vector. Built only where the target has AVX2; the
-//! plain code in [`crate::lines`] says what each function means.
+//! Lines of four on boards of one 64-bit word with AVX2: all four directions at once, one per
+//! 64-bit lane of a vector.
+//!
+//! These functions compute what those of [`crate::lines`] with the same names do; see there. They
+//! are inlined into a search that is compiled for AVX2 (`cpu.rs`).
 
 #![allow(unsafe_code, reason = "the intrinsics have no safe form, and save a fifth of the work")]
 #![allow(clippy::wildcard_imports, reason = "the names of intrinsics say where they come from")]
 #![allow(clippy::cast_sign_loss, reason = "the intrinsics call bits a signed number")]
+#![expect(clippy::missing_safety_doc, reason = "one sentence holds for all of them")]
 
 use std::arch::x86_64::*;
 
-// SAFETY (all blocks below): the module exists only if the whole program is
-// compiled for AVX2, and none of these intrinsics touches memory.
+// SAFETY (all functions and blocks below): the caller makes sure that the processor has AVX2, and
+// none of these intrinsics touches memory.
 
 #[inline(always)]
-fn steps(stride: u32, times: i64) -> __m256i {
+unsafe fn steps(stride: u32, times: i64) -> __m256i {
     let stride = i64::from(stride);
     unsafe { _mm256_set_epi64x(times, times * (stride - 1), times * stride, times * (stride + 1)) }
 }
 
 #[inline(always)]
-pub(crate) fn has_line(set: u64, stride: u32) -> bool {
+pub(crate) unsafe fn has_line(set: u64, stride: u32) -> bool {
     unsafe {
         let set = _mm256_set1_epi64x(set as i64);
         let pairs = _mm256_and_si256(set, _mm256_srlv_epi64(set, steps(stride, 1)));
@@ -27,9 +30,9 @@ pub(crate) fn has_line(set: u64, stride: u32) -> bool {
     }
 }
 
-/// As [`crate::lines::threats`], not yet limited to empty cells.
+/// Not yet limited to empty cells.
 #[inline(always)]
-pub(crate) fn threats(own: u64, stride: u32) -> u64 {
+pub(crate) unsafe fn threats(own: u64, stride: u32) -> u64 {
     unsafe {
         let (one, three) = (steps(stride, 1), steps(stride, 3));
         let own = _mm256_set1_epi64x(own as i64);
@@ -50,9 +53,8 @@ pub(crate) fn threats(own: u64, stride: u32) -> u64 {
     }
 }
 
-/// The number of slanted lines with two cells of `own` and two `empty` ones.
 #[inline(always)]
-pub(crate) fn pairs(own: u64, empty: u64, stride: u32) -> u32 {
+pub(crate) unsafe fn open_pairs(own: u64, empty: u64, stride: u32) -> u32 {
     unsafe {
         let (one, two) = (steps(stride, 1), steps(stride, 2));
         let own = _mm256_set1_epi64x(own as i64);

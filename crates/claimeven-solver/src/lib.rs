@@ -14,8 +14,9 @@ mod book;
 mod book_builder;
 mod book_reader;
 mod bounds;
+mod cpu;
 mod engine;
-#[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+#[cfg(target_arch = "x86_64")]
 mod four;
 mod limits;
 mod lines;

@@ -1,16 +1,20 @@
 //! Lines of `connect` cells, found for the whole board at once by shifting.
 
+#![allow(unsafe_code, reason = "the vector code needs a processor that has it")]
+
 use claimeven_game::Bits;
 
+use crate::cpu::Cpu;
 use crate::shape::Shape;
 use crate::word::Word;
 
 /// Whether the set holds a line.
 #[inline(always)]
-pub(crate) fn has_line<S: Shape>(shape: S, set: S::Bits) -> bool {
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-    if S::Bits::WIDTH == 64 && shape.connect() == 4 {
-        return crate::four::has_line(set.low_u64(), shape.stride());
+pub(crate) fn has_line<S: Shape, C: Cpu>(shape: S, set: S::Bits) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if C::AVX2 && S::Bits::WIDTH == 64 && shape.connect() == 4 {
+        // SAFETY: the search runs on a processor with AVX2.
+        return unsafe { crate::four::has_line(set.low_u64(), shape.stride()) };
     }
     (vertical_lines(shape, set) | over_slanted(shape, |step| line_starts(shape, set, step))).any()
 }
@@ -28,11 +32,12 @@ pub(crate) fn has_slanted_line<S: Shape>(shape: S, set: S::Bits) -> bool {
 /// line when some `i` before and `connect - 1 - i` after are own. Vertically
 /// nothing is ever after an empty cell.
 #[inline(always)]
-pub(crate) fn threats<S: Shape>(shape: S, own: S::Bits, empty: S::Bits) -> S::Bits {
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-    if S::Bits::WIDTH == 64 && shape.connect() == 4 {
-        return S::Bits::truncate(crate::four::threats(own.low_u64(), shape.stride()).into())
-            & empty;
+pub(crate) fn threats<S: Shape, C: Cpu>(shape: S, own: S::Bits, empty: S::Bits) -> S::Bits {
+    #[cfg(target_arch = "x86_64")]
+    if C::AVX2 && S::Bits::WIDTH == 64 && shape.connect() == 4 {
+        // SAFETY: the search runs on a processor with AVX2.
+        let threats = unsafe { crate::four::threats(own.low_u64(), shape.stride()) };
+        return S::Bits::truncate(threats.into()) & empty;
     }
     let missing = shape.connect() - 1;
     let mut found = S::Bits::ZERO;
@@ -69,6 +74,34 @@ pub(crate) fn threats<S: Shape>(shape: S, own: S::Bits, empty: S::Bits) -> S::Bi
         },
     );
     found & empty
+}
+
+/// The slanted lines of four with two cells of `own` and two `empty` ones; none are counted for
+/// other lengths.
+#[inline(always)]
+pub(crate) fn open_pairs<S: Shape, C: Cpu>(shape: S, own: S::Bits, empty: S::Bits) -> i32 {
+    if shape.connect() != 4 {
+        return 0;
+    }
+    let stride = shape.stride();
+    #[cfg(target_arch = "x86_64")]
+    if C::AVX2 && S::Bits::WIDTH == 64 {
+        // SAFETY: the search runs on a processor with AVX2.
+        return unsafe { crate::four::open_pairs(own.low_u64(), empty.low_u64(), stride) } as i32;
+    }
+    // On a narrower board three steps to the right may be more than a word has bits.
+    if shape.cols() < 4 {
+        return 0;
+    }
+    let mut total = 0;
+    for step in [stride - 1, stride, stride + 1] {
+        let (o1, o2, o3) = (own >> step, own >> (2 * step), own.shifted_down(3 * step));
+        let (e1, e2, e3) = (empty >> step, empty >> (2 * step), empty.shifted_down(3 * step));
+        let near = (own & o1 & e2 & e3) | (empty & e1 & o2 & o3);
+        let far = ((own & e1) | (empty & o1)) & ((o2 & e3) | (e2 & o3));
+        total += (near | far).count() as i32;
+    }
+    total
 }
 
 /// The first cells of the lines inside the set along one direction.

@@ -11,8 +11,9 @@ use claimeven_game::Bits;
 
 use crate::abdada::CurrentlySearching;
 use crate::bounds;
+use crate::cpu::Cpu;
 use crate::limits::Stop;
-use crate::lines::{line_from, line_starts, slanted_steps, threats};
+use crate::lines::{line_from, line_starts, open_pairs, slanted_steps, threats};
 use crate::shape::Shape;
 use crate::table::{Bound, Slot, Table};
 use crate::windows::Interrupt;
@@ -74,7 +75,7 @@ impl<B: Word> Quiet<B> {
 
 /// A move followed by all the moves it forces.
 #[derive(Clone, Copy, Debug)]
-struct Child<B> {
+pub(crate) struct Child<B> {
     quiet: Quiet<B>,
     slot: Slot<B>,
     order: i32,
@@ -111,16 +112,18 @@ impl<B: Word> Child<B> {
     }
 
     #[inline(always)]
-    fn at_most<S: Shape<Bits = B>, const OFF: u32>(&self, shape: S, alpha: i32) -> bool {
+    fn at_most<S: Shape<Bits = B>, C: Cpu, const OFF: u32>(&self, shape: S, alpha: i32) -> bool {
         let quiet = &self.quiet;
         let even = (shape.size() - quiet.discs).is_multiple_of(2);
-        bounds::at_most::<S, OFF>(shape, quiet.own, quiet.opp, quiet.opp_threats, alpha, even)
+        bounds::at_most::<S, C, OFF>(shape, quiet.own, quiet.opp, quiet.opp_threats, alpha, even)
     }
 }
 
 /// One searcher with its memory; those of a team share the table.
-pub(crate) struct Search<S: Shape, const OFF: u32 = 0> {
+pub(crate) struct Search<S: Shape, C: Cpu, const OFF: u32 = 0> {
     shape: S,
+    /// Shows that the processor can run the search.
+    _cpu: C,
     table: Arc<Table<S::Bits>>,
     searching: Option<Arc<CurrentlySearching>>,
     /// Room for the children of every node on the way down.
@@ -154,9 +157,10 @@ pub(crate) enum Root<B> {
     Quiet { quiet: Quiet<B>, same_side: bool },
 }
 
-impl<S: Shape, const OFF: u32> Search<S, OFF> {
+impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
     pub(crate) fn new(
         shape: S,
+        cpu: C,
         table: Arc<Table<S::Bits>>,
         searching: Option<Arc<CurrentlySearching>>,
     ) -> Self {
@@ -165,6 +169,7 @@ impl<S: Shape, const OFF: u32> Search<S, OFF> {
         let blank = Child { quiet, slot: Slot::default(), order: 0, cell: 0, same_side: false };
         Search {
             shape,
+            _cpu: cpu,
             table,
             searching,
             stack: vec![blank; ((shape.size() + 1) * shape.cols()) as usize],
@@ -178,12 +183,17 @@ impl<S: Shape, const OFF: u32> Search<S, OFF> {
 
     /// Plays forced moves from a position in which nobody has a line, up to the first choice.
     pub(crate) fn root(&self, own: S::Bits, opp: S::Bits) -> Root<S::Bits> {
+        C::root(self, own, opp)
+    }
+
+    #[inline(always)]
+    pub(crate) fn root_body(&self, own: S::Bits, opp: S::Bits) -> Root<S::Bits> {
         let shape = self.shape;
         let discs = (own | opp).count();
         let left = (shape.size() - discs) as i32;
         let empty = shape.cells() & !(own | opp);
-        let own_threats = threats(shape, own, empty);
-        let opp_threats = threats(shape, opp, empty);
+        let own_threats = threats::<S, C>(shape, own, empty);
+        let opp_threats = threats::<S, C>(shape, opp, empty);
         let playable = shape.playable(own | opp);
         if (own_threats & playable).any() {
             return Root::Score((left + 1) / 2);
@@ -204,7 +214,7 @@ impl<S: Shape, const OFF: u32> Search<S, OFF> {
         }
     }
 
-    /// Answers a null window at the root; see [`Self::search`]. It uses at most so many nodes.
+    /// Answers a null window at the root; see [`Self::search_body`]. It uses at most so many nodes.
     pub(crate) fn probe(
         &mut self,
         root: &Quiet<S::Bits>,
@@ -222,7 +232,7 @@ impl<S: Shape, const OFF: u32> Search<S, OFF> {
         self.checkpoint = self.nodes;
         self.stop = stop;
         let mut stack = std::mem::take(&mut self.stack);
-        let found = self.search(root, slot, alpha, &mut stack);
+        let found = C::search(self, root, slot, alpha, &mut stack);
         self.stack = stack;
         found
     }
@@ -246,7 +256,8 @@ impl<S: Shape, const OFF: u32> Search<S, OFF> {
     /// `slot` is the node's own, and its table entry is known not to decide;
     /// `stack` has room for the children of all nodes below.
     #[expect(clippy::too_many_lines, reason = "the steps are meant to be read in one go")]
-    fn search(
+    #[inline(always)]
+    pub(crate) fn search_body(
         &mut self,
         node: &Quiet<S::Bits>,
         slot: Slot<S::Bits>,
@@ -293,7 +304,7 @@ impl<S: Shape, const OFF: u32> Search<S, OFF> {
                 continue;
             }
             // 2b. The opponent of the child's side to move has a strategy.
-            if child.at_most::<S, OFF>(shape, child.window(alpha)) {
+            if child.at_most::<S, C, OFF>(shape, child.window(alpha)) {
                 if !child.same_side {
                     return Ok(alpha + 1);
                 }
@@ -383,7 +394,7 @@ impl<S: Shape, const OFF: u32> Search<S, OFF> {
         if ask && use_table { self.table.get(child.slot)?.decides(window) } else { None }
     }
 
-    /// [`Self::search`] of a child, which the team is told of if there is one.
+    /// [`Self::search_body`] of a child, which the team is told of if there is one.
     #[inline(always)]
     fn search_child(
         &mut self,
@@ -393,11 +404,11 @@ impl<S: Shape, const OFF: u32> Search<S, OFF> {
         stack: &mut [Child<S::Bits>],
     ) -> Result<i32, Interrupt> {
         if left < TEAM_LEFT || self.searching.is_none() {
-            return self.search(&child.quiet, child.slot, window, stack);
+            return C::search(self, &child.quiet, child.slot, window, stack);
         }
         let id = child.slot.id();
         self.searching.as_ref().inspect(|searching| searching.enter(id));
-        let found = self.search(&child.quiet, child.slot, window, stack);
+        let found = C::search(self, &child.quiet, child.slot, window, stack);
         self.searching.as_ref().inspect(|searching| searching.leave(id));
         found
     }
@@ -415,7 +426,7 @@ impl<S: Shape, const OFF: u32> Search<S, OFF> {
         // The mover has just moved; the waiter is to move and cannot win.
         let mut mover = node.own | cell;
         let mut waiter = node.opp;
-        let mut mover_threats = threats(shape, mover, shape.cells() & !(mover | waiter));
+        let mut mover_threats = threats::<S, C>(shape, mover, shape.cells() & !(mover | waiter));
         let mut waiter_threats = node.opp_threats & !cell;
         let mut discs = node.discs + 1;
         let mut by_first = true;
@@ -435,7 +446,7 @@ impl<S: Shape, const OFF: u32> Search<S, OFF> {
             }
             (mover, waiter) = (waiter | safe, mover);
             waiter_threats = mover_threats & !safe;
-            mover_threats = threats(shape, mover, shape.cells() & !(mover | waiter));
+            mover_threats = threats::<S, C>(shape, mover, shape.cells() & !(mover | waiter));
             discs += 1;
             by_first = !by_first;
         }
@@ -484,35 +495,12 @@ impl<S: Shape, const OFF: u32> Search<S, OFF> {
             + 10 * chain
             + if child.same_side { 9 * choices } else { -8 * choices }
             + if OFF & off::PAIRS == 0 && shape.size() - discs >= PAIRS_LEFT {
-                6 * (self.pairs(me, them) - self.pairs(them, me))
+                let empty = shape.cells() & !(me | them);
+                6 * (open_pairs::<S, C>(shape, me, empty) - open_pairs::<S, C>(shape, them, empty))
             } else {
                 0
             }
             + self.cell_order[child.cell as usize]
-    }
-
-    /// The slanted lines of four with two own cells and two empty ones; none
-    /// are counted for other lengths.
-    #[inline(always)]
-    fn pairs(&self, own: S::Bits, opp: S::Bits) -> i32 {
-        let shape = self.shape;
-        let stride = shape.stride();
-        let empty = shape.cells() & !(own | opp);
-        #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-        if S::Bits::WIDTH == 64 && shape.connect() == 4 {
-            return crate::four::pairs(own.low_u64(), empty.low_u64(), stride) as i32;
-        }
-        let mut total = 0;
-        if shape.connect() == 4 {
-            for step in [stride - 1, stride, stride + 1] {
-                let (o1, o2, o3) = (own >> step, own >> (2 * step), own >> (3 * step));
-                let (e1, e2, e3) = (empty >> step, empty >> (2 * step), empty >> (3 * step));
-                let near = (own & o1 & e2 & e3) | (empty & e1 & o2 & o3);
-                let far = ((own & e1) | (empty & o1)) & ((o2 & e3) | (e2 & o3));
-                total += (near | far).count() as i32;
-            }
-        }
-        total
     }
 
     #[inline(always)]

@@ -24,6 +24,7 @@ pub struct Options {
     table_mb: usize,
     threads: usize,
     books: Vec<Arc<Book>>,
+    portable: bool,
 }
 
 impl Options {
@@ -56,6 +57,12 @@ impl Options {
         Options { books, ..self }
     }
 
+    /// Uses only instructions that every processor has, to test and measure that code where the
+    /// faster one would be chosen. Scores and node counts are the same.
+    pub fn with_portable_code(self) -> Options {
+        Options { portable: true, ..self }
+    }
+
     /// The size of the transposition table in MiB per thread.
     pub fn table_mb(&self) -> usize {
         self.table_mb
@@ -70,11 +77,15 @@ impl Options {
     pub fn books(&self) -> &[Arc<Book>] {
         &self.books
     }
+
+    pub(crate) fn is_portable(&self) -> bool {
+        self.portable
+    }
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { table_mb: 2, threads: 1, books: Vec::new() }
+        Options { table_mb: 2, threads: 1, books: Vec::new(), portable: false }
     }
 }
 
