@@ -1,15 +1,29 @@
 //! Columns, by index and by the character of move text.
 
 use std::fmt;
+use std::str::FromStr;
 
 use crate::Setup;
 
-/// A column by its place from the left; some setup has it, though not every one.
+/// A column of a board. A setup may be too narrow to have it; whoever takes a column with a
+/// position checks that.
+///
+/// People count columns from 1, and from the tenth on name them by letters; other programs count
+/// from 0:
+///
+/// ```
+/// use claimeven_game::Column;
+///
+/// let column: Column = "4".parse()?;
+/// assert_eq!((column.index(), column.number(), column.to_string()), (3, 4, "4".to_owned()));
+/// assert_eq!(Column::from_index(9).map(Column::to_char), Some('a'));
+/// # Ok::<(), claimeven_game::ParseColumnError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Column(u8);
 
 impl Column {
-    /// The column at a 0-based index, as programs count; `None` where no board is that wide.
+    /// The column at an index from 0; `None` if no board is that wide.
     pub const fn from_index(index: usize) -> Option<Column> {
         if index < Setup::MAX_SIDE as usize { Some(Column(index as u8)) } else { None }
     }
@@ -44,7 +58,7 @@ impl Column {
         (if self.0 < 9 { b'1' + self.0 } else { b'a' + self.0 - 9 }) as char
     }
 
-    /// How the columns of a setup are written in move text, as in `1 to 7`.
+    /// The characters that name the columns of a setup in move text, as in `1 to 7`.
     pub fn names(setup: Setup) -> String {
         match Column(setup.cols() - 1) {
             Column(0) => "1".to_owned(),
@@ -91,6 +105,38 @@ impl fmt::Display for Column {
     }
 }
 
+impl FromStr for Column {
+    type Err = ParseColumnError;
+
+    fn from_str(text: &str) -> Result<Column, ParseColumnError> {
+        let mut characters = text.chars();
+        match (characters.next().and_then(Column::from_char), characters.next()) {
+            (Some(column), None) => Ok(column),
+            _ => Err(ParseColumnError(text.to_owned())),
+        }
+    }
+}
+
+impl TryFrom<char> for Column {
+    type Error = ParseColumnError;
+
+    fn try_from(character: char) -> Result<Column, ParseColumnError> {
+        Column::from_char(character).ok_or_else(|| ParseColumnError(character.to_string()))
+    }
+}
+
+/// A text that is not a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseColumnError(String);
+
+impl fmt::Display for ParseColumnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "invalid column '{}' (expected 1 to 9 or a to z)", self.0)
+    }
+}
+
+impl std::error::Error for ParseColumnError {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +149,14 @@ mod tests {
             assert_eq!(Column::from_char(character), Column::from_index(index));
         }
         assert_eq!(Column::from_index(35), None);
+        for column in Column::all(Setup::STANDARD) {
+            assert_eq!(column.to_string().parse(), Ok(column));
+            assert_eq!(Column::try_from(column.to_char()), Ok(column));
+        }
+        for text in ["", "0", "12", "A", "4 ", "é"] {
+            let error = text.parse::<Column>().unwrap_err().to_string();
+            assert_eq!(error, format!("invalid column '{text}' (expected 1 to 9 or a to z)"));
+        }
         for character in ['0', 'A', 'Z', ' ', '-', 'ä', '４'] {
             assert_eq!(Column::from_char(character), None, "{character}");
         }

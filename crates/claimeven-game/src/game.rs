@@ -3,6 +3,20 @@
 use crate::{Column, PlayError, Position, Setup};
 
 /// A position together with the moves that led to it from the empty board.
+///
+/// A game is written as its moves, after its setup unless that is the standard one:
+///
+/// ```
+/// use claimeven_game::Game;
+///
+/// let mut game: Game = "4453".parse()?;
+/// game.play("3".parse()?)?;
+/// assert_eq!(game.to_string(), "44533");
+///
+/// let game: Game = "9x7, connect 4, lines: 4453".parse()?;
+/// assert_eq!(game.to_string(), "9x7, connect 4, lines: 4453");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Game {
     position: Position,
@@ -15,7 +29,7 @@ impl Game {
         Game { position: Position::new(setup), moves: Vec::new() }
     }
 
-    /// The position now.
+    /// The position after the last move.
     pub fn position(&self) -> &Position {
         &self.position
     }
@@ -25,7 +39,7 @@ impl Game {
         &self.moves
     }
 
-    /// Plays a move of the side to move, or says why it cannot.
+    /// Plays a move of the side to move.
     pub fn play(&mut self, column: Column) -> Result<(), PlayError> {
         self.position.play(column)?;
         self.moves.push(column);

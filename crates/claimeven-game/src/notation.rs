@@ -1,4 +1,4 @@
-//! Positions and games as text and as the lists of other programs.
+//! Positions and games as text, and in the formats of other programs.
 //!
 //! | notation | looks like | first / second player | columns counted from |
 //! |---|---|---|---|
@@ -7,13 +7,14 @@
 //! | OpenSpiel state string | lines of `.`, `x`, `o`, top row first | `x` / `o` | 0 in its actions |
 //! | Kaggle ConnectX board | a flat list of 0, 1, 2, top row first | 1 / 2 | 0 in its actions |
 //!
-//! A picture shows discs without their order. It is accepted when the discs rest on each other,
-//! their numbers fit the turns, and the lines among them can have been closed by the last move
-//! alone; whether some order of moves leads to it is not searched for.
+//! A picture shows discs without their order. It is accepted if the discs rest on each other, both
+//! players have taken turns, and the last move can have completed all of its lines; whether some
+//! order of moves leads to it is not checked.
 
 use std::fmt;
+use std::str::FromStr;
 
-use crate::{Cell, Column, Game, PlayError, Player, Position, Ruleset, Setup};
+use crate::{Cell, Column, Game, ParseSetupError, PlayError, Player, Position, Ruleset, Setup};
 
 impl Game {
     /// Replays move text: one character per move, `1`-`9` and then `a`-`z` for the columns from
@@ -45,6 +46,55 @@ impl Game {
     }
 }
 
+impl fmt::Display for Game {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.position().setup() {
+            Setup::STANDARD => f.pad(&self.move_text()),
+            setup => f.pad(&format!("{setup}: {}", self.move_text())),
+        }
+    }
+}
+
+impl FromStr for Game {
+    type Err = ParseGameError;
+
+    fn from_str(text: &str) -> Result<Game, ParseGameError> {
+        let (setup, moves) = match text.split_once(':') {
+            Some((setup, moves)) => (setup.parse().map_err(ParseGameError::Setup)?, moves.trim()),
+            None => (Setup::STANDARD, text),
+        };
+        Game::parse(setup, moves).map_err(ParseGameError::Moves)
+    }
+}
+
+/// Why a text is not a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseGameError {
+    /// The setup is invalid.
+    Setup(ParseSetupError),
+    /// A move is invalid.
+    Moves(MoveTextError),
+}
+
+impl fmt::Display for ParseGameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseGameError::Setup(error) => error.fmt(f),
+            ParseGameError::Moves(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ParseGameError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ParseGameError::Setup(error) => Some(error),
+            ParseGameError::Moves(error) => Some(error),
+        }
+    }
+}
+
 /// A move in a text that cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoveTextError {
@@ -58,6 +108,7 @@ pub struct MoveTextError {
 
 /// What is wrong with a move in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MoveTextReason {
     /// The character names no column of any board.
     NotAColumn(Setup),
@@ -71,7 +122,7 @@ impl fmt::Display for MoveTextError {
         write!(f, "move {number}, {character:?}: ")?;
         match reason {
             MoveTextReason::NotAColumn(setup) => {
-                write!(f, "not a column, which are written {}", Column::names(*setup))
+                write!(f, "not a column (expected {})", Column::names(*setup))
             }
             MoveTextReason::Illegal(PlayError::GameOver(outcome)) => {
                 write!(f, "the game was already over on move {} ({outcome})", number - 1)
@@ -81,7 +132,14 @@ impl fmt::Display for MoveTextError {
     }
 }
 
-impl std::error::Error for MoveTextError {}
+impl std::error::Error for MoveTextError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.reason {
+            MoveTextReason::NotAColumn(_) => None,
+            MoveTextReason::Illegal(error) => Some(error),
+        }
+    }
+}
 
 impl Position {
     /// The position after some moves; see [`Game::parse`].
@@ -89,7 +147,7 @@ impl Position {
         Game::parse(setup, text).map(|game| *game.position())
     }
 
-    /// Reads a picture of `.`, `X` and `O`, top row first, a line per row. Spaces are passed over.
+    /// Reads a picture of `.`, `X` and `O`, top row first, a line per row. Spaces are ignored.
     ///
     /// ```
     /// use claimeven_game::{Game, Position, Ruleset, Setup};
@@ -182,7 +240,7 @@ impl Position {
         let filled = cells[0] | cells[1];
         let position = Position::with_discs(setup, filled, cells[usize::from(first > second)]);
 
-        // 3. Under the standard rules a line was closed by the last move or not at all.
+        // 3. Under the standard rules only the last move can have completed a line.
         if setup.ruleset() == Ruleset::Standard && position.scores() != [0, 0] {
             let before = |column| { position }.undo(column).is_ok();
             if !Column::all(setup).any(before) {
@@ -193,8 +251,12 @@ impl Position {
     }
 }
 
+/// The picture that [`Position::from_picture`] reads; with `{:#}` the setup on a line above it.
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            writeln!(f, "{}", self.setup())?;
+        }
         for cell in Cell::in_reading_order(self.setup()) {
             if cell.column.index() == 0 && cell.row + 1 < self.setup().rows() {
                 f.write_str("\n")?;
@@ -202,6 +264,53 @@ impl fmt::Display for Position {
             write!(f, "{}", self.disc(cell).map_or('.', Player::disc))?;
         }
         Ok(())
+    }
+}
+
+/// Reads a picture with its setup on a line above it. Without that line the setup is the standard
+/// game on a board of the picture's size.
+impl FromStr for Position {
+    type Err = ParsePositionError;
+
+    fn from_str(text: &str) -> Result<Position, ParsePositionError> {
+        let text = text.trim();
+        let (first, below) = text.split_once('\n').unwrap_or((text, ""));
+        let (setup, picture) = if first.contains('x') {
+            (first.parse().map_err(ParsePositionError::Setup)?, below)
+        } else {
+            let cells = first.chars().filter(|character| !character.is_whitespace());
+            let size = format!("{}x{}", cells.count(), text.lines().count());
+            (size.parse().map_err(ParsePositionError::Setup)?, text)
+        };
+        Position::from_picture(setup, picture).map_err(ParsePositionError::Board)
+    }
+}
+
+/// Why a text is not a position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParsePositionError {
+    /// The setup is invalid.
+    Setup(ParseSetupError),
+    /// The picture is invalid.
+    Board(BoardError),
+}
+
+impl fmt::Display for ParsePositionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParsePositionError::Setup(error) => error.fmt(f),
+            ParsePositionError::Board(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ParsePositionError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ParsePositionError::Setup(error) => Some(error),
+            ParsePositionError::Board(error) => Some(error),
+        }
     }
 }
 
@@ -213,10 +322,11 @@ impl fmt::Debug for Position {
 
 /// Why a board is not a position of the game.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BoardError {
     /// A character that is neither a disc nor an empty cell.
     Character {
-        /// The character.
+        #[allow(missing_docs, reason = "the name says it")]
         character: char,
         /// Its line, counted from 1 at the top.
         line: usize,
@@ -226,50 +336,28 @@ pub enum BoardError {
         discs: [char; 2],
     },
     /// A line with too few or too many cells.
-    Width {
-        /// The line, counted from 1 at the top.
-        line: usize,
-        /// How many cells it has.
-        found: usize,
-        /// How many columns the board has.
-        cols: usize,
-    },
+    #[allow(missing_docs, reason = "the names say it")]
+    Width { line: usize, found: usize, cols: usize },
     /// Too few or too many lines.
-    Height {
-        /// How many there are.
-        found: usize,
-        /// How many rows the board has.
-        rows: usize,
-    },
+    #[allow(missing_docs, reason = "the names say it")]
+    Height { found: usize, rows: usize },
     /// A list with too few or too many cells.
-    Length {
-        /// How many there are.
-        found: usize,
-        /// How many cells the board has.
-        expected: usize,
-    },
+    #[allow(missing_docs, reason = "the names say it")]
+    Length { found: usize, expected: usize },
     /// A number that is neither a player nor an empty cell.
     Value {
-        /// The number.
+        #[allow(missing_docs, reason = "the name says it")]
         value: u8,
         /// Its place in the list, counted from 0.
         index: usize,
     },
     /// A disc above an empty cell.
-    Floating {
-        /// Where the disc is.
-        cell: Cell,
-        /// Whose it is.
-        player: Player,
-    },
-    /// Numbers of discs that taking turns cannot give.
-    Turns {
-        /// The first player's discs.
-        first: u32,
-        /// The second player's discs.
-        second: u32,
-    },
-    /// Lines that cannot all have been closed by the last move, so the game had ended before it.
+    #[allow(missing_docs, reason = "the names say it")]
+    Floating { cell: Cell, player: Player },
+    /// Numbers of discs that players who take turns cannot have.
+    #[allow(missing_docs, reason = "the names say it")]
+    Turns { first: u32, second: u32 },
+    /// Lines that the last move cannot all have completed: the game was over before it.
     AfterTheEnd,
 }
 
@@ -303,7 +391,7 @@ impl fmt::Display for BoardError {
                 "{first} X and {second} O: X moves first, so it has as many discs as O or one more"
             ),
             BoardError::AfterTheEnd => {
-                f.write_str("its lines cannot all have been closed by the last move")
+                f.write_str("the last move cannot have completed all of its lines")
             }
         }
     }

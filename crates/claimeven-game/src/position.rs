@@ -1,4 +1,4 @@
-//! A position of any setup, checked at the door.
+//! A position of any setup; every move is checked.
 
 use std::fmt;
 
@@ -83,7 +83,7 @@ impl Position {
         Position::with_discs(setup, 0, 0)
     }
 
-    /// A position with these discs, whose being possible the caller has checked.
+    /// A position with these discs; the caller has checked that it is possible.
     pub(crate) fn with_discs(setup: Setup, filled: u128, own: u128) -> Position {
         fn board<R: Rules>(rules: R, filled: u128, own: u128) -> Board<R> {
             Board::with_discs(rules, R::Bits::truncate(filled), R::Bits::truncate(own))
@@ -99,7 +99,7 @@ impl Position {
         Position { board }
     }
 
-    /// The bit board inside, for code that is to run fast.
+    /// The bit board of the position, for code that has to be fast.
     pub fn board(&self) -> AnyBoard {
         self.board
     }
@@ -114,7 +114,7 @@ impl Position {
         with_board!(self, board => board.ply())
     }
 
-    /// The side to move; in a finished game, the one who would be.
+    /// The side to move; after the end of the game, the player who would be.
     pub fn player(&self) -> Player {
         with_board!(self, board => board.player())
     }
@@ -152,7 +152,7 @@ impl Position {
         Column::from_centre(self.setup()).filter(move |column| legal.contains(column))
     }
 
-    /// Drops a disc of the side to move into a column, or says why it cannot.
+    /// Drops a disc of the side to move into a column.
     pub fn play(&mut self, column: Column) -> Result<(), PlayError> {
         let cols = self.setup().cols();
         if column.index() >= cols.into() {
@@ -171,7 +171,7 @@ impl Position {
         Ok(())
     }
 
-    /// Takes the top disc of a column back, if it can have been the last move.
+    /// Takes back the top disc of a column, if that can have been the last move.
     pub fn undo(&mut self, column: Column) -> Result<(), UndoError> {
         let setup = self.setup();
         let last_mover_on_top = column.index() < setup.cols().into()
@@ -183,7 +183,7 @@ impl Position {
             board.undo_unchecked(column);
             board
         });
-        // Any line must have been closed by the disc taken back, or the game had ended before.
+        // If a line is left without that disc, the game was over before it.
         if setup.ruleset() == Ruleset::Standard && before.scores() != [0, 0] {
             return Err(UndoError { column });
         }
@@ -191,12 +191,15 @@ impl Position {
         Ok(())
     }
 
-    /// Whether a column has no room left.
+    /// Whether a column has no room left. A column that the board does not have counts as full.
     pub fn is_full(&self, column: Column) -> bool {
+        if column.index() >= self.setup().cols().into() {
+            return true;
+        }
         with_board!(self, board => (board.open() & board.rules().column(column)).is_empty())
     }
 
-    /// How the game ended; `None` while it goes on.
+    /// The result of a finished game; `None` before its end.
     pub fn outcome(&self) -> Option<Outcome> {
         with_board!(self, board => board
             .is_over()
@@ -208,8 +211,8 @@ impl Position {
         with_board!(self, board => board.scores())
     }
 
-    /// The cells of every line of the winner, column by column from the bottom up; none in a
-    /// draw or while the game goes on.
+    /// The winner's discs that are part of a line, column by column from the bottom up; none in a
+    /// draw or in an unfinished game.
     pub fn winning_cells(&self) -> Vec<Cell> {
         match self.outcome() {
             Some(Outcome::Win(winner)) => self.line_cells(winner),
@@ -239,8 +242,8 @@ impl Position {
         })
     }
 
-    /// The empty cells on which a disc of the player would close a line, column by column from
-    /// the bottom up; those that can be played now and those whose turn is still to come.
+    /// The player's threats: the empty cells that complete a line for them, playable now or only
+    /// later, column by column from the bottom up.
     pub fn threats(&self, player: Player) -> Vec<Cell> {
         let cells: u128 = with_board!(self, board => {
             (board.rules().threats(board.discs(player)) & !board.filled()).widen()
@@ -266,14 +269,11 @@ impl Position {
 
 /// Why a move cannot be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PlayError {
     /// The board is not that wide.
-    NoSuchColumn {
-        /// The column asked for.
-        column: Column,
-        /// How many there are.
-        cols: u8,
-    },
+    #[allow(missing_docs, reason = "the names say it")]
+    NoSuchColumn { column: Column, cols: u8 },
     /// The column has no room left.
     ColumnFull(Column),
     /// The game has ended.
@@ -285,7 +285,7 @@ impl fmt::Display for PlayError {
         match self {
             PlayError::NoSuchColumn { column, cols } => {
                 let plural = if *cols == 1 { "" } else { "s" };
-                write!(f, "there is no column {column}, the board has {cols} column{plural}")
+                write!(f, "no column {column}: the board has {cols} column{plural}")
             }
             PlayError::ColumnFull(column) => write!(f, "column {column} is full"),
             PlayError::GameOver(outcome) => write!(f, "the game is already over ({outcome})"),
@@ -297,8 +297,8 @@ impl std::error::Error for PlayError {}
 
 /// A disc that cannot be taken back, because it was not the last move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the name says it")]
 pub struct UndoError {
-    /// The column asked for.
     pub column: Column,
 }
 

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What ends a game and who wins it.
+/// When a game ends and who wins it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ruleset {
-    /// The first line wins and ends the game; a full board without a line is a draw.
+    /// The first player to connect wins; a full board without a line is a draw.
     #[default]
     Standard,
-    /// Every line scores a point and play goes on until the board is full; more points win.
+    /// Every line scores a point, and the player with more points on the full board wins.
     Lines,
 }
 
@@ -43,14 +43,14 @@ impl FromStr for Ruleset {
     }
 }
 
-/// A name that no ruleset has.
+/// A text that does not name a ruleset.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownRuleset(pub String);
+pub struct UnknownRuleset(String);
 
 impl fmt::Display for UnknownRuleset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [first, second] = Ruleset::ALL;
-        write!(f, "unknown ruleset '{}' (there are {first} and {second})", self.0)
+        write!(f, "unknown ruleset '{}' (available: {first}, {second})", self.0)
     }
 }
 
@@ -60,6 +60,18 @@ impl std::error::Error for UnknownRuleset {}
 ///
 /// A column takes one bit per row and a spare one on top, so that no line can run from one
 /// column into the next; all columns together take at most 128 bits.
+///
+/// A setup is written as `9x7, connect 5, lines`. What is left out when it is parsed is that of
+/// the standard game:
+///
+/// ```
+/// use claimeven_game::{Ruleset, Setup};
+///
+/// let setup: Setup = "9x7, connect 5".parse()?;
+/// assert_eq!(setup, Setup::new(9, 7, 5, Ruleset::Standard)?);
+/// assert_eq!(setup.to_string(), "9x7, connect 5, standard");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Setup {
     cols: u8,
@@ -69,7 +81,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The game of the toy shops: seven columns, six rows, four in a line.
+    /// The game as it is sold: seven columns, six rows, four in a row.
     pub const STANDARD: Setup = Setup { cols: 7, rows: 6, connect: 4, ruleset: Ruleset::Standard };
 
     /// The most columns, and the most rows, a board can have.
@@ -118,12 +130,12 @@ impl Setup {
         self.rows
     }
 
-    /// How many cells in a row make a line.
+    /// How many discs in a row make a line.
     pub const fn connect(self) -> u8 {
         self.connect
     }
 
-    /// What ends the game and who wins it.
+    /// When the game ends and who wins it.
     pub const fn ruleset(self) -> Ruleset {
         self.ruleset
     }
@@ -158,8 +170,68 @@ impl fmt::Display for Setup {
     }
 }
 
+impl FromStr for Setup {
+    type Err = ParseSetupError;
+
+    fn from_str(text: &str) -> Result<Setup, ParseSetupError> {
+        let syntax = || ParseSetupError::Syntax(text.to_owned());
+        let mut parts = text.split(',').map(str::trim);
+        let (cols, rows) = parts.next().and_then(|size| size.split_once('x')).ok_or_else(syntax)?;
+        let number = |text: &str| text.parse::<u8>().map_err(|_| syntax());
+        let (cols, rows) = (number(cols)?, number(rows)?);
+        let Setup { mut connect, mut ruleset, .. } = Setup::STANDARD;
+        let mut rest = parts.peekable();
+        if let Some(length) = rest.peek().and_then(|part| part.strip_prefix("connect ")) {
+            connect = number(length)?;
+            rest.next();
+        }
+        if let Some(name) = rest.next() {
+            ruleset = name.parse().map_err(ParseSetupError::Ruleset)?;
+        }
+        if rest.next().is_some() {
+            return Err(syntax());
+        }
+        Setup::new(cols, rows, connect, ruleset).map_err(ParseSetupError::Setup)
+    }
+}
+
+/// Why a text is not a setup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseSetupError {
+    /// It is not written like one.
+    Syntax(String),
+    /// Its ruleset does not exist.
+    Ruleset(UnknownRuleset),
+    /// Its numbers cannot be played.
+    Setup(SetupError),
+}
+
+impl fmt::Display for ParseSetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseSetupError::Syntax(text) => {
+                write!(f, "invalid setup '{text}' (expected, for example, '{}')", Setup::STANDARD)
+            }
+            ParseSetupError::Ruleset(error) => error.fmt(f),
+            ParseSetupError::Setup(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ParseSetupError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ParseSetupError::Syntax(_) => None,
+            ParseSetupError::Ruleset(error) => Some(error),
+            ParseSetupError::Setup(error) => Some(error),
+        }
+    }
+}
+
 /// Why a setup cannot be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SetupError {
     /// The number of columns is out of range.
     Cols(u8),
@@ -168,12 +240,8 @@ pub enum SetupError {
     /// The connect length is too short to be a line.
     Connect(u8),
     /// The board takes more than 128 bits.
-    TooLarge {
-        /// Its columns.
-        cols: u8,
-        /// Its rows.
-        rows: u8,
-    },
+    #[allow(missing_docs, reason = "the names say it")]
+    TooLarge { cols: u8, rows: u8 },
 }
 
 impl fmt::Display for SetupError {
@@ -228,7 +296,23 @@ mod tests {
         }
         assert_eq!(
             "most".parse::<Ruleset>().unwrap_err().to_string(),
-            "unknown ruleset 'most' (there are standard and lines)"
+            "unknown ruleset 'most' (available: standard, lines)"
         );
+    }
+
+    #[test]
+    fn a_text_that_is_not_a_setup_is_refused_with_its_reason() {
+        for (text, message) in [
+            ("7", "invalid setup '7' (expected, for example, '7x6, connect 4, standard')"),
+            ("7x6x4", "invalid setup '7x6x4' (expected, for example, '7x6, connect 4, standard')"),
+            ("300x6", "invalid setup '300x6' (expected, for example, '7x6, connect 4, standard')"),
+            ("7x6, most", "unknown ruleset 'most' (available: standard, lines)"),
+            ("0x6", "a board has 1 to 35 columns, not 0"),
+            ("7x6, connect 1", "a line has 2 cells or more, not 1"),
+        ] {
+            assert_eq!(text.parse::<Setup>().unwrap_err().to_string(), message);
+        }
+        assert!("7x6, connect 4, lines, 3".parse::<Setup>().is_err());
+        assert_eq!("7x6".parse(), Ok(Setup::STANDARD));
     }
 }

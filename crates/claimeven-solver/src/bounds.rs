@@ -273,3 +273,73 @@ impl<B: Word> Held<B> {
         Held { gets, owned: below & !gets }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use claimeven_game::{AnySize, Bits, Rules, with_board};
+
+    use super::*;
+    use crate::cpu::Portable;
+    use crate::{lines, naive};
+
+    const ALL: u32 = off::HOLD_NONE | off::HOLD_ONE | off::HOLD_TWO | off::NO_LINE_LEFT;
+
+    /// Asks for the bound at every alpha, without the strategies `OFF`. It must
+    /// never be below the score. Returns how often it fired.
+    fn check<const OFF: u32>(rules: AnySize<u128>, [own, opp]: [u128; 2], score: i32) -> usize {
+        let empty = rules.cells() & !(own | opp);
+        let threats = lines::threats::<_, Portable>(rules, opp, empty);
+        let even = empty.count().is_multiple_of(2);
+        let fires =
+            |alpha: &i32| at_most::<_, Portable, OFF>(rules, own, opp, threats, *alpha, even);
+        let most = (rules.setup().cells() / 2 + 1) as i32;
+        let fired: Vec<i32> = (-most..=most).filter(fires).collect();
+        let least = fired.iter().min();
+        assert!(least.is_none_or(|&alpha| score <= alpha), "{score}: {fired:?}, {own:x} {opp:x}");
+        fired.len()
+    }
+
+    /// Each strategy alone, on boards of every parity, against naive scores.
+    #[test]
+    fn no_bound_is_below_the_score() {
+        let mut fired = [0; 5];
+        for (cols, rows, connect, most_empty) in [
+            (7, 6, 4, 12),
+            (6, 5, 4, 12),
+            (5, 5, 4, 13),
+            (7, 5, 4, 12),
+            (5, 4, 3, 14),
+            (4, 6, 4, 14),
+            (6, 6, 5, 12),
+        ] {
+            let setup = naive::setup(cols, rows, connect);
+            let rules = AnySize::<u128>::new(setup).unwrap();
+            let mut solver = naive::Naive::default();
+            for position in naive::random_positions(setup, most_empty, 400) {
+                let discs: [u128; 2] =
+                    with_board!(position, board => [board.own().widen(), board.other().widen()]);
+                // The bounds are for positions without a win and without a threat to parry.
+                let empty = rules.cells() & !(discs[0] | discs[1]);
+                let playable = rules.playable(discs[0] | discs[1]);
+                let is_quiet = discs.iter().all(|&discs| {
+                    (lines::threats::<_, Portable>(rules, discs, empty) & playable).is_empty()
+                });
+                if !is_quiet {
+                    continue;
+                }
+                let score = solver.score(&position);
+                for (total, fired) in fired.iter_mut().zip([
+                    check::<{ ALL & !off::HOLD_NONE }>(rules, discs, score),
+                    check::<{ ALL & !off::HOLD_ONE }>(rules, discs, score),
+                    check::<{ ALL & !off::HOLD_TWO }>(rules, discs, score),
+                    check::<{ ALL & !off::NO_LINE_LEFT }>(rules, discs, score),
+                    check::<0>(rules, discs, score),
+                ]) {
+                    *total += fired;
+                }
+            }
+        }
+        // Following up, one column held, two columns held, no line left, all together.
+        assert_eq!(fired, [2368, 378, 45, 1566, 4283]);
+    }
+}

@@ -100,10 +100,13 @@ impl<S: Shape, C: Cpu, const OFF: u32> Searchers<S, C, OFF> {
             found
         };
         thread::scope(|scope| {
-            let threads: Vec<_> =
-                self.team.iter_mut().map(|search| scope.spawn(|| probe(search))).collect();
+            // The current thread is one of the team; a thread that cannot be started is left out.
+            let (first, others) = self.team.split_first_mut().expect("a team has members");
+            let start = |search| thread::Builder::new().spawn_scoped(scope, || probe(search)).ok();
+            let threads: Vec<_> = others.iter_mut().filter_map(start).collect();
+            let found = probe(first);
             let answers = threads.into_iter().map(|thread| thread.join().expect("no panic"));
-            answers.reduce(Result::or).expect("a team has members")
+            answers.fold(found, Result::or)
         })
     }
 }

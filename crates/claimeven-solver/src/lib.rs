@@ -20,6 +20,9 @@ mod engine;
 mod four;
 mod limits;
 mod lines;
+#[cfg(test)]
+#[path = "../tests/it/naive.rs"]
+mod naive;
 mod retrieval;
 mod score;
 mod search;

@@ -178,3 +178,75 @@ pub(crate) fn below_slanted_line<S: Shape>(shape: S, start: S::Bits, line: S::Bi
     };
     line.minus(bottoms << shift)
 }
+
+#[cfg(test)]
+mod tests {
+    use claimeven_game::{AnySize, Rules, Ruleset, Setup};
+
+    use super::*;
+    use crate::cpu::Portable;
+    #[cfg(target_arch = "x86_64")]
+    use crate::cpu::X86V3;
+
+    /// Random sets of cells on every board of at most 64 bits, with lines of two to six.
+    fn for_each_set(mut check: impl FnMut(AnySize<u64>, u64, u64)) {
+        let mut random = fastrand::Rng::with_seed(11);
+        for cols in 1..=Setup::MAX_SIDE {
+            for rows in 1..=Setup::MAX_SIDE {
+                for connect in 2..=6 {
+                    let Ok(setup) = Setup::new(cols, rows, connect, Ruleset::Standard) else {
+                        continue;
+                    };
+                    let Some(rules) = AnySize::<u64>::new(setup) else { continue };
+                    for _ in 0..20 {
+                        // Half of the cells, or three quarters, so that long lines occur.
+                        let half = random.u64(..);
+                        let filled = rules.cells() & (half | (random.u64(..) & random.u64(..)));
+                        let empty = rules.cells() & !filled & random.u64(..);
+                        // No disc rests on an empty cell.
+                        check(rules, filled & !(empty << 1), empty);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_portable_code_agrees_with_the_rules() {
+        let mut lines = 0;
+        for_each_set(|rules, own, empty| {
+            let setup = rules.setup();
+            assert_eq!(has_line::<_, Portable>(rules, own), rules.has_line(own), "{setup}");
+            assert_eq!(
+                threats::<_, Portable>(rules, own, empty),
+                rules.threats(own) & empty,
+                "{setup}"
+            );
+            lines += u32::from(rules.has_line(own));
+        });
+        assert!(lines > 1000, "{lines} sets hold a line");
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_vector_code_agrees_with_the_portable_code() {
+        if X86V3::detect().is_none() {
+            eprintln!("SKIPPED: this processor has no AVX2");
+            return;
+        }
+        let mut pairs = 0;
+        for_each_set(|rules, own, empty| {
+            let setup = rules.setup();
+            assert_eq!(has_line::<_, X86V3>(rules, own), has_line::<_, Portable>(rules, own));
+            assert_eq!(
+                threats::<_, X86V3>(rules, own, empty),
+                threats::<_, Portable>(rules, own, empty),
+                "{setup}"
+            );
+            let found = open_pairs::<_, Portable>(rules, own, empty);
+            assert_eq!(open_pairs::<_, X86V3>(rules, own, empty), found, "{setup}");
+            pairs += found;
+        });
+        assert!(pairs > 1000, "{pairs} open pairs");
+    }
+}

@@ -12,6 +12,7 @@
 //!
 //! Clearing costs nothing: entries of another epoch are as good as empty.
 
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::shape::Shape;
@@ -58,8 +59,10 @@ pub(crate) struct Table<B: Word> {
     epoch: AtomicU64,
 }
 
-/// Two entries, never split between cache lines: the first for positions that
-/// took work, the second for whatever came last.
+/// Two entries: the first for positions that took work, the second for whatever came last.
+///
+/// A bucket of two 64-bit entries never crosses a cache line. One of two 128-bit entries may: it
+/// takes 32 bytes, and the allocation begins at any multiple of 16.
 #[repr(align(16))]
 struct Bucket<B: Word> {
     hard: B::Atomic,
@@ -72,19 +75,33 @@ const MIN_EPOCH_BITS: u32 = 4;
 const MAX_EPOCH_BITS: u32 = 20;
 
 impl<B: Word> Table<B> {
-    /// A table of about so many bytes for positions of this shape, at least large enough that an
-    /// entry can identify its position.
+    /// A table of at most so many bytes for positions of this shape: a power of two of buckets, less
+    /// if the system has no memory for it, and at least as many as an entry needs to identify its
+    /// position.
     pub(crate) fn new<S: Shape<Bits = B>>(shape: S, bytes: usize) -> Self {
         let wanted = (bytes / size_of::<Bucket<B>>()).max(1).ilog2();
         let least = (shape.key_width() + BOUND_BITS + MIN_EPOCH_BITS).saturating_sub(B::WIDTH);
-        let bucket_bits = wanted.max(least).min(shape.key_width() - 1).min(u32::BITS);
+        let mut bucket_bits = wanted.max(least).min(shape.key_width() - 1).min(u32::BITS);
+        let buckets = loop {
+            match zeroed(1 << bucket_bits) {
+                Some(buckets) => break buckets,
+                None if bucket_bits > least => bucket_bits -= 1,
+                None => handle_alloc_error(Layout::new::<Bucket<B>>()),
+            }
+        };
         let tag_bits = shape.key_width() - bucket_bits;
         assert!(
             tag_bits + BOUND_BITS + MIN_EPOCH_BITS <= B::WIDTH,
             "an entry has room for its tag"
         );
         assert!((shape.size() as i32 + 1) / 2 < BIAS, "scores fit their seven bits");
-        Table { buckets: zeroed(1 << bucket_bits), tag_bits, epoch: AtomicU64::new(1) }
+        Table { buckets, tag_bits, epoch: AtomicU64::new(1) }
+    }
+
+    /// How many huge pages the table takes.
+    pub(crate) fn huge_pages(&self) -> u64 {
+        const HUGE_PAGE: usize = 2 << 20;
+        size_of_val(self.buckets.as_slice()).div_ceil(HUGE_PAGE) as u64
     }
 
     /// Forgets everything.
@@ -176,23 +193,29 @@ impl<B: Word> Table<B> {
     }
 }
 
-impl<B: Word> Bucket<B> {
-    fn empty() -> Self {
-        Bucket { hard: B::ZERO.atomic(), last: B::ZERO.atomic() }
-    }
-}
-
 /// Empty buckets, on huge pages where the system offers them.
+///
+/// The system hands out zeroed pages when they are first touched, so even a large table is there at
+/// once. `None` if it has no memory for so many buckets.
 #[allow(
     unsafe_code,
     reason = "the advice has no safe form, and saves a fifth of the time with 64 MB"
 )]
-fn zeroed<B: Word>(len: usize) -> Vec<Bucket<B>> {
-    let mut buckets = Vec::with_capacity(len);
+fn zeroed<B: Word>(len: usize) -> Option<Vec<Bucket<B>>> {
+    let layout = Layout::array::<Bucket<B>>(len).ok().filter(|layout| layout.size() > 0)?;
+    // SAFETY: the layout is not empty. A bucket of zeros is an empty one, and the layout is that
+    // of a vector of buckets.
+    let buckets = unsafe {
+        let start = alloc_zeroed(layout);
+        if start.is_null() {
+            return None;
+        }
+        Vec::from_raw_parts(start.cast::<Bucket<B>>(), len, len)
+    };
     #[cfg(target_os = "linux")]
     {
         const PAGE: usize = 4096;
-        let start: *mut Bucket<B> = buckets.as_mut_ptr();
+        let start = buckets.as_ptr();
         let end = start as usize + len * size_of::<Bucket<B>>();
         let first_page = (start as usize).next_multiple_of(PAGE);
         let length = end.saturating_sub(first_page) / PAGE * PAGE;
@@ -200,12 +223,95 @@ fn zeroed<B: Word>(len: usize) -> Vec<Bucket<B>> {
         // changes how they are backed, not what they hold.
         unsafe { libc::madvise(first_page as *mut libc::c_void, length, libc::MADV_HUGEPAGE) };
     }
-    buckets.resize_with(len, Bucket::empty);
-    buckets
+    Some(buckets)
 }
 
 impl<B: Word> Default for Slot<B> {
     fn default() -> Self {
         Slot { bucket: 0, tag: B::ZERO }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use claimeven_game::{AnySize, Bits, Fixed, Ruleset, Setup};
+
+    use super::*;
+
+    /// A bound that follows from the key, so that a foreign one is recognised.
+    fn bound_of(key: u64) -> Bound {
+        let score = (key % 60) as i32 - 30;
+        if key.is_multiple_of(3) { Bound::AtMost(score) } else { Bound::AtLeast(score) }
+    }
+
+    #[test]
+    fn nothing_survives_a_clear_not_even_when_epochs_are_used_again() {
+        // The board takes all 64 bits: a small table has 4 bits left for the epoch.
+        let shape = Fixed::<8, 7, 4>;
+        let table = Table::new(shape, 1);
+        assert_eq!(table.epoch_bits(), MIN_EPOCH_BITS);
+        let slots: Vec<_> =
+            (0..2000u64).map(|key| (key, table.slot(shape, key.wrapping_mul(u64::MIX)))).collect();
+        for round in 0..100 {
+            for &(key, slot) in &slots {
+                assert_eq!(table.get(slot), None, "round {round}, key {key}");
+            }
+            // Another part of the keys in each round, so that old entries stay in the table.
+            for &(key, slot) in slots.iter().filter(|(key, _)| key % 7 == round % 7) {
+                table.put(slot, bound_of(key), key.is_multiple_of(2));
+                assert_eq!(table.get(slot), Some(bound_of(key)));
+            }
+            table.clear();
+        }
+    }
+
+    #[test]
+    fn a_hard_entry_stays_until_a_harder_search_replaces_it() {
+        let shape = Fixed::<8, 7, 4>;
+        let table = Table::new(shape, 1);
+        let first = table.slot(shape, 1);
+        let same_bucket = |key: &u64| table.slot(shape, *key).bucket == first.bucket;
+        let others: Vec<_> =
+            (2..).filter(same_bucket).take(3).map(|key| table.slot(shape, key)).collect();
+        table.put(first, Bound::AtLeast(5), true);
+        table.put(others[0], Bound::AtMost(1), false);
+        table.put(others[1], Bound::AtMost(2), false);
+        assert_eq!(table.get(first), Some(Bound::AtLeast(5)));
+        assert_eq!((table.get(others[0]), table.get(others[1])), (None, Some(Bound::AtMost(2))));
+        table.put(others[2], Bound::AtMost(3), true);
+        assert_eq!(table.get(first), Some(Bound::AtLeast(5)), "it moved to the other entry");
+        assert_eq!(table.get(others[2]), Some(Bound::AtMost(3)));
+    }
+
+    /// Threads write and read few buckets at once: no entry ever mixes two positions.
+    fn check_shared<S: Shape>(shape: S) {
+        let table = Table::new(shape, 1 << 8);
+        std::thread::scope(|scope| {
+            for thread in 0..4u64 {
+                let table = &table;
+                scope.spawn(move || {
+                    let mut random = fastrand::Rng::with_seed(thread);
+                    for _ in 0..200_000 {
+                        let key = random.u64(..500);
+                        // The key fills the whole word, so that a half of another one shows.
+                        let wide = S::Bits::truncate(key.into()).times(S::Bits::MIX);
+                        let unused = S::Bits::WIDTH - shape.key_width();
+                        let slot = table.slot(shape, (wide << unused) >> unused);
+                        if random.bool() {
+                            table.put(slot, bound_of(key), random.bool());
+                        } else if let Some(found) = table.get(slot) {
+                            assert_eq!(found, bound_of(key));
+                        }
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn no_thread_sees_a_torn_entry() {
+        check_shared(Fixed::<8, 7, 4>);
+        let wide = Setup::new(10, 10, 4, Ruleset::Standard).unwrap();
+        check_shared(AnySize::<u128>::new(wide).unwrap());
     }
 }

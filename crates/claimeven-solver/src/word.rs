@@ -16,7 +16,6 @@ pub(crate) trait Word: Bits {
 
     fn load(atomic: &Self::Atomic) -> Self;
     fn store(atomic: &Self::Atomic, word: Self);
-    fn atomic(self) -> Self::Atomic;
 
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
@@ -60,10 +59,6 @@ macro_rules! impl_word {
             #[inline(always)]
             fn store(atomic: &$atomic, word: Self) {
                 atomic.store(word, Ordering::Relaxed);
-            }
-
-            fn atomic(self) -> $atomic {
-                <$atomic>::new(self)
             }
 
             #[inline(always)]

@@ -96,7 +96,7 @@ fn a_program_that_plays_an_illegal_move_forfeits() {
     forfeits(
         &engine("echo bestmove 8"),
         0,
-        "illegal move \"8\": there is no column 8, the board has 7 columns",
+        "illegal move \"8\": no column 8: the board has 7 columns",
     );
     forfeits(&engine("echo bestmove 44"), 0, "illegal move \"44\": it is no column (1 to 7)");
     forfeits(&engine("echo bestmove"), 0, "illegal move \"\": it is no column (1 to 7)");

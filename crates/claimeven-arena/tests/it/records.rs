@@ -131,7 +131,7 @@ fn a_tampered_record_is_refused_by_game_move_and_reason() {
         (&|game| game.setup.cols = 0, "setup: a board has 1 to 35 columns, not 0".to_owned()),
         (
             &|game| game.setup.ruleset = "wild".to_owned(),
-            "setup: unknown ruleset 'wild' (there are standard and lines)".to_owned(),
+            "setup: unknown ruleset 'wild' (available: standard, lines)".to_owned(),
         ),
         (
             &|game| game.opening_moves = 99,
@@ -140,7 +140,7 @@ fn a_tampered_record_is_refused_by_game_move_and_reason() {
         (&|game| game.moves[2].column = 0, "move 3, column 0: no board has this column".to_owned()),
         (
             &|game| game.moves[2].column = 8,
-            "move 3, column 8: there is no column 8, the board has 7 columns".to_owned(),
+            "move 3, column 8: no column 8: the board has 7 columns".to_owned(),
         ),
         (
             &|game| game.moves.push(game.moves[0].clone()),

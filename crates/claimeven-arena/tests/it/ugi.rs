@@ -92,17 +92,14 @@ fn what_is_not_understood_is_an_error_and_no_end() {
         ("hello", "\"hello\" is no command that is understood"),
         ("position fen 4", "only position startpos moves … is understood"),
         ("position startpos 4", "\"4\" is not moves"),
-        (
-            "position startpos moves 4 8",
-            "move 2, '8': there is no column 8, the board has 7 columns",
-        ),
+        ("position startpos moves 4 8", "move 2, '8': no column 8: the board has 7 columns"),
         ("go fast", "fast \"\" is not a whole number"),
         ("go fast 1", "\"fast\" is no limit that is understood"),
         ("go depth -1", "depth \"-1\" is not a whole number"),
         ("query weather", "nothing is known of \"weather\""),
         ("setoption name cols value 999", "cols cannot be \"999\""),
         ("setoption name hash value 1", "there is no option \"hash\""),
-        ("setoption name ruleset value x", "unknown ruleset 'x' (there are standard and lines)"),
+        ("setoption name ruleset value x", "unknown ruleset 'x' (available: standard, lines)"),
     ] {
         let answers = answers("random", &[line, "\u{fffd}", "isready"]);
         assert_eq!(answers[0], format!("info string error: {message}"));

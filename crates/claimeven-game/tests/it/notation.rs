@@ -9,17 +9,17 @@ fn setup(cols: u8, rows: u8) -> Setup {
 #[test]
 fn a_bad_move_text_is_refused_with_move_character_and_reason() {
     for (setup, text, message) in [
-        (Setup::STANDARD, "44x", "move 3, 'x': there is no column x, the board has 7 columns"),
-        (Setup::STANDARD, "448", "move 3, '8': there is no column 8, the board has 7 columns"),
-        (Setup::STANDARD, "0", "move 1, '0': not a column, which are written 1 to 7"),
-        (Setup::STANDARD, "4 4", "move 2, ' ': not a column, which are written 1 to 7"),
-        (Setup::STANDARD, "4\n", "move 2, '\\n': not a column, which are written 1 to 7"),
-        (Setup::STANDARD, "4é", "move 2, 'é': not a column, which are written 1 to 7"),
+        (Setup::STANDARD, "44x", "move 3, 'x': no column x: the board has 7 columns"),
+        (Setup::STANDARD, "448", "move 3, '8': no column 8: the board has 7 columns"),
+        (Setup::STANDARD, "0", "move 1, '0': not a column (expected 1 to 7)"),
+        (Setup::STANDARD, "4 4", "move 2, ' ': not a column (expected 1 to 7)"),
+        (Setup::STANDARD, "4\n", "move 2, '\\n': not a column (expected 1 to 7)"),
+        (Setup::STANDARD, "4é", "move 2, 'é': not a column (expected 1 to 7)"),
         (Setup::STANDARD, "4444444", "move 7, '4': column 4 is full"),
         (Setup::STANDARD, "12121217", "move 8, '7': the game was already over on move 7 (X wins)"),
         (setup(1, 3), "1111", "move 4, '1': the game was already over on move 3 (draw)"),
-        (setup(1, 3), "2", "move 1, '2': there is no column 2, the board has 1 column"),
-        (setup(12, 6), "cC", "move 2, 'C': not a column, which are written 1 to 9 and a to c"),
+        (setup(1, 3), "2", "move 1, '2': no column 2: the board has 1 column"),
+        (setup(12, 6), "cC", "move 2, 'C': not a column (expected 1 to 9 and a to c)"),
     ] {
         assert_eq!(Game::parse(setup, text).unwrap_err().to_string(), message);
     }
@@ -54,9 +54,9 @@ fn a_bad_picture_is_refused_with_place_and_reason() {
             "0 X and 1 O: X moves first, so it has as many discs as O or one more",
         ),
         // O moved after X had its line, two lines share no cell, and both sides have one.
-        ("....\nOOO.\nXXX.", "its lines cannot all have been closed by the last move"),
-        ("OOO.\nXXXO\nXXXO", "its lines cannot all have been closed by the last move"),
-        ("....\nOOO.\nXXXX", "its lines cannot all have been closed by the last move"),
+        ("....\nOOO.\nXXX.", "the last move cannot have completed all of its lines"),
+        ("OOO.\nXXXO\nXXXO", "the last move cannot have completed all of its lines"),
+        ("....\nOOO.\nXXXX", "the last move cannot have completed all of its lines"),
     ] {
         let setup = Setup::new(4, 3, 3, Ruleset::Standard).unwrap();
         let error = Position::from_picture(setup, picture).unwrap_err();

@@ -92,6 +92,8 @@ proptest! {
                 Ok(())
             };
             prop_assert_eq!(after.play(column), expected);
+            prop_assert_eq!(after.disc(Cell { column, row: 35 }), None);
+            prop_assert!(column.index() < setup.cols().into() || after.is_full(column));
             prop_assert_eq!(after == *game.position(), expected.is_err());
         }
     }
@@ -157,7 +159,13 @@ proptest! {
     fn every_notation_reads_what_it_wrote((setup, choices) in games()) {
         let game = play_out(setup, &choices);
         let position = *game.position();
-        prop_assert_eq!(Game::parse(setup, &game.move_text()).unwrap(), game);
+        prop_assert_eq!(Game::parse(setup, &game.move_text()).unwrap(), game.clone());
+        prop_assert_eq!(game.to_string().parse::<Game>().unwrap(), game);
+        prop_assert_eq!(setup.to_string().parse::<Setup>().unwrap(), setup);
+        prop_assert_eq!(format!("{position:#}").parse::<Position>().unwrap(), position);
+        if setup.connect() == 4 && setup.ruleset() == claimeven_game::Ruleset::Standard {
+            prop_assert_eq!(position.to_string().parse::<Position>().unwrap(), position);
+        }
         prop_assert_eq!(Position::from_picture(setup, &position.to_string()).unwrap(), position);
         prop_assert_eq!(Position::from_openspiel(setup, &position.to_openspiel()).unwrap(), position);
         prop_assert_eq!(Position::from_kaggle(setup, &position.to_kaggle()).unwrap(), position);
@@ -166,6 +174,10 @@ proptest! {
     #[test]
     fn no_text_makes_a_parser_panic((setup, _) in games(), text in "[1-9a-zXxOo.0-2\\n -]{0,60}|\\PC{0,20}") {
         let _ = Game::parse(setup, &text);
+        let _ = text.parse::<Game>();
+        let _ = text.parse::<Position>();
+        let _ = text.parse::<Setup>();
+        let _ = text.parse::<Column>();
         let _ = Position::from_picture(setup, &text);
         let _ = Position::from_openspiel(setup, &text);
         let _ = Position::from_kaggle(setup, text.as_bytes());

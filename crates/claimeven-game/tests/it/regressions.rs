@@ -123,7 +123,7 @@ fn rows_and_columns_are_not_swapped() {
     );
     assert_eq!(
         Game::parse(setup, "5").unwrap_err().to_string(),
-        "move 1, '5': there is no column 5, the board has 4 columns"
+        "move 1, '5': no column 5: the board has 4 columns"
     );
 }
 

@@ -47,7 +47,7 @@ impl PositionInput {
             let wrong =
                 |reason: String| Error::Bad(format!("move {number}, {character:?}: {reason}"));
             let column = Column::from_char(character).ok_or_else(|| {
-                wrong(format!("not a column, which are written {}", Column::names(setup)))
+                wrong(format!("not a column (expected {})", Column::names(setup)))
             })?;
             position.play(column).map_err(|error| wrong(error.to_string()))?;
         }

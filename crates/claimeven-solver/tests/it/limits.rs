@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use claimeven_game::{Position, Setup};
-use claimeven_solver::{Limits, Options, Solver};
+use claimeven_solver::{Limits, Options, Solver, embedded_books};
 
 use crate::naive::{random_positions, setup};
 
@@ -54,6 +54,153 @@ fn a_search_can_be_cancelled_from_another_thread() {
     thread::sleep(Duration::from_millis(20));
     cancel.store(true, Ordering::Relaxed);
     assert!(search.join().unwrap().exact().is_none());
+}
+
+/// Time that the current thread has spent on a processor: what a search takes, however busy the
+/// machine is.
+#[cfg(target_os = "linux")]
+mod cpu_time {
+    #![allow(unsafe_code, reason = "the system's clocks have no safe interface here")]
+
+    use std::time::Duration;
+
+    /// The clock of one thread, which other threads can read while it lives.
+    #[derive(Clone, Copy)]
+    pub(crate) struct ThreadClock(libc::clockid_t);
+
+    impl ThreadClock {
+        pub(crate) fn of_this_thread() -> ThreadClock {
+            let mut clock = 0;
+            // SAFETY: the thread is the running one, and the clock is written to our own variable.
+            let failed =
+                unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &raw mut clock) };
+            assert_eq!(failed, 0);
+            ThreadClock(clock)
+        }
+
+        pub(crate) fn now(self) -> Duration {
+            let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            // SAFETY: the time is written to our own variable.
+            let failed = unsafe { libc::clock_gettime(self.0, &raw mut time) };
+            assert_eq!(failed, 0);
+            Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32)
+        }
+    }
+}
+
+/// The time that a search may go on after its limit.
+#[cfg(target_os = "linux")]
+const GRANULARITY: Duration = Duration::from_millis(20);
+
+/// Every question that a solver answers within limits.
+#[cfg(target_os = "linux")]
+const QUESTIONS: [fn(&mut Solver, &Position, &Limits); 4] = [
+    |solver, position, limits| assert!(solver.score_within(position, limits).is_ok()),
+    |solver, position, limits| assert!(solver.sign_within(position, limits).is_ok()),
+    |solver, position, limits| assert!(solver.scores_within(position, limits).is_ok()),
+    |solver, position, limits| {
+        assert!(solver.principal_variation_within(position, limits).is_ok());
+    },
+];
+
+/// Random positions of boards of all kinds, with and without a book and a large table.
+#[cfg(target_os = "linux")]
+fn hard_questions() -> impl Iterator<Item = (Solver, Position)> {
+    let mut random = fastrand::Rng::with_seed(3);
+    let sizes = [(7, 6, 4), (8, 7, 4), (9, 7, 4), (10, 10, 4), (6, 6, 5), (3, 30, 4), (35, 2, 3)];
+    std::iter::repeat_with(move || {
+        let (cols, rows, connect) = sizes[random.usize(..sizes.len())];
+        let setup = setup(cols, rows, connect);
+        let empty = random.u32(3 * setup.cells() / 4..=setup.cells());
+        let position = random_positions(setup, empty, 20).pop().unwrap();
+        let options = Options::default().with_table_mb([1, 2, 512][random.usize(..3)]);
+        let books = if random.bool() { embedded_books() } else { Vec::new() };
+        (Solver::new(options.with_books(books)), position)
+    })
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_question_takes_longer_than_its_limit() {
+    use cpu_time::ThreadClock;
+    embedded_books();
+    let clock = ThreadClock::of_this_thread();
+    let mut random = fastrand::Rng::with_seed(4);
+    for (mut solver, position) in hard_questions().take(60) {
+        for ask in QUESTIONS {
+            let time = Duration::from_micros(random.u64(0..15_000));
+            let limits = Limits::default().with_time(time);
+            let before = clock.now();
+            ask(&mut solver, &position, &limits);
+            let used = clock.now() - before;
+            assert!(used <= time + GRANULARITY, "{used:?} of {time:?}: {position:?}");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_cancelled_question_ends_at_once() {
+    use cpu_time::ThreadClock;
+    embedded_books();
+    let clock = ThreadClock::of_this_thread();
+    let mut random = fastrand::Rng::with_seed(5);
+    for (mut solver, position) in hard_questions().take(20) {
+        for ask in QUESTIONS {
+            let cancel = Arc::new(AtomicBool::new(false));
+            let limits = Limits::default().with_cancel(Arc::clone(&cancel));
+            let wait = Duration::from_micros(random.u64(0..5_000));
+            let canceller = thread::spawn(move || {
+                thread::sleep(wait);
+                cancel.store(true, Ordering::Relaxed);
+                clock.now()
+            });
+            ask(&mut solver, &position, &limits);
+            let end = clock.now();
+            let used = end.saturating_sub(canceller.join().unwrap());
+            assert!(used <= GRANULARITY, "{used:?} after it was cancelled: {position:?}");
+        }
+    }
+}
+
+#[test]
+fn nodes_are_those_of_the_whole_question() {
+    let position = Position::new(Setup::STANDARD);
+    for nodes in [0, 1, 1000, 20_000] {
+        let limits = Limits::default().with_nodes(nodes);
+        let mut solver = Solver::default();
+        let columns = solver.scores_within(&position, &limits).unwrap();
+        assert!(solver.nodes() <= nodes, "{} nodes", solver.nodes());
+        assert!(columns.iter().flatten().all(|bounds| bounds.low < bounds.high));
+        let mut solver = Solver::default();
+        assert_eq!(solver.principal_variation_within(&position, &limits).unwrap(), []);
+        assert!(solver.nodes() <= nodes, "{} nodes", solver.nodes());
+    }
+}
+
+/// What is known within limits never contradicts what is known without.
+#[test]
+fn answers_within_limits_are_true() {
+    let mut exact = Solver::default();
+    for position in random_positions(Setup::STANDARD, 24, 40) {
+        let scores = exact.scores(&position).unwrap();
+        let sign = exact.sign(&position).unwrap();
+        let pv = exact.principal_variation(&position).unwrap();
+        for nodes in [0, 10, 300, 10_000] {
+            let limits = Limits::default().with_nodes(nodes);
+            let mut solver = Solver::default();
+            let columns = solver.scores_within(&position, &limits).unwrap();
+            for (bounds, score) in columns.iter().zip(&scores) {
+                assert_eq!(bounds.is_some(), score.is_some());
+                let (Some(bounds), Some(score)) = (bounds, score) else { continue };
+                assert!(bounds.low <= *score && *score <= bounds.high, "{position:?}");
+            }
+            let bounds = Solver::default().sign_within(&position, &limits).unwrap();
+            assert!(bounds.low.value() <= sign && sign <= bounds.high.value(), "{position:?}");
+            let begun = Solver::default().principal_variation_within(&position, &limits).unwrap();
+            assert!(pv.starts_with(&begun), "{position:?}");
+        }
+    }
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn every_position_of_the_smallest_boards() {
 }
 
 /// Boards with their largest number of empty cells for which the naive solver is quick.
-const SAMPLED: [(u8, u8, u8, u32); 16] = [
+const SAMPLED: [(u8, u8, u8, u32); 18] = [
     (5, 4, 4, 20),
     (4, 5, 4, 20),
     (4, 6, 4, 18),
@@ -55,6 +55,8 @@ const SAMPLED: [(u8, u8, u8, u32); 16] = [
     (10, 10, 4, 11),
     (10, 10, 5, 11),
     (3, 30, 4, 16),
+    (3, 20, 4, 16),
+    (2, 25, 4, 18),
 ];
 
 #[test]
@@ -62,11 +64,15 @@ fn positions_of_random_games_on_many_boards() {
     for (cols, rows, connect, most_empty) in SAMPLED {
         let setup = setup(cols, rows, connect);
         let (mut solver, mut naive) = (solver(), Naive::default());
+        let mut portable = Solver::new(Options::default().with_table_mb(1).with_portable_code());
         for position in random_positions(setup, most_empty, 150) {
             let score = naive.score(&position);
-            assert_eq!(solver.score(&position).unwrap().value(), score, "{position:?}");
-            assert_eq!(solver.sign(&position).unwrap(), score.signum(), "{position:?}");
+            for solver in [&mut solver, &mut portable] {
+                assert_eq!(solver.score(&position).unwrap().value(), score, "{position:?}");
+                assert_eq!(solver.sign(&position).unwrap(), score.signum(), "{position:?}");
+            }
         }
+        assert_eq!(solver.nodes(), portable.nodes(), "{setup}");
     }
 }
 
@@ -114,7 +120,7 @@ fn the_first_move_in_the_centre_wins_with_the_last_disc() {
 }
 
 #[test]
-fn a_line_of_best_play_keeps_its_promise() {
+fn the_principal_variation_ends_as_the_score_says() {
     let mut solver = Solver::new(Options::default());
     for position in random_positions(Setup::STANDARD, 24, 60) {
         let score = solver.score(&position).unwrap();

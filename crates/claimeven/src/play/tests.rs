@@ -117,7 +117,7 @@ fn capital_letters_drop_discs_beyond_column_nine() {
     keys(&mut app, "9AC");
     assert_eq!((moves(&app).as_str(), app.cursor), ("9ac", 11));
     keys(&mut app, "D");
-    assert_eq!(app.message.as_deref(), Some("there is no column d, the board has 12 columns"));
+    assert_eq!(app.message.as_deref(), Some("no column d: the board has 12 columns"));
 }
 
 #[test]
