@@ -12,6 +12,7 @@
 //! - [`TreeDrawing`] is the search tree of a player with what its drawings tell.
 //! - [`Review`] judges the moves of a game by exact scores.
 //! - [`Puzzle`] is a position with one way.
+//! - [`Picture`] is a position as PNG, [`game_gif`] a game as an animated GIF.
 //! - [`PairResults`], [`Sprt`] and [`ratings`] say what results mean.
 //! - [`EXPERIMENTS`] are claims about players, each of which is put to the test in a [`Lab`].
 
@@ -25,6 +26,7 @@ mod game;
 mod game_match;
 mod journal;
 mod openings;
+mod picture;
 mod plan;
 mod pool;
 mod puzzles;
@@ -50,6 +52,7 @@ pub use game::{Clock, Pairing, TimeControl, play_game, play_game_watched};
 pub use game_match::{Match, MatchStatus, PlayerStats};
 pub use journal::{Journal, JournalError};
 pub use openings::{OpeningError, Openings};
+pub use picture::{Picture, game_gif};
 pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
 pub use puzzles::{Goal, Puzzle};
 pub use rating::{PairScore, ratings};
