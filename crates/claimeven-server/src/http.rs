@@ -16,6 +16,7 @@ mod page;
 mod puzzles;
 mod records;
 mod review;
+mod share;
 mod socket;
 mod statistics;
 mod status;
@@ -62,6 +63,8 @@ fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(analysis::analyze))
         .routes(routes!(analysis::opinion))
         .routes(routes!(notation::read))
+        .routes(routes!(share::game_picture))
+        .routes(routes!(share::position_picture))
         .routes(routes!(review::show))
         .routes(routes!(puzzles::list))
         .routes(routes!(statistics::statistics))

@@ -35,7 +35,7 @@ export const server = {
   hint: (setup: Setup, moves: string) => call<Hint>("POST", "/api/hint", { setup, moves }),
   games: (filter: HistoryFilter, limit: number, before: string | null) =>
     call<GamePage>("GET", `/api/games?${query(filter, limit, before)}`),
-  recordUrl: (id: string) => path(id, "record"),
+  recordUrl: (id: string, format?: "gif" | "pgn" | "text") => path(id, format ? `record?format=${format}` : "record"),
 };
 
 export interface LiveEvents {

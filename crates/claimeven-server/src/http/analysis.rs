@@ -26,14 +26,14 @@ const BRIEF: Duration = Duration::from_millis(150);
 #[serde(deny_unknown_fields)]
 pub(crate) struct PositionInput {
     #[serde(default)]
-    setup: SetupInput,
+    pub(crate) setup: SetupInput,
     /// The discs to begin with, as a picture: lines of `.`, `X` and `O`, the top row first, with
     /// line breaks or `/` between them.
     #[serde(default)]
-    board: Option<String>,
+    pub(crate) board: Option<String>,
     /// The moves from there, as text.
     #[serde(default)]
-    moves: String,
+    pub(crate) moves: String,
 }
 
 impl PositionInput {

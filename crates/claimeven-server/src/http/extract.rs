@@ -80,10 +80,10 @@ impl FromRequestParts<Arc<App>> for Id {
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SetupInput {
-    cols: u8,
-    rows: u8,
-    connect: u8,
-    ruleset: String,
+    pub(crate) cols: u8,
+    pub(crate) rows: u8,
+    pub(crate) connect: u8,
+    pub(crate) ruleset: String,
 }
 
 impl Default for SetupInput {

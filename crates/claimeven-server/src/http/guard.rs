@@ -261,6 +261,18 @@ pub(crate) async fn security_headers(
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ];
+    /// The only page that others may put into theirs: it shows a board and does nothing.
+    const EMBEDDED: [(HeaderName, &str); 2] = [
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
+             connect-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *",
+        ),
+        (HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"),
+    ];
+    let path = request.uri().path();
+    let is_embedded = path == "/embed" || path.starts_with("/embed/");
+    let is_picture = path.starts_with("/api/") && path.ends_with("/picture.png");
     let began = Instant::now();
     let mut response = next.run(request).await;
     let metrics = &app.metrics;
@@ -268,6 +280,12 @@ pub(crate) async fn security_headers(
     metrics.request_seconds.observe(began.elapsed().as_secs_f64());
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    if is_embedded || is_picture {
+        for (name, value) in EMBEDDED {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        response.headers_mut().remove(header::X_FRAME_OPTIONS);
     }
     response
 }

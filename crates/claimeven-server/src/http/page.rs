@@ -1,10 +1,21 @@
 //! The web page: files that are part of the program.
 
 #[cfg(feature = "page")]
+use axum::extract::State;
+#[cfg(feature = "page")]
 use axum::http::HeaderMap;
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 
+#[cfg(feature = "page")]
+use sha2::{Digest, Sha256};
+
+#[cfg(feature = "page")]
+use super::extract::AppState;
+#[cfg(feature = "page")]
+use super::share;
+#[cfg(feature = "page")]
+use crate::config::Config;
 use crate::error::Error;
 #[cfg(feature = "page")]
 use crate::visitor::hex;
@@ -17,7 +28,12 @@ struct Files;
 
 /// Serves a file of the page, or the page itself for the addresses that it knows to show.
 #[cfg(feature = "page")]
-pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+pub(crate) async fn serve(
+    State(app): AppState,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
     if !matches!(method, Method::GET | Method::HEAD) {
         return Error::Method.into_response();
     }
@@ -25,10 +41,15 @@ pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Respo
     if path.starts_with("api/") {
         return Error::NotFound(format!("there is nothing at /{path}")).into_response();
     }
-    let game = path.strip_prefix("game/").map(|game| game.strip_suffix("/review").unwrap_or(game));
+    let game = path
+        .strip_prefix("embed/game/")
+        .or_else(|| path.strip_prefix("game/").map(|id| id.strip_suffix("/review").unwrap_or(id)));
     let is_page = path.is_empty()
         || matches!(path, "new" | "games" | "settings" | "about")
-        || matches!(path, "analysis" | "puzzles" | "statistics" | "lab" | "arena" | "training")
+        || matches!(
+            path,
+            "analysis" | "puzzles" | "statistics" | "lab" | "arena" | "training" | "embed"
+        )
         || path.strip_prefix("arena/").is_some_and(|id| !id.contains('/'))
         || path.strip_prefix("training/").is_some_and(|id| !id.contains('/'))
         || game.is_some_and(|id| !id.contains('/'));
@@ -39,7 +60,19 @@ pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Respo
         None => ("index.html", StatusCode::NOT_FOUND),
     };
     let Some(file) = Files::get(name) else { return without_page() };
-    let hash = hex(&file.metadata.sha256_hash()[..12]);
+    let tags = match name {
+        "index.html" => share::tags(&app, &uri, &origin(&headers, &app.config)).await,
+        _ => None,
+    };
+    let (content, hash) = match tags {
+        Some(tags) => {
+            let page =
+                String::from_utf8_lossy(&file.data).replacen("</head>", &(tags + "</head>"), 1);
+            let hash = hex(&Sha256::digest(page.as_bytes())[..12]);
+            (page.into_bytes(), hash)
+        }
+        None => (file.data.into_owned(), hex(&file.metadata.sha256_hash()[..12])),
+    };
     let etag = format!("\"{hash}\"");
     // The names of assets have their hash in them; all else is asked for again.
     let cache = if name.starts_with("assets/") {
@@ -56,7 +89,18 @@ pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Respo
         (header::CACHE_CONTROL, cache.to_owned()),
         (header::ETAG, etag),
     ];
-    (status, headers, file.data.into_owned()).into_response()
+    (status, headers, content).into_response()
+}
+
+/// How visitors reach this server, as they say it themselves.
+#[cfg(feature = "page")]
+fn origin(headers: &HeaderMap, config: &Config) -> String {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let forwarded = |name: &str| text(name).filter(|_| config.trust_proxy);
+    let host = forwarded("x-forwarded-host").or_else(|| text("host")).unwrap_or("localhost");
+    let usual = if config.secure_cookies { "https" } else { "http" };
+    let scheme = forwarded("x-forwarded-proto").unwrap_or(usual);
+    format!("{scheme}://{host}")
 }
 
 /// Says that there is no page in this program.

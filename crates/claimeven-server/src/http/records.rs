@@ -3,20 +3,27 @@
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use claimeven_arena::{GameRecord, LegacyRecord, MoveRecord, PlayerRecord, ResultRecord, pgn};
+use claimeven_arena::{
+    GameRecord, LegacyRecord, MoveRecord, PlayerRecord, ResultRecord, game_gif, pgn,
+};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::extract::{ApiResult, AppState, Id, Query};
+use super::share;
 use crate::error::{Error, ErrorView};
 use crate::session::{GameSession, PlayedMove, Seat};
+
+/// Width and height of an animation.
+const GIF: [u16; 2] = [480, 420];
 
 /// The form of a record.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RecordInput {
-    /// Nothing for the record that `claimeven` writes and reads, `pgn`, or `old` for older programs.
+    /// Nothing for the record that `claimeven` writes and reads, `pgn`, `text` for the moves and a
+    /// picture of characters, `gif` for an animation, or `old` for older programs.
     format: Option<String>,
 }
 
@@ -36,18 +43,30 @@ pub(crate) async fn record(
     let (content, kind, ending) = match query.format.as_deref() {
         None => {
             let line = serde_json::to_string(&record).map_err(|error| internal(&error))?;
-            (line + "\n", "application/json", "jsonl")
+            ((line + "\n").into_bytes(), "application/json", "jsonl")
         }
         Some("old") => {
             let legacy = LegacyRecord::new(&record).map_err(|error| internal(&error))?;
             let text = serde_json::to_string_pretty(&legacy).map_err(|error| internal(&error))?;
-            (text + "\n", "application/json", "json")
+            ((text + "\n").into_bytes(), "application/json", "json")
         }
         Some("pgn") => {
             let text = pgn(&record).map_err(|error| internal(&error))?;
-            (text, "text/plain; charset=utf-8", "pgn")
+            (text.into_bytes(), "text/plain; charset=utf-8", "pgn")
         }
-        Some(other) => return Err(Error::Bad(format!("format is pgn or old, not '{other}'"))),
+        Some("text") => {
+            let text = format!("{}\n\n{}\n", session.game.move_text(), session.game.position());
+            (text.into_bytes(), "text/plain; charset=utf-8", "txt")
+        }
+        Some("gif") => {
+            let (game, red) = (session.game.clone(), share::red(&session));
+            let gif = share::off_thread(move || game_gif(&game, red, GIF)).await?;
+            (gif, "image/gif", "gif")
+        }
+        Some(other) => {
+            let known = "pgn, text, gif or old";
+            return Err(Error::Bad(format!("unknown format '{other}' (available: {known})")));
+        }
     };
     let file = format!("attachment; filename=\"claimeven-{}.{ending}\"", session.id);
     let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, file)];

@@ -7,5 +7,6 @@ mod games;
 mod limits;
 mod live;
 mod openapi;
+mod share;
 mod study;
 mod world;

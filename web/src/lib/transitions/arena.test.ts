@@ -37,6 +37,9 @@ test("points are written with their halves", () => {
 
 test("tournaments and runs have addresses", () => {
   expect(parseRoute("/lab")).toEqual({ page: "lab" });
+  expect(parseRoute("/embed")).toEqual({ page: "embed", id: null });
+  expect(parseRoute("/embed/game/abc")).toEqual({ page: "embed", id: "abc" });
+  expect(parseRoute("/embed/abc")).toEqual({ page: "missing" });
   expect(parseRoute("/arena")).toEqual({ page: "arena", id: null });
   expect(parseRoute("/arena/abc2/")).toEqual({ page: "arena", id: "abc2" });
   expect(parseRoute("/training/x")).toEqual({ page: "training", id: "x" });

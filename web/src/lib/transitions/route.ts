@@ -4,7 +4,9 @@ export type Route =
   | { page: "home" | "new" | "history" | "settings" | "about" | "missing" }
   | { page: "analysis" | "puzzles" | "statistics" | "lab" }
   | { page: "arena" | "training"; id: string | null }
-  | { page: "game" | "review"; id: string };
+  | { page: "game" | "review"; id: string }
+  /** A board that other pages show: a game, or the position of the query. */
+  | { page: "embed"; id: string | null };
 
 const PAGES = {
   "/": "home",
@@ -24,6 +26,8 @@ export function parseRoute(path: string): Route {
   if (page) return { page };
   const job = /^\/(arena|training)(?:\/([A-Za-z0-9_-]{1,64}))?$/.exec(trimmed);
   if (job) return { page: job[1] as "arena" | "training", id: job[2] ?? null };
+  const embed = /^\/embed(?:\/game\/([A-Za-z0-9_-]{1,64}))?$/.exec(trimmed);
+  if (embed) return { page: "embed", id: embed[1] ?? null };
   const game = /^\/game\/([A-Za-z0-9_-]{1,64})(\/review)?$/.exec(trimmed);
   return game?.[1] ? { page: game[2] ? "review" : "game", id: game[1] } : { page: "missing" };
 }

@@ -7,6 +7,7 @@ import { plural as counted } from "../format";
 import { bench } from "./bench";
 import { play } from "./play";
 import { players } from "./players";
+import { share } from "./share";
 import { study } from "./study";
 
 /** Names of the two colours, as the chosen palette calls them. */
@@ -19,6 +20,7 @@ export const en = {
   study,
   bench,
   play,
+  share,
   title: (page: string) => (page ? `${page} · Claimeven` : "Claimeven: Connect Four"),
 
   nav: {

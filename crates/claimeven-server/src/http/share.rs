@@ -1,0 +1,217 @@
+//! Links that unfold in messengers: a drawn board and a line of words for games, positions and
+//! puzzles.
+
+use axum::extract::{Query as UriQuery, State};
+use axum::http::{Uri, header};
+use axum::response::{IntoResponse, Response};
+use claimeven_arena::{Goal, Picture, Puzzle, Reason};
+use claimeven_game::{Cell, Column, Outcome, Player, Position};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::analysis::PositionInput;
+use super::extract::{ApiResult, AppState, Id, Query, SetupInput};
+use crate::App;
+use crate::error::{Error, ErrorView};
+use crate::session::{GameSession, Seat};
+
+/// The board of a game as it is now, drawn.
+#[utoipa::path(get, path = "/api/games/{id}/picture.png", params(("id" = String, Path)), responses(
+    (status = 200, body = Vec<u8>, content_type = "image/png"), (status = 404, body = ErrorView),
+))]
+pub(crate) async fn game_picture(State(app): AppState, Id(id): Id) -> ApiResult<Response> {
+    let session = app.games.get(&id).await?.session();
+    let position = *session.game.position();
+    let last = session.game.moves().last().copied();
+    png(position, last, red(&session)).await
+}
+
+/// A position as the address of the analysis board has it.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PictureInput {
+    /// The moves, as text.
+    pos: String,
+    /// The discs to begin with, lines with `/` between them.
+    board: Option<String>,
+    cols: Option<u8>,
+    rows: Option<u8>,
+    connect: Option<u8>,
+    ruleset: Option<String>,
+    /// 1 if yellow moves first.
+    first: u8,
+}
+
+/// A position, drawn.
+#[utoipa::path(get, path = "/api/positions/picture.png", params(PictureInput), responses(
+    (status = 200, body = Vec<u8>, content_type = "image/png"), (status = 400, body = ErrorView),
+))]
+pub(crate) async fn position_picture(Query(input): Query<PictureInput>) -> ApiResult<Response> {
+    let (red, last) = (input.red(), input.pos.chars().last().and_then(Column::from_char));
+    png(input.position()?, last, red).await
+}
+
+impl PictureInput {
+    fn position(self) -> ApiResult<Position> {
+        let usual = SetupInput::default();
+        let setup = SetupInput {
+            cols: self.cols.unwrap_or(usual.cols),
+            rows: self.rows.unwrap_or(usual.rows),
+            connect: self.connect.unwrap_or(usual.connect),
+            ruleset: self.ruleset.unwrap_or(usual.ruleset),
+        };
+        PositionInput { setup, board: self.board, moves: self.pos.to_lowercase() }.position()
+    }
+
+    fn red(&self) -> Player {
+        if self.first == 1 { Player::Second } else { Player::First }
+    }
+}
+
+/// The player with the red discs, which belong to seat 0 whoever moves first.
+pub(crate) fn red(session: &GameSession) -> Player {
+    if session.first == 0 { Player::First } else { Player::Second }
+}
+
+async fn png(position: Position, last: Option<Column>, red: Player) -> ApiResult<Response> {
+    let last = last.and_then(|column| {
+        Cell::in_reading_order(position.setup())
+            .find(|&cell| cell.column == column && position.disc(cell).is_some())
+    });
+    let draw = move || Picture::of(&position, last, red, Picture::CARD).to_png();
+    let png = off_thread(draw).await?;
+    let headers = [(header::CONTENT_TYPE, "image/png"), (header::CACHE_CONTROL, "no-cache")];
+    Ok((headers, png).into_response())
+}
+
+/// Draws on a thread that may take its time.
+pub(crate) async fn off_thread<T: Send + 'static>(
+    draw: impl FnOnce() -> T + Send + 'static,
+) -> ApiResult<T> {
+    let drawn = tokio::task::spawn_blocking(draw).await;
+    drawn.map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// What a link to the page says of itself.
+struct Card {
+    title: String,
+    description: String,
+    /// The address of the picture on this server.
+    picture: String,
+}
+
+/// The tags that make a link to this address unfold; none where there is nothing to show.
+pub(crate) async fn tags(app: &App, uri: &Uri, origin: &str) -> Option<String> {
+    let Card { title, description, picture } = card(app, uri).await?;
+    let [width, height] = Picture::CARD;
+    let [title, description] = [title, description].map(|text| escape(&text));
+    let [page, picture] = [uri.to_string(), picture].map(|path| escape(&format!("{origin}{path}")));
+    Some(format!(
+        "<meta property=\"og:type\" content=\"website\" />\n    \
+         <meta property=\"og:site_name\" content=\"Claimeven\" />\n    \
+         <meta property=\"og:title\" content=\"{title}\" />\n    \
+         <meta property=\"og:description\" content=\"{description}\" />\n    \
+         <meta property=\"og:url\" content=\"{page}\" />\n    \
+         <meta property=\"og:image\" content=\"{picture}\" />\n    \
+         <meta property=\"og:image:type\" content=\"image/png\" />\n    \
+         <meta property=\"og:image:width\" content=\"{width}\" />\n    \
+         <meta property=\"og:image:height\" content=\"{height}\" />\n    \
+         <meta name=\"twitter:card\" content=\"summary_large_image\" />\n  "
+    ))
+}
+
+async fn card(app: &App, uri: &Uri) -> Option<Card> {
+    let path = uri.path().trim_matches('/');
+    let game = path.strip_prefix("game/").or_else(|| path.strip_prefix("embed/game/"));
+    if let Some(game) = game {
+        let id = game.strip_suffix("/review").unwrap_or(game);
+        let session = app.games.get(id).await.ok()?.session();
+        return Some(Card {
+            title: session.seats.each_ref().map(name).join(" vs "),
+            description: describe_game(&session),
+            picture: format!("/api/games/{id}/picture.png"),
+        });
+    }
+    let query = uri.query().unwrap_or_default();
+    match path {
+        "analysis" | "embed" => {
+            let UriQuery(input) = UriQuery::<PictureInput>::try_from_uri(uri).ok()?;
+            let red = input.red();
+            let position = input.position().ok()?;
+            Some(Card {
+                title: "Connect Four position".to_owned(),
+                description: describe_position(&position, red),
+                picture: format!("/api/positions/picture.png?{query}"),
+            })
+        }
+        "puzzles" => {
+            let UriQuery(PuzzleAddress { puzzle }) = UriQuery::try_from_uri(uri).ok()?;
+            let puzzle = Puzzle::embedded().iter().find(|one| one.moves == puzzle)?;
+            let colour = colour(puzzle.position().ok()?.player(), Player::First);
+            let goal = match puzzle.goal {
+                Goal::Win => "win",
+                Goal::Draw => "save the draw",
+            };
+            Some(Card {
+                title: "Connect Four puzzle".to_owned(),
+                description: format!("{colour} to move and {goal}. Only one move does it."),
+                picture: format!("/api/positions/picture.png?pos={}", puzzle.moves),
+            })
+        }
+        _ => None,
+    }
+}
+
+#[derive(Deserialize)]
+struct PuzzleAddress {
+    puzzle: String,
+}
+
+fn name(seat: &Seat) -> String {
+    match seat {
+        Seat::Open => "waiting for an opponent".to_owned(),
+        Seat::Human { name, .. } | Seat::Agent { name, .. } => name.clone(),
+    }
+}
+
+fn describe_game(session: &GameSession) -> String {
+    let moves = session.game.moves().len();
+    let plural = if moves == 1 { "" } else { "s" };
+    let Some(end) = session.end else {
+        return format!("Connect Four, in progress: {moves} move{plural} played.");
+    };
+    let Some(winner) = end.winner else {
+        return format!("Connect Four: a draw after {moves} move{plural}.");
+    };
+    let winner = name(&session.seats[winner]);
+    let how = match end.reason {
+        Reason::Line => "four in a row",
+        Reason::Time => "on time",
+        Reason::Resigned => "by resignation",
+        _ => return format!("Connect Four: {winner} won after {moves} move{plural}."),
+    };
+    format!("Connect Four: {winner} won after {moves} move{plural}, {how}.")
+}
+
+fn describe_position(position: &Position, red: Player) -> String {
+    match position.outcome() {
+        Some(Outcome::Draw) => "A draw.".to_owned(),
+        Some(Outcome::Win(player)) => format!("{} has won.", colour(player, red)),
+        None => format!(
+            "{} to move after {} moves. See the exact value of every column.",
+            colour(position.player(), red),
+            position.ply()
+        ),
+    }
+}
+
+fn colour(player: Player, red: Player) -> &'static str {
+    if player == red { "Red" } else { "Yellow" }
+}
+
+/// Text for an attribute in double quotes.
+fn escape(text: &str) -> String {
+    let replaced = text.replace('&', "&amp;").replace('"', "&quot;");
+    replaced.replace('<', "&lt;").replace('>', "&gt;")
+}
