@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use claimeven_game::{Position, Setup};
 use claimeven_zero::{
-    Architecture, Chances, Discs, Evaluator, Inference, Learner, Network, Parameters, Sample,
+    Architecture, Discs, Evaluator, Inference, Learner, Network, Parameters, Sample, Wdl,
 };
 use fastrand::Rng;
 
@@ -25,10 +25,10 @@ fn main() {
 fn judged(network: &Network) -> f64 {
     let mut inference = Inference::new(network);
     let positions = vec![Position::new(Setup::STANDARD); 128];
-    let mut answers = Vec::new();
+    let mut evaluations = Vec::new();
     best_of(5, || {
-        inference.evaluate(&positions, &mut answers);
-        assert_eq!(answers.len(), positions.len());
+        inference.evaluate(&positions, &mut evaluations);
+        assert_eq!(evaluations.len(), positions.len());
         positions.len()
     })
 }
@@ -36,7 +36,7 @@ fn judged(network: &Network) -> f64 {
 fn learnt(network: &Network) -> f64 {
     let position = Position::new(Setup::STANDARD);
     let policy = vec![1.0 / 7.0; 7];
-    let pool = [Sample { discs: Discs::of(&position), policy, value: Chances::DRAW }];
+    let pool = [Sample { discs: Discs::of(&position), policy, value: Wdl::DRAW }];
     let parameters = Parameters::strongest(Setup::STANDARD).learning;
     let mut learner = Learner::new(network.clone());
     best_of(2, || {

@@ -2,29 +2,29 @@
 
 use claimeven_game::{Position, mix_key};
 
-use crate::evaluator::{Answer, Evaluator};
+use crate::evaluator::{Evaluation, Evaluator};
 
 /// Remembers what an evaluator has said, and asks it only what is new.
 ///
 /// Of a position and its mirror image only one is ever asked about, always the same, so both get
-/// the same answer.
+/// the same evaluation.
 #[derive(Clone, Debug)]
 pub struct Cache<E> {
     evaluator: E,
-    /// A power of two of them, each with the key of its position; the newest answer stays.
-    entries: Vec<(u128, Answer)>,
+    /// A power of two of them, each with the key of its position; the newest evaluation stays.
+    entries: Vec<(u128, Evaluation)>,
     /// The memory of one call, used again by the next.
     unknown: Vec<Position>,
     places: Vec<usize>,
-    fresh: Vec<Answer>,
+    fresh: Vec<Evaluation>,
     hits: u64,
     questions: u64,
 }
 
 impl<E: Evaluator> Cache<E> {
-    /// An empty cache for about so many answers.
-    pub fn new(evaluator: E, answers: usize) -> Cache<E> {
-        let entries = vec![(u128::MAX, Answer::default()); answers.next_power_of_two()];
+    /// An empty cache for about so many evaluations.
+    pub fn new(evaluator: E, evaluations: usize) -> Cache<E> {
+        let entries = vec![(u128::MAX, Evaluation::default()); evaluations.next_power_of_two()];
         let (unknown, places, fresh) = (Vec::new(), Vec::new(), Vec::new());
         Cache { evaluator, entries, unknown, places, fresh, hits: 0, questions: 0 }
     }
@@ -39,24 +39,24 @@ impl<E: Evaluator> Cache<E> {
         self.hits as f64 / self.questions.max(1) as f64
     }
 
-    /// How many questions the evaluator had to answer.
+    /// How many questions the evaluator had to evaluation.
     pub fn asked(&self) -> u64 {
         self.questions - self.hits
     }
 }
 
 impl<E: Evaluator> Evaluator for Cache<E> {
-    fn evaluate(&mut self, positions: &[Position], answers: &mut Vec<Answer>) {
-        answers.resize_with(positions.len(), Answer::default);
+    fn evaluate(&mut self, positions: &[Position], evaluations: &mut Vec<Evaluation>) {
+        evaluations.resize_with(positions.len(), Evaluation::default);
         self.unknown.clear();
         self.places.clear();
-        for (place, (position, answer)) in positions.iter().zip(&mut *answers).enumerate() {
+        for (place, (position, evaluation)) in positions.iter().zip(&mut *evaluations).enumerate() {
             let canonical = canonical(position);
             let key = canonical.key();
             match &self.entries[index(key, self.entries.len())] {
                 (known, remembered) if *known == key => {
-                    answer.clone_from(remembered);
-                    turn(position, &canonical, answer);
+                    evaluation.clone_from(remembered);
+                    turn(position, &canonical, evaluation);
                 }
                 _ => {
                     self.unknown.push(canonical);
@@ -74,8 +74,8 @@ impl<E: Evaluator> Evaluator for Cache<E> {
             let (known, remembered) = &mut self.entries[index];
             *known = key;
             remembered.clone_from(fresh);
-            answers[place].clone_from(fresh);
-            turn(&positions[place], canonical, &mut answers[place]);
+            evaluations[place].clone_from(fresh);
+            turn(&positions[place], canonical, &mut evaluations[place]);
         }
     }
 }
@@ -86,10 +86,10 @@ fn canonical(position: &Position) -> Position {
     if mirror.key() < position.key() { mirror } else { *position }
 }
 
-/// Turns an answer about the canonical position into one about the position itself.
-fn turn(position: &Position, canonical: &Position, answer: &mut Answer) {
+/// Turns an evaluation about the canonical position into one about the position itself.
+fn turn(position: &Position, canonical: &Position, evaluation: &mut Evaluation) {
     if position != canonical {
-        answer.policy.reverse();
+        evaluation.policy.reverse();
     }
 }
 

@@ -150,18 +150,18 @@ impl Exam {
                 })
                 .collect();
             let mut evaluator = Cache::new(network.clone(), 1 << 12);
-            let mut answers = Vec::new();
-            evaluator.evaluate(&positions, &mut answers);
+            let mut evaluations = Vec::new();
+            evaluator.evaluate(&positions, &mut evaluations);
             let trees =
                 search_many(&mut evaluator, &positions, simulations, TreeParameters::default());
-            let judged = questions.iter().zip(answers).zip(trees);
-            let marks = judged.map(|((question, answer), tree)| {
+            let judged = questions.iter().zip(evaluations).zip(trees);
+            let marks = judged.map(|((question, evaluation), tree)| {
                 let best = tree.best_move().expect("the root has been visited").column;
                 let result = 0.5 * (1 + question.result()) as f32;
                 [
-                    f32::from(question.is_error(answer.best_column())),
+                    f32::from(question.is_error(evaluation.best_column())),
                     f32::from(question.is_error(best.index())),
-                    (answer.value.expected() - result).abs(),
+                    (evaluation.value.expected() - result).abs(),
                 ]
             });
             marks.collect::<Vec<[f32; 3]>>()

@@ -5,7 +5,7 @@ use std::array;
 use claimeven_game::Setup;
 
 use crate::architecture::{Architecture, ValueHead};
-use crate::evaluator::Chances;
+use crate::evaluator::Wdl;
 use crate::inference::{EPSILON, fill_input, softmax};
 use crate::lanes::{Kernel, LANES, Lanes, WeightGradients, Windows};
 use crate::network::Network;
@@ -19,7 +19,7 @@ pub struct Sample {
     /// The chance that each column should have.
     pub policy: Vec<f32>,
     /// How the game should be expected to end.
-    pub value: Chances,
+    pub value: Wdl,
 }
 
 impl Sample {
@@ -461,7 +461,7 @@ mod tests {
             let sum: f32 = policy.iter().sum();
             let policy = policy.into_iter().map(|chance: f32| chance / sum).collect();
             let win = random.f32();
-            let value = Chances { win, draw: (1.0 - win) * random.f32() };
+            let value = Wdl { win, draw: (1.0 - win) * random.f32() };
             Sample { discs: Discs::of(&position), policy, value }
         };
         (0..count).map(sample).collect()
@@ -545,9 +545,9 @@ mod tests {
             }
         }
         let positions = [position; 1];
-        let mut answers = Vec::new();
+        let mut evaluations = Vec::new();
         let mut inference = crate::Inference::new(&network);
-        crate::Evaluator::evaluate(&mut inference, &positions, &mut answers);
+        crate::Evaluator::evaluate(&mut inference, &positions, &mut evaluations);
         let backward = Backward::new(&network);
         let (mut scratch, mut unused) = (Scratch::default(), gradient.clone());
         let mut pass = Pass { backward: &backward, scratch: &mut scratch, gradient: &mut unused };
@@ -563,8 +563,8 @@ mod tests {
         let logits = pass.dense(30, &inner);
         let mut policy: Vec<f32> = logits.iter().map(|lanes| lanes[0]).collect();
         softmax(&mut policy);
-        for (learnt, played) in policy.iter().zip(&answers[0].policy) {
-            assert!((learnt - played).abs() < 1e-4, "{policy:?} {:?}", answers[0].policy);
+        for (learnt, played) in policy.iter().zip(&evaluations[0].policy) {
+            assert!((learnt - played).abs() < 1e-4, "{policy:?} {:?}", evaluations[0].policy);
         }
     }
 }

@@ -7,7 +7,7 @@
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::evaluator::Chances;
+use crate::evaluator::Wdl;
 use crate::inference::softmax;
 use crate::search_tree::{Proof, SearchTree};
 
@@ -159,7 +159,7 @@ fn improved_logits(tree: &SearchTree, parameters: GumbelParameters) -> Vec<f32> 
         .map(|node| {
             let value = match node.proof {
                 Some(Proof::Win(_)) => return f32::NEG_INFINITY,
-                Some(proof) => proof.chances().reversed(),
+                Some(proof) => proof.wdl().reversed(),
                 None if node.visits > 0 => node.value().reversed(),
                 None => unknown,
             };
@@ -170,20 +170,20 @@ fn improved_logits(tree: &SearchTree, parameters: GumbelParameters) -> Vec<f32> 
 
 /// What a move that was never tried is thought to be worth: a mean of what the position was
 /// thought to be worth and of the values of the moves tried.
-fn mixed_value(tree: &SearchTree) -> Chances {
+fn mixed_value(tree: &SearchTree) -> Wdl {
     let tried = || tree.moves().iter().filter(|node| node.visits > 0);
     let policy: f32 = tried().map(|node| node.prior.max(1e-9)).sum();
     if policy == 0.0 {
         return tree.root().value();
     }
-    let mut mean = Chances::LOSS;
+    let mut mean = Wdl::LOSS;
     for node in tried() {
         let (value, share) = (node.value().reversed(), node.prior.max(1e-9) / policy);
         mean.win += share * value.win;
         mean.draw += share * value.draw;
     }
     let visits: u32 = tried().map(|node| node.visits).sum();
-    tree.root().first_value().mixed(1.0 / (1 + visits) as f32, mean)
+    mean.lerp(tree.root().first_value(), 1.0 / (1 + visits) as f32)
 }
 
 fn gumbel(random: &mut Rng) -> f32 {
@@ -194,14 +194,14 @@ fn gumbel(random: &mut Rng) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluator::{Answer, Evaluator, Ignorant};
+    use crate::evaluator::{Evaluation, Evaluator, UniformEvaluator};
     use crate::search_tree::{Gathered, TreeParameters};
     use claimeven_game::{Position, Setup};
 
     fn judge(tree: &mut SearchTree, position: Position) {
-        let mut answers: Vec<Answer> = Vec::new();
-        Ignorant.evaluate(&[position], &mut answers);
-        tree.apply(&answers[0]);
+        let mut evaluations: Vec<Evaluation> = Vec::new();
+        UniformEvaluator.evaluate(&[position], &mut evaluations);
+        tree.apply(&evaluations[0]);
     }
 
     fn searched(moves: &str, simulations: u32) -> (SearchTree, Halving) {

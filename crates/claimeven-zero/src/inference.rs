@@ -5,7 +5,7 @@ use std::array;
 use claimeven_game::{Column, Position};
 
 use crate::architecture::{Architecture, ValueHead};
-use crate::evaluator::{Answer, Chances, Evaluator};
+use crate::evaluator::{Evaluation, Evaluator, Wdl};
 use crate::lanes::{Kernel, LANES, Lanes, Windows};
 use crate::network::Network;
 use crate::planes::{Discs, View};
@@ -118,30 +118,30 @@ impl Inference {
         result.apply_linear(dense, middle, outputs);
     }
 
-    fn answer(&self, position: &Position, lane: usize, answer: &mut Answer) {
+    fn read_evaluation(&self, position: &Position, lane: usize, evaluation: &mut Evaluation) {
         let [_, logits] = &self.buffers.policy;
-        answer.policy.clear();
-        answer.policy.resize(logits.len(), f32::NEG_INFINITY);
+        evaluation.policy.clear();
+        evaluation.policy.resize(logits.len(), f32::NEG_INFINITY);
         for column in position.legal().map(Column::index) {
-            answer.policy[column] = logits[column][lane];
+            evaluation.policy[column] = logits[column][lane];
         }
-        softmax(&mut answer.policy);
+        softmax(&mut evaluation.policy);
         let [_, _, outputs] = &self.buffers.value;
-        answer.value = match self.architecture.value {
+        evaluation.value = match self.architecture.value {
             ValueHead::Wdl => {
                 let mut chances: [f32; 3] = array::from_fn(|index| outputs[index][lane]);
                 softmax(&mut chances);
-                Chances { win: chances[0], draw: chances[1] }
+                Wdl { win: chances[0], draw: chances[1] }
             }
-            ValueHead::Tanh => Chances { win: 0.5 * (1.0 + outputs[0][lane].tanh()), draw: 0.0 },
+            ValueHead::Tanh => Wdl { win: 0.5 * (1.0 + outputs[0][lane].tanh()), draw: 0.0 },
         };
     }
 }
 
 impl Evaluator for Inference {
-    fn evaluate(&mut self, positions: &[Position], answers: &mut Vec<Answer>) {
-        answers.resize_with(positions.len(), Answer::default);
-        for (positions, answers) in positions.chunks(LANES).zip(answers.chunks_mut(LANES)) {
+    fn evaluate(&mut self, positions: &[Position], evaluations: &mut Vec<Evaluation>) {
+        evaluations.resize_with(positions.len(), Evaluation::default);
+        for (positions, evaluations) in positions.chunks(LANES).zip(evaluations.chunks_mut(LANES)) {
             fill_input(
                 positions.iter().map(Discs::of),
                 self.architecture.view,
@@ -149,8 +149,8 @@ impl Evaluator for Inference {
                 &mut self.buffers.input,
             );
             self.forward();
-            for (lane, (position, answer)) in positions.iter().zip(answers).enumerate() {
-                self.answer(position, lane, answer);
+            for (lane, (position, evaluation)) in positions.iter().zip(evaluations).enumerate() {
+                self.read_evaluation(position, lane, evaluation);
             }
         }
     }

@@ -149,7 +149,7 @@ fn mean(gradients: Vec<Gradient>) -> Gradient {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluator::{Answer, Chances, Evaluator};
+    use crate::evaluator::{Evaluation, Evaluator, Wdl};
     use crate::{Architecture, Discs, Inference, Parameters};
     use claimeven_game::{Position, Setup};
 
@@ -164,7 +164,7 @@ mod tests {
                 policy[3] = if index % 2 == 0 { 1.0 } else { 0.0 };
                 policy[0] = 0.5 * (1.0 - policy[3]);
                 policy[6] = policy[0];
-                let value = if index < 2 { Chances::WIN } else { Chances::DRAW };
+                let value = if index < 2 { Wdl::WIN } else { Wdl::DRAW };
                 Sample { discs: Discs::of(&positions[index]), policy, value }
             })
             .collect();
@@ -180,10 +180,19 @@ mod tests {
         };
         let learner = learnt(2);
         assert_eq!(learner, learnt(1));
-        let mut answers: Vec<Answer> = Vec::new();
-        Inference::new(learner.network()).evaluate(&positions, &mut answers);
-        assert!(answers[0].policy[3] > 0.9 && answers[2].policy[3] > 0.9, "{answers:?}");
-        assert!(answers[1].policy[3] < 0.1 && answers[3].policy[3] < 0.1, "{answers:?}");
-        assert!(answers[1].value.win > 0.9 && answers[2].value.draw > 0.9, "{answers:?}");
+        let mut evaluations: Vec<Evaluation> = Vec::new();
+        Inference::new(learner.network()).evaluate(&positions, &mut evaluations);
+        assert!(
+            evaluations[0].policy[3] > 0.9 && evaluations[2].policy[3] > 0.9,
+            "{evaluations:?}"
+        );
+        assert!(
+            evaluations[1].policy[3] < 0.1 && evaluations[3].policy[3] < 0.1,
+            "{evaluations:?}"
+        );
+        assert!(
+            evaluations[1].value.win > 0.9 && evaluations[2].value.draw > 0.9,
+            "{evaluations:?}"
+        );
     }
 }

@@ -55,7 +55,7 @@ mod zero;
 
 pub use architecture::{Architecture, ArchitectureError, Role, TensorShape, ValueHead};
 pub use cache::Cache;
-pub use evaluator::{Answer, Chances, Evaluator, Ignorant};
+pub use evaluator::{Evaluation, Evaluator, UniformEvaluator, Wdl};
 pub use exam::{Exam, Marks};
 pub use files::{FileError, FileErrorCause};
 pub use gate::MatchScore;

@@ -9,7 +9,7 @@ use claimeven_game::Setup;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 
-use crate::evaluator::Chances;
+use crate::evaluator::Wdl;
 use crate::files::{self, FileError};
 use crate::gradient::Sample;
 use crate::parameters::LearningParameters;
@@ -94,7 +94,7 @@ fn approach(mean: &mut Sample, other: &Sample, share: f32) {
     for (chance, other) in mean.policy.iter_mut().zip(&other.policy) {
         *chance += share * (other - *chance);
     }
-    mean.value = other.value.mixed(share, mean.value);
+    mean.value = mean.value.lerp(other.value, share);
 }
 
 /// Writes samples to a file.
@@ -146,7 +146,7 @@ fn parse(bytes: &[u8], setup: Setup) -> Option<Vec<Sample>> {
     let samples = samples.map(|((&[filled, own], policy), &[win, draw])| Sample {
         discs: Discs { filled: u128::from_le_bytes(filled), own: u128::from_le_bytes(own) },
         policy: policy.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect(),
-        value: Chances { win: f32::from_le_bytes(win), draw: f32::from_le_bytes(draw) },
+        value: Wdl { win: f32::from_le_bytes(win), draw: f32::from_le_bytes(draw) },
     });
     Some(samples.collect())
 }
@@ -169,7 +169,7 @@ mod tests {
     use crate::Parameters;
     use claimeven_game::Position;
 
-    fn sample(moves: &str, column: usize, value: Chances) -> Sample {
+    fn sample(moves: &str, column: usize, value: Wdl) -> Sample {
         let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
         let mut policy = vec![0.0; 7];
         policy[column] = 1.0;
@@ -181,10 +181,10 @@ mod tests {
         let mut replay = Replay::new(Setup::STANDARD);
         let parameters = Parameters::strongest(Setup::STANDARD).learning;
         let samples = vec![
-            sample("1", 0, Chances::WIN),
-            sample("7", 6, Chances::DRAW),
-            sample("7", 3, Chances::LOSS),
-            sample("4", 3, Chances::LOSS),
+            sample("1", 0, Wdl::WIN),
+            sample("7", 6, Wdl::DRAW),
+            sample("7", 3, Wdl::LOSS),
+            sample("4", 3, Wdl::LOSS),
         ];
         replay.add(1, samples, 4, &parameters);
         let mut pool = replay.pool();
@@ -207,7 +207,7 @@ mod tests {
         };
         let mut sizes = Vec::new();
         for iteration in 1..=14 {
-            let samples = vec![sample("4", 3, Chances::LOSS); 10];
+            let samples = vec![sample("4", 3, Wdl::LOSS); 10];
             replay.add(iteration, samples, 10 * iteration, &parameters);
             sizes.push(replay.len());
         }
@@ -220,7 +220,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("claimeven-samples-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("samples");
-        let samples = vec![sample("1", 0, Chances::WIN), sample("7253", 6, Chances::DRAW)];
+        let samples = vec![sample("1", 0, Wdl::WIN), sample("7253", 6, Wdl::DRAW)];
         save_samples(&path, &samples, Setup::STANDARD).unwrap();
         assert_eq!(load_samples(&path, Setup::STANDARD).unwrap(), samples);
         std::fs::write(&path, b"something else").unwrap();

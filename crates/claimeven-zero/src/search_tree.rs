@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use claimeven_game::{Bits, Column, Outcome, Position, Rules, Ruleset, with_board};
 use serde::{Deserialize, Serialize};
 
-use crate::evaluator::{Answer, Chances};
+use crate::evaluator::{Evaluation, Wdl};
 
 /// How a search divides its simulations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,8 +27,8 @@ impl Default for TreeParameters {
 /// A search tree by PUCT.
 ///
 /// A simulation is [`gather`](SearchTree::gather), which walks down to a position that nobody has
-/// judged yet, and [`apply`](SearchTree::apply), which takes the answer back up. Several
-/// positions may be gathered before the first answer; answers come in the order of the
+/// judged yet, and [`apply`](SearchTree::apply), which takes the evaluation back up. Several
+/// positions may be gathered before the first evaluation; evaluations come in the order of the
 /// positions.
 ///
 /// Finished games count as what they are, and what they prove is passed on: a position is won
@@ -39,7 +39,7 @@ pub struct SearchTree {
     parameters: TreeParameters,
     position: Position,
     nodes: Vec<Node>,
-    /// The ways to the positions that wait for their answers.
+    /// The ways to the positions that wait for their evaluations.
     waiting: VecDeque<Vec<u32>>,
 }
 
@@ -55,10 +55,10 @@ pub struct Node {
     /// How the game ends with perfect play, if that is proven.
     pub proof: Option<Proof>,
     /// What was said of it when it was judged.
-    first_value: Chances,
+    first_value: Wdl,
     win_sum: f32,
     draw_sum: f32,
-    /// Simulations that have come through and wait for their answer.
+    /// Simulations that have come through and wait for their evaluation.
     pending: u32,
     first_child: u32,
     child_count: u8,
@@ -84,12 +84,12 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// As chances, which are none.
-    pub const fn chances(self) -> Chances {
+    /// The proven result as certain probabilities.
+    pub const fn wdl(self) -> Wdl {
         match self {
-            Proof::Win(_) => Chances::WIN,
-            Proof::Draw => Chances::DRAW,
-            Proof::Loss(_) => Chances::LOSS,
+            Proof::Win(_) => Wdl::WIN,
+            Proof::Draw => Wdl::DRAW,
+            Proof::Loss(_) => Wdl::LOSS,
         }
     }
 }
@@ -101,7 +101,7 @@ pub enum Gathered {
     Position(Position),
     /// At a result, which has been taken back up.
     Result,
-    /// At a position that waits for its answer already; nothing has been counted.
+    /// At a position that waits for its evaluation already; nothing has been counted.
     Waiting,
 }
 
@@ -112,7 +112,7 @@ impl Node {
             prior: 0.0,
             visits: 0,
             proof: None,
-            first_value: Chances::LOSS,
+            first_value: Wdl::LOSS,
             win_sum: 0.0,
             draw_sum: 0.0,
             pending: 0,
@@ -123,16 +123,16 @@ impl Node {
     }
 
     /// How the game ends for the side to move: as proven, or the mean of the simulations.
-    pub fn value(&self) -> Chances {
+    pub fn value(&self) -> Wdl {
         if let Some(proof) = self.proof {
-            return proof.chances();
+            return proof.wdl();
         }
         let visits = self.visits.max(1) as f32;
-        Chances { win: self.win_sum / visits, draw: self.draw_sum / visits }
+        Wdl { win: self.win_sum / visits, draw: self.draw_sum / visits }
     }
 
     /// What was said of it when it was judged; without meaning before.
-    pub fn first_value(&self) -> Chances {
+    pub fn first_value(&self) -> Wdl {
         self.first_value
     }
 
@@ -140,7 +140,7 @@ impl Node {
     /// the next ones look elsewhere.
     fn move_value(&self) -> f32 {
         if let Some(proof) = self.proof {
-            return 1.0 - 2.0 * proof.chances().expected();
+            return 1.0 - 2.0 * proof.wdl().expected();
         }
         let (visits, pending) = (self.visits as f32, self.pending as f32);
         let sum = visits - 2.0 * self.win_sum - self.draw_sum;
@@ -186,7 +186,7 @@ impl SearchTree {
         self.nodes.len() == 1
     }
 
-    /// How many positions wait for their answers.
+    /// How many positions wait for their evaluations.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
@@ -200,9 +200,9 @@ impl SearchTree {
             // 1. The first visit finds out where the moves lead; if to one place only, it goes on.
             self.open(node, &position);
 
-            // 2. A result ends the simulation, and so does a position without an answer.
+            // 2. A result ends the simulation, and so does a position without an evaluation.
             if let Some(proof) = self.nodes[node].proof {
-                self.back_up(&way, proof.chances());
+                self.back_up(&way, proof.wdl());
                 return Gathered::Result;
             }
             match self.nodes[node].state {
@@ -244,19 +244,19 @@ impl SearchTree {
     }
 
     /// Ends the oldest simulation under way with what is said of its position.
-    pub fn apply(&mut self, answer: &Answer) {
-        let way = self.waiting.pop_front().expect("an answer has its question");
+    pub fn apply(&mut self, evaluation: &Evaluation) {
+        let way = self.waiting.pop_front().expect("an evaluation has its question");
         for &index in &way {
             self.nodes[index as usize].pending -= 1;
         }
         let leaf = *way.last().expect("a way has its root") as usize;
         let Node { first_child, child_count, .. } = self.nodes[leaf];
         for child in &mut self.nodes[first_child as usize..][..child_count.into()] {
-            child.prior = answer.policy[child.column.index()];
+            child.prior = evaluation.policy[child.column.index()];
         }
         self.nodes[leaf].state = State::Judged;
-        self.nodes[leaf].first_value = answer.value;
-        self.back_up(&way, answer.value);
+        self.nodes[leaf].first_value = evaluation.value;
+        self.back_up(&way, evaluation.value);
     }
 
     /// Plays a move and keeps what is known of the position after it. Nothing may be waiting, and
@@ -364,7 +364,7 @@ impl SearchTree {
     }
 
     /// Takes the value of the last position of a way back to the root.
-    fn back_up(&mut self, way: &[u32], mut value: Chances) {
+    fn back_up(&mut self, way: &[u32], mut value: Wdl) {
         for (height, &index) in way.iter().rev().enumerate() {
             let index = index as usize;
             if height > 0 {
@@ -374,7 +374,7 @@ impl SearchTree {
                     self.nodes[index].proof = self.prove(index);
                 }
                 if let Some(proof) = self.nodes[index].proof {
-                    value = proof.chances();
+                    value = proof.wdl();
                 }
             }
             let node = &mut self.nodes[index];
@@ -427,9 +427,9 @@ fn seen_at_once(position: &Position) -> Option<Proof> {
         }
         let threats = board.rules().threats(board.other());
         let urgent = threats & open;
-        let answers = if urgent.is_empty() { open } else { urgent };
+        let replies = if urgent.is_empty() { open } else { urgent };
         // A disc below a threat is the step to it.
-        let is_lost = urgent.count() > 1 || (answers & !(threats >> 1)).is_empty();
+        let is_lost = urgent.count() > 1 || (replies & !(threats >> 1)).is_empty();
         is_lost.then_some(Proof::Loss(2))
     })
 }
@@ -437,14 +437,14 @@ fn seen_at_once(position: &Position) -> Option<Proof> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluator::{Evaluator, Ignorant};
+    use crate::evaluator::{Evaluator, UniformEvaluator};
     use claimeven_game::Setup;
 
     /// A tree after so many simulations without any knowledge, some at a time.
     fn searched(moves: &str, simulations: u32, batch: usize) -> SearchTree {
         let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
         let mut tree = SearchTree::new(position, TreeParameters::default());
-        let mut answers = Vec::new();
+        let mut evaluations = Vec::new();
         while tree.root().visits < simulations {
             let mut positions = Vec::new();
             while positions.len() < batch {
@@ -457,9 +457,9 @@ mod tests {
                     break;
                 }
             }
-            Ignorant.evaluate(&positions, &mut answers);
-            for answer in &answers {
-                tree.apply(answer);
+            UniformEvaluator.evaluate(&positions, &mut evaluations);
+            for evaluation in &evaluations {
+                tree.apply(evaluation);
             }
         }
         tree

@@ -2,7 +2,7 @@
 
 use claimeven_game::Position;
 
-use crate::evaluator::{Answer, Evaluator};
+use crate::evaluator::{Evaluation, Evaluator};
 use crate::search_tree::{Gathered, SearchTree, TreeParameters};
 
 /// Searches every position with so many simulations beyond the first judgement, or until it is
@@ -15,7 +15,7 @@ pub fn search_many(
 ) -> Vec<SearchTree> {
     let tree = |position: &Position| SearchTree::new(*position, parameters);
     let mut trees: Vec<SearchTree> = positions.iter().map(tree).collect();
-    let mut answers: Vec<Answer> = Vec::new();
+    let mut evaluations: Vec<Evaluation> = Vec::new();
     loop {
         let mut questions = Vec::new();
         for tree in &mut trees {
@@ -29,10 +29,10 @@ pub fn search_many(
         if questions.is_empty() {
             return trees;
         }
-        evaluator.evaluate(&questions, &mut answers);
+        evaluator.evaluate(&questions, &mut evaluations);
         let waiting = trees.iter_mut().filter(|tree| tree.waiting() > 0);
-        for (tree, answer) in waiting.zip(&answers) {
-            tree.apply(answer);
+        for (tree, evaluation) in waiting.zip(&evaluations) {
+            tree.apply(evaluation);
         }
     }
 }

@@ -7,7 +7,7 @@ use claimeven_game::{Column, Outcome, Player, Position, Setup, mix_key};
 use fastrand::Rng;
 
 use crate::cache::Cache;
-use crate::evaluator::{Answer, Chances, Evaluator};
+use crate::evaluator::{Evaluation, Evaluator, Wdl};
 use crate::gradient::Sample;
 use crate::gumbel::{Halving, improved_policy};
 use crate::inference::Inference;
@@ -103,7 +103,7 @@ impl Harvest {
             let result = result_for(record.player, outcome);
             let value = match record.value {
                 RootValue::Proven(value) => value,
-                RootValue::Search(value) => value.mixed(search_value_share, result),
+                RootValue::Search(value) => result.lerp(value, search_value_share),
                 RootValue::Unknown => result,
             };
             Sample { discs: record.discs, policy: record.policy, value }
@@ -111,11 +111,11 @@ impl Harvest {
     }
 }
 
-fn result_for(player: Player, outcome: Outcome) -> Chances {
+fn result_for(player: Player, outcome: Outcome) -> Wdl {
     match outcome {
-        Outcome::Draw => Chances::DRAW,
-        Outcome::Win(winner) if winner == player => Chances::WIN,
-        Outcome::Win(_) => Chances::LOSS,
+        Outcome::Draw => Wdl::DRAW,
+        Outcome::Win(winner) if winner == player => Wdl::WIN,
+        Outcome::Win(_) => Wdl::LOSS,
     }
 }
 
@@ -148,7 +148,8 @@ impl<'a> Worker<'a> {
         let mut playing: Vec<Play> =
             (0..self.parameters.in_flight).map_while(|_| begin(&mut self.evaluator)).collect();
         let mut games = Vec::new();
-        let (mut positions, mut answers): (Vec<Position>, Vec<Answer>) = (Vec::new(), Vec::new());
+        let (mut positions, mut evaluations): (Vec<Position>, Vec<Evaluation>) =
+            (Vec::new(), Vec::new());
         while !playing.is_empty() && !watch.cancel.load(Ordering::Relaxed) {
             // 1. Gather a position from every game; games that end make room for new ones.
             positions.clear();
@@ -165,10 +166,10 @@ impl<'a> Worker<'a> {
                     }
                 }
             }
-            // 2. Judge them all at once, and apply the answers.
-            self.evaluator.evaluate(&positions, &mut answers);
-            for (game, answer) in playing.iter_mut().zip(&answers) {
-                game.tree.apply(answer);
+            // 2. Judge them all at once, and apply the evaluations.
+            self.evaluator.evaluate(&positions, &mut evaluations);
+            for (game, evaluation) in playing.iter_mut().zip(&evaluations) {
+                game.tree.apply(evaluation);
             }
         }
         Part { games, evaluations: self.evaluator.asked() }
@@ -206,8 +207,8 @@ struct Record {
 }
 
 enum RootValue {
-    Proven(Chances),
-    Search(Chances),
+    Proven(Wdl),
+    Search(Wdl),
     /// There was no search.
     Unknown,
 }
@@ -296,7 +297,7 @@ impl Play {
                 player: position.player(),
                 policy: improved_policy(&self.tree, parameters.gumbel),
                 value: match root.proof {
-                    Some(proof) => RootValue::Proven(proof.chances()),
+                    Some(proof) => RootValue::Proven(proof.wdl()),
                     None if self.is_obvious => RootValue::Unknown,
                     None => RootValue::Search(root.value()),
                 },
@@ -325,14 +326,14 @@ fn most_balanced(
     mut openings: Vec<(Position, Vec<Column>)>,
     evaluator: &mut impl Evaluator,
 ) -> (Position, Vec<Column>) {
-    let mut answers = Vec::new();
+    let mut evaluations = Vec::new();
     if openings.len() > 1 {
         let positions: Vec<Position> = openings.iter().map(|(position, _)| *position).collect();
-        evaluator.evaluate(&positions, &mut answers);
+        evaluator.evaluate(&positions, &mut evaluations);
     }
-    let distance = |answer: &Answer| (answer.value.expected() - 0.5).abs();
+    let distance = |evaluation: &Evaluation| (evaluation.value.expected() - 0.5).abs();
     let nearest =
-        answers.iter().enumerate().min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
+        evaluations.iter().enumerate().min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
     openings.swap_remove(nearest.map_or(0, |(index, _)| index))
 }
 

@@ -11,7 +11,7 @@ use claimeven_search::{
 use fastrand::Rng;
 
 use crate::cache::Cache;
-use crate::evaluator::{Answer, Chances, Evaluator};
+use crate::evaluator::{Evaluation, Evaluator, Wdl};
 use crate::inference::Inference;
 use crate::network::Network;
 use crate::search_tree::{Gathered, Node, Proof, SearchTree, TreeParameters};
@@ -73,27 +73,28 @@ impl Zero {
     }
 
     /// The bare policy. Its two opinions, on the position and on its mirror image, are averaged.
-    fn judge(&mut self, position: &Position) -> Answer {
-        let mut answers = Vec::new();
+    fn judge(&mut self, position: &Position) -> Evaluation {
+        let mut evaluations = Vec::new();
         let both = [*position, position.mirror()];
-        self.evaluator.evaluator_mut().evaluate(&both, &mut answers);
-        let [mut answer, mut mirrored] = <[Answer; 2]>::try_from(answers).expect("two answers");
+        self.evaluator.evaluator_mut().evaluate(&both, &mut evaluations);
+        let [mut evaluation, mut mirrored] =
+            <[Evaluation; 2]>::try_from(evaluations).expect("two evaluations");
         mirrored.policy.reverse();
-        for (chance, other) in answer.policy.iter_mut().zip(mirrored.policy) {
+        for (chance, other) in evaluation.policy.iter_mut().zip(mirrored.policy) {
             *chance = 0.5 * (*chance + other);
         }
-        answer.value = answer.value.mixed(0.5, mirrored.value);
-        answer
+        evaluation.value = evaluation.value.lerp(mirrored.value, 0.5);
+        evaluation
     }
 
     fn decide_by_policy(&mut self, position: &Position, start: Instant) -> Decision {
-        let answer = self.judge(position);
-        let column = self.draw(position, |column| answer.policy[column.index()]);
+        let evaluation = self.judge(position);
+        let column = self.draw(position, |column| evaluation.policy[column.index()]);
         Decision {
             column,
-            value: chance(answer.value),
-            columns: vec![None; answer.policy.len()],
-            shares: answer.policy.iter().copied().map(f64::from).collect(),
+            value: chance(evaluation.value),
+            columns: vec![None; evaluation.policy.len()],
+            shares: evaluation.policy.iter().copied().map(f64::from).collect(),
             pv: vec![column],
             stats: SearchStats { nodes: 1, leaves: 1, ..SearchStats::default() },
             time: start.elapsed(),
@@ -122,7 +123,7 @@ impl Zero {
         if let Some(monitor) = &limits.monitor {
             monitor.reset();
         }
-        let (mut questions, mut answers) = (Vec::new(), Vec::new());
+        let (mut questions, mut evaluations) = (Vec::new(), Vec::new());
         let mut stopped = simulations < asked;
         loop {
             // 1. Gather a few positions.
@@ -143,13 +144,13 @@ impl Zero {
             if questions.is_empty() {
                 break;
             }
-            self.evaluator.evaluate(&questions, &mut answers);
-            for answer in &answers {
-                tree.apply(answer);
+            self.evaluator.evaluate(&questions, &mut evaluations);
+            for evaluation in &evaluations {
+                tree.apply(evaluation);
             }
             if let Some(monitor) = &limits.monitor {
                 monitor.set_nodes(u64::from(tree.root().visits) - reused);
-                let value = value_of(tree.root(), |chances| chances);
+                let value = value_of(tree.root());
                 monitor.set_best(value, &principal_variation(&tree, self.best_column(&tree)));
             }
             if is_up(&tree) {
@@ -160,7 +161,7 @@ impl Zero {
         let column = self.best_column(&tree);
         let decision = Decision {
             column,
-            value: value_of(tree.root(), |chances| chances),
+            value: value_of(tree.root()),
             columns: columns(&tree),
             shares: shares(&tree),
             pv: principal_variation(&tree, column),
@@ -273,23 +274,23 @@ impl Agent for Zero {
     }
 }
 
-fn chance(chances: Chances) -> Value {
-    Value::Chance(f64::from(chances.expected()))
+fn chance(value: Wdl) -> Value {
+    Value::Chance(f64::from(value.expected()))
 }
 
-/// What a node is worth, seen by whoever `view` says.
-fn value_of(node: &Node, view: impl Fn(Chances) -> Chances) -> Value {
+/// The value of a node for its side to move.
+fn value_of(node: &Node) -> Value {
     match node.proof {
         Some(Proof::Win(plies)) => Value::Win(plies),
         Some(Proof::Draw) => Value::Draw,
         Some(Proof::Loss(plies)) => Value::Loss(plies),
-        None => chance(view(node.value())),
+        None => chance(node.value()),
     }
 }
 
 /// What the move to a node is worth to the one who makes it.
 fn move_value(node: &Node) -> Value {
-    match value_of(node, |chances| chances).reversed() {
+    match value_of(node).reversed() {
         Value::Win(plies) => Value::Win(plies + 1),
         Value::Loss(plies) => Value::Loss(plies + 1),
         value => value,
@@ -331,7 +332,7 @@ fn principal_variation(tree: &SearchTree, column: Column) -> Vec<Column> {
 /// The tree as it is drawn: all values are those of the player to move at the root.
 fn drawn(tree: &SearchTree, levels: u32) -> Tree {
     let content = |node: &Node, level: u32| {
-        let value = value_of(node, |chances| chances);
+        let value = value_of(node);
         let value = if level.is_multiple_of(2) { value } else { value.reversed() };
         Content::Visits { visits: node.visits, value }
     };
