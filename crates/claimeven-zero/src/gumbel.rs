@@ -32,7 +32,7 @@ impl Default for GumbelParameters {
 /// Divides the simulations of one search among the moves of the root by *sequential halving*: all
 /// candidates get the same number, then the better half of them, and so on.
 #[derive(Clone, Debug)]
-pub struct Halving {
+pub struct SequentialHalving {
     parameters: GumbelParameters,
     /// A random number for each move of the root, which makes the choice a draw from the policy.
     noise: Vec<f32>,
@@ -46,7 +46,7 @@ pub struct Halving {
     simulations: u32,
 }
 
-impl Halving {
+impl SequentialHalving {
     /// A plan for so many simulations of a tree whose root has been judged. `temperature` scales
     /// the noise; without noise, the best-looking move is chosen.
     pub fn new(
@@ -55,9 +55,9 @@ impl Halving {
         simulations: u32,
         temperature: f32,
         random: &mut Rng,
-    ) -> Halving {
+    ) -> SequentialHalving {
         let noise = tree.moves().iter().map(|_| temperature * gumbel(random)).collect::<Vec<f32>>();
-        let mut halving = Halving {
+        let mut halving = SequentialHalving {
             parameters,
             noise,
             candidates: (0..tree.moves().len()).collect(),
@@ -204,14 +204,19 @@ mod tests {
         tree.apply(&evaluations[0]);
     }
 
-    fn searched(moves: &str, simulations: u32) -> (SearchTree, Halving) {
+    fn searched(moves: &str, simulations: u32) -> (SearchTree, SequentialHalving) {
         let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
         let mut tree = SearchTree::new(position, TreeParameters::default());
         let Gathered::Position(first) = tree.gather(None) else { panic!("nothing is asked") };
         judge(&mut tree, first);
         let mut random = Rng::with_seed(1);
-        let mut halving =
-            Halving::new(&tree, GumbelParameters::default(), simulations, 1.0, &mut random);
+        let mut halving = SequentialHalving::new(
+            &tree,
+            GumbelParameters::default(),
+            simulations,
+            1.0,
+            &mut random,
+        );
         for _ in 0..simulations {
             let first = halving.next(&tree);
             if let Gathered::Position(position) = tree.gather(Some(first)) {

@@ -45,7 +45,7 @@ mod model;
 mod network;
 mod parameters;
 mod planes;
-mod replay;
+mod replay_buffer;
 mod run;
 mod search_tree;
 mod searches;
@@ -60,7 +60,7 @@ pub use exam::{Exam, Marks};
 pub use files::{FileError, FileErrorCause};
 pub use gate::MatchScore;
 pub use gradient::{Losses, Sample};
-pub use gumbel::{GumbelParameters, Halving, improved_policy};
+pub use gumbel::{GumbelParameters, SequentialHalving, improved_policy};
 pub use inference::Inference;
 pub use learner::Learner;
 pub use model::{
@@ -72,10 +72,10 @@ pub use parameters::{
     SelfPlayParameters,
 };
 pub use planes::{Discs, View};
-pub use replay::{Replay, SamplesError};
+pub use replay_buffer::{ReplayBuffer, SamplesError};
 pub use run::{Event, Metrics, Observer, Resources, Run, RunError, RunState};
 pub use search_tree::{Gathered, Node, Proof, SearchTree, TreeParameters};
 pub use searches::search_many;
-pub use self_play::{Harvest, SelfPlayGame, Watch, play_games};
+pub use self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, play_games};
 pub use strength::{EvaluateError, LineError, Rate, Strength, TestSet, evaluate};
 pub use zero::{Zero, ZeroParameters};

@@ -20,8 +20,8 @@ use crate::inference::Inference;
 use crate::learner::Learner;
 use crate::network::Network;
 use crate::parameters::{Parameters, ParametersError};
-use crate::replay::{Replay, load_samples, save_samples};
-use crate::self_play::{Harvest, SelfPlayGame, Watch, play_games};
+use crate::replay_buffer::{ReplayBuffer, load_samples, save_samples};
+use crate::self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, play_games};
 
 /// A training run in a folder of its own.
 ///
@@ -53,7 +53,7 @@ pub struct Run {
     /// The network that plays: the mean of what the learner has been lately.
     player: Network,
     best: Network,
-    replay: Replay,
+    replay: ReplayBuffer,
     exam: Option<Exam>,
     /// Nobody else trains in the folder while this is held.
     _lock: File,
@@ -273,25 +273,25 @@ impl Run {
         let mut state = RunState { iteration, ..self.state };
 
         // 1. Games of the newest network against itself.
-        let harvest = match self.inherited(iteration)? {
-            Some(samples) => Some(Harvest { samples, ..Harvest::default() }),
+        let batch = match self.inherited(iteration)? {
+            Some(samples) => Some(SelfPlayBatch { samples, ..SelfPlayBatch::default() }),
             None => self.play(iteration, observer),
         };
-        let Some(harvest) = harvest else { return Ok(None) };
+        let Some(batch) = batch else { return Ok(None) };
         let self_play_seconds = start.elapsed().as_secs_f64();
-        let _ = observer(Event::Played { iteration, shown: &harvest.shown });
-        state.games += harvest.games;
-        state.samples += harvest.samples.len() as u64;
-        state.evaluations += harvest.evaluations;
+        let _ = observer(Event::Played { iteration, shown: &batch.shown });
+        state.games += batch.games;
+        state.samples += batch.samples.len() as u64;
+        state.evaluations += batch.evaluations;
         let samples_path = self.path("samples", iteration, "");
-        save_samples(&samples_path, &harvest.samples, self.setup)
+        save_samples(&samples_path, &batch.samples, self.setup)
             .map_err(|error| RunError::Io(samples_path, error))?;
 
         // 2. Learning from the window.
-        let new_samples = harvest.samples.len();
+        let new_samples = batch.samples.len();
         let learning = self.parameters.learning;
         let steps = (learning.passes * new_samples as f32 / learning.batch as f32).round() as u64;
-        self.replay.add(iteration, harvest.samples, state.samples, &learning);
+        self.replay.add(iteration, batch.samples, state.samples, &learning);
         state.window_from = self.replay.oldest().unwrap_or(0);
         let pool = self.replay.pool();
         let rate = self.rate(iteration);
@@ -336,8 +336,8 @@ impl Run {
             new_samples,
             window: self.replay.len(),
             pool: pool.len(),
-            results: harvest.results,
-            moves_per_game: harvest.moves as f64 / harvest.games.max(1) as f64,
+            results: batch.results,
+            moves_per_game: batch.moves as f64 / batch.games.max(1) as f64,
             rate,
             policy_loss: losses.policy,
             value_loss: losses.value,
@@ -364,17 +364,18 @@ impl Run {
         samples.map(Some).map_err(|error| RunError::Damaged(path, error.to_string()))
     }
 
-    fn play(&self, iteration: u64, observer: &mut Observer<'_>) -> Option<Harvest> {
+    fn play(&self, iteration: u64, observer: &mut Observer<'_>) -> Option<SelfPlayBatch> {
         let parameters = &self.parameters.self_play;
         let numbers = (iteration - 1) * parameters.games..iteration * parameters.games;
         let network = Inference::new(&self.player);
-        let (seed, watch, threads) = (self.seed(0, 1), Watch::default(), self.resources.threads);
+        let (seed, watch, threads) =
+            (self.seed(0, 1), SelfPlayProgress::default(), self.resources.threads);
         let observing = thread::current();
         thread::scope(|scope| {
             let games = scope.spawn(|| {
-                let harvest = play_games(&network, parameters, seed, numbers, threads, &watch);
+                let batch = play_games(&network, parameters, seed, numbers, threads, &watch);
                 observing.unpark();
-                harvest
+                batch
             });
             while !games.is_finished() {
                 thread::park_timeout(Duration::from_millis(200));
@@ -465,7 +466,7 @@ impl Run {
             learner: Learner::new(network.clone()),
             player: network.clone(),
             best: network,
-            replay: Replay::new(setup),
+            replay: ReplayBuffer::new(setup),
             exam: None,
             _lock: lock,
         };
@@ -479,7 +480,7 @@ impl Run {
     /// Everything as it was at the end of the last iteration.
     fn load(&mut self) -> Result<(), RunError> {
         let iteration = self.state.iteration;
-        self.replay = Replay::new(self.setup);
+        self.replay = ReplayBuffer::new(self.setup);
         if iteration == 0 {
             let network = Network::new(self.parameters.architecture, self.parameters.seed)
                 .expect("the parameters have been checked");

@@ -9,7 +9,7 @@ use fastrand::Rng;
 use crate::cache::Cache;
 use crate::evaluator::{Evaluation, Evaluator, Wdl};
 use crate::gradient::Sample;
-use crate::gumbel::{Halving, improved_policy};
+use crate::gumbel::{SequentialHalving, improved_policy};
 use crate::inference::Inference;
 use crate::parameters::SelfPlayParameters;
 use crate::planes::Discs;
@@ -17,7 +17,7 @@ use crate::search_tree::{Gathered, SearchTree};
 
 /// What came of some games.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Harvest {
+pub struct SelfPlayBatch {
     /// What is to be learnt, in the order of the games.
     pub samples: Vec<Sample>,
     /// Games played.
@@ -43,12 +43,12 @@ pub struct SelfPlayGame {
     pub opening: usize,
 }
 
-/// Games that are shown of each harvest.
+/// Games that are shown of each batch.
 const SHOWN: usize = 4;
 
-/// How far the games are, for those who watch.
+/// How far the games are, for those who progress.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct SelfPlayProgress {
     /// Games that have ended.
     pub games: AtomicU64,
     /// Set this to end before all games have.
@@ -63,28 +63,28 @@ pub fn play_games(
     seed: u64,
     numbers: std::ops::Range<u64>,
     threads: usize,
-    watch: &Watch,
-) -> Option<Harvest> {
+    progress: &SelfPlayProgress,
+) -> Option<SelfPlayBatch> {
     let next = AtomicU64::new(numbers.start);
-    let work = || Worker::new(network, parameters, seed).play(&next, numbers.end, watch);
+    let work = || Worker::new(network, parameters, seed).play(&next, numbers.end, progress);
     let parts: Vec<Part> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
     });
-    if watch.cancel.load(Ordering::Relaxed) {
+    if progress.cancel.load(Ordering::Relaxed) {
         return None;
     }
     let evaluations = parts.iter().map(|part| part.evaluations).sum();
-    let mut harvest = Harvest { evaluations, ..Harvest::default() };
+    let mut batch = SelfPlayBatch { evaluations, ..SelfPlayBatch::default() };
     let mut games: Vec<Play> = parts.into_iter().flat_map(|part| part.games).collect();
     games.sort_by_key(|game| game.number);
     for game in games {
-        harvest.add(game, parameters.search_value_share);
+        batch.add(game, parameters.search_value_share);
     }
-    Some(harvest)
+    Some(batch)
 }
 
-impl Harvest {
+impl SelfPlayBatch {
     fn add(&mut self, game: Play, search_value_share: f32) {
         let outcome = game.outcome.expect("the game has ended");
         self.games += 1;
@@ -139,7 +139,7 @@ impl<'a> Worker<'a> {
         Worker { evaluator, setup, parameters, seed }
     }
 
-    fn play(mut self, next: &AtomicU64, end: u64, watch: &Watch) -> Part {
+    fn play(mut self, next: &AtomicU64, end: u64, progress: &SelfPlayProgress) -> Part {
         let begin = |evaluator: &mut Cache<Inference>| {
             let number = next.fetch_add(1, Ordering::Relaxed);
             (number < end)
@@ -150,7 +150,7 @@ impl<'a> Worker<'a> {
         let mut games = Vec::new();
         let (mut positions, mut evaluations): (Vec<Position>, Vec<Evaluation>) =
             (Vec::new(), Vec::new());
-        while !playing.is_empty() && !watch.cancel.load(Ordering::Relaxed) {
+        while !playing.is_empty() && !progress.cancel.load(Ordering::Relaxed) {
             // 1. Gather a position from every game; games that end make room for new ones.
             positions.clear();
             let mut index = 0;
@@ -159,7 +159,7 @@ impl<'a> Worker<'a> {
                     positions.push(position);
                     index += 1;
                 } else {
-                    watch.games.fetch_add(1, Ordering::Relaxed);
+                    progress.games.fetch_add(1, Ordering::Relaxed);
                     match begin(&mut self.evaluator) {
                         Some(game) => games.push(std::mem::replace(&mut playing[index], game)),
                         None => games.push(playing.swap_remove(index)),
@@ -182,7 +182,7 @@ struct Play {
     random: Rng,
     tree: SearchTree,
     /// How the current search divides its simulations; `None` until its root has been judged.
-    halving: Option<Halving>,
+    halving: Option<SequentialHalving>,
     is_full: bool,
     /// Whether the position needs no search.
     is_obvious: bool,
@@ -283,7 +283,13 @@ impl Play {
             let plies = self.tree.position().ply() as f32;
             let noise =
                 parameters.temperature * 0.5_f32.powf(plies / parameters.temperature_half_life);
-            Halving::new(&self.tree, parameters.gumbel, self.left, noise, &mut self.random)
+            SequentialHalving::new(
+                &self.tree,
+                parameters.gumbel,
+                self.left,
+                noise,
+                &mut self.random,
+            )
         });
         halving.next(&self.tree)
     }
@@ -367,7 +373,7 @@ mod tests {
     use super::*;
     use crate::{Architecture, Network, Parameters};
 
-    fn harvest(threads: usize, in_flight: usize) -> Harvest {
+    fn batch(threads: usize, in_flight: usize) -> SelfPlayBatch {
         let setup = Setup::STANDARD;
         let network = Network::new(Architecture::new(setup, 1, 8), 1).unwrap();
         let parameters = SelfPlayParameters {
@@ -378,31 +384,31 @@ mod tests {
             cache: 1 << 10,
             ..Parameters::ten_minutes(setup).self_play
         };
-        let watch = Watch::default();
-        play_games(&Inference::new(&network), &parameters, 3, 5..25, threads, &watch).unwrap()
+        let progress = SelfPlayProgress::default();
+        play_games(&Inference::new(&network), &parameters, 3, 5..25, threads, &progress).unwrap()
     }
 
     #[test]
     fn games_depend_on_nothing_but_seed_and_number() {
-        let harvest = harvest(1, 8);
-        assert_eq!(harvest.games, 20);
-        assert_eq!(harvest.results.iter().sum::<u64>(), 20);
-        assert!(harvest.samples.len() > 50, "{}", harvest.samples.len());
-        for sample in &harvest.samples {
+        let batch = batch(1, 8);
+        assert_eq!(batch.games, 20);
+        assert_eq!(batch.results.iter().sum::<u64>(), 20);
+        assert!(batch.samples.len() > 50, "{}", batch.samples.len());
+        for sample in &batch.samples {
             assert!((sample.policy.iter().sum::<f32>() - 1.0).abs() < 1e-4, "{sample:?}");
             for (column, chance) in sample.policy.iter().enumerate() {
                 assert!(sample.discs.is_open(Setup::STANDARD, column) || *chance == 0.0);
             }
         }
-        assert_eq!(harvest.shown.len(), SHOWN);
-        for game in &harvest.shown {
+        assert_eq!(batch.shown.len(), SHOWN);
+        for game in &batch.shown {
             let moves = claimeven_game::Game::parse(Setup::STANDARD, &game.moves).unwrap();
             assert!(moves.position().outcome().is_some(), "{game:?}");
             assert!(game.opening < game.moves.len(), "{game:?}");
         }
-        let other = super::tests::harvest(2, 3);
-        assert_eq!(harvest.shown, other.shown);
-        assert_eq!(harvest.samples, other.samples);
-        assert_eq!(harvest.results, other.results);
+        let other = super::tests::batch(2, 3);
+        assert_eq!(batch.shown, other.shown);
+        assert_eq!(batch.samples, other.samples);
+        assert_eq!(batch.results, other.results);
     }
 }

@@ -18,16 +18,16 @@ use crate::planes::Discs;
 /// A window over the samples of a run. It grows with the run, so that the first, bad games are
 /// soon forgotten and the later ones learnt thoroughly.
 #[derive(Clone, Debug)]
-pub struct Replay {
+pub struct ReplayBuffer {
     setup: Setup,
     /// The samples of each iteration in the window, with its number.
     iterations: VecDeque<(u64, Vec<Sample>)>,
 }
 
-impl Replay {
+impl ReplayBuffer {
     /// An empty window.
-    pub fn new(setup: Setup) -> Replay {
-        Replay { setup, iterations: VecDeque::new() }
+    pub fn new(setup: Setup) -> ReplayBuffer {
+        ReplayBuffer { setup, iterations: VecDeque::new() }
     }
 
     /// How many samples there are.
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_position_and_its_mirror_image_are_one() {
-        let mut replay = Replay::new(Setup::STANDARD);
+        let mut replay = ReplayBuffer::new(Setup::STANDARD);
         let parameters = Parameters::strongest(Setup::STANDARD).learning;
         let samples = vec![
             sample("1", 0, Wdl::WIN),
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_window_grows_with_the_run_and_forgets_the_oldest() {
-        let mut replay = Replay::new(Setup::STANDARD);
+        let mut replay = ReplayBuffer::new(Setup::STANDARD);
         let parameters = LearningParameters {
             window_start: 20,
             window_share: 0.5,
