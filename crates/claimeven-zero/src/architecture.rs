@@ -5,7 +5,7 @@ use std::fmt;
 use claimeven_game::{Ruleset, Setup};
 use serde::{Deserialize, Serialize};
 
-use crate::planes::View;
+use crate::planes::InputEncoding;
 
 /// The game a network is for and the sizes of its parts.
 ///
@@ -22,9 +22,9 @@ pub struct Architecture {
     pub connect: u8,
     /// Whether the game is the one of most lines.
     pub lines: bool,
-    /// What the network is shown.
-    #[serde(default)]
-    pub view: View,
+    /// The input planes. Networks saved under the field's former name still load.
+    #[serde(default, alias = "view")]
+    pub encoding: InputEncoding,
     /// Residual blocks, each of two 3x3 convolutions.
     pub blocks: usize,
     /// Channels of the tower.
@@ -67,7 +67,7 @@ impl Architecture {
             rows: setup.rows(),
             connect: setup.connect(),
             lines: setup.ruleset() == Ruleset::Lines,
-            view: View::Threats,
+            encoding: InputEncoding::Threats,
             blocks,
             channels,
             policy_channels: 16,
@@ -84,7 +84,7 @@ impl Architecture {
             value_channels: 3,
             value_hidden: 32,
             value: ValueHead::Tanh,
-            view: View::Discs,
+            encoding: InputEncoding::Discs,
             ..Architecture::new(Setup::STANDARD, 19, 128)
         }
     }
@@ -99,9 +99,9 @@ impl Architecture {
             ("value_channels", self.value_channels, 1, 1024),
             ("value_hidden", self.value_hidden, 1, 4096),
         ];
-        for (name, value, least, most) in sizes {
-            if !(least..=most).contains(&value) {
-                return Err(ArchitectureError::Size { name, value, least, most });
+        for (name, value, min, max) in sizes {
+            if !(min..=max).contains(&value) {
+                return Err(ArchitectureError::Size { name, value, min, max });
             }
         }
         Setup::new(self.cols, self.rows, self.connect, ruleset).map_err(ArchitectureError::Setup)
@@ -117,7 +117,7 @@ impl Architecture {
         let Architecture { channels, policy_channels, value_channels, value_hidden, .. } = *self;
         let cells = self.cells();
         let mut list = Vec::new();
-        conv(&mut list, "stem", channels, self.view.planes(), 3);
+        conv(&mut list, "stem", channels, self.encoding.planes(), 3);
         for block in 0..self.blocks {
             conv(&mut list, &format!("block{block}.first"), channels, channels, 3);
             conv(&mut list, &format!("block{block}.second"), channels, channels, 3);
@@ -206,10 +206,10 @@ pub enum ArchitectureError {
         name: &'static str,
         /// What it is.
         value: usize,
-        /// The least it can be.
-        least: usize,
-        /// The most it can be.
-        most: usize,
+        /// The minimum.
+        min: usize,
+        /// The maximum.
+        max: usize,
     },
     /// The game cannot be played.
     Setup(claimeven_game::SetupError),
@@ -218,8 +218,8 @@ pub enum ArchitectureError {
 impl fmt::Display for ArchitectureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ArchitectureError::Size { name, value, least, most } => {
-                write!(f, "a network's {name} are {least} to {most}, not {value}")
+            ArchitectureError::Size { name, value, min, max } => {
+                write!(f, "a network's {name} are {min} to {max}, not {value}")
             }
             ArchitectureError::Setup(error) => error.fmt(f),
         }

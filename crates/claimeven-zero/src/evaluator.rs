@@ -58,7 +58,7 @@ impl Wdl {
         self.win + 0.5 * self.draw
     }
 
-    /// The same probabilities from the opponent's point of view.
+    /// The same probabilities from the opponent's point of encoding.
     #[must_use]
     pub fn reversed(self) -> Wdl {
         Wdl { win: self.loss(), ..self }

@@ -49,7 +49,7 @@ impl Question {
 
 /// How a network did.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Marks {
+pub struct ExamScore {
     /// The share of positions in which the bare policy gives away a win or a draw.
     pub policy_error: f32,
     /// The same with a search.
@@ -72,7 +72,7 @@ impl Exam {
         let mut random = Rng::with_seed(seed);
         let games: Vec<Game> = (0..parameters.positions)
             .map(|_| {
-                let plies = random.u32(parameters.least_plies..=parameters.most_plies);
+                let plies = random.u32(parameters.min_plies..=parameters.max_plies);
                 random_game(setup, plies, &mut random)
             })
             .collect();
@@ -139,7 +139,7 @@ impl Exam {
     }
 
     /// Examines a network.
-    pub fn marks(&self, network: &Inference, simulations: u32, threads: usize) -> Marks {
+    pub fn score(&self, network: &Inference, simulations: u32, threads: usize) -> ExamScore {
         let setup = network.architecture().setup().expect("a network's setup is sound");
         let share = self.questions.len().div_ceil(threads).max(1);
         let examine = |questions: &[Question]| {
@@ -155,7 +155,7 @@ impl Exam {
             let trees =
                 search_many(&mut evaluator, &positions, simulations, TreeParameters::default());
             let judged = questions.iter().zip(evaluations).zip(trees);
-            let marks = judged.map(|((question, evaluation), tree)| {
+            let points = judged.map(|((question, evaluation), tree)| {
                 let best = tree.best_move().expect("the root has been visited").column;
                 let result = 0.5 * (1 + question.result()) as f32;
                 [
@@ -164,18 +164,18 @@ impl Exam {
                     (evaluation.value.expected() - result).abs(),
                 ]
             });
-            marks.collect::<Vec<[f32; 3]>>()
+            points.collect::<Vec<[f32; 3]>>()
         };
         // Question by question, for a sum of rounded numbers depends on its order.
-        let marks: Vec<[f32; 3]> = thread::scope(|scope| {
+        let points: Vec<[f32; 3]> = thread::scope(|scope| {
             let chunks = self.questions.chunks(share);
             let workers: Vec<_> = chunks.map(|chunk| scope.spawn(move || examine(chunk))).collect();
             workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
         });
         let mean = |index: usize| {
-            marks.iter().map(|mark| mark[index]).sum::<f32>() / marks.len().max(1) as f32
+            points.iter().map(|point| point[index]).sum::<f32>() / points.len().max(1) as f32
         };
-        Marks { policy_error: mean(0), search_error: mean(1), value_error: mean(2) }
+        ExamScore { policy_error: mean(0), search_error: mean(1), value_error: mean(2) }
     }
 }
 

@@ -215,11 +215,11 @@ struct Pass<'a> {
 impl Pass<'_> {
     fn input(&mut self, samples: &[Sample]) -> Vec<Lanes> {
         let Backward { network, setup, tower, .. } = self.backward;
-        let view = network.architecture().view;
-        let block = tower.cells() * view.planes();
+        let encoding = network.architecture().encoding;
+        let block = tower.cells() * encoding.planes();
         let mut input = self.scratch.take(samples.len() / LANES * block);
         for (samples, input) in samples.chunks(LANES).zip(input.chunks_mut(block)) {
-            fill_input(samples.iter().map(|sample| sample.discs), view, *setup, input);
+            fill_input(samples.iter().map(|sample| sample.discs), encoding, *setup, input);
         }
         input
     }
@@ -442,7 +442,7 @@ fn cut_negative(data: &mut [Lanes]) {
 mod tests {
     use super::*;
     use crate::architecture::Role;
-    use crate::planes::View;
+    use crate::planes::InputEncoding;
     use claimeven_game::{Position, Ruleset};
     use fastrand::Rng;
 
@@ -471,10 +471,10 @@ mod tests {
     fn the_gradient_is_the_slope_of_the_loss() {
         // Rare inputs such as threats would reach far beyond the bias below, so none are shown.
         let setup = Setup::new(4, 4, 3, Ruleset::Standard).unwrap();
-        let view = View::Discs;
+        let encoding = InputEncoding::Discs;
         for value in [ValueHead::Wdl, ValueHead::Tanh] {
             let architecture =
-                Architecture { view, value, value_hidden: 6, ..Architecture::new(setup, 2, 6) };
+                Architecture { encoding, value, value_hidden: 6, ..Architecture::new(setup, 2, 6) };
             let mut network = Network::new(architecture, 5).unwrap();
             for (tensor, numbers) in architecture.tensors().iter().zip(network.tensors_mut()) {
                 for (channel, number) in numbers.iter_mut().enumerate() {

@@ -151,8 +151,8 @@ pub fn improved_policy(tree: &SearchTree, parameters: GumbelParameters) -> Vec<f
 /// The logarithm of the policy plus what the values found say. Moves that lose are out.
 fn improved_logits(tree: &SearchTree, parameters: GumbelParameters) -> Vec<f32> {
     let moves = tree.moves();
-    let most_visits = moves.iter().map(|node| node.visits).max().unwrap_or(0) as f32;
-    let scale = (parameters.visit_offset + most_visits) * parameters.value_scale;
+    let max_visits = moves.iter().map(|node| node.visits).max().unwrap_or(0) as f32;
+    let scale = (parameters.visit_offset + max_visits) * parameters.value_scale;
     let unknown = mixed_value(tree);
     moves
         .iter()

@@ -8,7 +8,7 @@ use crate::architecture::{Architecture, ValueHead};
 use crate::evaluator::{Evaluation, Evaluator, Wdl};
 use crate::lanes::{Kernel, LANES, Lanes, Windows};
 use crate::network::Network;
-use crate::planes::{Discs, View};
+use crate::planes::{Discs, InputEncoding};
 
 /// What is added to a variance before its root divides.
 pub(crate) const EPSILON: f32 = 1e-5;
@@ -75,7 +75,7 @@ impl Inference {
                 Layer::dense(network, "value.result"),
             ],
             buffers: Buffers {
-                input: lanes(cells * architecture.view.planes()),
+                input: lanes(cells * architecture.encoding.planes()),
                 tower: lanes(cells * channels),
                 inner: lanes(cells * channels),
                 policy: [lanes(cells * policy_channels), lanes(cols)],
@@ -144,7 +144,7 @@ impl Evaluator for Inference {
         for (positions, evaluations) in positions.chunks(LANES).zip(evaluations.chunks_mut(LANES)) {
             fill_input(
                 positions.iter().map(Discs::of),
-                self.architecture.view,
+                self.architecture.encoding,
                 positions[0].setup(),
                 &mut self.buffers.input,
             );
@@ -159,24 +159,24 @@ impl Evaluator for Inference {
 /// Writes the planes of up to sixteen positions; lanes without a position are empty.
 pub(crate) fn fill_input(
     positions: impl Iterator<Item = Discs>,
-    view: View,
+    encoding: InputEncoding,
     setup: claimeven_game::Setup,
     input: &mut [Lanes],
 ) {
     input.fill([0.0; LANES]);
     for (lane, discs) in positions.enumerate() {
-        view.each(setup, discs, |cell, plane, value| {
-            input[cell * view.planes() + plane][lane] = value;
+        encoding.each(setup, discs, |cell, plane, value| {
+            input[cell * encoding.planes() + plane][lane] = value;
         });
     }
 }
 
 /// Turns logits into chances; a logit of minus infinity is no chance at all.
 pub(crate) fn softmax(logits: &mut [f32]) {
-    let most = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let mut sum = 0.0;
     for logit in &mut *logits {
-        *logit = (*logit - most).exp();
+        *logit = (*logit - max).exp();
         sum += *logit;
     }
     for chance in logits {

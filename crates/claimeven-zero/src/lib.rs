@@ -56,7 +56,7 @@ mod zero;
 pub use architecture::{Architecture, ArchitectureError, Role, TensorShape, ValueHead};
 pub use cache::Cache;
 pub use evaluator::{Evaluation, Evaluator, UniformEvaluator, Wdl};
-pub use exam::{Exam, Marks};
+pub use exam::{Exam, ExamScore};
 pub use files::{FileError, FileErrorCause};
 pub use gate::MatchScore;
 pub use gradient::{Losses, Sample};
@@ -71,7 +71,7 @@ pub use parameters::{
     ExamParameters, GateParameters, LearningParameters, Parameters, ParametersError,
     SelfPlayParameters,
 };
-pub use planes::{Discs, View};
+pub use planes::{Discs, InputEncoding};
 pub use replay_buffer::{ReplayBuffer, SamplesError};
 pub use run::{Event, Metrics, Observer, Resources, Run, RunError, RunState};
 pub use search_tree::{Gathered, Node, Proof, SearchTree, TreeParameters};

@@ -94,11 +94,11 @@ pub struct LearningParameters {
     /// an average over the last few is stronger than each of them.
     pub average: f32,
     /// Samples in the window at least, before any are left out.
-    pub window_start: usize,
+    pub min_buffer: usize,
     /// The share of all samples so far that the window holds beyond that.
-    pub window_share: f32,
+    pub buffer_share: f32,
     /// Samples in the window at most.
-    pub window_most: usize,
+    pub max_buffer: usize,
 }
 
 /// When a network replaces the best.
@@ -126,9 +126,9 @@ pub struct ExamParameters {
     /// Positions, drawn by random play; 0 for no exam, as on boards that are hard to solve.
     pub positions: usize,
     /// Discs on the board at least.
-    pub least_plies: u32,
+    pub min_plies: u32,
     /// Discs on the board at most.
-    pub most_plies: u32,
+    pub max_plies: u32,
     /// Simulations of a move in the second part; the first asks the bare policy.
     pub simulations: u32,
 }
@@ -152,7 +152,7 @@ impl Parameters {
         parameters.self_play.full_simulations = 64;
         parameters.self_play.fast_simulations = 12;
         parameters.learning.rate_patience = 60.0;
-        parameters.learning.window_start = 20_000;
+        parameters.learning.min_buffer = 20_000;
         parameters.gate.every = 20;
         parameters.exam.simulations = 16;
         parameters
@@ -194,9 +194,9 @@ impl Parameters {
                 weight_decay: 0.02,
                 norm_momentum: 0.1,
                 average: 0.4,
-                window_start: 50_000,
-                window_share: 0.5,
-                window_most: 1_500_000,
+                min_buffer: 50_000,
+                buffer_share: 0.5,
+                max_buffer: 1_500_000,
             },
             gate: GateParameters {
                 every: 5,
@@ -208,8 +208,8 @@ impl Parameters {
             exam: ExamParameters {
                 every: 5,
                 positions: 1000,
-                least_plies: exam_plies.0,
-                most_plies: exam_plies.1,
+                min_plies: exam_plies.0,
+                max_plies: exam_plies.1,
                 simulations: 64,
             },
         }
@@ -220,7 +220,7 @@ impl Parameters {
         let setup = self.architecture.setup().map_err(ParametersError::Architecture)?;
         let (play, learning) = (&self.self_play, &self.learning);
         // Openings that fill the board would leave no game to play.
-        let most_plies = f64::from(setup.cells() / 2);
+        let max_plies = f64::from(setup.cells() / 2);
         let any = f64::from(u32::MAX);
         let ranges = [
             ("self_play.games", play.games as f64, 1.0, any),
@@ -228,7 +228,7 @@ impl Parameters {
             ("self_play.full_share", play.full_share.into(), 0.0, 1.0),
             ("self_play.obvious_share", play.obvious_share.into(), 0.0, 1.0),
             ("self_play.full_simulations", play.full_simulations.into(), 1.0, any),
-            ("self_play.opening_plies", play.opening_plies.into(), 0.0, most_plies),
+            ("self_play.opening_plies", play.opening_plies.into(), 0.0, max_plies),
             ("self_play.opening_choice", play.opening_choice.into(), 1.0, 1000.0),
             ("self_play.temperature", play.temperature.into(), 0.0, 100.0),
             ("self_play.search_value_share", play.search_value_share.into(), 0.0, 1.0),
@@ -237,14 +237,14 @@ impl Parameters {
             ("learning.rate", learning.rate.into(), 0.0, 1.0),
             ("learning.norm_momentum", learning.norm_momentum.into(), 0.0, 1.0),
             ("learning.average", learning.average.into(), 0.0, 1.0),
-            ("gate.opening_plies", self.gate.opening_plies.into(), 0.0, most_plies),
+            ("gate.opening_plies", self.gate.opening_plies.into(), 0.0, max_plies),
             ("gate.threshold", self.gate.threshold.into(), 0.0, 1.0),
-            ("exam.most_plies", self.exam.most_plies.into(), 0.0, f64::from(setup.cells() - 1)),
-            ("exam.least_plies", self.exam.least_plies.into(), 0.0, self.exam.most_plies.into()),
+            ("exam.max_plies", self.exam.max_plies.into(), 0.0, f64::from(setup.cells() - 1)),
+            ("exam.min_plies", self.exam.min_plies.into(), 0.0, self.exam.max_plies.into()),
         ];
-        for (name, value, least, most) in ranges {
-            if !(least..=most).contains(&value) {
-                return Err(ParametersError::Range { name, value, least, most });
+        for (name, value, min, max) in ranges {
+            if !(min..=max).contains(&value) {
+                return Err(ParametersError::Range { name, value, min, max });
             }
         }
         for (name, samples) in
@@ -343,10 +343,10 @@ pub enum ParametersError {
         name: &'static str,
         /// What it is.
         value: f64,
-        /// The least it can be.
-        least: f64,
-        /// The most it can be.
-        most: f64,
+        /// The minimum.
+        min: f64,
+        /// The maximum.
+        max: f64,
     },
     /// Samples are learnt sixteen at a time.
     Lanes {
@@ -367,8 +367,8 @@ impl fmt::Display for ParametersError {
             }
             ParametersError::Value { name, value } => write!(f, "{name} cannot be '{value}'"),
             ParametersError::Architecture(error) => error.fmt(f),
-            ParametersError::Range { name, value, least, most } => {
-                write!(f, "{name} is {least} to {most}, not {value}")
+            ParametersError::Range { name, value, min, max } => {
+                write!(f, "{name} is {min} to {max}, not {value}")
             }
             ParametersError::Lanes { name, samples } => {
                 write!(f, "{name} is a multiple of {LANES}, not {samples}")

@@ -52,7 +52,7 @@ impl Discs {
 /// board ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum View {
+pub enum InputEncoding {
     /// Own discs, other discs, the cells on which a disc can come to rest now, and who moves.
     #[default]
     Discs,
@@ -61,12 +61,12 @@ pub enum View {
     Threats,
 }
 
-impl View {
+impl InputEncoding {
     /// How many planes there are.
     pub const fn planes(self) -> usize {
         match self {
-            View::Discs => 4,
-            View::Threats => 7,
+            InputEncoding::Discs => 4,
+            InputEncoding::Threats => 7,
         }
     }
 
@@ -106,8 +106,8 @@ impl View {
     /// The threats of both sides, if they are shown: own ones first.
     fn threats(self, setup: Setup, discs: Discs) -> Option<[u128; 2]> {
         match self {
-            View::Discs => None,
-            View::Threats => {
+            InputEncoding::Discs => None,
+            InputEncoding::Threats => {
                 let rules = AnySize::<u128>::new(setup).expect("every board fits in 128 bits");
                 let of = |own| rules.threats(own) & !discs.filled;
                 Some([of(discs.own), of(discs.filled ^ discs.own)])
@@ -123,8 +123,8 @@ mod tests {
     #[test]
     fn planes_show_the_board_from_the_side_to_move() {
         let position = Position::from_moves(Setup::STANDARD, "112").unwrap();
-        let mut planes = vec![[0.0; View::Discs.planes()]; 42];
-        View::Discs.each(Setup::STANDARD, Discs::of(&position), |cell, plane, value| {
+        let mut planes = vec![[0.0; InputEncoding::Discs.planes()]; 42];
+        InputEncoding::Discs.each(Setup::STANDARD, Discs::of(&position), |cell, plane, value| {
             planes[cell][plane] = value;
         });
         // The second player moves: its disc is the upper one of the first column.
@@ -141,7 +141,7 @@ mod tests {
         // Three in a row of the first player, who moves, and three in a column of the second.
         let position = Position::from_moves(Setup::STANDARD, "213141").unwrap();
         let mut planes = [Vec::new(), Vec::new(), Vec::new()];
-        View::Threats.each(Setup::STANDARD, Discs::of(&position), |cell, plane, value| {
+        InputEncoding::Threats.each(Setup::STANDARD, Discs::of(&position), |cell, plane, value| {
             if plane >= 4 {
                 assert_eq!(value.to_bits(), 1.0_f32.to_bits());
                 planes[plane - 4].push(cell);

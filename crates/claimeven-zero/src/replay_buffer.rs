@@ -55,10 +55,10 @@ impl ReplayBuffer {
         parameters: &LearningParameters,
     ) {
         self.iterations.push_back((iteration, samples));
-        let grown = (parameters.window_share * total as f32) as usize;
-        let most = grown.max(parameters.window_start).min(parameters.window_most);
+        let grown = (parameters.buffer_share * total as f32) as usize;
+        let max = grown.max(parameters.min_buffer).min(parameters.max_buffer);
         while self.iterations.len() > 1
-            && self.len() - self.iterations.front().map_or(0, |(_, samples)| samples.len()) >= most
+            && self.len() - self.iterations.front().map_or(0, |(_, samples)| samples.len()) >= max
         {
             self.iterations.pop_front();
         }
@@ -200,9 +200,9 @@ mod tests {
     fn the_window_grows_with_the_run_and_forgets_the_oldest() {
         let mut replay = ReplayBuffer::new(Setup::STANDARD);
         let parameters = LearningParameters {
-            window_start: 20,
-            window_share: 0.5,
-            window_most: 60,
+            min_buffer: 20,
+            buffer_share: 0.5,
+            max_buffer: 60,
             ..Parameters::strongest(Setup::STANDARD).learning
         };
         let mut sizes = Vec::new();

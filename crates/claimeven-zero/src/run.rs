@@ -12,7 +12,7 @@ use claimeven_game::{Setup, mix_key};
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::exam::{Exam, Marks};
+use crate::exam::{Exam, ExamScore};
 use crate::files;
 use crate::gate::{MatchScore, play_match};
 use crate::gradient::Sample;
@@ -87,7 +87,7 @@ pub struct RunState {
     /// Samples taken from them.
     pub samples: u64,
     /// The oldest iteration whose samples are still learnt.
-    pub window_from: u64,
+    pub buffer_from: u64,
     /// Steps of the learner.
     pub steps: u64,
     /// Positions that networks have judged in self-play.
@@ -111,7 +111,7 @@ pub struct Metrics {
     /// Samples of this iteration's games.
     pub new_samples: usize,
     /// Samples in the window.
-    pub window: usize,
+    pub buffer: usize,
     /// Distinct positions in the window.
     pub pool: usize,
     /// Games won, drawn and lost by whoever moved first after the opening.
@@ -127,10 +127,10 @@ pub struct Metrics {
     /// The gate match, if there was one.
     pub gate: Option<MatchScore>,
     /// The exam, if there was one.
-    pub marks: Option<Marks>,
+    pub exam: Option<ExamScore>,
 }
 
-/// What a run tells those who watch.
+/// What a run tells its observer.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// The positions of the exam are being solved.
@@ -292,7 +292,7 @@ impl Run {
         let learning = self.parameters.learning;
         let steps = (learning.passes * new_samples as f32 / learning.batch as f32).round() as u64;
         self.replay.add(iteration, batch.samples, state.samples, &learning);
-        state.window_from = self.replay.oldest().unwrap_or(0);
+        state.buffer_from = self.replay.oldest().unwrap_or(0);
         let pool = self.replay.pool();
         let rate = self.rate(iteration);
         let mut random = Rng::with_seed(self.seed(iteration, 2));
@@ -318,12 +318,10 @@ impl Run {
         if has_won || iteration == 1 {
             state.best = iteration;
         }
-        let marks = self
-            .exam
-            .as_ref()
-            .filter(|_| iteration.is_multiple_of(self.parameters.exam.every.max(1)));
-        let marks =
-            marks.map(|exam| exam.marks(&inference, self.parameters.exam.simulations, threads));
+        let is_exam_due = iteration.is_multiple_of(self.parameters.exam.every.max(1));
+        let exam = self.exam.as_ref().filter(|_| is_exam_due);
+        let exam =
+            exam.map(|exam| exam.score(&inference, self.parameters.exam.simulations, threads));
 
         // 4. Everything is saved before the state says so.
         let seconds = start.elapsed().as_secs_f64();
@@ -334,7 +332,7 @@ impl Run {
             learning_seconds,
             test_seconds: seconds - self_play_seconds - learning_seconds,
             new_samples,
-            window: self.replay.len(),
+            buffer: self.replay.len(),
             pool: pool.len(),
             results: batch.results,
             moves_per_game: batch.moves as f64 / batch.games.max(1) as f64,
@@ -342,7 +340,7 @@ impl Run {
             policy_loss: losses.policy,
             value_loss: losses.value,
             gate,
-            marks,
+            exam,
         };
         if state.best == iteration {
             self.best = self.player.clone();
@@ -368,21 +366,21 @@ impl Run {
         let parameters = &self.parameters.self_play;
         let numbers = (iteration - 1) * parameters.games..iteration * parameters.games;
         let network = Inference::new(&self.player);
-        let (seed, watch, threads) =
+        let (seed, progress, threads) =
             (self.seed(0, 1), SelfPlayProgress::default(), self.resources.threads);
         let observing = thread::current();
         thread::scope(|scope| {
             let games = scope.spawn(|| {
-                let batch = play_games(&network, parameters, seed, numbers, threads, &watch);
+                let batch = play_games(&network, parameters, seed, numbers, threads, &progress);
                 observing.unpark();
                 batch
             });
             while !games.is_finished() {
                 thread::park_timeout(Duration::from_millis(200));
-                let games = watch.games.load(std::sync::atomic::Ordering::Relaxed);
+                let games = progress.games.load(std::sync::atomic::Ordering::Relaxed);
                 let event = Event::Playing { iteration, games, of: parameters.games };
                 if observer(event).is_break() {
-                    watch.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+                    progress.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
                 }
             }
             games.join().expect("no panic")
@@ -505,7 +503,7 @@ impl Run {
         };
         self.player = load(self.path("networks", iteration, ""))?;
         self.best = load(self.path("best", iteration, ""))?;
-        for iteration in self.state.window_from..=iteration {
+        for iteration in self.state.buffer_from..=iteration {
             let path = self.path("samples", iteration, "");
             let samples = load_samples(&path, self.setup)
                 .map_err(|error| RunError::Damaged(path, error.to_string()))?;
@@ -554,7 +552,7 @@ impl Run {
     /// tried again next time.
     fn clean_up(&self) {
         let now = self.state.iteration;
-        self.remove("samples", |iteration| iteration < self.state.window_from);
+        self.remove("samples", |iteration| iteration < self.state.buffer_from);
         self.remove("inherited", |iteration| iteration <= now);
         self.remove("learner", |iteration| iteration < now);
         self.remove("best", |iteration| iteration < now);

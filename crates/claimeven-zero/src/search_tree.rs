@@ -356,7 +356,7 @@ impl SearchTree {
         let mut proof = Proof::Loss(0);
         for node in moves {
             proof = match (proof, node.proof?) {
-                (Proof::Loss(most), Proof::Win(plies)) => Proof::Loss(most.max(plies + 1)),
+                (Proof::Loss(max), Proof::Win(plies)) => Proof::Loss(max.max(plies + 1)),
                 _ => Proof::Draw,
             };
         }

@@ -109,7 +109,7 @@ impl Zero {
         start: Instant,
     ) -> (Decision, SearchTree) {
         let asked = self.parameters.simulations;
-        let simulations = limits.simulations.map_or(asked, |most| most.clamp(1, asked));
+        let simulations = limits.simulations.map_or(asked, |max| max.clamp(1, asked));
         let mut tree = self.tree_at(position);
         let reused = u64::from(tree.root().visits);
         let is_up = |tree: &SearchTree| {

@@ -134,7 +134,7 @@ fn a_training_learns_and_says_so() {
     let first = &run.lines()[0];
     let last = &run.lines()[7];
     for name in ["policy_error", "value_error"] {
-        let mark = |line: &Value| line["marks"][name].as_f64().unwrap();
+        let mark = |line: &Value| line["exam"][name].as_f64().unwrap();
         assert!(mark(last) < 0.8 * mark(first), "{name} {first} {last}");
     }
     // What it has learnt can be played with, and measured over the iterations.
