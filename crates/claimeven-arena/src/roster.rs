@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use claimeven_game::Setup;
 use claimeven_search::{Agent, AgentError, Heuristic};
+use claimeven_zero::ModelStore;
 
 use crate::agents::{AGENTS, ALIASES};
 
@@ -97,6 +98,8 @@ pub struct AgentSpec {
     kind: &'static AgentKind,
     /// What was given, in the order of the kind's parameters.
     given: Vec<(&'static Parameter, String)>,
+    /// Where training runs are found by name.
+    models: ModelStore,
 }
 
 impl AgentSpec {
@@ -155,6 +158,13 @@ impl AgentSpec {
         texts.iter().map(|text| text.parse()).collect()
     }
 
+    /// The same player, whose model is looked up in a store.
+    #[must_use]
+    pub fn with_models(mut self, models: &ModelStore) -> AgentSpec {
+        self.models = models.clone();
+        self
+    }
+
     /// Makes the player, ready for a game of a setup. The seed is for players that have none of
     /// their own.
     pub fn build(&self, setup: Setup, seed: u64) -> Result<Box<dyn Agent>, AgentError> {
@@ -211,7 +221,7 @@ impl FromStr for AgentSpec {
         let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
         let kind = AGENTS.iter().find(|kind| kind.name == name);
         let kind = kind.ok_or_else(|| SpecError::Agent(name.to_owned()))?;
-        let mut spec = AgentSpec { kind, given: Vec::new() };
+        let mut spec = AgentSpec { kind, given: Vec::new(), models: ModelStore::default() };
         for parameter in split_parameters(parameters) {
             match (parameter.split_once('='), kind.own_parameter()) {
                 (Some((name, value)), _) => spec.give(name.trim(), &unquoted(value.trim())?)?,
@@ -352,6 +362,11 @@ pub(crate) struct Settings<'a> {
 }
 
 impl Settings<'_> {
+    /// Where models are found.
+    pub(crate) fn models(&self) -> &ModelStore {
+        &self.spec.models
+    }
+
     fn values(&self, name: &str) -> Values {
         self.spec.kind.parameter(name).expect("the kind has the parameter").values
     }

@@ -1,31 +1,24 @@
-//! The samples that are learnt: those of the last iterations.
+//! The replay buffer: the samples of the last iterations.
 
 use std::collections::{HashMap, VecDeque};
-use std::fmt;
-use std::io;
-use std::path::Path;
 
 use claimeven_game::Setup;
-use safetensors::tensor::TensorView;
-use safetensors::{Dtype, SafeTensors};
 
-use crate::evaluator::Wdl;
-use crate::files::{self, FileError};
-use crate::gradient::Sample;
 use crate::parameters::LearningParameters;
 use crate::planes::Discs;
+use crate::sample::Sample;
 
-/// A window over the samples of a run. It grows with the run, so that the first, bad games are
-/// soon forgotten and the later ones learnt thoroughly.
+/// A replay buffer over the last iterations of a run. It grows with the run, so that the first,
+/// weak games soon leave it and the later ones are learnt thoroughly.
 #[derive(Clone, Debug)]
 pub struct ReplayBuffer {
     setup: Setup,
-    /// The samples of each iteration in the window, with its number.
+    /// The number and the samples of each iteration in the buffer.
     iterations: VecDeque<(u64, Vec<Sample>)>,
 }
 
 impl ReplayBuffer {
-    /// An empty window.
+    /// An empty buffer.
     pub fn new(setup: Setup) -> ReplayBuffer {
         ReplayBuffer { setup, iterations: VecDeque::new() }
     }
@@ -40,13 +33,13 @@ impl ReplayBuffer {
         self.len() == 0
     }
 
-    /// The number of the oldest iteration in the window.
+    /// The number of the oldest iteration in the buffer.
     pub fn oldest(&self) -> Option<u64> {
         self.iterations.front().map(|(number, _)| *number)
     }
 
-    /// Adds the samples of an iteration and forgets the oldest ones beyond the window, which is
-    /// given the number of samples that the whole run has had.
+    /// Adds the samples of an iteration and removes the oldest iterations beyond the buffer's size,
+    /// which follows from `total`, the number of samples of the whole run so far.
     pub fn add(
         &mut self,
         iteration: u64,
@@ -64,7 +57,8 @@ impl ReplayBuffer {
         }
     }
 
-    /// Every position once, mirror images being the same one, with the mean of what is said of it.
+    /// Every distinct position once, with the mean of its targets. A position and its mirror image
+    /// are the same one.
     pub fn pool(&self) -> Vec<Sample> {
         let mut places: HashMap<Discs, usize> = HashMap::new();
         let mut pool: Vec<(Sample, f32)> = Vec::new();
@@ -79,7 +73,7 @@ impl ReplayBuffer {
                 match pool.get_mut(place) {
                     Some((mean, count)) => {
                         *count += 1.0;
-                        approach(mean, &sample, 1.0 / *count);
+                        lerp(mean, &sample, 1.0 / *count);
                     }
                     None => pool.push((sample, 1.0)),
                 }
@@ -89,84 +83,18 @@ impl ReplayBuffer {
     }
 }
 
-/// Moves what is said of a position towards another opinion.
-fn approach(mean: &mut Sample, other: &Sample, share: f32) {
+/// Moves a sample's targets towards those of another one.
+fn lerp(mean: &mut Sample, other: &Sample, share: f32) {
     for (chance, other) in mean.policy.iter_mut().zip(&other.policy) {
         *chance += share * (other - *chance);
     }
     mean.value = mean.value.lerp(other.value, share);
 }
 
-/// Writes samples to a file.
-pub(crate) fn save_samples(path: &Path, samples: &[Sample], setup: Setup) -> io::Result<()> {
-    let discs: Vec<u8> = samples
-        .iter()
-        .flat_map(|sample| [sample.discs.filled, sample.discs.own])
-        .flat_map(u128::to_le_bytes)
-        .collect();
-    let policy = samples.iter().flat_map(|sample| &sample.policy);
-    let policy: Vec<u8> = policy.flat_map(|chance| chance.to_le_bytes()).collect();
-    let value = samples.iter().flat_map(|sample| [sample.value.win, sample.value.draw]);
-    let value: Vec<u8> = value.flat_map(f32::to_le_bytes).collect();
-    let view = |dtype, width: usize, bytes| {
-        TensorView::new(dtype, vec![samples.len(), width], bytes).expect("the bytes fit the shape")
-    };
-    let bytes = safetensors::serialize(
-        [
-            ("discs", view(Dtype::U64, 4, &discs)),
-            ("policy", view(Dtype::F32, setup.cols().into(), &policy)),
-            ("value", view(Dtype::F32, 2, &value)),
-        ],
-        None,
-    );
-    files::write(path, &bytes.expect("names and shapes are sound"))
-}
-
-/// Reads samples from a file.
-pub(crate) fn load_samples(
-    path: &Path,
-    setup: Setup,
-) -> Result<Vec<Sample>, FileError<SamplesError>> {
-    files::read(path, |bytes| parse(bytes, setup).ok_or(SamplesError))
-}
-
-fn parse(bytes: &[u8], setup: Setup) -> Option<Vec<Sample>> {
-    let file = SafeTensors::deserialize(bytes).ok()?;
-    let tensor = |name, dtype, width: usize| {
-        let tensor = file.tensor(name).ok()?;
-        (tensor.dtype() == dtype && tensor.shape().get(1) == Some(&width)).then_some(tensor.data())
-    };
-    let cols = usize::from(setup.cols());
-    let (discs, _) = tensor("discs", Dtype::U64, 4)?.as_chunks::<16>();
-    let (policy, _) = tensor("policy", Dtype::F32, cols)?.as_chunks::<4>();
-    let (value, _) = tensor("value", Dtype::F32, 2)?.as_chunks::<4>();
-    let (discs, _) = discs.as_chunks::<2>();
-    let (value, _) = value.as_chunks::<2>();
-    let samples = discs.iter().zip(policy.chunks(cols)).zip(value);
-    let samples = samples.map(|((&[filled, own], policy), &[win, draw])| Sample {
-        discs: Discs { filled: u128::from_le_bytes(filled), own: u128::from_le_bytes(own) },
-        policy: policy.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect(),
-        value: Wdl { win: f32::from_le_bytes(win), draw: f32::from_le_bytes(draw) },
-    });
-    Some(samples.collect())
-}
-
-/// A file that does not hold samples of this game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SamplesError;
-
-impl fmt::Display for SamplesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a whole file of samples of this game")
-    }
-}
-
-impl std::error::Error for SamplesError {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Parameters;
+    use crate::{Parameters, Wdl};
     use claimeven_game::Position;
 
     fn sample(moves: &str, column: usize, value: Wdl) -> Sample {
@@ -197,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_grows_with_the_run_and_forgets_the_oldest() {
+    fn the_buffer_grows_with_the_run_and_forgets_the_oldest() {
         let mut replay = ReplayBuffer::new(Setup::STANDARD);
         let parameters = LearningParameters {
             min_buffer: 20,
@@ -213,18 +141,5 @@ mod tests {
         }
         assert_eq!(sizes, [10, 20, 20, 20, 30, 30, 40, 40, 50, 50, 60, 60, 60, 60]);
         assert_eq!(replay.oldest(), Some(9));
-    }
-
-    #[test]
-    fn samples_come_back_from_their_file() {
-        let folder = std::env::temp_dir().join(format!("claimeven-samples-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("samples");
-        let samples = vec![sample("1", 0, Wdl::WIN), sample("7253", 6, Wdl::DRAW)];
-        save_samples(&path, &samples, Setup::STANDARD).unwrap();
-        assert_eq!(load_samples(&path, Setup::STANDARD).unwrap(), samples);
-        std::fs::write(&path, b"something else").unwrap();
-        assert!(load_samples(&path, Setup::STANDARD).is_err());
-        std::fs::remove_dir_all(folder).unwrap();
     }
 }

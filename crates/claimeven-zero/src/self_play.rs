@@ -1,36 +1,43 @@
-//! Games of a network against itself, many at a time.
+//! Self-play: games of a network against itself, many at a time.
+//!
+//! Playout-cap randomisation (Wu, "Accelerating self-play learning in Go", 2019): only a share of
+//! the moves gets a full search, and only their positions are learnt; the others are searched with
+//! fewer simulations, so that more games reach their end. What differs here: fast searches also
+//! use Gumbel root selection with its noise, and positions that need no search at all are learnt
+//! less often.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use claimeven_game::{Column, Outcome, Player, Position, Setup, mix_key};
+use claimeven_search::random_game;
 use fastrand::Rng;
 
 use crate::cache::Cache;
 use crate::evaluator::{Evaluation, Evaluator, Wdl};
-use crate::gradient::Sample;
 use crate::gumbel::{SequentialHalving, improved_policy};
 use crate::inference::Inference;
 use crate::parameters::SelfPlayParameters;
 use crate::planes::Discs;
+use crate::sample::Sample;
 use crate::search_tree::{Gathered, SearchTree};
 
-/// What came of some games.
+/// The samples and statistics of a number of games.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SelfPlayBatch {
-    /// What is to be learnt, in the order of the games.
+    /// The samples, in the order of the games.
     pub samples: Vec<Sample>,
-    /// Games played.
+    /// The number of games.
     pub games: u64,
-    /// Games that the player with the first move after the opening has won, drawn and lost.
+    /// Wins, draws and losses of the player with the first move after the opening.
     pub results: [u64; 3],
-    /// Moves played after the openings.
+    /// Moves after the openings.
     pub moves: u64,
     /// Simulations.
     pub simulations: u64,
-    /// Positions that the network has judged.
+    /// Positions that the network has evaluated.
     pub evaluations: u64,
-    /// The first few games, for those who want to see some.
+    /// The first four games, to be shown to observers.
     pub shown: Vec<SelfPlayGame>,
 }
 
@@ -39,24 +46,24 @@ pub struct SelfPlayBatch {
 pub struct SelfPlayGame {
     /// All moves, as text.
     pub moves: String,
-    /// How many of them were made at random, to begin with.
+    /// How many of them are the random opening.
     pub opening: usize,
 }
 
-/// Games that are shown of each batch.
+/// Games of a batch that are kept to be shown.
 const SHOWN: usize = 4;
 
-/// How far the games are, for those who progress.
+/// Progress and cancellation of self-play, shared between threads.
 #[derive(Debug, Default)]
 pub struct SelfPlayProgress {
-    /// Games that have ended.
+    /// Finished games.
     pub games: AtomicU64,
-    /// Set this to end before all games have.
+    /// Set this to stop before all games are finished.
     pub cancel: AtomicBool,
 }
 
-/// Plays the games of the given numbers. Each depends on the network, the seed and its number
-/// alone, so nothing depends on the number of threads. `None` if it was cancelled.
+/// Plays the games with the given numbers; `None` if cancelled. A game depends on the network, the
+/// parameters, the seed and its number alone, so the number of threads makes no difference.
 pub fn play_games(
     network: &Inference,
     parameters: &SelfPlayParameters,
@@ -68,7 +75,7 @@ pub fn play_games(
     let next = AtomicU64::new(numbers.start);
     let work = || Worker::new(network, parameters, seed).play(&next, numbers.end, progress);
     let parts: Vec<Part> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
         workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
     });
     if progress.cancel.load(Ordering::Relaxed) {
@@ -151,7 +158,7 @@ impl<'a> Worker<'a> {
         let (mut positions, mut evaluations): (Vec<Position>, Vec<Evaluation>) =
             (Vec::new(), Vec::new());
         while !playing.is_empty() && !progress.cancel.load(Ordering::Relaxed) {
-            // 1. Gather a position from every game; games that end make room for new ones.
+            // 1. Gather a position from every game; finished games are replaced by new ones.
             positions.clear();
             let mut index = 0;
             while index < playing.len() {
@@ -166,13 +173,13 @@ impl<'a> Worker<'a> {
                     }
                 }
             }
-            // 2. Judge them all at once, and apply the evaluations.
+            // 2. Evaluate them in one batch.
             self.evaluator.evaluate(&positions, &mut evaluations);
             for (game, evaluation) in playing.iter_mut().zip(&evaluations) {
                 game.tree.apply(evaluation);
             }
         }
-        Part { games, evaluations: self.evaluator.asked() }
+        Part { games, evaluations: self.evaluator.misses() }
     }
 }
 
@@ -181,16 +188,16 @@ struct Play {
     number: u64,
     random: Rng,
     tree: SearchTree,
-    /// How the current search divides its simulations; `None` until its root has been judged.
+    /// Root selection of the current search; `None` until its root has been evaluated.
     halving: Option<SequentialHalving>,
     is_full: bool,
     /// Whether the position needs no search.
     is_obvious: bool,
-    /// Simulations that the current search still has.
+    /// The remaining simulations of the current search.
     left: u32,
     records: Vec<Record>,
     first: Player,
-    /// The moves so far, and how many of them are the opening.
+    /// The moves so far, of which the first `opening` are the opening.
     line: Vec<Column>,
     opening: usize,
     moves: u32,
@@ -198,7 +205,7 @@ struct Play {
     outcome: Option<Outcome>,
 }
 
-/// A position that is to be learnt, before the result is known.
+/// A position to be learnt, before the game's result is known.
 struct Record {
     discs: Discs,
     player: Player,
@@ -209,7 +216,7 @@ struct Record {
 enum RootValue {
     Proven(Wdl),
     Search(Wdl),
-    /// There was no search.
+    /// The position needed no search.
     Unknown,
 }
 
@@ -247,7 +254,7 @@ impl Play {
     }
 
     fn begin_search(&mut self, parameters: &SelfPlayParameters) {
-        self.tree.look();
+        self.tree.expand_root();
         self.is_obvious = self.tree.is_obvious();
         let share = if self.is_obvious { parameters.obvious_share } else { 1.0 };
         self.is_full = self.random.f32() < parameters.full_share * share;
@@ -256,7 +263,7 @@ impl Play {
         self.halving = None;
     }
 
-    /// Goes on to the next position that is to be judged; `None` once the game is over.
+    /// Plays on until a position needs an evaluation; `None` once the game is over.
     fn gather(&mut self, parameters: &SelfPlayParameters) -> Option<Position> {
         loop {
             let root = self.tree.root();
@@ -294,7 +301,7 @@ impl Play {
         halving.next(&self.tree)
     }
 
-    /// Ends a search: its position is recorded if it was a full one, and the move is played.
+    /// Ends a search: records its position if the search was a full one, and makes the move.
     fn play_move(&mut self, parameters: &SelfPlayParameters) {
         let (root, position) = (self.tree.root(), *self.tree.position());
         if self.is_full {
@@ -327,7 +334,7 @@ impl Play {
     }
 }
 
-/// The opening whose result is least clear to the evaluator.
+/// The opening whose expected score is nearest to a draw.
 fn most_balanced(
     mut openings: Vec<(Position, Vec<Column>)>,
     evaluator: &mut impl Evaluator,
@@ -343,29 +350,19 @@ fn most_balanced(
     openings.swap_remove(nearest.map_or(0, |(index, _)| index))
 }
 
-/// A position after so many random moves, in which the game goes on.
+/// A position after so many random moves in which the game is not over.
 pub(crate) fn random_position(setup: Setup, plies: u32, random: &mut Rng) -> Position {
     random_opening(setup, plies, random).0
 }
 
-/// The same with its moves.
-fn random_opening(setup: Setup, plies: u32, random: &mut Rng) -> (Position, Vec<Column>) {
-    let mut position = Position::new(setup);
-    let mut line = Vec::new();
-    while position.ply() < plies {
-        let legal: Vec<Column> = position.legal().collect();
-        let mut after = position;
-        let column = *random.choice(&legal).expect("the game goes on");
-        after.play(column).expect("a legal move");
-        line.push(column);
-        // A game that ends too soon begins again.
-        if after.outcome().is_some() {
-            after = Position::new(setup);
-            line.clear();
+/// A random opening and its moves. Where random games end sooner, as with connect 2, it is shorter.
+fn random_opening(setup: Setup, mut plies: u32, random: &mut Rng) -> (Position, Vec<Column>) {
+    loop {
+        if let Some(game) = random_game(setup, plies, 200, random) {
+            return (*game.position(), game.moves().to_vec());
         }
-        position = after;
+        plies -= 1;
     }
-    (position, line)
 }
 
 #[cfg(test)]

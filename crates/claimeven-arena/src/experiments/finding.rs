@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use claimeven_zero::Rate;
 use serde::Serialize;
 
+use crate::Rate;
 use crate::statistics::Interval;
 
 /// What came of an experiment, in words, tables and figures. All of it follows from the numbers.

@@ -6,4 +6,3 @@ mod folder;
 mod model;
 mod naive;
 mod run;
-mod strength;

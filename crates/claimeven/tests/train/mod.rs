@@ -176,20 +176,19 @@ fn a_run_that_is_there_is_not_touched_by_mistake() {
     };
     let folder = run.text();
     let (_, err, code) = program(&["--run", &folder, "--resume"]);
-    let missing = format!("claimeven: there is no training run in {folder}\n");
+    let missing = format!("claimeven: no training run in {folder}\n");
     assert_eq!((err, code), (missing.clone(), Some(2)));
     assert_eq!(program(&["--watch", &folder]).1, missing);
 
     let free = ["--keep-free", "999999999"];
     let (_, err, code) = text(&run.train(&[&["--iterations", "1"][..], &free].concat()));
-    assert!(err.contains(" MB are free on the disk, of 1000000000 MB") && code == Some(1), "{err}");
+    assert!(err.contains(" MB of 1000000000 MB needed") && code == Some(1), "{err}");
     assert!(run.train(&["--iterations", "1"]).status.success());
     let before = networks(&run.path());
 
     let (_, err, code) = program(&["--run", &folder, "--parameters", TINY]);
-    let exists = format!(
-        "claimeven: there is a training run in {folder} already; --resume goes on with it\n"
-    );
+    let exists =
+        format!("claimeven: {folder} already holds a training run; --resume goes on with it\n");
     assert_eq!((err, code), (exists, Some(2)));
     for (change, reason) in [
         (&["--set", "learning.rate=0.25"][..], "has learning.rate 0.005, not 0.25"),
