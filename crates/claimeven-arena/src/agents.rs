@@ -7,7 +7,7 @@ use claimeven_search::{
     MctsParameters, Minimax, Mtdf, Perfect, Random, TieBreak,
 };
 use claimeven_solver::{Options, embedded_books};
-use claimeven_zero::{Model, TreeParameters, Zero, ZeroParameters, embedded_network};
+use claimeven_zero::{TreeParameters, Zero, ZeroParameters, embedded_network};
 
 use crate::external::External;
 use crate::roster::{AgentKind, Built, Parameter, Settings, Values};
@@ -285,7 +285,7 @@ fn zero(settings: &Settings) -> Built {
         None => embedded_network(settings.setup).map_err(|error| unsuited(error.to_string()))?,
         Some(text) => {
             let failed = |error| format!("model '{text}' of zero: {error}");
-            let network = Model::new(text).load();
+            let network = settings.models().find(text).load();
             let network = network.map_err(|error| AgentError::Failed { reason: failed(error) })?;
             if network.setup() != settings.setup {
                 return Err(unsuited(format!("the network {text} is for {}", network.setup())));
@@ -374,8 +374,8 @@ mod tests {
         let error = |text: &str, setup| build(text, setup).err().unwrap().to_string();
         assert_eq!(
             error("zero", setup),
-            "zero cannot play 4x4, connect 3, standard: there is a network for 7x6, connect 4, \
-             standard; others are trained, and given as model=PATH"
+            "zero cannot play 4x4, connect 3, standard: no embedded network (available: 7x6, \
+             connect 4, standard); train one and use model=PATH"
         );
         assert_eq!(
             error(&format!("zero:model={small}"), Setup::STANDARD),
@@ -386,9 +386,9 @@ mod tests {
         );
         for (model, reason) in [
             (path("none"), "cannot read"),
-            (text, "not a whole network file"),
-            (path(""), "there is no training run in"),
-            (path("@7"), "there is no training run in"),
+            (text, "damaged network file"),
+            (path(""), "no training run in"),
+            (path("@7"), "no training run in"),
         ] {
             let error = error(&format!("zero:model={model}"), setup);
             assert!(error.starts_with(&format!("model '{model}' of zero: ")), "{error}");

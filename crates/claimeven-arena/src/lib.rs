@@ -14,6 +14,7 @@
 //! - [`Puzzle`] is a position with one way.
 //! - [`Picture`] is a position as PNG, [`game_gif`] a game as an animated GIF.
 //! - [`PairResults`], [`Sprt`] and [`ratings`] say what results mean.
+//! - [`evaluate`] measures any player against exact scores.
 //! - [`EXPERIMENTS`] are claims about players, each of which is put to the test in a [`Lab`].
 
 mod agents;
@@ -37,6 +38,7 @@ mod report;
 mod review;
 mod roster;
 mod statistics;
+mod strength;
 mod tournament;
 mod tree_drawing;
 mod ugi;
@@ -62,6 +64,7 @@ pub use report::{Length, PlayerReport, Report, Results, TournamentResults};
 pub use review::{Choice, Judgement, MoveReview, PlayerReview, Review, ReviewOptions};
 pub use roster::{AgentKind, AgentSpec, Parameter, Participant, SpecError, Values};
 pub use statistics::{Interval, PairResults, Sprt, SprtOutcome, elo_of_score, score_of_elo};
+pub use strength::{EvaluateError, LineError, Rate, Strength, TestSet, TestSetError, evaluate};
 pub use tournament::{Tournament, TournamentError};
 pub use tree_drawing::{Cut, NodeKind, TreeDrawing};
 pub use ugi::run_ugi;

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use claimeven_game::{Column, Game, Ruleset, Setup, SetupError};
+use claimeven_zero::ModelStore;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -94,7 +95,7 @@ impl Plan {
             line: error.span().map(|span| line_at(text, span.start)),
             message: one_line(error.message()),
         })?;
-        Plan::check(file, text)
+        Plan::check(file, text, &ModelStore::default())
     }
 
     /// Reads a plan from JSON: the same keys as in TOML, or a list of games.
@@ -103,6 +104,11 @@ impl Plan {
     /// name as `AI` and its parameters as `options`, and perhaps a `first_player`, 1 or 2. Whatever
     /// else there is, as in records of games played, is passed over. Games begin on the empty board.
     pub fn from_json(text: &str) -> Result<Plan, PlanError> {
+        Plan::from_json_with(text, &ModelStore::default())
+    }
+
+    /// Reads a plan from JSON, whose players find their models in a store.
+    pub fn from_json_with(text: &str, models: &ModelStore) -> Result<Plan, PlanError> {
         let wrong = |error: serde_json::Error| {
             let message = error.to_string();
             let end = message.rfind(" at line ").unwrap_or(message.len());
@@ -111,7 +117,7 @@ impl Plan {
         if text.trim_start().starts_with('[') {
             Plan::from_games(serde_json::from_str(text).map_err(wrong)?)
         } else {
-            Plan::check(serde_json::from_str(text).map_err(wrong)?, text)
+            Plan::check(serde_json::from_str(text).map_err(wrong)?, text, models)
         }
     }
 
@@ -120,7 +126,7 @@ impl Plan {
         self.fixtures.iter().map(|fixture| fixture.games).sum()
     }
 
-    fn check(file: PlanFile, text: &str) -> Result<Plan, PlanError> {
+    fn check(file: PlanFile, text: &str, models: &ModelStore) -> Result<Plan, PlanError> {
         let wrong =
             |value: &str, message: String| PlanError { line: line_of(text, value), message };
         let setup = file.setup.unwrap_or_default();
@@ -131,6 +137,7 @@ impl Plan {
                 let message = format!("there are two players '{name}'; give one of them a name");
                 return Err(wrong(&name, message));
             }
+            let agent = agent.with_models(models);
             agent.build(setup, 0).map_err(|error| wrong(&agent.to_string(), error.to_string()))?;
             players.push(Entrant { name, agent });
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use claimeven_game::Setup;
 use claimeven_search::{Agent, AgentError, Heuristic};
+use claimeven_zero::ModelStore;
 
 use crate::agents::{AGENTS, ALIASES};
 
@@ -102,6 +103,8 @@ pub struct AgentSpec {
     /// The given parameters in the order of the kind's.
     given: Vec<(&'static Parameter, String)>,
     custom: Option<Arc<Custom>>,
+    /// Where training runs are found by name.
+    models: ModelStore,
 }
 
 /// A player of the user's own.
@@ -158,7 +161,8 @@ impl AgentSpec {
             return Err(SpecError::NameTaken(name.to_owned()));
         }
         let custom = Custom { name: name.to_owned(), build: Box::new(build) };
-        Ok(AgentSpec { kind: &CUSTOM, given: Vec::new(), custom: Some(Arc::new(custom)) })
+        let models = ModelStore::default();
+        Ok(AgentSpec { kind: &CUSTOM, given: Vec::new(), custom: Some(Arc::new(custom)), models })
     }
 
     /// The given value of a parameter.
@@ -204,6 +208,13 @@ impl AgentSpec {
             }
         }
         texts.iter().map(|text| text.parse()).collect()
+    }
+
+    /// The same player, whose model is looked up in a store.
+    #[must_use]
+    pub fn with_models(mut self, models: &ModelStore) -> AgentSpec {
+        self.models = models.clone();
+        self
     }
 
     /// Builds the player for a game. The seed is used unless the text has one.
@@ -264,7 +275,8 @@ impl FromStr for AgentSpec {
         let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
         let kind = AGENTS.iter().find(|kind| kind.name == name);
         let kind = kind.ok_or_else(|| SpecError::Agent(name.to_owned()))?;
-        let mut spec = AgentSpec { kind, given: Vec::new(), custom: None };
+        let models = ModelStore::default();
+        let mut spec = AgentSpec { kind, given: Vec::new(), custom: None, models };
         for parameter in split_parameters(parameters) {
             match (parameter.split_once('='), kind.own_parameter()) {
                 (Some((name, value)), _) => spec.give(name.trim(), &unquoted(value.trim())?)?,
@@ -406,6 +418,11 @@ pub(crate) struct Settings<'a> {
 }
 
 impl Settings<'_> {
+    /// Where models are found.
+    pub(crate) fn models(&self) -> &ModelStore {
+        &self.spec.models
+    }
+
     fn values(&self, name: &str) -> Values {
         self.spec.kind.parameter(name).expect("the kind has the parameter").values
     }

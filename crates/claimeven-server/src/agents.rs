@@ -32,6 +32,7 @@ pub(crate) fn parse(text: &str, setup: Setup, config: &Config) -> Result<AgentSp
         }
     }
     let spec: AgentSpec = text.parse().map_err(|error| format!("{error}"))?;
+    let spec = spec.with_models(&config.models());
     spec.build(setup, 0).map_err(|error| error.to_string())?;
     Ok(spec)
 }

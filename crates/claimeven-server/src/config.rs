@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use claimeven_zero::ModelStore;
 use serde::{Deserialize, Serialize};
 
 /// Everything that can be chosen about a server. A limit of 0 is no limit.
@@ -146,6 +147,11 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Where players find the networks of training runs by name.
+    pub fn models(&self) -> ModelStore {
+        ModelStore::new(self.runs_folder())
+    }
+
     /// The folder of the training runs, if there is one.
     pub fn runs_folder(&self) -> Option<PathBuf> {
         if !self.runs.is_empty() {

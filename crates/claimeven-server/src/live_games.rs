@@ -526,7 +526,7 @@ impl LiveGames {
         let mut wait = Duration::from_millis(100);
         let decided = loop {
             let question = Question {
-                spec: spec.clone(),
+                spec: spec.clone().with_models(&self.config.models()),
                 seed: seeds[player],
                 position: *session.game.position(),
                 limits: Limits {

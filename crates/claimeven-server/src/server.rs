@@ -98,9 +98,6 @@ impl Server {
         let listener = TcpListener::bind(addr).await;
         let listener =
             listener.map_err(|error| ServerError::Address { addr, reason: error.to_string() })?;
-        if let Some(runs) = config.runs_folder() {
-            claimeven_zero::find_runs_in(&runs);
-        }
         let metrics = Metrics::new().map_err(|error| ServerError::Other(error.to_string()))?;
         let (config, metrics) = (Arc::new(config), Arc::new(metrics));
         let engine = Arc::new(Engine::new(

@@ -1,34 +1,37 @@
-//! How many positions one core judges and learns in a second, by the size of the network.
+//! Positions per second of one core in inference and training, by the size of the network.
 //!
 //!     cargo run --release -p claimeven-zero --example speed
 //!
-//! Time is the processor's, so that other work on the machine does not count.
+//! Time is processor time, so that other work on the machine does not count. With the argument
+//! `once`, every network evaluates 128 positions and learns one batch, for counting instructions:
+//!
+//!     valgrind --tool=callgrind target/release/examples/speed once
 
 use std::ops::ControlFlow;
 
 use claimeven_game::{Position, Setup};
 use claimeven_zero::{
-    Architecture, Chances, Discs, Evaluator, Inference, Learner, Network, Parameters, Sample,
+    Architecture, Discs, Evaluator, Inference, Learner, LearningJob, Network, Parameters, Sample,
+    Wdl,
 };
-use fastrand::Rng;
 
 fn main() {
-    println!("size      judged/s  learnt/s");
+    println!("size      positions/s  learnt/s");
     for (blocks, channels) in [(3, 32), (5, 32), (4, 48), (5, 64), (6, 64), (5, 128)] {
         let architecture = Architecture::new(Setup::STANDARD, blocks, channels);
         let network = Network::new(architecture, 1).expect("the sizes are fine");
         let size = format!("{blocks}x{channels}");
-        println!("{size:9} {:8.0}  {:8.0}", judged(&network), learnt(&network));
+        println!("{size:9} {:11.0}  {:8.0}", evaluated(&network), learnt(&network));
     }
 }
 
-fn judged(network: &Network) -> f64 {
+fn evaluated(network: &Network) -> f64 {
     let mut inference = Inference::new(network);
     let positions = vec![Position::new(Setup::STANDARD); 128];
-    let mut answers = Vec::new();
+    let mut evaluations = Vec::new();
     best_of(5, || {
-        inference.evaluate(&positions, &mut answers);
-        assert_eq!(answers.len(), positions.len());
+        inference.evaluate(&positions, &mut evaluations);
+        assert_eq!(evaluations.len(), positions.len());
         positions.len()
     })
 }
@@ -36,18 +39,22 @@ fn judged(network: &Network) -> f64 {
 fn learnt(network: &Network) -> f64 {
     let position = Position::new(Setup::STANDARD);
     let policy = vec![1.0 / 7.0; 7];
-    let pool = [Sample { discs: Discs::of(&position), policy, value: Chances::DRAW }];
+    let pool = [Sample { discs: Discs::of(&position), policy, value: Wdl::DRAW }];
     let parameters = Parameters::strongest(Setup::STANDARD).learning;
     let mut learner = Learner::new(network.clone());
     best_of(2, || {
-        let go_on = |_| ControlFlow::Continue(());
-        learner.learn(&pool, 1, 1e-3, &parameters, 1, &mut Rng::with_seed(1), go_on);
+        let (pool, parameters) = (&pool[..], &parameters);
+        let job = LearningJob { pool, steps: 1, rate: 1e-3, parameters, threads: 1, seed: 1 };
+        learner.learn(&job, |_| ControlFlow::Continue(())).expect("the sample is fine");
         parameters.batch
     })
 }
 
 /// The greatest rate of a few measurements of at least half a second each.
 fn best_of(measurements: u32, mut work: impl FnMut() -> usize) -> f64 {
+    if std::env::args().nth(1).as_deref() == Some("once") {
+        return work() as f64;
+    }
     let mut measure = || {
         let (start, mut count) = (processor_seconds(), 0);
         loop {

@@ -1,30 +1,31 @@
-//! The shape of a network.
+//! The architecture of a network: a residual tower with a policy head and a value head.
 
 use std::fmt;
 
 use claimeven_game::{Ruleset, Setup};
 use serde::{Deserialize, Serialize};
 
-use crate::planes::View;
+use crate::planes::InputEncoding;
 
-/// The game a network is for and the sizes of its parts.
+/// The game a network is for and the sizes of its layers.
 ///
-/// A 3x3 convolution leads from the input planes into a tower of residual blocks, and from there
-/// two heads of a 1x1 convolution and dense layers to the policy and the value.
+/// A 3x3 convolution (the stem) is followed by a tower of residual blocks. A 1x1 convolution and
+/// dense layers lead from there to the policy, and others to the value. Every convolution is
+/// followed by batch normalisation and ReLU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Architecture {
-    /// The board's columns.
+    /// Columns of the board.
     pub cols: u8,
-    /// The board's rows.
+    /// Rows of the board.
     pub rows: u8,
-    /// How many cells make a line.
+    /// The number of discs to connect.
     pub connect: u8,
-    /// Whether the game is the one of most lines.
+    /// Whether the ruleset is `lines`, in which most rows of connected discs win.
     pub lines: bool,
-    /// What the network is shown.
-    #[serde(default)]
-    pub view: View,
+    /// The input planes. Networks saved under the field's former name still load.
+    #[serde(default, alias = "view")]
+    pub encoding: InputEncoding,
     /// Residual blocks, each of two 3x3 convolutions.
     pub blocks: usize,
     /// Channels of the tower.
@@ -35,22 +36,22 @@ pub struct Architecture {
     pub value_channels: usize,
     /// Width of the value head's hidden layer.
     pub value_hidden: usize,
-    /// What the value head says.
+    /// The output of the value head.
     pub value: ValueHead,
 }
 
-/// What a value head says.
+/// The output of a value head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ValueHead {
-    /// The chances of a win, a draw and a loss.
+    /// Win, draw and loss probabilities.
     Wdl,
     /// One number from -1 to 1, by the hyperbolic tangent.
     Tanh,
 }
 
 impl ValueHead {
-    /// How many numbers the last layer has.
+    /// The width of the last layer.
     pub const fn outputs(self) -> usize {
         match self {
             ValueHead::Wdl => 3,
@@ -60,14 +61,14 @@ impl ValueHead {
 }
 
 impl Architecture {
-    /// A network with the usual heads.
+    /// A network with the default heads and input encoding.
     pub fn new(setup: Setup, blocks: usize, channels: usize) -> Architecture {
         Architecture {
             cols: setup.cols(),
             rows: setup.rows(),
             connect: setup.connect(),
             lines: setup.ruleset() == Ruleset::Lines,
-            view: View::Threats,
+            encoding: InputEncoding::Threats,
             blocks,
             channels,
             policy_channels: 16,
@@ -84,12 +85,12 @@ impl Architecture {
             value_channels: 3,
             value_hidden: 32,
             value: ValueHead::Tanh,
-            view: View::Discs,
+            encoding: InputEncoding::Discs,
             ..Architecture::new(Setup::STANDARD, 19, 128)
         }
     }
 
-    /// The game it is for, if the numbers are ones that a network can have.
+    /// Checks all sizes and returns the game.
     pub fn setup(&self) -> Result<Setup, ArchitectureError> {
         let ruleset = if self.lines { Ruleset::Lines } else { Ruleset::Standard };
         let sizes = [
@@ -99,9 +100,9 @@ impl Architecture {
             ("value_channels", self.value_channels, 1, 1024),
             ("value_hidden", self.value_hidden, 1, 4096),
         ];
-        for (name, value, least, most) in sizes {
-            if !(least..=most).contains(&value) {
-                return Err(ArchitectureError::Size { name, value, least, most });
+        for (name, value, min, max) in sizes {
+            if !(min..=max).contains(&value) {
+                return Err(ArchitectureError::Size { name, value, min, max });
             }
         }
         Setup::new(self.cols, self.rows, self.connect, ruleset).map_err(ArchitectureError::Setup)
@@ -112,12 +113,12 @@ impl Architecture {
         usize::from(self.cols) * usize::from(self.rows)
     }
 
-    /// All tensors of such a network, in their order.
+    /// All tensors of such a network, in the order of [`Network::tensors`](crate::Network::tensors).
     pub fn tensors(&self) -> Vec<TensorShape> {
         let Architecture { channels, policy_channels, value_channels, value_hidden, .. } = *self;
         let cells = self.cells();
         let mut list = Vec::new();
-        conv(&mut list, "stem", channels, self.view.planes(), 3);
+        conv(&mut list, "stem", channels, self.encoding.planes(), 3);
         for block in 0..self.blocks {
             conv(&mut list, &format!("block{block}.first"), channels, channels, 3);
             conv(&mut list, &format!("block{block}.second"), channels, channels, 3);
@@ -131,6 +132,67 @@ impl Architecture {
     }
 }
 
+/// The indices of a convolution's tensors in [`Architecture::tensors`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConvTensors {
+    pub(crate) weights: usize,
+    pub(crate) gain: usize,
+    pub(crate) bias: usize,
+    pub(crate) mean: usize,
+    pub(crate) variance: usize,
+}
+
+/// The indices of a dense layer's tensors in [`Architecture::tensors`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DenseTensors {
+    pub(crate) weights: usize,
+    pub(crate) bias: usize,
+}
+
+/// The layers of a network with the indices of their tensors, looked up by name.
+#[derive(Clone, Debug)]
+pub(crate) struct Layers {
+    pub(crate) stem: ConvTensors,
+    pub(crate) blocks: Vec<[ConvTensors; 2]>,
+    pub(crate) policy: ConvTensors,
+    pub(crate) policy_columns: DenseTensors,
+    pub(crate) value: ConvTensors,
+    pub(crate) value_hidden: DenseTensors,
+    pub(crate) value_result: DenseTensors,
+}
+
+impl Layers {
+    pub(crate) fn new(architecture: &Architecture) -> Layers {
+        let shapes = architecture.tensors();
+        let index = |layer: &str, part: &str| {
+            let name = format!("{layer}.{part}");
+            let found = shapes.iter().position(|tensor| tensor.name == name);
+            found.expect("the layers are those of the architecture")
+        };
+        let conv = |layer: &str| ConvTensors {
+            weights: index(layer, "conv"),
+            gain: index(layer, "gain"),
+            bias: index(layer, "bias"),
+            mean: index(layer, "mean"),
+            variance: index(layer, "variance"),
+        };
+        let dense = |layer: &str| DenseTensors {
+            weights: index(layer, "weight"),
+            bias: index(layer, "bias"),
+        };
+        let block = |block| ["first", "second"].map(|part| conv(&format!("block{block}.{part}")));
+        Layers {
+            stem: conv("stem"),
+            blocks: (0..architecture.blocks).map(block).collect(),
+            policy: conv("policy"),
+            policy_columns: dense("policy.columns"),
+            value: conv("value"),
+            value_hidden: dense("value.hidden"),
+            value_result: dense("value.result"),
+        }
+    }
+}
+
 impl fmt::Display for Architecture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}x{} for {}x{}", self.blocks, self.channels, self.cols, self.rows)
@@ -140,38 +202,38 @@ impl fmt::Display for Architecture {
 /// One tensor of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorShape {
-    /// Its name, which is unique.
+    /// The unique name.
     pub name: String,
-    /// Its sizes, outputs before inputs.
+    /// The sizes, outputs before inputs.
     pub shape: Vec<usize>,
-    /// What it is.
+    /// What kind of numbers it holds.
     pub role: Role,
 }
 
 impl TensorShape {
-    /// How many numbers it has.
+    /// The number of its numbers.
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Whether it has none, which no tensor does.
+    /// Whether it is empty, which no tensor of a network is.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// What a tensor is to its network.
+/// The role of a tensor in its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The weights of a convolution or dense layer.
     Weight,
-    /// What a normalised channel is multiplied by.
+    /// The factor of each channel after batch normalisation.
     Gain,
-    /// What is added to a channel.
+    /// The summand of each channel.
     Bias,
-    /// The mean of a channel before it is normalised, observed in training.
+    /// The running mean of each channel before batch normalisation.
     Mean,
-    /// The variance of a channel before it is normalised, observed in training.
+    /// The running variance of each channel before batch normalisation.
     Variance,
 }
 
@@ -197,33 +259,41 @@ fn dense(list: &mut Vec<TensorShape>, name: &str, outputs: usize, inputs: usize)
     list.extend([weight, bias]);
 }
 
-/// Why there is no network of a shape.
+/// What is wrong with an architecture.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ArchitectureError {
     /// A size is out of range.
     Size {
-        /// Which one.
+        /// The size.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         value: usize,
-        /// The least it can be.
-        least: usize,
-        /// The most it can be.
-        most: usize,
+        /// The minimum.
+        min: usize,
+        /// The maximum.
+        max: usize,
     },
-    /// The game cannot be played.
+    /// The board or the connect length is bad.
     Setup(claimeven_game::SetupError),
 }
 
 impl fmt::Display for ArchitectureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ArchitectureError::Size { name, value, least, most } => {
-                write!(f, "a network's {name} are {least} to {most}, not {value}")
+            ArchitectureError::Size { name, value, min, max } => {
+                write!(f, "architecture.{name} must be from {min} to {max}, not {value}")
             }
             ArchitectureError::Setup(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for ArchitectureError {}
+impl std::error::Error for ArchitectureError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ArchitectureError::Setup(error) => Some(error),
+            ArchitectureError::Size { .. } => None,
+        }
+    }
+}

@@ -1,62 +1,63 @@
-//! Answers that have been given before.
+//! A cache of evaluations.
 
 use claimeven_game::{Position, mix_key};
 
-use crate::evaluator::{Answer, Evaluator};
+use crate::evaluator::{Evaluation, Evaluator};
 
-/// Remembers what an evaluator has said, and asks it only what is new.
+/// Caches the evaluations of another evaluator.
 ///
-/// Of a position and its mirror image only one is ever asked about, always the same, so both get
-/// the same answer.
+/// A position and its mirror image share an entry: only the one with the smaller key is evaluated,
+/// and the other's policy is the mirror image.
 #[derive(Clone, Debug)]
 pub struct Cache<E> {
     evaluator: E,
-    /// A power of two of them, each with the key of its position; the newest answer stays.
-    entries: Vec<(u128, Answer)>,
-    /// The memory of one call, used again by the next.
+    /// A direct-mapped table: a power of two of entries, each with the key of its position. The
+    /// newest evaluation replaces the older one.
+    entries: Vec<(u128, Evaluation)>,
+    /// Buffers that are reused from call to call.
     unknown: Vec<Position>,
     places: Vec<usize>,
-    fresh: Vec<Answer>,
+    fresh: Vec<Evaluation>,
     hits: u64,
-    questions: u64,
+    requests: u64,
 }
 
 impl<E: Evaluator> Cache<E> {
-    /// An empty cache for about so many answers.
-    pub fn new(evaluator: E, answers: usize) -> Cache<E> {
-        let entries = vec![(u128::MAX, Answer::default()); answers.next_power_of_two()];
+    /// An empty cache for so many evaluations, rounded up to a power of two.
+    pub fn new(evaluator: E, evaluations: usize) -> Cache<E> {
+        let entries = vec![(u128::MAX, Evaluation::default()); evaluations.next_power_of_two()];
         let (unknown, places, fresh) = (Vec::new(), Vec::new(), Vec::new());
-        Cache { evaluator, entries, unknown, places, fresh, hits: 0, questions: 0 }
+        Cache { evaluator, entries, unknown, places, fresh, hits: 0, requests: 0 }
     }
 
-    /// The evaluator itself, to be asked past the cache.
+    /// The evaluator behind the cache.
     pub fn evaluator_mut(&mut self) -> &mut E {
         &mut self.evaluator
     }
 
-    /// The share of questions that had been answered before.
+    /// The share of requests that were answered from the cache.
     pub fn hit_rate(&self) -> f64 {
-        self.hits as f64 / self.questions.max(1) as f64
+        self.hits as f64 / self.requests.max(1) as f64
     }
 
-    /// How many questions the evaluator had to answer.
-    pub fn asked(&self) -> u64 {
-        self.questions - self.hits
+    /// The number of requests that were not, and went to the evaluator.
+    pub fn misses(&self) -> u64 {
+        self.requests - self.hits
     }
 }
 
 impl<E: Evaluator> Evaluator for Cache<E> {
-    fn evaluate(&mut self, positions: &[Position], answers: &mut Vec<Answer>) {
-        answers.resize_with(positions.len(), Answer::default);
+    fn evaluate(&mut self, positions: &[Position], evaluations: &mut Vec<Evaluation>) {
+        evaluations.resize_with(positions.len(), Evaluation::default);
         self.unknown.clear();
         self.places.clear();
-        for (place, (position, answer)) in positions.iter().zip(&mut *answers).enumerate() {
+        for (place, (position, evaluation)) in positions.iter().zip(&mut *evaluations).enumerate() {
             let canonical = canonical(position);
             let key = canonical.key();
             match &self.entries[index(key, self.entries.len())] {
                 (known, remembered) if *known == key => {
-                    answer.clone_from(remembered);
-                    turn(position, &canonical, answer);
+                    evaluation.clone_from(remembered);
+                    mirror_back(position, &canonical, evaluation);
                 }
                 _ => {
                     self.unknown.push(canonical);
@@ -64,7 +65,7 @@ impl<E: Evaluator> Evaluator for Cache<E> {
                 }
             }
         }
-        self.questions += positions.len() as u64;
+        self.requests += positions.len() as u64;
         self.hits += (positions.len() - self.unknown.len()) as u64;
 
         self.evaluator.evaluate(&self.unknown, &mut self.fresh);
@@ -74,22 +75,22 @@ impl<E: Evaluator> Evaluator for Cache<E> {
             let (known, remembered) = &mut self.entries[index];
             *known = key;
             remembered.clone_from(fresh);
-            answers[place].clone_from(fresh);
-            turn(&positions[place], canonical, &mut answers[place]);
+            evaluations[place].clone_from(fresh);
+            mirror_back(&positions[place], canonical, &mut evaluations[place]);
         }
     }
 }
 
-/// The one of a position and its mirror image that is asked about.
+/// The one of a position and its mirror image that is evaluated.
 fn canonical(position: &Position) -> Position {
     let mirror = position.mirror();
     if mirror.key() < position.key() { mirror } else { *position }
 }
 
-/// Turns an answer about the canonical position into one about the position itself.
-fn turn(position: &Position, canonical: &Position, answer: &mut Answer) {
+/// Turns the evaluation of the canonical position into that of the position itself.
+fn mirror_back(position: &Position, canonical: &Position, evaluation: &mut Evaluation) {
     if position != canonical {
-        answer.policy.reverse();
+        evaluation.policy.reverse();
     }
 }
 
@@ -104,7 +105,7 @@ mod tests {
     use claimeven_game::Setup;
 
     #[test]
-    fn a_cache_answers_as_its_evaluator_and_mirror_images_alike() {
+    fn a_cache_evaluates_as_its_evaluator_and_mirror_images_alike() {
         let network = Network::new(Architecture::new(Setup::STANDARD, 1, 8), 1).unwrap();
         let mut cache = Cache::new(Inference::new(&network), 64);
         let positions = ["1", "7", "44", "123", "765", ""]
@@ -113,7 +114,7 @@ mod tests {
         cache.evaluate(&positions, &mut first);
         cache.evaluate(&positions, &mut second);
         assert_eq!(first, second);
-        assert_eq!(cache.asked(), 6);
+        assert_eq!(cache.misses(), 6);
         for (one, other) in [(0, 1), (3, 4)] {
             let mut mirrored = first[one].clone();
             mirrored.policy.reverse();

@@ -1,89 +1,103 @@
-//! What a search asks and who answers.
+//! Evaluators: policy and value for batches of positions.
 
 use claimeven_game::{Column, Position};
 
-/// Judges positions, many at a time.
+/// Evaluates batches of positions.
 ///
-/// The search collects positions and asks about all of them at once; it never knows whether a
-/// network answers, a cache or something made up for a test.
+/// The search collects positions and evaluates all of them in one call. It does not know whether
+/// a network, a cache or a test double is behind this trait.
 pub trait Evaluator {
-    /// Judges positions of unfinished games, one answer for each in the same order. What
-    /// `answers` had before is forgotten; its memory is used again.
-    fn evaluate(&mut self, positions: &[Position], answers: &mut Vec<Answer>);
+    /// Evaluates positions of unfinished games, in their order. The previous content of
+    /// `evaluations` is overwritten; its memory is reused.
+    fn evaluate(&mut self, positions: &[Position], evaluations: &mut Vec<Evaluation>);
 }
 
-/// What is thought of a position.
+/// Policy and value of a position, for its side to move.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
-    /// The chance of each column to be the one to play, from the left; 0 where nobody can play.
+pub struct Evaluation {
+    /// The probability of each column, from the left; 0 for full columns.
     pub policy: Vec<f32>,
-    /// How the game will end for the side to move.
-    pub value: Chances,
+    /// The predicted result.
+    pub value: Wdl,
 }
 
-impl Answer {
-    /// The column with the greatest chance, by index.
+impl Evaluation {
+    /// The index of the most probable column.
+    #[must_use]
     pub fn best_column(&self) -> usize {
-        let chances = self.policy.iter().enumerate();
-        chances.max_by(|a, b| a.1.total_cmp(b.1)).expect("a board has columns").0
+        let policy = self.policy.iter().enumerate();
+        policy.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(column, _)| column)
     }
 }
 
-/// The chances of a win and a draw; the rest is the chance of a loss.
+/// Win, draw and loss probabilities. The loss probability is what the other two leave.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Chances {
-    /// The chance of a win.
+#[allow(missing_docs, reason = "the names say it all")]
+pub struct Wdl {
     pub win: f32,
-    /// The chance of a draw.
     pub draw: f32,
 }
 
-impl Chances {
-    /// A sure win.
-    pub const WIN: Chances = Chances { win: 1.0, draw: 0.0 };
-    /// A sure draw.
-    pub const DRAW: Chances = Chances { win: 0.0, draw: 1.0 };
-    /// A sure loss.
-    pub const LOSS: Chances = Chances { win: 0.0, draw: 0.0 };
+impl Wdl {
+    /// A certain win.
+    pub const WIN: Wdl = Wdl { win: 1.0, draw: 0.0 };
+    /// A certain draw.
+    pub const DRAW: Wdl = Wdl { win: 0.0, draw: 1.0 };
+    /// A certain loss.
+    pub const LOSS: Wdl = Wdl { win: 0.0, draw: 0.0 };
 
-    /// The chance of a loss.
+    /// The loss probability.
+    #[must_use]
     pub fn loss(self) -> f32 {
         1.0 - self.win - self.draw
     }
 
-    /// The expected result: 1 for a win, 0.5 for a draw, 0 for a loss.
+    /// The expected score: 1 for a win, 0.5 for a draw, 0 for a loss.
+    #[must_use]
     pub fn expected(self) -> f32 {
         self.win + 0.5 * self.draw
     }
 
-    /// The same as the other side sees it.
-    pub fn reversed(self) -> Chances {
-        Chances { win: self.loss(), ..self }
+    /// The same probabilities from the opponent's point of encoding.
+    #[must_use]
+    pub fn reversed(self) -> Wdl {
+        Wdl { win: self.loss(), ..self }
     }
 
-    /// So much of this and the rest of the other.
-    pub fn mixed(self, share: f32, other: Chances) -> Chances {
-        Chances {
-            win: share * self.win + (1.0 - share) * other.win,
-            draw: share * self.draw + (1.0 - share) * other.draw,
+    /// Linear interpolation: `self` for `t` = 0, `other` for `t` = 1.
+    #[must_use]
+    pub fn lerp(self, other: Wdl, t: f32) -> Wdl {
+        Wdl {
+            win: t * other.win + (1.0 - t) * self.win,
+            draw: t * other.draw + (1.0 - t) * self.draw,
         }
     }
 }
 
-/// Knows nothing: every legal column has the same chance, and so has every result.
+/// Gives every legal column the same probability and every position the same value.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_zero::{Evaluator, UniformEvaluator};
+///
+/// let mut evaluations = Vec::new();
+/// UniformEvaluator.evaluate(&[Position::new(Setup::STANDARD)], &mut evaluations);
+/// assert_eq!(evaluations[0].policy, [1.0 / 7.0; 7]);
+/// assert_eq!(evaluations[0].value.expected(), 0.5);
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Ignorant;
+pub struct UniformEvaluator;
 
-impl Evaluator for Ignorant {
-    fn evaluate(&mut self, positions: &[Position], answers: &mut Vec<Answer>) {
-        answers.clear();
-        answers.extend(positions.iter().map(|position| {
+impl Evaluator for UniformEvaluator {
+    fn evaluate(&mut self, positions: &[Position], evaluations: &mut Vec<Evaluation>) {
+        evaluations.clear();
+        evaluations.extend(positions.iter().map(|position| {
             let mut policy = vec![0.0; position.setup().cols().into()];
             let legal: Vec<Column> = position.legal().collect();
             for column in &legal {
                 policy[column.index()] = 1.0 / legal.len() as f32;
             }
-            Answer { policy, value: Chances { win: 0.375, draw: 0.25 } }
+            Evaluation { policy, value: Wdl { win: 0.375, draw: 0.25 } }
         }));
     }
 }

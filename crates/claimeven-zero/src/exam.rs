@@ -1,16 +1,19 @@
-//! A fixed sample of positions with exact results, by which a run measures its networks.
+//! The exam: a fixed sample of positions with exact results, on which a run measures its networks.
 //!
-//! What is learnt never depends on it.
+//! Nothing of it is ever learnt.
 
+use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use claimeven_game::{Column, Game, Position, Setup};
-use claimeven_solver::{Options, Solver, Unsolvable, embedded_books};
+use claimeven_game::{Column, Position, Setup};
+use claimeven_search::random_game;
+use claimeven_solver::{Limits, Options, Solver, Unsolvable, embedded_books};
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +32,7 @@ pub struct Exam {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Question {
     moves: String,
     /// For each column 1 if playing there wins, 0 if it draws and -1 if it loses.
@@ -36,20 +40,33 @@ struct Question {
 }
 
 impl Question {
-    /// What the best move leads to.
+    /// The result of the best move.
     fn result(&self) -> i32 {
-        *self.results.iter().flatten().max().expect("the game goes on")
+        self.results.iter().flatten().copied().max().unwrap_or(0)
     }
 
     /// Whether a move gives away a win or a draw.
     fn is_error(&self, column: usize) -> bool {
-        self.results[column] < Some(self.result())
+        self.results.get(column).copied().flatten() < Some(self.result())
+    }
+
+    /// The position, if its game goes on and there is a result for each legal move.
+    fn position(&self, setup: Setup) -> Option<Position> {
+        let position = Position::from_moves(setup, &self.moves).ok()?;
+        let mut results = Column::all(setup).zip(&self.results);
+        let is_whole = self.results.len() == usize::from(setup.cols())
+            && results.all(|(column, result)| {
+                let mut after = position;
+                after.play(column).is_ok() == result.is_some()
+                    && result.is_none_or(|result| (-1..=1).contains(&result))
+            });
+        (position.outcome().is_none() && is_whole).then_some(position)
     }
 }
 
-/// How a network did.
+/// A network's results in an exam.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Marks {
+pub struct ExamScore {
     /// The share of positions in which the bare policy gives away a win or a draw.
     pub policy_error: f32,
     /// The same with a search.
@@ -59,25 +76,33 @@ pub struct Marks {
 }
 
 impl Exam {
-    /// Draws positions by random play and solves them. `progress` is told how many are solved, once
-    /// before the first and then now and again; `None` if it breaks off.
+    /// Draws positions by random play and solves them. `progress` is given the number of solved
+    /// positions, at least fifty times a second; `None` if it breaks off.
     pub fn new(
         setup: Setup,
         parameters: &ExamParameters,
         seed: u64,
         threads: usize,
         mut progress: impl FnMut(usize) -> ControlFlow<()>,
-    ) -> Result<Option<Exam>, Unsolvable> {
-        Solver::check(setup)?;
+    ) -> Result<Option<Exam>, ExamError> {
+        Solver::check(setup).map_err(ExamError::Unsolvable)?;
+        let plies = parameters.min_plies..=parameters.max_plies;
+        if plies.is_empty() {
+            return Err(ExamError::NoPlies { min: *plies.start(), max: *plies.end() });
+        }
         let mut random = Rng::with_seed(seed);
-        let games: Vec<Game> = (0..parameters.positions)
-            .map(|_| {
-                let plies = random.u32(parameters.least_plies..=parameters.most_plies);
-                random_game(setup, plies, &mut random)
-            })
-            .collect();
+        let mut games = Vec::new();
+        for index in 0..parameters.positions {
+            if index % 16 == 0 && progress(0).is_break() {
+                return Ok(None);
+            }
+            let plies = random.u32(plies.clone());
+            let game = random_game(setup, plies, MAX_ATTEMPTS, &mut random);
+            games.push(game.ok_or(ExamError::OutOfReach { setup, plies })?);
+        }
         let (next, count) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let cancel = AtomicBool::new(false);
+        let cancel = Arc::new(AtomicBool::new(false));
+        let limits = Limits::default().with_cancel(Arc::clone(&cancel));
         let work = || {
             let books = embedded_books();
             let mut solver = Solver::new(Options::default().with_books(books));
@@ -86,41 +111,44 @@ impl Exam {
                 && let Some(game) = games.get(index)
                 && !cancel.load(Ordering::Relaxed)
             {
-                let results = results(&mut solver, game.position())?;
+                let Some(results) = results(&mut solver, game.position(), &limits)? else { break };
                 done.push((index, Question { moves: game.move_text(), results }));
                 count.fetch_add(1, Ordering::Relaxed);
             }
             Ok(done)
         };
-        if progress(0).is_break() {
-            return Ok(None);
-        }
         let parts: Vec<_> = thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
             while !workers.iter().all(ScopedJoinHandle::is_finished) {
                 let solved = count.load(Ordering::Relaxed);
-                if solved > 0 && progress(solved).is_break() {
+                if progress(solved).is_break() {
                     cancel.store(true, Ordering::Relaxed);
                 }
                 thread::sleep(Duration::from_millis(20));
             }
             workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
         });
-        if cancel.into_inner() {
+        if cancel.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let mut questions = Vec::new();
         for part in parts {
-            questions.extend(part?);
+            questions.extend(part.map_err(ExamError::Unsolvable)?);
         }
         questions.sort_by_key(|(index, _)| *index);
         let questions = questions.into_iter().map(|(_, question)| question).collect();
         Ok(Some(Exam { questions }))
     }
 
-    /// Reads an exam from a file.
-    pub fn load(path: &Path) -> Result<Exam, FileError<serde_json::Error>> {
-        files::read(path, |bytes| serde_json::from_slice(bytes))
+    /// Reads the exam of a setup from a file.
+    pub fn load(path: &Path, setup: Setup) -> Result<Exam, FileError<ExamFileError>> {
+        files::read(path, |bytes| {
+            let exam: Exam = serde_json::from_slice(bytes).map_err(ExamFileError::Json)?;
+            match exam.questions.iter().position(|question| question.position(setup).is_none()) {
+                Some(index) => Err(ExamFileError::Question(index)),
+                None => Ok(exam),
+            }
+        })
     }
 
     /// Writes the exam to a file.
@@ -138,70 +166,142 @@ impl Exam {
         self.questions.is_empty()
     }
 
-    /// Examines a network.
-    pub fn marks(&self, network: &Inference, simulations: u32, threads: usize) -> Marks {
+    /// Measures a network for the exam's setup.
+    #[must_use]
+    pub fn score(&self, network: &Inference, simulations: u32, threads: usize) -> ExamScore {
         let setup = network.architecture().setup().expect("a network's setup is sound");
-        let share = self.questions.len().div_ceil(threads).max(1);
+        let share = self.questions.len().div_ceil(threads.max(1)).max(1);
         let examine = |questions: &[Question]| {
             let positions: Vec<Position> = questions
                 .iter()
-                .map(|question| {
-                    Position::from_moves(setup, &question.moves).expect("the moves were legal")
-                })
+                .map(|question| question.position(setup).expect("the network is for this setup"))
                 .collect();
             let mut evaluator = Cache::new(network.clone(), 1 << 12);
-            let mut answers = Vec::new();
-            evaluator.evaluate(&positions, &mut answers);
+            let mut evaluations = Vec::new();
+            evaluator.evaluate(&positions, &mut evaluations);
             let trees =
                 search_many(&mut evaluator, &positions, simulations, TreeParameters::default());
-            let judged = questions.iter().zip(answers).zip(trees);
-            let marks = judged.map(|((question, answer), tree)| {
+            let judged = questions.iter().zip(evaluations).zip(trees);
+            let points = judged.map(|((question, evaluation), tree)| {
                 let best = tree.best_move().expect("the root has been visited").column;
                 let result = 0.5 * (1 + question.result()) as f32;
                 [
-                    f32::from(question.is_error(answer.best_column())),
+                    f32::from(question.is_error(evaluation.best_column())),
                     f32::from(question.is_error(best.index())),
-                    (answer.value.expected() - result).abs(),
+                    (evaluation.value.expected() - result).abs(),
                 ]
             });
-            marks.collect::<Vec<[f32; 3]>>()
+            points.collect::<Vec<[f32; 3]>>()
         };
         // Question by question, for a sum of rounded numbers depends on its order.
-        let marks: Vec<[f32; 3]> = thread::scope(|scope| {
+        let points: Vec<[f32; 3]> = thread::scope(|scope| {
             let chunks = self.questions.chunks(share);
             let workers: Vec<_> = chunks.map(|chunk| scope.spawn(move || examine(chunk))).collect();
             workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
         });
         let mean = |index: usize| {
-            marks.iter().map(|mark| mark[index]).sum::<f32>() / marks.len().max(1) as f32
+            points.iter().map(|point| point[index]).sum::<f32>() / points.len().max(1) as f32
         };
-        Marks { policy_error: mean(0), search_error: mean(1), value_error: mean(2) }
+        ExamScore { policy_error: mean(0), search_error: mean(1), value_error: mean(2) }
     }
 }
 
-/// What each column leads to, for the side to move.
-fn results(solver: &mut Solver, position: &Position) -> Result<Vec<Option<i32>>, Unsolvable> {
-    Column::all(position.setup())
-        .map(|column| {
-            let mut after = *position;
-            match after.play(column) {
-                Ok(()) => Ok(Some(-solver.sign(&after)?)),
-                Err(_) => Ok(None),
-            }
-        })
-        .collect()
-}
-
-/// A game after so many random moves that goes on.
-pub(crate) fn random_game(setup: Setup, plies: u32, random: &mut Rng) -> Game {
-    let mut game = Game::new(setup);
-    while game.position().ply() < plies {
-        let legal: Vec<Column> = game.position().legal().collect();
-        game.play(*random.choice(&legal).expect("the game goes on")).expect("a legal move");
-        // A game that ends too soon begins again.
-        if game.position().outcome().is_some() {
-            game = Game::new(setup);
+/// The result of playing in each column, for the side to move; `None` if a limit was reached.
+#[expect(clippy::type_complexity, reason = "results of columns, of a search that may be stopped")]
+fn results(
+    solver: &mut Solver,
+    position: &Position,
+    limits: &Limits,
+) -> Result<Option<Vec<Option<i32>>>, Unsolvable> {
+    let mut results = Vec::new();
+    for column in Column::all(position.setup()) {
+        let mut after = *position;
+        if after.play(column).is_err() {
+            results.push(None);
+            continue;
+        }
+        match solver.sign_within(&after, limits)?.exact() {
+            Some(score) => results.push(Some(-score.sign())),
+            None => return Ok(None),
         }
     }
-    game
+    Ok(Some(results))
+}
+
+/// Games that may end too soon before positions are taken to be out of reach of random play.
+const MAX_ATTEMPTS: u32 = 10_000;
+
+/// Why there is no exam.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExamError {
+    /// The game cannot be solved.
+    Unsolvable(Unsolvable),
+    /// The smallest number of plies is greater than the largest.
+    NoPlies {
+        /// `exam.min_plies`
+        min: u32,
+        /// `exam.max_plies`
+        max: u32,
+    },
+    /// Random games end before they have so many plies.
+    OutOfReach {
+        /// The game.
+        setup: Setup,
+        /// The plies.
+        plies: u32,
+    },
+}
+
+impl fmt::Display for ExamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExamError::Unsolvable(error) => error.fmt(f),
+            ExamError::NoPlies { min, max } => {
+                write!(f, "exam.min_plies {min} is greater than exam.max_plies {max}")
+            }
+            ExamError::OutOfReach { setup, plies } => {
+                write!(f, "random games of {setup} end before ply {plies}; lower exam.max_plies")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ExamError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ExamError::Unsolvable(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Why a file is not an exam of a setup.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ExamFileError {
+    /// It is not JSON of the right form.
+    Json(serde_json::Error),
+    /// The question of this index is not a position of the game with the result of every move.
+    Question(usize),
+}
+
+impl fmt::Display for ExamFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExamFileError::Json(error) => write!(f, "not an exam: {error}"),
+            ExamFileError::Question(index) => {
+                write!(f, "question {index} is not a position of this game with its results")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ExamFileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ExamFileError::Json(error) => Some(error),
+            ExamFileError::Question(_) => None,
+        }
+    }
 }

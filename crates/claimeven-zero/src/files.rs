@@ -1,14 +1,18 @@
-//! Files that are there as a whole or not at all.
+//! Atomic writing of files, and errors that name the file.
 
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+/// The extension of a file that is being written.
+pub(crate) const TEMPORARY: &str = "new";
+
 /// Writes a file so that a crash at any time leaves the old content or the new.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".new");
+    name.push(".");
+    name.push(TEMPORARY);
     let new = path.with_file_name(name);
     let mut file = File::create(&new)?;
     file.write_all(bytes)?;
@@ -16,7 +20,12 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(new, path)
 }
 
-/// Reads a file and makes something of it.
+/// Makes the names of a folder's files durable, where the system can.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+}
+
+/// Reads and parses a file.
 pub(crate) fn read<T, E>(
     path: &Path,
     parse: impl FnOnce(&[u8]) -> Result<T, E>,
@@ -26,8 +35,9 @@ pub(crate) fn read<T, E>(
     parse(&bytes).map_err(|cause| error(FileErrorCause::Content(cause)))
 }
 
-/// Why nothing could be made of a file.
+/// A file could not be read or has bad content.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct FileError<E> {
     /// The file.
     pub path: PathBuf,
@@ -37,6 +47,7 @@ pub struct FileError<E> {
 
 /// What is wrong with a file.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum FileErrorCause<E> {
     /// It could not be read.
     Io(io::Error),
@@ -54,4 +65,11 @@ impl<E: fmt::Display> fmt::Display for FileError<E> {
     }
 }
 
-impl<E: fmt::Debug + fmt::Display> std::error::Error for FileError<E> {}
+impl<E: std::error::Error + 'static> std::error::Error for FileError<E> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.cause {
+            FileErrorCause::Io(error) => Some(error),
+            FileErrorCause::Content(error) => Some(error),
+        }
+    }
+}

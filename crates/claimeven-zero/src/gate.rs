@@ -1,7 +1,7 @@
-//! The match that decides whether a new network replaces the best.
+//! The gate: a match that decides whether a new network replaces the best.
 //!
-//! The arena, which has matches of any players, is built on this crate. And here all games of a
-//! thread are played at the same time, so that one pass of a network serves all of them.
+//! The arena's matches are for any players, one game at a time. Here all games of a thread are
+//! played at once, so that one pass of a network evaluates a position of each.
 
 use std::thread;
 
@@ -16,27 +16,46 @@ use crate::search_tree::TreeParameters;
 use crate::searches::search_many;
 use crate::self_play::random_position;
 
-/// What came of a match, for the new network.
+/// The result of a match, from the new network's point of view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it all")]
 pub struct MatchScore {
-    /// Games won.
     pub wins: u64,
-    /// Games drawn.
     pub draws: u64,
-    /// Games lost.
     pub losses: u64,
 }
 
 impl MatchScore {
-    /// The share of points, a draw being half of one.
+    /// The share of the points; a draw is half a point.
+    #[must_use]
     pub fn share(self) -> f32 {
         let games = (self.wins + self.draws + self.losses).max(1);
         (self.wins as f32 + 0.5 * self.draws as f32) / games as f32
     }
 }
 
+/// Plays the match. The new network is promoted if its score reaches the threshold.
+pub(crate) fn gate(
+    new: &Inference,
+    best: &Inference,
+    parameters: &GateParameters,
+    seed: u64,
+    threads: usize,
+) -> (MatchScore, Verdict) {
+    let score = play_match(new, best, parameters, seed, threads);
+    let is_promoted = score.share() >= parameters.threshold;
+    (score, if is_promoted { Verdict::Promoted } else { Verdict::Rejected })
+}
+
+/// Whether a network takes the place of the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Promoted,
+    Rejected,
+}
+
 /// Plays pairs of games with the same random opening and colours exchanged.
-pub(crate) fn play_match(
+fn play_match(
     new: &Inference,
     best: &Inference,
     parameters: &GateParameters,
@@ -50,7 +69,7 @@ pub(crate) fn play_match(
             random_position(setup, parameters.opening_plies.min(setup.cells() / 2), &mut random)
         })
         .collect();
-    let share = openings.len().div_ceil(threads).max(1);
+    let share = openings.len().div_ceil(threads.max(1)).max(1);
     let parts: Vec<MatchScore> = thread::scope(|scope| {
         let workers: Vec<_> = openings
             .chunks(share)
@@ -67,7 +86,7 @@ pub(crate) fn play_match(
 
 struct Pairing {
     position: Position,
-    /// Who the new network is.
+    /// The new network's player.
     new: Player,
 }
 
@@ -85,7 +104,7 @@ fn play_pairs(
     let mut score = MatchScore::default();
     while !playing.is_empty() {
         for (evaluator, is_new) in evaluators.iter_mut().zip([true, false]) {
-            // Games whose other player is to move wait for the other half of the round.
+            // Games in which the other network is to move wait for their turn.
             let to_move = |game: &&mut Pairing| (game.position.player() == game.new) == is_new;
             let mut games: Vec<&mut Pairing> = playing.iter_mut().filter(to_move).collect();
             let positions: Vec<Position> = games.iter().map(|game| game.position).collect();
@@ -118,8 +137,25 @@ fn play_pairs(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Architecture, Network, Parameters};
+    use crate::{Architecture, Network, Parameters, embedded_network};
     use claimeven_game::Setup;
+
+    #[test]
+    fn a_better_network_is_promoted_and_a_worse_one_is_not() {
+        let setup = Setup::STANDARD;
+        let trained = Inference::new(&embedded_network(setup).unwrap());
+        let untrained = Network::new(Architecture::new(setup, 1, 8), 1).unwrap();
+        let untrained = Inference::new(&untrained);
+        let parameters =
+            GateParameters { pairs: 8, simulations: 6, ..Parameters::strongest(setup).gate };
+        let (score, verdict) = gate(&trained, &untrained, &parameters, 1, 2);
+        assert!(score.share() > 0.8, "{score:?}");
+        assert_eq!(verdict, Verdict::Promoted);
+        let (reversed, verdict) = gate(&untrained, &trained, &parameters, 1, 2);
+        assert_eq!(verdict, Verdict::Rejected);
+        // The same games, seen from the other side.
+        assert_eq!((reversed.wins, reversed.losses), (score.losses, score.wins));
+    }
 
     #[test]
     fn a_match_against_itself_is_level() {

@@ -1,25 +1,28 @@
-//! Which moves of the root are tried, and what is learnt from it, with few simulations.
+//! Gumbel root selection: which moves of the root are simulated, and the policy target.
 //!
-//! After "Policy improvement by planning with Gumbel" (Danihelka, Guez, Schrittwieser, Silver,
-//! 2022): the policy that comes out is better than the one that went in, even when most moves
-//! have never been tried.
+//! Gumbel AlphaZero (Danihelka, Guez, Schrittwieser, Silver, "Policy improvement by planning with
+//! Gumbel", 2022): the improved policy is better than the network's even when most moves were
+//! never simulated. What differs from the paper: moves that are proven to lose are dropped and a
+//! proven result decides policy and choice; the noise has a temperature that falls with the plies;
+//! below the root, PUCT selects moves instead of the paper's deterministic rule; values are
+//! expected scores from 0 to 1, not rescaled to the range found in the tree.
 
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::evaluator::Chances;
-use crate::inference::softmax;
+use crate::activations::softmax;
+use crate::evaluator::Wdl;
 use crate::search_tree::{Proof, SearchTree};
 
-/// How the root's moves are weighed.
+/// The parameters of Gumbel root selection.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GumbelParameters {
-    /// How many moves are tried at most.
+    /// The maximum number of moves that are simulated.
     pub considered: usize,
-    /// What a move's value counts at least (c_visit).
+    /// The weight of a move's value before any visit (c_visit).
     pub visit_offset: f32,
-    /// What a move's value counts more with every visit (c_scale).
+    /// The scale of that weight, which grows with the visits (c_scale).
     pub value_scale: f32,
 }
 
@@ -29,35 +32,35 @@ impl Default for GumbelParameters {
     }
 }
 
-/// Divides the simulations of one search among the moves of the root by *sequential halving*: all
+/// Sequential halving: distributes the simulations of a search among the root's moves. All
 /// candidates get the same number, then the better half of them, and so on.
 #[derive(Clone, Debug)]
-pub struct Halving {
+pub struct SequentialHalving {
     parameters: GumbelParameters,
-    /// A random number for each move of the root, which makes the choice a draw from the policy.
+    /// Gumbel noise for each of the root's moves, which makes the choice a sample of the policy.
     noise: Vec<f32>,
-    /// The moves still in the running, by index.
+    /// The indices of the remaining moves.
     candidates: Vec<usize>,
-    /// Simulations to be given to each candidate in this round.
+    /// Simulations of each candidate in this round.
     per_round: u32,
-    /// Simulations given in this round.
+    /// Simulations already made in this round.
     given: u32,
     rounds: u32,
     simulations: u32,
 }
 
-impl Halving {
-    /// A plan for so many simulations of a tree whose root has been judged. `temperature` scales
-    /// the noise; without noise, the best-looking move is chosen.
+impl SequentialHalving {
+    /// Starts a search of so many simulations in a tree whose root has been evaluated. The noise is
+    /// multiplied by `temperature`; without noise, the best move is chosen.
     pub fn new(
         tree: &SearchTree,
         parameters: GumbelParameters,
         simulations: u32,
         temperature: f32,
         random: &mut Rng,
-    ) -> Halving {
+    ) -> SequentialHalving {
         let noise = tree.moves().iter().map(|_| temperature * gumbel(random)).collect::<Vec<f32>>();
-        let mut halving = Halving {
+        let mut halving = SequentialHalving {
             parameters,
             noise,
             candidates: (0..tree.moves().len()).collect(),
@@ -72,7 +75,7 @@ impl Halving {
         halving
     }
 
-    /// The root's move for the next simulation, by index.
+    /// The index of the root's move for the next simulation.
     pub fn next(&mut self, tree: &SearchTree) -> usize {
         self.drop_losses(tree);
         let round = self.per_round * self.candidates.len() as u32;
@@ -85,7 +88,7 @@ impl Halving {
         index
     }
 
-    /// The move that is played in the end, by index.
+    /// The index of the move to play.
     pub fn choice(&self, tree: &SearchTree) -> usize {
         let scores = self.scores(tree);
         let candidates = self.candidates.iter().copied();
@@ -98,7 +101,7 @@ impl Halving {
         self.given = 0;
     }
 
-    /// Takes moves out of the running that are proven to lose, as long as one is left.
+    /// Drops moves that are proven to lose, unless all are.
     fn drop_losses(&mut self, tree: &SearchTree) {
         let is_lost = |index: usize| matches!(tree.moves()[index].proof, Some(Proof::Win(_)));
         if self.candidates.iter().any(|&index| !is_lost(index)) {
@@ -122,13 +125,14 @@ impl Halving {
     }
 }
 
-/// The policy that a search has found, by column: the one it began with, moved towards the moves
-/// of greater value. What is proven is certain: wins share all of it, losses get none.
+/// The improved policy of a search, by column: the network's policy, shifted towards moves of
+/// higher value. Proofs decide: the fastest wins share all of it, losing moves get nothing.
+#[must_use]
 pub fn improved_policy(tree: &SearchTree, parameters: GumbelParameters) -> Vec<f32> {
     let mut policy = vec![0.0; tree.position().setup().cols().into()];
     let moves = tree.moves();
     let chances: Vec<f32> = match tree.root().proof {
-        // The fastest win and the slowest loss are what is left to play for.
+        // Play for the fastest win or the slowest loss.
         Some(Proof::Win(plies)) => {
             moves.iter().map(|node| f32::from(node.proof == Some(Proof::Loss(plies - 1)))).collect()
         }
@@ -148,18 +152,19 @@ pub fn improved_policy(tree: &SearchTree, parameters: GumbelParameters) -> Vec<f
     policy
 }
 
-/// The logarithm of the policy plus what the values found say. Moves that lose are out.
+/// The logits of the improved policy: log prior plus the scaled value; minus infinity for moves
+/// that lose.
 fn improved_logits(tree: &SearchTree, parameters: GumbelParameters) -> Vec<f32> {
     let moves = tree.moves();
-    let most_visits = moves.iter().map(|node| node.visits).max().unwrap_or(0) as f32;
-    let scale = (parameters.visit_offset + most_visits) * parameters.value_scale;
+    let max_visits = moves.iter().map(|node| node.visits).max().unwrap_or(0) as f32;
+    let scale = (parameters.visit_offset + max_visits) * parameters.value_scale;
     let unknown = mixed_value(tree);
     moves
         .iter()
         .map(|node| {
             let value = match node.proof {
                 Some(Proof::Win(_)) => return f32::NEG_INFINITY,
-                Some(proof) => proof.chances().reversed(),
+                Some(proof) => proof.wdl().reversed(),
                 None if node.visits > 0 => node.value().reversed(),
                 None => unknown,
             };
@@ -168,22 +173,22 @@ fn improved_logits(tree: &SearchTree, parameters: GumbelParameters) -> Vec<f32> 
         .collect()
 }
 
-/// What a move that was never tried is thought to be worth: a mean of what the position was
-/// thought to be worth and of the values of the moves tried.
-fn mixed_value(tree: &SearchTree) -> Chances {
+/// The value of unvisited moves (v_mix): a mean of the root's own evaluation and the visited moves'
+/// values, weighted by the policy.
+fn mixed_value(tree: &SearchTree) -> Wdl {
     let tried = || tree.moves().iter().filter(|node| node.visits > 0);
     let policy: f32 = tried().map(|node| node.prior.max(1e-9)).sum();
     if policy == 0.0 {
         return tree.root().value();
     }
-    let mut mean = Chances::LOSS;
+    let mut mean = Wdl::LOSS;
     for node in tried() {
         let (value, share) = (node.value().reversed(), node.prior.max(1e-9) / policy);
         mean.win += share * value.win;
         mean.draw += share * value.draw;
     }
     let visits: u32 = tried().map(|node| node.visits).sum();
-    tree.root().first_value().mixed(1.0 / (1 + visits) as f32, mean)
+    mean.lerp(tree.root().first_value(), 1.0 / (1 + visits) as f32)
 }
 
 fn gumbel(random: &mut Rng) -> f32 {
@@ -194,24 +199,29 @@ fn gumbel(random: &mut Rng) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluator::{Answer, Evaluator, Ignorant};
+    use crate::evaluator::{Evaluation, Evaluator, UniformEvaluator};
     use crate::search_tree::{Gathered, TreeParameters};
     use claimeven_game::{Position, Setup};
 
     fn judge(tree: &mut SearchTree, position: Position) {
-        let mut answers: Vec<Answer> = Vec::new();
-        Ignorant.evaluate(&[position], &mut answers);
-        tree.apply(&answers[0]);
+        let mut evaluations: Vec<Evaluation> = Vec::new();
+        UniformEvaluator.evaluate(&[position], &mut evaluations);
+        tree.apply(&evaluations[0]);
     }
 
-    fn searched(moves: &str, simulations: u32) -> (SearchTree, Halving) {
+    fn searched(moves: &str, simulations: u32) -> (SearchTree, SequentialHalving) {
         let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
         let mut tree = SearchTree::new(position, TreeParameters::default());
         let Gathered::Position(first) = tree.gather(None) else { panic!("nothing is asked") };
         judge(&mut tree, first);
         let mut random = Rng::with_seed(1);
-        let mut halving =
-            Halving::new(&tree, GumbelParameters::default(), simulations, 1.0, &mut random);
+        let mut halving = SequentialHalving::new(
+            &tree,
+            GumbelParameters::default(),
+            simulations,
+            1.0,
+            &mut random,
+        );
         for _ in 0..simulations {
             let first = halving.next(&tree);
             if let Gathered::Position(position) = tree.gather(Some(first)) {

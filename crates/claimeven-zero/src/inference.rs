@@ -1,26 +1,39 @@
-//! The network as it plays: its forward pass, without learning.
+//! Inference: the forward pass of a network, with batch normalisation folded into its weights.
 
 use std::array;
 
 use claimeven_game::{Column, Position};
 
+use crate::activations::softmax;
 use crate::architecture::{Architecture, ValueHead};
-use crate::evaluator::{Answer, Chances, Evaluator};
-use crate::lanes::{Kernel, LANES, Lanes, Windows};
+use crate::evaluator::{Evaluation, Evaluator, Wdl};
+use crate::lanes::{Kernel, KernelGrid, LANES, Lanes};
 use crate::network::Network;
-use crate::planes::{Discs, View};
+use crate::planes::{Discs, InputEncoding};
 
-/// What is added to a variance before its root divides.
+/// Added to variances in batch normalisation.
 pub(crate) const EPSILON: f32 = 1e-5;
 
-/// A network ready to judge positions. Batch normalisation is part of its weights.
+/// A network ready for inference. Clones share nothing, so every thread has its own.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_zero::{Evaluator, Inference, embedded_network};
+///
+/// let mut inference = Inference::new(&*embedded_network(Setup::STANDARD)?);
+/// let mut evaluations = Vec::new();
+/// inference.evaluate(&[Position::new(Setup::STANDARD)], &mut evaluations);
+/// // The centre column is the best first move.
+/// assert_eq!(evaluations[0].best_column(), 3);
+/// # Ok::<(), claimeven_zero::NoNetwork>(())
+/// ```
 #[derive(Clone)]
 pub struct Inference {
     architecture: Architecture,
-    tower: Windows,
-    /// The windows of the heads' convolutions, which see one cell.
-    heads: Windows,
-    dense: Windows,
+    tower: KernelGrid,
+    /// The heads' convolutions have kernels of one cell.
+    heads: KernelGrid,
+    dense: KernelGrid,
     stem: Layer,
     blocks: Vec<[Layer; 2]>,
     policy: [Layer; 2],
@@ -35,7 +48,7 @@ struct Layer {
     bias: Vec<f32>,
 }
 
-/// The memory of one pass, used again by the next.
+/// Buffers that are reused from pass to pass.
 #[derive(Clone)]
 struct Buffers {
     input: Vec<Lanes>,
@@ -47,6 +60,7 @@ struct Buffers {
 
 impl Inference {
     /// Prepares a network.
+    #[must_use]
     pub fn new(network: &Network) -> Inference {
         let architecture = *network.architecture();
         let Architecture { channels, policy_channels, value_channels, value_hidden, .. } =
@@ -60,9 +74,9 @@ impl Inference {
         let lanes = |len| vec![[0.0; LANES]; len];
         Inference {
             architecture,
-            tower: Windows::new(cols, rows, 3),
-            heads: Windows::new(cols, rows, 1),
-            dense: Windows::single(),
+            tower: KernelGrid::new(cols, rows, 3),
+            heads: KernelGrid::new(cols, rows, 1),
+            dense: KernelGrid::single(),
             stem: Layer::normalised(network, "stem", 9),
             blocks: (0..architecture.blocks).map(block).collect(),
             policy: [
@@ -75,7 +89,7 @@ impl Inference {
                 Layer::dense(network, "value.result"),
             ],
             buffers: Buffers {
-                input: lanes(cells * architecture.view.planes()),
+                input: lanes(cells * architecture.encoding.planes()),
                 tower: lanes(cells * channels),
                 inner: lanes(cells * channels),
                 policy: [lanes(cells * policy_channels), lanes(cols)],
@@ -88,25 +102,26 @@ impl Inference {
         }
     }
 
-    /// Its shape.
+    /// The network's architecture.
+    #[must_use]
     pub fn architecture(&self) -> &Architecture {
         &self.architecture
     }
 
-    /// Judges up to sixteen positions, whose planes are in the input buffer.
+    /// Evaluates up to sixteen positions, whose planes are in the input buffer.
     fn forward(&mut self) {
         let Inference { tower, heads, dense, buffers, .. } = self;
 
-        // 1. From the planes into the tower.
+        // 1. The stem.
         self.stem.apply(tower, &buffers.input, &mut buffers.tower);
 
-        // 2. Each block adds to what it has got.
+        // 2. The residual tower.
         for [first, second] in &self.blocks {
             first.apply(tower, &buffers.tower, &mut buffers.inner);
             second.apply_and_add(tower, &buffers.inner, &mut buffers.tower);
         }
 
-        // 3. The heads.
+        // 3. Policy head and value head.
         let [policy_conv, columns] = &self.policy;
         let [inner, logits] = &mut buffers.policy;
         policy_conv.apply(heads, &buffers.tower, inner);
@@ -118,39 +133,45 @@ impl Inference {
         result.apply_linear(dense, middle, outputs);
     }
 
-    fn answer(&self, position: &Position, lane: usize, answer: &mut Answer) {
+    fn read_evaluation(&self, position: &Position, lane: usize, evaluation: &mut Evaluation) {
         let [_, logits] = &self.buffers.policy;
-        answer.policy.clear();
-        answer.policy.resize(logits.len(), f32::NEG_INFINITY);
+        evaluation.policy.clear();
+        evaluation.policy.resize(logits.len(), f32::NEG_INFINITY);
         for column in position.legal().map(Column::index) {
-            answer.policy[column] = logits[column][lane];
+            evaluation.policy[column] = logits[column][lane];
         }
-        softmax(&mut answer.policy);
+        softmax(&mut evaluation.policy);
         let [_, _, outputs] = &self.buffers.value;
-        answer.value = match self.architecture.value {
+        evaluation.value = match self.architecture.value {
             ValueHead::Wdl => {
-                let mut chances: [f32; 3] = array::from_fn(|index| outputs[index][lane]);
-                softmax(&mut chances);
-                Chances { win: chances[0], draw: chances[1] }
+                let mut wdl: [f32; 3] = array::from_fn(|index| outputs[index][lane]);
+                softmax(&mut wdl);
+                Wdl { win: wdl[0], draw: wdl[1] }
             }
-            ValueHead::Tanh => Chances { win: 0.5 * (1.0 + outputs[0][lane].tanh()), draw: 0.0 },
+            ValueHead::Tanh => Wdl { win: 0.5 * (1.0 + outputs[0][lane].tanh()), draw: 0.0 },
         };
     }
 }
 
+/// Positions must be of the network's setup.
 impl Evaluator for Inference {
-    fn evaluate(&mut self, positions: &[Position], answers: &mut Vec<Answer>) {
-        answers.resize_with(positions.len(), Answer::default);
-        for (positions, answers) in positions.chunks(LANES).zip(answers.chunks_mut(LANES)) {
+    fn evaluate(&mut self, positions: &[Position], evaluations: &mut Vec<Evaluation>) {
+        evaluations.resize_with(positions.len(), Evaluation::default);
+        let Architecture { cols, rows, .. } = self.architecture;
+        for position in positions {
+            let setup = position.setup();
+            assert_eq!((setup.cols(), setup.rows()), (cols, rows), "the network is for this board");
+        }
+        for (positions, evaluations) in positions.chunks(LANES).zip(evaluations.chunks_mut(LANES)) {
             fill_input(
                 positions.iter().map(Discs::of),
-                self.architecture.view,
+                self.architecture.encoding,
                 positions[0].setup(),
                 &mut self.buffers.input,
             );
             self.forward();
-            for (lane, (position, answer)) in positions.iter().zip(answers).enumerate() {
-                self.answer(position, lane, answer);
+            for (lane, (position, evaluation)) in positions.iter().zip(evaluations).enumerate() {
+                self.read_evaluation(position, lane, evaluation);
             }
         }
     }
@@ -159,34 +180,20 @@ impl Evaluator for Inference {
 /// Writes the planes of up to sixteen positions; lanes without a position are empty.
 pub(crate) fn fill_input(
     positions: impl Iterator<Item = Discs>,
-    view: View,
+    encoding: InputEncoding,
     setup: claimeven_game::Setup,
     input: &mut [Lanes],
 ) {
     input.fill([0.0; LANES]);
     for (lane, discs) in positions.enumerate() {
-        view.each(setup, discs, |cell, plane, value| {
-            input[cell * view.planes() + plane][lane] = value;
+        encoding.each(setup, discs, |cell, plane, value| {
+            input[cell * encoding.planes() + plane][lane] = value;
         });
     }
 }
 
-/// Turns logits into chances; a logit of minus infinity is no chance at all.
-pub(crate) fn softmax(logits: &mut [f32]) {
-    let most = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let mut sum = 0.0;
-    for logit in &mut *logits {
-        *logit = (*logit - most).exp();
-        sum += *logit;
-    }
-    for chance in logits {
-        *chance /= sum;
-    }
-}
-
 impl Layer {
-    /// A convolution with its batch normalisation folded in: what is multiplied afterwards can be
-    /// multiplied before.
+    /// A convolution with its batch normalisation folded into weights and bias.
     fn normalised(network: &Network, name: &str, taps: usize) -> Layer {
         let part = |part: &str| network.tensor(&format!("{name}.{part}"));
         let (weights, gain, bias) = (part("conv"), part("gain"), part("bias"));
@@ -206,21 +213,21 @@ impl Layer {
         Layer { kernel: Kernel::new(weights, bias.len(), 1), bias }
     }
 
-    fn apply_linear(&self, windows: &Windows, input: &[Lanes], output: &mut [Lanes]) {
-        self.kernel.convolve(windows, input, output, |channel, _, sum| {
+    fn apply_linear(&self, grid: &KernelGrid, input: &[Lanes], output: &mut [Lanes]) {
+        self.kernel.convolve(grid, input, output, |channel, _, sum| {
             sum.map(|sum| sum + self.bias[channel])
         });
     }
 
-    fn apply(&self, windows: &Windows, input: &[Lanes], output: &mut [Lanes]) {
-        self.kernel.convolve(windows, input, output, |channel, _, sum| {
+    fn apply(&self, grid: &KernelGrid, input: &[Lanes], output: &mut [Lanes]) {
+        self.kernel.convolve(grid, input, output, |channel, _, sum| {
             sum.map(|sum| (sum + self.bias[channel]).max(0.0))
         });
     }
 
-    /// Adds to the output before the negative is cut off.
-    fn apply_and_add(&self, windows: &Windows, input: &[Lanes], output: &mut [Lanes]) {
-        self.kernel.convolve(windows, input, output, |channel, old, sum| {
+    /// Adds the layer to its output, the skip connection, before ReLU.
+    fn apply_and_add(&self, grid: &KernelGrid, input: &[Lanes], output: &mut [Lanes]) {
+        self.kernel.convolve(grid, input, output, |channel, old, sum| {
             array::from_fn(|lane| (old[lane] + sum[lane] + self.bias[channel]).max(0.0))
         });
     }

@@ -1,5 +1,6 @@
-//! The network that learns.
+//! Training: mini-batches from the replay buffer, AdamW steps.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -7,28 +8,50 @@ use std::thread;
 use fastrand::Rng;
 
 use crate::architecture::Role;
-use crate::gradient::{Backward, Gradient, Losses, Sample, Scratch};
+use crate::gradient::{Backpropagation, Gradient, Losses, Scratch};
+use crate::lanes::{LANES, vectorised};
 use crate::network::Network;
 use crate::parameters::LearningParameters;
+use crate::sample::Sample;
 
-/// A network and the state of its optimiser, AdamW.
+/// A network and the state of its optimiser, AdamW (Loshchilov and Hutter, 2019).
+///
+/// Weights decay, gains and biases do not. Batch normalisation is over a chunk of a batch, so that
+/// chunks can be computed by different threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learner {
-    /// The network.
     pub(crate) network: Network,
-    /// The running mean of the gradient, as a network of the same shape.
+    /// The first moment: the running mean of the gradient, as a network of the same shape.
     pub(crate) first: Network,
-    /// The running mean of its square.
+    /// The second moment: the running mean of its square.
     pub(crate) second: Network,
-    /// Steps taken.
     pub(crate) steps: u64,
 }
 
-const FIRST_DECAY: f32 = 0.9;
-const SECOND_DECAY: f32 = 0.999;
+const BETA1: f32 = 0.9;
+const BETA2: f32 = 0.999;
+const EPSILON: f32 = 1e-8;
+
+/// What [`Learner::learn`] is to do.
+#[derive(Clone, Copy, Debug)]
+pub struct LearningJob<'a> {
+    /// The samples that batches are drawn from.
+    pub pool: &'a [Sample],
+    /// Steps to take, one per batch.
+    pub steps: u64,
+    /// The learning rate of these steps.
+    pub rate: f32,
+    /// Batch and chunk size, weight decay and momentum of batch normalisation.
+    pub parameters: &'a LearningParameters,
+    /// Threads to work on, at least one. The result does not depend on their number.
+    pub threads: usize,
+    /// Decides which samples make up a batch, and which of them are mirrored.
+    pub seed: u64,
+}
 
 impl Learner {
-    /// A learner that goes on from a network, without momentum.
+    /// Starts AdamW for a network, without momentum.
+    #[must_use]
     pub fn new(network: Network) -> Learner {
         let mut zero = network.clone();
         zero.tensors_mut().for_each(|tensor| tensor.fill(0.0));
@@ -36,30 +59,38 @@ impl Learner {
     }
 
     /// The network as it is now.
+    #[must_use]
     pub fn network(&self) -> &Network {
         &self.network
     }
 
     /// Takes steps on batches drawn from a pool, each sample as it is or mirrored. Returns the
-    /// mean losses, or `None` if `progress`, which is told the steps taken, breaks off. The result
-    /// does not depend on the number of threads.
-    #[expect(clippy::too_many_arguments, reason = "each is what a step is made of")]
+    /// mean losses, or `None` if `progress`, which is given the steps taken, breaks off. After an
+    /// error the network is of no further use.
     pub fn learn(
         &mut self,
-        pool: &[Sample],
-        steps: u64,
-        rate: f32,
-        parameters: &LearningParameters,
-        threads: usize,
-        random: &mut Rng,
+        job: &LearningJob<'_>,
         mut progress: impl FnMut(u64) -> ControlFlow<()>,
-    ) -> Option<Losses> {
+    ) -> Result<Option<Losses>, LearnError> {
+        let LearningJob { pool, steps, rate, parameters, threads, seed } = *job;
         let setup = self.network.setup();
+        for size in [parameters.batch, parameters.chunk] {
+            if size == 0 || !size.is_multiple_of(LANES) {
+                return Err(LearnError::BatchSize(size));
+            }
+        }
+        if let Some(index) = pool.iter().position(|sample| !sample.is_valid(setup)) {
+            return Err(LearnError::Sample(index));
+        }
         let mut sum = Losses::default();
-        let mut scratches = vec![Scratch::default(); threads];
+        if pool.is_empty() {
+            return Ok(Some(sum));
+        }
+        let mut random = Rng::with_seed(seed);
+        let mut scratches = vec![Scratch::default(); threads.max(1)];
         for step in 0..steps {
             if progress(step).is_break() {
-                return None;
+                return Ok(None);
             }
             let batch: Vec<Sample> = (0..parameters.batch)
                 .map(|_| {
@@ -68,16 +99,22 @@ impl Learner {
                 })
                 .collect();
             let gradient = self.gradient(&batch, parameters.chunk, &mut scratches);
-            sum.policy += gradient.losses.policy / steps as f32;
-            sum.value += gradient.losses.value / steps as f32;
+            let Losses { policy, value } = gradient.losses;
+            if !(policy.is_finite() && value.is_finite()) {
+                return Err(LearnError::Diverged { step });
+            }
+            sum.policy += policy / steps as f32;
+            sum.value += value / steps as f32;
             self.step(&gradient, rate, parameters);
         }
-        Some(sum)
+        let has_diverged =
+            [&self.network, &self.first, &self.second].iter().any(|it| !it.is_finite());
+        if has_diverged { Err(LearnError::Diverged { step: steps }) } else { Ok(Some(sum)) }
     }
 
-    /// The mean gradient of a batch, whose chunks the threads take one by one.
+    /// The mean gradient of a batch, whose chunks are distributed among the threads.
     fn gradient(&self, batch: &[Sample], chunk: usize, scratches: &mut [Scratch]) -> Gradient {
-        let backward = Backward::new(&self.network);
+        let network = Backpropagation::new(&self.network);
         let chunks: Vec<&[Sample]> = batch.chunks(chunk).collect();
         let next = AtomicUsize::new(0);
         let work = |scratch: &mut Scratch| {
@@ -85,7 +122,7 @@ impl Learner {
             while let index = next.fetch_add(1, Ordering::Relaxed)
                 && let Some(chunk) = chunks.get(index)
             {
-                done.push((index, backward.gradient(chunk, scratch)));
+                done.push((index, network.gradient(chunk, scratch)));
             }
             done
         };
@@ -100,30 +137,52 @@ impl Learner {
         mean(gradients.into_iter().map(|(_, gradient)| gradient).collect())
     }
 
+    /// One step of AdamW; batch normalisation's statistics follow those of the batch.
     fn step(&mut self, gradient: &Gradient, rate: f32, parameters: &LearningParameters) {
         self.steps += 1;
         let power = self.steps.min(100_000) as i32;
-        let (first_bias, second_bias) =
-            (1.0 - FIRST_DECAY.powi(power), 1.0 - SECOND_DECAY.powi(power));
+        let bias_corrections = [1.0 - BETA1.powi(power), 1.0 - BETA2.powi(power)];
         let roles = self.network.architecture().tensors().into_iter().map(|tensor| tensor.role);
         let moments = self.first.tensors_mut().zip(self.second.tensors_mut());
         let tensors = self.network.tensors_mut().zip(moments).zip(&gradient.tensors);
         for (role, ((numbers, (first, second)), slopes)) in roles.zip(tensors) {
-            if matches!(role, Role::Mean | Role::Variance) {
-                for (number, observed) in numbers.iter_mut().zip(slopes) {
-                    *number += parameters.norm_momentum * (observed - *number);
+            match role {
+                Role::Mean | Role::Variance => {
+                    for (number, observed) in numbers.iter_mut().zip(slopes) {
+                        *number += parameters.norm_momentum * (observed - *number);
+                    }
                 }
-                continue;
+                Role::Weight => {
+                    let decay = parameters.weight_decay;
+                    adamw(numbers, first, second, slopes, bias_corrections, rate, decay);
+                }
+                Role::Gain | Role::Bias => {
+                    adamw(numbers, first, second, slopes, bias_corrections, rate, 0.0);
+                }
             }
-            let decay = if role == Role::Weight { parameters.weight_decay } else { 0.0 };
-            for (((number, first), second), slope) in
-                numbers.iter_mut().zip(first).zip(second).zip(slopes)
-            {
-                *first += (1.0 - FIRST_DECAY) * (slope - *first);
-                *second += (1.0 - SECOND_DECAY) * (slope * slope - *second);
-                let step = (*first / first_bias) / ((*second / second_bias).sqrt() + 1e-8);
-                *number -= rate * (step + decay * *number);
-            }
+        }
+    }
+}
+
+vectorised! {
+    /// One step of AdamW for one tensor.
+    fn adamw(
+        numbers: &mut [f32],
+        first: &mut [f32],
+        second: &mut [f32],
+        slopes: &[f32],
+        bias_corrections: [f32; 2],
+        rate: f32,
+        decay: f32,
+    ) {
+        let [first_correction, second_correction] = bias_corrections;
+        let moments = first.iter_mut().zip(second);
+        for ((number, (first, second)), slope) in numbers.iter_mut().zip(moments).zip(slopes) {
+            *first += (1.0 - BETA1) * (slope - *first);
+            *second += (1.0 - BETA2) * (slope * slope - *second);
+            let step =
+                (*first / first_correction) / ((*second / second_correction).sqrt() + EPSILON);
+            *number -= rate * (step + decay * *number);
         }
     }
 }
@@ -146,10 +205,45 @@ fn mean(gradients: Vec<Gradient>) -> Gradient {
     sum
 }
 
+/// Why a network cannot be trained further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LearnError {
+    /// The size of batches or chunks is not a positive multiple of sixteen.
+    BatchSize(usize),
+    /// The sample of this index is not one of the network's game.
+    Sample(usize),
+    /// Losses or weights are not finite any more.
+    Diverged {
+        /// Steps taken until then.
+        step: u64,
+    },
+}
+
+impl fmt::Display for LearnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LearnError::BatchSize(size) => {
+                write!(f, "batch and chunk size must be multiples of {LANES}, not {size}")
+            }
+            LearnError::Sample(index) => {
+                write!(f, "sample {index} is not a position of the network's game with targets")
+            }
+            LearnError::Diverged { step } => {
+                write!(f, "training diverged after {step} steps: weights are not finite")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LearnError {}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::*;
-    use crate::evaluator::{Answer, Chances, Evaluator};
+    use crate::evaluator::{Evaluation, Evaluator, Wdl};
     use crate::{Architecture, Discs, Inference, Parameters};
     use claimeven_game::{Position, Setup};
 
@@ -164,7 +258,7 @@ mod tests {
                 policy[3] = if index % 2 == 0 { 1.0 } else { 0.0 };
                 policy[0] = 0.5 * (1.0 - policy[3]);
                 policy[6] = policy[0];
-                let value = if index < 2 { Chances::WIN } else { Chances::DRAW };
+                let value = if index < 2 { Wdl::WIN } else { Wdl::DRAW };
                 Sample { discs: Discs::of(&positions[index]), policy, value }
             })
             .collect();
@@ -173,17 +267,160 @@ mod tests {
         let network = Network::new(Architecture::new(setup, 1, 16), 1).unwrap();
         let learnt = |threads| {
             let mut learner = Learner::new(network.clone());
-            let mut random = Rng::with_seed(1);
-            let go_on = |_| ControlFlow::Continue(());
-            learner.learn(&pool, 60, 5e-3, &parameters, threads, &mut random, go_on);
+            let job = LearningJob {
+                pool: &pool,
+                steps: 60,
+                rate: 5e-3,
+                parameters: &parameters,
+                threads,
+                seed: 1,
+            };
+            learner.learn(&job, |_| ControlFlow::Continue(())).unwrap().unwrap();
             learner
         };
         let learner = learnt(2);
         assert_eq!(learner, learnt(1));
-        let mut answers: Vec<Answer> = Vec::new();
-        Inference::new(learner.network()).evaluate(&positions, &mut answers);
-        assert!(answers[0].policy[3] > 0.9 && answers[2].policy[3] > 0.9, "{answers:?}");
-        assert!(answers[1].policy[3] < 0.1 && answers[3].policy[3] < 0.1, "{answers:?}");
-        assert!(answers[1].value.win > 0.9 && answers[2].value.draw > 0.9, "{answers:?}");
+        let mut evaluations: Vec<Evaluation> = Vec::new();
+        Inference::new(learner.network()).evaluate(&positions, &mut evaluations);
+        assert!(
+            evaluations[0].policy[3] > 0.9 && evaluations[2].policy[3] > 0.9,
+            "{evaluations:?}"
+        );
+        assert!(
+            evaluations[1].policy[3] < 0.1 && evaluations[3].policy[3] < 0.1,
+            "{evaluations:?}"
+        );
+        assert!(
+            evaluations[1].value.win > 0.9 && evaluations[2].value.draw > 0.9,
+            "{evaluations:?}"
+        );
+    }
+
+    /// Training steps computed by PyTorch in double precision; `tests/data/torch_step.py` has made
+    /// the file.
+    #[derive(serde::Deserialize)]
+    struct TorchSteps {
+        rate: f32,
+        weight_decay: f32,
+        norm_momentum: f32,
+        chunk: usize,
+        tensors: HashMap<String, Vec<f32>>,
+        samples: Vec<TorchSample>,
+        steps: Vec<TorchStep>,
+    }
+
+    #[derive(serde::Deserialize)]
+    struct TorchSample {
+        moves: String,
+        policy: Vec<f32>,
+        value: [f32; 2],
+    }
+
+    #[derive(serde::Deserialize)]
+    struct TorchStep {
+        losses: [f32; 2],
+        gradient: HashMap<String, Vec<f32>>,
+        tensors: HashMap<String, Vec<f32>>,
+    }
+
+    impl TorchSteps {
+        fn read() -> (TorchSteps, Learner, Vec<Sample>, LearningParameters) {
+            let text = include_str!("../tests/data/torch_step.json");
+            let steps: TorchSteps = serde_json::from_str(text).unwrap();
+            let setup = Setup::new(4, 4, 3, claimeven_game::Ruleset::Standard).unwrap();
+            let architecture = Architecture {
+                encoding: crate::InputEncoding::Discs,
+                policy_channels: 2,
+                value_channels: 2,
+                value_hidden: 4,
+                ..Architecture::new(setup, 1, 4)
+            };
+            let mut network = Network::new(architecture, 1).unwrap();
+            for (shape, numbers) in architecture.tensors().iter().zip(network.tensors_mut()) {
+                numbers.copy_from_slice(&steps.tensors[&shape.name]);
+            }
+            let sample = |sample: &TorchSample| Sample {
+                discs: Discs::of(&Position::from_moves(setup, &sample.moves).unwrap()),
+                policy: sample.policy.clone(),
+                value: Wdl { win: sample.value[0], draw: sample.value[1] },
+            };
+            let samples: Vec<Sample> = steps.samples.iter().map(sample).collect();
+            assert!(samples.iter().all(|sample| sample.is_valid(setup)));
+            let parameters = LearningParameters {
+                batch: samples.len(),
+                chunk: steps.chunk,
+                weight_decay: steps.weight_decay,
+                norm_momentum: steps.norm_momentum,
+                ..Parameters::strongest(setup).learning
+            };
+            (steps, Learner::new(network), samples, parameters)
+        }
+    }
+
+    fn assert_close(
+        network: &Network,
+        found: &[Vec<f32>],
+        expected: &HashMap<String, Vec<f32>>,
+        tolerance: f32,
+    ) {
+        for (shape, found) in network.architecture().tensors().iter().zip(found) {
+            let expected = &expected[&shape.name];
+            assert_eq!(found.len(), expected.len());
+            for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
+                let is_close = (found - expected).abs() < tolerance;
+                assert!(is_close, "{} {index}: {found} {expected}", shape.name);
+            }
+        }
+    }
+
+    #[test]
+    fn adamw_makes_the_steps_of_pytorch() {
+        let (torch, mut learner, _, parameters) = TorchSteps::read();
+        let names = learner.network.architecture().tensors();
+        for step in &torch.steps {
+            // PyTorch's own gradient, so that only the optimiser is compared.
+            let tensors = names.iter().map(|shape| step.gradient[&shape.name].clone()).collect();
+            let gradient = Gradient { tensors, losses: Losses::default() };
+            learner.step(&gradient, torch.rate, &parameters);
+            assert_close(&learner.network, learner.network.tensors(), &step.tensors, 1e-6);
+        }
+    }
+
+    #[test]
+    fn training_makes_the_steps_of_pytorch() {
+        let (torch, mut learner, samples, parameters) = TorchSteps::read();
+        for step in &torch.steps {
+            let gradient = learner.gradient(&samples, parameters.chunk, &mut [Scratch::default()]);
+            let Losses { policy, value } = gradient.losses;
+            assert!((policy - step.losses[0]).abs() < 1e-5, "{policy} {:?}", step.losses);
+            assert!((value - step.losses[1]).abs() < 1e-5, "{value} {:?}", step.losses);
+            assert_close(&learner.network, &gradient.tensors, &step.gradient, 1e-5);
+            learner.step(&gradient, torch.rate, &parameters);
+            // A step moves most weights by 0.01; a wrong sign or decay would be far outside.
+            assert_close(&learner.network, learner.network.tensors(), &step.tensors, 2e-4);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_learnt_is_refused() {
+        let setup = Setup::STANDARD;
+        let network = Network::new(Architecture::new(setup, 1, 8), 1).unwrap();
+        let discs = Discs::of(&Position::new(setup));
+        let pool = [Sample { discs, policy: vec![1.0 / 7.0; 7], value: Wdl::DRAW }];
+        let parameters =
+            LearningParameters { batch: 16, chunk: 16, ..Parameters::strongest(setup).learning };
+        let learn = |pool: &[Sample], rate: f32, parameters: &LearningParameters, threads| {
+            let job = LearningJob { pool, steps: 20, rate, parameters, threads, seed: 1 };
+            let mut learner = Learner::new(network.clone());
+            learner.learn(&job, |_| ControlFlow::Continue(()))
+        };
+        assert!(matches!(learn(&pool, 1e-3, &parameters, 0), Ok(Some(_))));
+        assert_eq!(learn(&[], 1e-3, &parameters, 1), Ok(Some(Losses::default())));
+        let odd = LearningParameters { chunk: 0, ..parameters };
+        assert_eq!(learn(&pool, 1e-3, &odd, 1), Err(LearnError::BatchSize(0)));
+        let short = Sample { policy: vec![1.0], ..pool[0].clone() };
+        assert_eq!(learn(&[short], 1e-3, &parameters, 1), Err(LearnError::Sample(0)));
+        let found = learn(&pool, f32::MAX, &parameters, 1);
+        assert!(matches!(found, Err(LearnError::Diverged { .. })), "{found:?}");
     }
 }

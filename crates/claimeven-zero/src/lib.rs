@@ -1,35 +1,34 @@
-//! AlphaZero for Connect Four: a network that learns from games against itself, on any board.
-//!
-//! - [`Network`] is a network and its file; [`Inference`] judges positions with it, and is one
-//!   [`Evaluator`] of several.
-//! - [`embedded_network`] is a trained one that is part of the program; [`Model`] is one that is not.
-//! - [`SearchTree`] gathers positions and applies what evaluators say of them.
-//! - [`Zero`] is the player, an [`Agent`](claimeven_search::Agent).
-//! - [`Run`] is a training run in a folder: self-play, learning, gate and exam, one iteration
-//!   after another, as its [`Parameters`] ask.
-//! - [`evaluate`] measures any player against exact scores.
+//! AlphaZero for Connect Four: a network that learns by self-play, on any board.
 //!
 //! ```
-//! use std::sync::Arc;
-//!
 //! use claimeven_game::{Position, Setup};
 //! use claimeven_search::{Agent, Limits, Value};
-//! use claimeven_zero::{Architecture, Network, Zero, ZeroParameters};
+//! use claimeven_zero::{Zero, ZeroParameters, embedded_network};
 //!
-//! // A network that has learnt nothing; the search sees the win all the same.
-//! let network = Network::new(Architecture::new(Setup::STANDARD, 2, 16), 1)?;
-//! let mut zero = Zero::new(ZeroParameters::new(Arc::new(network), 100));
+//! let network = embedded_network(Setup::STANDARD)?;
+//! let mut zero = Zero::new(ZeroParameters::new(network, 100));
 //! let position = Position::from_moves(Setup::STANDARD, "4455")?;
 //! let decision = zero.decide(&position, &Limits::default())?;
 //! assert_eq!(decision.value, Value::Win(3));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! - [`Zero`] is the player, an [`Agent`](claimeven_search::Agent) with PUCT search.
+//! - [`Network`] is a network and its file, [`Inference`] its forward pass. [`embedded_network`]
+//!   is part of the program; a [`Model`] is in a file or a training run.
+//! - [`Evaluator`] is the interface between search and network, and [`SearchTree`] the search.
+//! - [`Run`] is a training run in a folder: self-play, training, gate and exam, controlled by
+//!   [`Parameters`]. The example `train_tiny` trains a network and plays it.
+//!
+//! The arithmetic uses AVX2 and FMA where the processor has them, whatever the program was
+//! compiled for.
 
 #![allow(
     clippy::cast_sign_loss,
-    reason = "numbers that become counts and indices here are never negative"
+    reason = "numbers that are converted to counts and indices are never negative"
 )]
 
+mod activations;
 mod architecture;
 mod cache;
 mod evaluator;
@@ -45,37 +44,37 @@ mod model;
 mod network;
 mod parameters;
 mod planes;
-mod replay;
+mod replay_buffer;
 mod run;
+mod sample;
 mod search_tree;
 mod searches;
 mod self_play;
-mod strength;
 mod zero;
 
 pub use architecture::{Architecture, ArchitectureError, Role, TensorShape, ValueHead};
 pub use cache::Cache;
-pub use evaluator::{Answer, Chances, Evaluator, Ignorant};
-pub use exam::{Exam, Marks};
+pub use evaluator::{Evaluation, Evaluator, UniformEvaluator, Wdl};
+pub use exam::{Exam, ExamError, ExamFileError, ExamScore};
 pub use files::{FileError, FileErrorCause};
 pub use gate::MatchScore;
-pub use gradient::{Losses, Sample};
-pub use gumbel::{GumbelParameters, Halving, improved_policy};
+pub use gradient::Losses;
+pub use gumbel::{GumbelParameters, SequentialHalving, improved_policy};
 pub use inference::Inference;
-pub use learner::Learner;
+pub use learner::{LearnError, Learner, LearningJob};
 pub use model::{
-    Model, ModelError, NoNetwork, embedded_network, embedded_networks, find_runs_in, kept_networks,
+    Model, ModelError, ModelStore, NoNetwork, embedded_network, embedded_networks, kept_networks,
 };
 pub use network::{Network, NetworkError};
 pub use parameters::{
     ExamParameters, GateParameters, LearningParameters, Parameters, ParametersError,
     SelfPlayParameters,
 };
-pub use planes::{Discs, View};
-pub use replay::{Replay, SamplesError};
+pub use planes::{Discs, InputEncoding};
+pub use replay_buffer::ReplayBuffer;
 pub use run::{Event, Metrics, Observer, Resources, Run, RunError, RunState};
+pub use sample::{Sample, SamplesError};
 pub use search_tree::{Gathered, Node, Proof, SearchTree, TreeParameters};
 pub use searches::search_many;
-pub use self_play::{Harvest, SelfPlayGame, Watch, play_games};
-pub use strength::{EvaluateError, LineError, Rate, Strength, TestSet, evaluate};
+pub use self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, play_games};
 pub use zero::{Zero, ZeroParameters};

@@ -1,9 +1,9 @@
-//! Networks by where they are kept: in the program, in a file or in a run's folder.
+//! Where networks are found: embedded in the program, in a file or in a training run.
 
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use claimeven_game::Setup;
@@ -11,7 +11,7 @@ use claimeven_game::Setup;
 use crate::files::FileError;
 use crate::network::{Network, NetworkError};
 
-/// The networks that are part of the program, one for each of some setups.
+/// The networks that are part of the program, at most one per setup.
 pub fn embedded_networks() -> &'static [Arc<Network>] {
     static NETWORKS: OnceLock<Vec<Arc<Network>>> = OnceLock::new();
     NETWORKS.get_or_init(|| {
@@ -21,65 +21,35 @@ pub fn embedded_networks() -> &'static [Arc<Network>] {
     })
 }
 
-/// The network for a setup that is part of the program.
+/// The embedded network for a setup.
 pub fn embedded_network(setup: Setup) -> Result<Arc<Network>, NoNetwork> {
     let network = embedded_networks().iter().find(|network| network.setup() == setup);
     network.map(Arc::clone).ok_or(NoNetwork)
 }
 
-/// Where a network is kept outside the program.
+/// A network outside the program, by its place.
 ///
-/// As a text it is a file of weights, the folder of a training run, which stands for its best
-/// network, or `FOLDER@ITERATION`. A run may be given by its name alone where a program has said in
-/// which folders its runs are ([`find_runs_in`]).
+/// Its text is the path of a network file, the folder of a training run, which stands for its best
+/// network, or `FOLDER@ITERATION`. A [`ModelStore`] also knows runs by their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Model {
-    /// In a file of its own.
+    /// A network file.
     File(PathBuf),
-    /// In a training run, as the network that won the last gate match.
+    /// The best network of a training run.
     Best(PathBuf),
-    /// In a training run, as the network of an iteration.
+    /// The network of an iteration of a training run.
     Iteration(PathBuf, u64),
 }
 
 impl Model {
-    /// What a text stands for, as the files are now.
+    /// The model that a text names, as the files are now.
+    #[must_use]
     pub fn new(text: &str) -> Model {
-        let path = PathBuf::from(text);
-        if path.is_dir() {
-            return Model::Best(path);
-        }
-        if !path.exists()
-            && let Some(model) = Model::by_name(text)
-        {
-            return model;
-        }
-        if let Some((folder, iteration)) = text.rsplit_once('@')
-            && let Ok(iteration) = iteration.parse()
-            && !path.exists()
-        {
-            return Model::Iteration(folder.into(), iteration);
-        }
-        Model::File(path)
-    }
-
-    fn by_name(text: &str) -> Option<Model> {
-        let (name, iteration) = match text.split_once('@') {
-            Some((name, iteration)) => (name, Some(iteration.parse().ok()?)),
-            None => (text, None),
-        };
-        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            return None;
-        }
-        let folders = RUNS.read().unwrap_or_else(PoisonError::into_inner);
-        let run = folders.iter().map(|folder| folder.join(name)).find(|run| run.is_dir())?;
-        Some(match iteration {
-            Some(iteration) => Model::Iteration(run, iteration),
-            None => Model::Best(run),
-        })
+        ModelStore::default().find(text)
     }
 
     /// The file of the weights.
+    #[must_use]
     pub fn file(&self) -> PathBuf {
         match self {
             Model::File(path) => path.clone(),
@@ -88,7 +58,7 @@ impl Model {
         }
     }
 
-    /// Loads the network. All who ask for one that has not changed since get the same.
+    /// Loads the network. As long as the file does not change, all callers share one.
     pub fn load(&self) -> Result<Arc<Network>, ModelError> {
         if let Model::Best(folder) | Model::Iteration(folder, _) = self {
             if !folder.join("parameters.json").is_file() {
@@ -109,24 +79,70 @@ impl Model {
     }
 }
 
-/// Folders in which runs have names.
-static RUNS: RwLock<Vec<PathBuf>> = RwLock::new(Vec::new());
+/// Folders in which training runs are found by name.
+///
+/// ```
+/// use claimeven_zero::{Model, ModelStore};
+///
+/// let store = ModelStore::new(["/var/lib/claimeven/runs".into()]);
+/// // Without such a run, the text is a path.
+/// assert_eq!(store.find("first"), Model::File("first".into()));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelStore {
+    folders: Arc<[PathBuf]>,
+}
 
-/// Lets runs in a folder be given by their names alone, which are letters and digits, for as long as
-/// the program runs. A path of that name comes first.
-pub fn find_runs_in(folder: &Path) {
-    let mut folders = RUNS.write().unwrap_or_else(PoisonError::into_inner);
-    if !folders.iter().any(|known| known == folder) {
-        folders.push(folder.to_owned());
+impl ModelStore {
+    /// A store of the runs in some folders, of which the first comes first.
+    pub fn new(folders: impl IntoIterator<Item = PathBuf>) -> ModelStore {
+        ModelStore { folders: folders.into_iter().collect() }
+    }
+
+    /// The model that a text names, as the files are now. A path comes before a run's name, which
+    /// consists of letters and digits and may be followed by `@ITERATION`.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Model {
+        let path = PathBuf::from(text);
+        if path.is_dir() {
+            return Model::Best(path);
+        }
+        if !path.exists()
+            && let Some(model) = self.find_by_name(text)
+        {
+            return model;
+        }
+        if let Some((folder, iteration)) = text.rsplit_once('@')
+            && let Ok(iteration) = iteration.parse()
+            && !path.exists()
+        {
+            return Model::Iteration(folder.into(), iteration);
+        }
+        Model::File(path)
+    }
+
+    fn find_by_name(&self, text: &str) -> Option<Model> {
+        let (name, iteration) = match text.split_once('@') {
+            Some((name, iteration)) => (name, Some(iteration.parse().ok()?)),
+            None => (text, None),
+        };
+        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return None;
+        }
+        let run = self.folders.iter().map(|folder| folder.join(name)).find(|run| run.is_dir())?;
+        Some(match iteration {
+            Some(iteration) => Model::Iteration(run, iteration),
+            None => Model::Best(run),
+        })
     }
 }
 
-/// The file of a run's network.
+/// The file of an iteration's network.
 pub(crate) fn network_file(folder: &Path, iteration: u64) -> PathBuf {
     folder.join("networks").join(format!("{iteration:06}.safetensors"))
 }
 
-/// The iterations whose networks a run has kept, in their order.
+/// The iterations whose networks the run in a folder has kept, in ascending order.
 pub fn kept_networks(folder: &Path) -> Vec<u64> {
     let Ok(entries) = fs::read_dir(folder.join("networks")) else { return Vec::new() };
     let iteration = |name: &str| name.strip_suffix(".safetensors")?.parse().ok();
@@ -136,15 +152,14 @@ pub fn kept_networks(folder: &Path) -> Vec<u64> {
     kept
 }
 
-/// A file's network, and how the file was when it was read.
+/// A file's network and the version of the file.
 struct Loaded {
     file: PathBuf,
     version: Option<Version>,
     network: Arc<Network>,
 }
 
-/// What another file in the same place would have different: its size, its time, or, if it came
-/// within the same tick of the clock, its number in the file system.
+/// Size, time of modification and inode number, which tells files of the same clock tick apart.
 type Version = (u64, SystemTime, u64);
 
 fn version(file: &Path) -> Option<Version> {
@@ -156,15 +171,15 @@ fn version(file: &Path) -> Option<Version> {
     Some((data.len(), data.modified().ok()?, number))
 }
 
-/// The networks that were asked for last. A tournament makes its players anew for every game.
+/// The networks that were loaded last: a tournament makes its players anew for every game.
 static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 
-/// How many are remembered: more than play in most tournaments.
+/// The size of that cache: more than play in most tournaments.
 const REMEMBERED: usize = 16;
 
 fn load_shared(file: PathBuf) -> Result<Arc<Network>, FileError<NetworkError>> {
     let version = version(&file);
-    // Nothing is done under the lock that could leave the list half changed.
+    // The list is consistent even if loading panics under the lock.
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let known = loaded.iter().position(|known| known.file == file);
     let known = known.map(|index| loaded.remove(index));
@@ -179,37 +194,39 @@ fn load_shared(file: PathBuf) -> Result<Arc<Network>, FileError<NetworkError>> {
     Ok(network)
 }
 
-/// A setup for which the program has no network.
+/// The program has no embedded network for a setup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NoNetwork;
 
 impl fmt::Display for NoNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let setups = embedded_networks().iter().map(|network| network.setup().to_string());
         let setups = setups.collect::<Vec<_>>().join("; ");
-        write!(f, "there is a network for {setups}; others are trained, and given as model=PATH")
+        write!(f, "no embedded network (available: {setups}); train one and use model=PATH")
     }
 }
 
 impl std::error::Error for NoNetwork {}
 
-/// Why a network is not to be had.
+/// Why a network cannot be loaded.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum ModelError {
     /// The folder holds no training run.
     NoRun(PathBuf),
-    /// The first iteration of the run has not ended.
+    /// The first iteration of the run is not finished.
     NoNetworkYet(PathBuf),
-    /// The run has no network of that iteration, but of these.
+    /// The run has not kept the network of that iteration, but those of the listed ones.
     NotKept(PathBuf, u64, Vec<u64>),
-    /// The file is not one of a network.
+    /// The file cannot be read or is not a network.
     File(FileError<NetworkError>),
 }
 
 impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ModelError::NoRun(path) => write!(f, "there is no training run in {}", path.display()),
+            ModelError::NoRun(path) => write!(f, "no training run in {}", path.display()),
             ModelError::NoNetworkYet(path) => {
                 write!(f, "the run in {} has no network yet", path.display())
             }
@@ -227,7 +244,14 @@ impl fmt::Display for ModelError {
     }
 }
 
-impl std::error::Error for ModelError {}
+impl std::error::Error for ModelError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ModelError::File(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -243,7 +267,7 @@ mod tests {
         let other = Setup::new(5, 4, 4, claimeven_game::Ruleset::Standard).unwrap();
         assert_eq!(
             embedded_network(other).unwrap_err().to_string(),
-            "there is a network for 7x6, connect 4, standard; others are trained, and given as model=PATH"
+            "no embedded network (available: 7x6, connect 4, standard); train one and use model=PATH"
         );
     }
 }

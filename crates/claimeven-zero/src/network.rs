@@ -1,4 +1,4 @@
-//! The numbers of a network, and the file they are kept in.
+//! Networks: their tensors, and the file format.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,21 +13,30 @@ use safetensors::{Dtype, SafeTensorError, SafeTensors};
 use crate::architecture::{Architecture, ArchitectureError, Role};
 use crate::files::{self, FileError};
 
-/// A network: its shape and its numbers.
+/// A network: its architecture and its tensors.
+///
+/// ```
+/// use claimeven_game::Setup;
+/// use claimeven_zero::{Architecture, Network};
+///
+/// let network = Network::new(Architecture::new(Setup::STANDARD, 2, 16), 1)?;
+/// assert_eq!(Network::from_bytes(&network.to_bytes())?, network);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     architecture: Architecture,
     /// In the order of [`Architecture::tensors`].
     tensors: Vec<Vec<f32>>,
-    /// Remarks that are kept with the numbers: where the network comes from.
+    /// Metadata of the file: where the network comes from.
     notes: HashMap<String, String>,
 }
 
-/// The name under which a file's header has the architecture.
+/// The architecture's name in the metadata of a file.
 const ARCHITECTURE: &str = "claimeven-zero";
 
 impl Network {
-    /// A network that has learnt nothing yet.
+    /// An untrained network with random weights.
     pub fn new(architecture: Architecture, seed: u64) -> Result<Network, ArchitectureError> {
         architecture.setup()?;
         let mut random = Rng::with_seed(seed);
@@ -37,7 +46,7 @@ impl Network {
             Role::Bias | Role::Mean => vec![0.0; tensor.len()],
             Role::Weight => {
                 let inputs: usize = tensor.shape[1..].iter().product();
-                // He's initialisation; the last layers begin near "nothing is known".
+                // He initialisation. The last layers are small: policy and value start near uniform.
                 let is_last =
                     matches!(&*tensor.name, "policy.columns.weight" | "value.result.weight");
                 let gain = if is_last { 0.1 } else { 2.0_f32.sqrt() };
@@ -48,48 +57,59 @@ impl Network {
         Ok(Network { architecture, tensors: tensors.collect(), notes: HashMap::new() })
     }
 
-    /// Its shape.
+    /// The architecture.
+    #[must_use]
     pub fn architecture(&self) -> &Architecture {
         &self.architecture
     }
 
     /// The game it is for.
+    #[must_use]
     pub fn setup(&self) -> Setup {
         self.architecture.setup().expect("a network's architecture is sound")
     }
 
-    /// Its numbers, in the order of [`Architecture::tensors`].
+    /// The tensors, in the order of [`Architecture::tensors`].
+    #[must_use]
     pub fn tensors(&self) -> &[Vec<f32>] {
         &self.tensors
     }
 
-    /// Its numbers, to be changed but not to become more or fewer.
+    /// The tensors, whose numbers can be changed but not their sizes.
     pub(crate) fn tensors_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
         self.tensors.iter_mut().map(Vec::as_mut_slice)
     }
 
-    /// The numbers of one tensor.
+    /// A tensor by its name.
     pub(crate) fn tensor(&self, name: &str) -> &[f32] {
         let index = self.architecture.tensors().iter().position(|tensor| tensor.name == name);
         &self.tensors[index.expect("the name is one of the architecture's")]
     }
 
-    /// A remark kept with the network.
+    /// A note saved with the network.
+    #[must_use]
     pub fn note(&self, name: &str) -> Option<&str> {
         self.notes.get(name).map(String::as_str)
     }
 
-    /// Keeps a remark with the network.
+    /// Saves a note with the network.
     pub fn set_note(&mut self, name: &str, text: &str) {
         self.notes.insert(name.to_owned(), text.to_owned());
     }
 
-    /// Moves every number towards another network's of the same shape; 1 makes them equal.
-    pub fn approach(&mut self, other: &Network, share: f32) {
-        assert_eq!(self.architecture, other.architecture, "the shapes are the same");
+    /// Linear interpolation towards another network of the same architecture: `t` = 0 changes
+    /// nothing, `t` = 1 gives the other one.
+    pub(crate) fn lerp(&mut self, other: &Network, t: f32) {
+        debug_assert_eq!(self.architecture, other.architecture, "the shapes are the same");
         for (own, other) in self.tensors.iter_mut().flatten().zip(other.tensors.iter().flatten()) {
-            *own += share * (other - *own);
+            *own += t * (other - *own);
         }
+    }
+
+    /// Whether all numbers are finite. Only such networks are saved and loaded.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        self.tensors.iter().flatten().all(|number| number.is_finite())
     }
 
     /// Reads a network from a file.
@@ -97,12 +117,18 @@ impl Network {
         files::read(path, Network::from_bytes)
     }
 
-    /// Writes the network to a file, which is there as a whole or not at all.
+    /// Writes the network to a file, atomically. A network with numbers that are not finite is
+    /// refused: it is of no use, and would replace a file that is.
     pub fn save(&self, path: &Path) -> io::Result<()> {
+        if !self.is_finite() {
+            let reason = "the network has weights that are not finite";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+        }
         files::write(path, &self.to_bytes())
     }
 
-    /// The file of a network: safetensors, with the architecture as JSON in its header.
+    /// The content of a network's file: safetensors, with the architecture as JSON in its metadata.
+    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let architecture =
             serde_json::to_string(&self.architecture).expect("the architecture is plain data");
@@ -121,7 +147,7 @@ impl Network {
         safetensors::serialize(views, Some(header)).expect("names and shapes are sound")
     }
 
-    /// Reads a network.
+    /// Reads the content of a network's file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Network, NetworkError> {
         let (_, header) =
             SafeTensors::read_metadata(bytes).map_err(|error| NetworkError::damaged(&error))?;
@@ -155,16 +181,17 @@ impl Network {
     }
 }
 
-/// Why bytes are not a network.
+/// What is wrong with a network's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NetworkError {
-    /// They are not a safetensors file, or not a whole one.
+    /// It is not a safetensors file, or truncated.
     Damaged(String),
-    /// They are a safetensors file of another program.
+    /// It is a safetensors file of another program.
     Foreign,
-    /// The header does not say what kind of network it is.
+    /// The metadata has a bad architecture.
     Architecture(String),
-    /// A tensor is missing, of another shape, not finite or one too many.
+    /// A tensor is missing, unknown, of another shape or not finite.
     Tensor(String),
 }
 
@@ -177,11 +204,13 @@ impl NetworkError {
 impl fmt::Display for NetworkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NetworkError::Damaged(reason) => write!(f, "not a whole network file ({reason})"),
-            NetworkError::Foreign => f.write_str("a safetensors file, but not of claimeven-zero"),
+            NetworkError::Damaged(reason) => write!(f, "damaged network file ({reason})"),
+            NetworkError::Foreign => {
+                f.write_str("a safetensors file, but not a network of claimeven-zero")
+            }
             NetworkError::Architecture(reason) => write!(f, "bad architecture: {reason}"),
             NetworkError::Tensor(name) => {
-                write!(f, "tensor '{name}' is not what the architecture asks for")
+                write!(f, "tensor '{name}' is missing, unknown, of another shape or not finite")
             }
         }
     }
@@ -189,7 +218,7 @@ impl fmt::Display for NetworkError {
 
 impl std::error::Error for NetworkError {}
 
-/// A number of the normal distribution, by Box and Muller.
+/// A sample of the normal distribution, by the Box-Muller transform.
 pub(crate) fn normal(random: &mut Rng) -> f32 {
     let radius = (-2.0 * (1.0 - random.f32()).ln()).sqrt();
     radius * (std::f32::consts::TAU * random.f32()).cos()
@@ -236,10 +265,12 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_none_is_refused() {
+    fn weights_that_are_not_finite_are_neither_saved_nor_loaded() {
         let mut network = network();
         network.tensors[0][3] = f32::NAN;
         let error = Network::from_bytes(&network.to_bytes()).unwrap_err();
-        assert_eq!(error.to_string(), "tensor 'stem.conv' is not what the architecture asks for");
+        assert_eq!(error, NetworkError::Tensor("stem.conv".to_owned()));
+        let path = std::env::temp_dir().join(format!("claimeven-nan-{}", std::process::id()));
+        assert!(network.save(&path).is_err() && !path.exists());
     }
 }

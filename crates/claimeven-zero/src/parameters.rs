@@ -1,4 +1,4 @@
-//! Everything that decides how a network is trained.
+//! The parameters of a training run.
 
 use std::fmt;
 
@@ -11,130 +11,141 @@ use crate::gumbel::GumbelParameters;
 use crate::lanes::LANES;
 use crate::search_tree::TreeParameters;
 
-/// Everything that decides how a network is trained, saved with the run. The same parameters
-/// give the same networks, whatever the number of threads and of interruptions.
+/// The parameters of a training run, saved with it. The same parameters give the same networks,
+/// whatever the number of threads and interruptions.
+///
+/// ```
+/// use claimeven_game::Setup;
+/// use claimeven_zero::Parameters;
+///
+/// let mut parameters = Parameters::ten_minutes(Setup::STANDARD);
+/// parameters.set("learning.rate", "0.001")?;
+/// assert_eq!(parameters.check()?, Setup::STANDARD);
+/// # Ok::<(), claimeven_zero::ParametersError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// The game and the network.
+    /// The game and the network's shape.
     pub architecture: Architecture,
-    /// Where all randomness comes from.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// How games are played.
+    /// Self-play.
     pub self_play: SelfPlayParameters,
-    /// How their positions are learnt.
+    /// Training on the replay buffer.
     pub learning: LearningParameters,
-    /// When a network replaces the best.
+    /// The match against the best network.
     pub gate: GateParameters,
-    /// How the run measures itself. Exact scores are used for nothing else.
+    /// The run's own test against exact results, which are used for nothing else.
     pub exam: ExamParameters,
 }
 
-/// How games are played.
+/// The parameters of self-play.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelfPlayParameters {
-    /// Games of one iteration.
+    /// Games per iteration.
     pub games: u64,
-    /// Games that each thread plays at the same time, so that one pass of the network judges a
+    /// Games that each thread plays at the same time, so that a batch of the network has a
     /// position of each.
     pub in_flight: usize,
-    /// The share of moves with a full search; only their positions are learnt. The others are
-    /// played fast, to see more games' ends (*playout-cap randomisation*).
+    /// The share of moves with a full search (*playout-cap randomisation*). Only their positions
+    /// are learnt; the others are searched fast, so that more games reach their end.
     pub full_share: f32,
-    /// The share of these for positions in which the rules leave nothing to find out: a search
-    /// never asks about them, but whoever asks the bare network does.
+    /// The share of those for positions that need no search: a win at once, a forced move. A
+    /// search never evaluates them, but a player by policy alone does.
     pub obvious_share: f32,
     /// Simulations of a full search.
     pub full_simulations: u32,
-    /// Simulations of a fast one.
+    /// Simulations of a fast search.
     pub fast_simulations: u32,
-    /// A game begins with any number of random moves up to this, so that the network also learns
-    /// what nobody would play.
+    /// A game starts with a random number of random moves, at most this many, so that the network
+    /// also learns positions that good play avoids.
     pub opening_plies: u32,
-    /// Of any number of openings up to this, the one whose result the network knows least is
-    /// played: most random ones are decided.
+    /// The most balanced of a random number of random openings, at most this many, is played: most
+    /// random openings are decided.
     pub opening_choice: u32,
-    /// The noise of the first move after the opening: 1 draws moves from the policy, 0 takes the
-    /// best.
+    /// The factor of the Gumbel noise at ply 0: 1 samples moves from the policy, 0 takes the best.
     pub temperature: f32,
-    /// After so many plies the noise is half as large.
+    /// The number of plies in which the noise halves.
     pub temperature_half_life: f32,
-    /// How much of the value to be learnt is the search's own value; the rest is the result.
+    /// The share of the search's value in the value target; the rest is the game's result.
     pub search_value_share: f32,
-    /// Answers that each thread remembers.
+    /// Evaluations that each thread caches.
     pub cache: usize,
-    /// How the root's moves are weighed.
+    /// Root selection.
     pub gumbel: GumbelParameters,
-    /// How simulations are divided below the root.
+    /// PUCT below the root.
     pub tree: TreeParameters,
 }
 
-/// How positions are learnt.
+/// The parameters of training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LearningParameters {
-    /// Samples of a step.
+    /// Samples per step; a multiple of 16.
     pub batch: usize,
-    /// Samples over which channels are normalised, and which a thread takes at a time.
+    /// Samples over which batch normalisation runs, and which a thread takes at a time; a multiple
+    /// of 16.
     pub chunk: usize,
-    /// How often a sample is learnt on average before it leaves the window.
+    /// How often a new sample is learnt: steps per iteration are this times new samples by batch.
     pub passes: f32,
-    /// The step size of AdamW in the beginning.
+    /// The peak of the learning-rate schedule.
     pub rate: f32,
-    /// The step size goes down with the root of the iterations; here it is at 71 %.
+    /// The schedule falls with the inverse square root of the iterations: after so many it is at
+    /// 71 %.
     pub rate_patience: f32,
-    /// Iterations in which the step size rises from nothing.
+    /// Iterations of linear warm-up.
     pub warm_up: u32,
-    /// How much weights shrink, times the step size.
+    /// The weight decay of AdamW, which is multiplied by the learning rate.
     pub weight_decay: f32,
-    /// How fast the observed means and variances follow the newest.
+    /// The momentum of batch normalisation's running means and variances.
     pub norm_momentum: f32,
-    /// How far the network that plays moves towards the one that learns after every iteration;
-    /// an average over the last few is stronger than each of them.
+    /// The network that plays is an exponential moving average of the one that learns, with this
+    /// weight for the newest iteration.
     pub average: f32,
-    /// Samples in the window at least, before any are left out.
-    pub window_start: usize,
-    /// The share of all samples so far that the window holds beyond that.
-    pub window_share: f32,
-    /// Samples in the window at most.
-    pub window_most: usize,
+    /// The minimum size of the replay buffer, before old samples are removed.
+    pub min_buffer: usize,
+    /// Beyond that, the share of all samples so far that the replay buffer holds.
+    pub buffer_share: f32,
+    /// The maximum size of the replay buffer.
+    pub max_buffer: usize,
 }
 
-/// When a network replaces the best.
+/// The parameters of the gate, the match against the best network.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateParameters {
-    /// Iterations from one match to the next.
+    /// Iterations between matches.
     pub every: u64,
-    /// Pairs of games; both of a pair begin with the same opening, with colours exchanged.
+    /// Pairs of games; both games of a pair have the same opening, with colours exchanged.
     pub pairs: u64,
-    /// Simulations of a move.
+    /// Simulations per move.
     pub simulations: u32,
     /// Random plies of an opening.
     pub opening_plies: u32,
-    /// The share of points that the new network must reach.
+    /// The score, as a share of the points, that promotes the new network.
     pub threshold: f32,
 }
 
-/// How the run measures itself.
+/// The parameters of the exam.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExamParameters {
-    /// Iterations from one exam to the next.
+    /// Iterations between exams.
     pub every: u64,
-    /// Positions, drawn by random play; 0 for no exam, as on boards that are hard to solve.
+    /// Positions, drawn by random play; 0 for no exam, for boards that are hard to solve.
     pub positions: usize,
-    /// Discs on the board at least.
-    pub least_plies: u32,
-    /// Discs on the board at most.
-    pub most_plies: u32,
-    /// Simulations of a move in the second part; the first asks the bare policy.
+    /// The minimum number of discs.
+    pub min_plies: u32,
+    /// The maximum number of discs.
+    pub max_plies: u32,
+    /// Simulations per move; the policy alone is examined as well.
     pub simulations: u32,
 }
 
 impl Parameters {
-    /// A network that visibly learns within ten minutes of two cores.
+    /// A network that visibly learns within ten minutes on two cores.
     pub fn ten_minutes(setup: Setup) -> Parameters {
         let mut parameters = Parameters::one_hour(setup);
         parameters.self_play.games = 400;
@@ -144,7 +155,7 @@ impl Parameters {
         parameters
     }
 
-    /// A good network within an hour of two cores: a small one, because it plays many games.
+    /// A good network within an hour on two cores. It is small, because it plays many games.
     pub fn one_hour(setup: Setup) -> Parameters {
         let mut parameters = Parameters::strongest(setup);
         parameters.architecture = Architecture::new(setup, 3, 32);
@@ -152,18 +163,18 @@ impl Parameters {
         parameters.self_play.full_simulations = 64;
         parameters.self_play.fast_simulations = 12;
         parameters.learning.rate_patience = 60.0;
-        parameters.learning.window_start = 20_000;
+        parameters.learning.min_buffer = 20_000;
         parameters.gate.every = 20;
         parameters.exam.simulations = 16;
         parameters
     }
 
-    /// As strong as it gets, over many hours.
+    /// The strongest network, over many hours.
     pub fn strongest(setup: Setup) -> Parameters {
-        // Openings are the same part of a game on every board.
+        // Openings are the same fraction of a game on every board.
         let cells = setup.cells();
         let plies = |of_standard: u32| of_standard * cells.min(42) / 42;
-        // A board that is larger than the standard one is too hard to solve before it is half full.
+        // A board larger than the standard one is too hard to solve before it is half full.
         let exam_plies = if cells > 42 { (cells - 32, cells - 20) } else { (plies(4), plies(16)) };
         Parameters {
             architecture: Architecture::new(setup, 5, 64),
@@ -194,9 +205,9 @@ impl Parameters {
                 weight_decay: 0.02,
                 norm_momentum: 0.1,
                 average: 0.4,
-                window_start: 50_000,
-                window_share: 0.5,
-                window_most: 1_500_000,
+                min_buffer: 50_000,
+                buffer_share: 0.5,
+                max_buffer: 1_500_000,
             },
             gate: GateParameters {
                 every: 5,
@@ -208,19 +219,19 @@ impl Parameters {
             exam: ExamParameters {
                 every: 5,
                 positions: 1000,
-                least_plies: exam_plies.0,
-                most_plies: exam_plies.1,
+                min_plies: exam_plies.0,
+                max_plies: exam_plies.1,
                 simulations: 64,
             },
         }
     }
 
-    /// The game, if a network can be trained with these numbers.
+    /// Checks all numbers and returns the game.
     pub fn check(&self) -> Result<Setup, ParametersError> {
         let setup = self.architecture.setup().map_err(ParametersError::Architecture)?;
         let (play, learning) = (&self.self_play, &self.learning);
-        // Openings that fill the board would leave no game to play.
-        let most_plies = f64::from(setup.cells() / 2);
+        // Openings that fill the board leave no game to play.
+        let max_plies = f64::from(setup.cells() / 2);
         let any = f64::from(u32::MAX);
         let ranges = [
             ("self_play.games", play.games as f64, 1.0, any),
@@ -228,7 +239,7 @@ impl Parameters {
             ("self_play.full_share", play.full_share.into(), 0.0, 1.0),
             ("self_play.obvious_share", play.obvious_share.into(), 0.0, 1.0),
             ("self_play.full_simulations", play.full_simulations.into(), 1.0, any),
-            ("self_play.opening_plies", play.opening_plies.into(), 0.0, most_plies),
+            ("self_play.opening_plies", play.opening_plies.into(), 0.0, max_plies),
             ("self_play.opening_choice", play.opening_choice.into(), 1.0, 1000.0),
             ("self_play.temperature", play.temperature.into(), 0.0, 100.0),
             ("self_play.search_value_share", play.search_value_share.into(), 0.0, 1.0),
@@ -237,14 +248,14 @@ impl Parameters {
             ("learning.rate", learning.rate.into(), 0.0, 1.0),
             ("learning.norm_momentum", learning.norm_momentum.into(), 0.0, 1.0),
             ("learning.average", learning.average.into(), 0.0, 1.0),
-            ("gate.opening_plies", self.gate.opening_plies.into(), 0.0, most_plies),
+            ("gate.opening_plies", self.gate.opening_plies.into(), 0.0, max_plies),
             ("gate.threshold", self.gate.threshold.into(), 0.0, 1.0),
-            ("exam.most_plies", self.exam.most_plies.into(), 0.0, f64::from(setup.cells() - 1)),
-            ("exam.least_plies", self.exam.least_plies.into(), 0.0, self.exam.most_plies.into()),
+            ("exam.max_plies", self.exam.max_plies.into(), 0.0, f64::from(setup.cells() - 1)),
+            ("exam.min_plies", self.exam.min_plies.into(), 0.0, self.exam.max_plies.into()),
         ];
-        for (name, value, least, most) in ranges {
-            if !(least..=most).contains(&value) {
-                return Err(ParametersError::Range { name, value, least, most });
+        for (name, value, min, max) in ranges {
+            if !(min..=max).contains(&value) {
+                return Err(ParametersError::Range { name, value, min, max });
             }
         }
         for (name, samples) in
@@ -257,8 +268,8 @@ impl Parameters {
         Ok(setup)
     }
 
-    /// Changes one number by its name, such as `learning.rate`. Whether a network can be trained
-    /// with it is for [`check`](Parameters::check) to say.
+    /// Sets a parameter by its name, such as `learning.rate`. [`check`](Parameters::check) tells
+    /// whether its value is in range.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParametersError> {
         let mut all = self.document();
         let wrong = || ParametersError::Value { name: name.to_owned(), value: value.to_owned() };
@@ -275,28 +286,28 @@ impl Parameters {
         Ok(())
     }
 
-    /// Changes all numbers that a document has, which is built as the parameters are.
+    /// Sets all parameters that a document has, which is nested like the parameters.
     pub fn set_all(&mut self, document: &Value) -> Result<(), ParametersError> {
         let mut list = Vec::new();
         list_values("", document, &mut list);
         list.iter().try_for_each(|(name, value)| self.set(name, value))
     }
 
-    /// All numbers with their names, such as `learning.rate`.
+    /// All parameters as text, with their names, such as `learning.rate`.
     pub fn list(&self) -> Vec<(String, String)> {
         let mut list = Vec::new();
         list_values("", &self.document(), &mut list);
         list
     }
 
-    /// As a document. By way of its text, in which 0.1 is 0.1 and not the nearest number that
-    /// single precision has, in double precision.
+    /// As a JSON document. By way of its text, in which a number of single precision such as 0.1 is
+    /// not written with the digits of double precision.
     fn document(&self) -> Value {
         let text = serde_json::to_string(self).expect("parameters are plain data");
         serde_json::from_str(&text).expect("the text is a document")
     }
 
-    /// The presets by name.
+    /// A preset by its name.
     pub fn preset(name: &str, setup: Setup) -> Option<Parameters> {
         match name {
             "10min" => Some(Parameters::ten_minutes(setup)),
@@ -323,36 +334,37 @@ fn list_values(name: &str, value: &Value, list: &mut Vec<(String, String)>) {
     }
 }
 
-/// Why a network cannot be trained with some numbers.
+/// What is wrong with parameters.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum ParametersError {
-    /// No number has the name.
+    /// An unknown parameter.
     Name(String),
-    /// A number cannot have the value.
+    /// A value that the parameter cannot have.
     Value {
-        /// Which one.
+        /// The parameter.
         name: String,
-        /// What it should be.
+        /// The value.
         value: String,
     },
-    /// There is no such network.
+    /// A bad architecture.
     Architecture(ArchitectureError),
-    /// A number is out of range.
+    /// A value is out of range.
     Range {
-        /// Which one.
+        /// The parameter.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
-        /// The least it can be.
-        least: f64,
-        /// The most it can be.
-        most: f64,
+        /// The minimum.
+        min: f64,
+        /// The maximum.
+        max: f64,
     },
-    /// Samples are learnt sixteen at a time.
+    /// A number of samples is not a multiple of sixteen.
     Lanes {
-        /// Which number of samples.
+        /// The parameter.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         samples: usize,
     },
 }
@@ -363,21 +375,30 @@ impl fmt::Display for ParametersError {
             ParametersError::Name(name) => {
                 let list = Parameters::ten_minutes(Setup::STANDARD).list();
                 let names: Vec<String> = list.into_iter().map(|(name, _)| name).collect();
-                write!(f, "there is no parameter '{name}' (there are {})", names.join(", "))
+                write!(f, "unknown parameter '{name}' (available: {})", names.join(", "))
             }
-            ParametersError::Value { name, value } => write!(f, "{name} cannot be '{value}'"),
+            ParametersError::Value { name, value } => {
+                write!(f, "invalid value '{value}' for {name}")
+            }
             ParametersError::Architecture(error) => error.fmt(f),
-            ParametersError::Range { name, value, least, most } => {
-                write!(f, "{name} is {least} to {most}, not {value}")
+            ParametersError::Range { name, value, min, max } => {
+                write!(f, "{name} must be from {min} to {max}, not {value}")
             }
             ParametersError::Lanes { name, samples } => {
-                write!(f, "{name} is a multiple of {LANES}, not {samples}")
+                write!(f, "{name} must be a multiple of {LANES}, not {samples}")
             }
         }
     }
 }
 
-impl std::error::Error for ParametersError {}
+impl std::error::Error for ParametersError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ParametersError::Architecture(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -408,12 +429,14 @@ mod tests {
             let mut parameters = Parameters::ten_minutes(Setup::STANDARD);
             parameters.set(name, value).unwrap_err().to_string()
         };
-        assert_eq!(error("learning.batch", "-1"), "learning.batch cannot be '-1'");
-        assert_eq!(error("learning.rate", "fast"), "learning.rate cannot be 'fast'");
-        assert_eq!(error("architecture.value", "vague"), "architecture.value cannot be 'vague'");
+        for (name, value) in
+            [("learning.batch", "-1"), ("learning.rate", "fast"), ("architecture.value", "vague")]
+        {
+            assert_eq!(error(name, value), format!("invalid value '{value}' for {name}"));
+        }
         for name in ["rate", "learning", "", "learning/rate"] {
             let error = error(name, "1");
-            assert!(error.starts_with(&format!("there is no parameter '{name}' (")), "{error}");
+            assert!(error.starts_with(&format!("unknown parameter '{name}' (")), "{error}");
             assert!(error.contains("learning.rate, "), "{error}");
         }
     }
@@ -434,15 +457,21 @@ mod tests {
             parameters.check().unwrap_err().to_string()
         };
         for (found, expected) in [
-            (refused(|it| it.learning.chunk = 100), "learning.chunk is a multiple of 16, not 100"),
-            (refused(|it| it.self_play.games = 0), "self_play.games is 1 to 4294967295, not 0"),
+            (
+                refused(|it| it.learning.chunk = 100),
+                "learning.chunk must be a multiple of 16, not 100",
+            ),
+            (
+                refused(|it| it.self_play.games = 0),
+                "self_play.games must be from 1 to 4294967295, not 0",
+            ),
             (
                 refused(|it| it.self_play.opening_plies = 22),
-                "self_play.opening_plies is 0 to 21, not 22",
+                "self_play.opening_plies must be from 0 to 21, not 22",
             ),
             (
                 refused(|it| it.architecture.channels = 0),
-                "a network's channels are 1 to 1024, not 0",
+                "architecture.channels must be from 1 to 1024, not 0",
             ),
         ] {
             assert_eq!(found, expected);

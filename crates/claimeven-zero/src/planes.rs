@@ -1,21 +1,22 @@
-//! A position as the network sees it.
+//! Positions as the network's input planes.
 
 use claimeven_game::{AnySize, Bits, Player, Position, Rules, Setup, with_board};
 use serde::{Deserialize, Serialize};
 
-/// The discs of a position as two sets of cells, which is all that the network is shown.
+/// The discs of a position as two bit sets.
 ///
-/// It takes the place of a [`Position`] where millions are kept and no moves are played.
+/// Smaller than a [`Position`]: for the replay buffer, which holds millions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Discs {
-    /// Every disc.
+    /// All discs.
     pub filled: u128,
-    /// Those of the side to move.
+    /// The discs of the side to move.
     pub own: u128,
 }
 
 impl Discs {
     /// The discs of a position.
+    #[must_use]
     pub fn of(position: &Position) -> Discs {
         with_board!(position, board => Discs {
             filled: board.filled().widen(),
@@ -24,12 +25,30 @@ impl Discs {
     }
 
     /// Whether a column has room for another disc.
+    #[must_use]
     pub fn is_open(self, setup: Setup, column: usize) -> bool {
         let top = column as u32 * setup.stride() + u32::from(setup.rows()) - 1;
         self.filled >> top & 1 == 0
     }
 
-    /// The same discs with left and right exchanged.
+    /// Whether all discs are on the board and rest on each other, each player has as many as by
+    /// turns, and the board is not full.
+    #[must_use]
+    pub fn is_valid(self, setup: Setup) -> bool {
+        let (rows, stride) = (u32::from(setup.rows()), setup.stride());
+        let bottom = (0..u32::from(setup.cols())).fold(0, |cells, col| cells | 1 << (col * stride));
+        let board = (0..rows).fold(0, |cells, row| cells | bottom << row);
+        self.filled & !board == 0
+            && self.filled != board
+            && self.own & !self.filled == 0
+            // The first player has the odd disc, and then the second player moves.
+            && self.own.count_ones() == self.filled.count_ones() / 2
+            // Every disc above the bottom row has one below it.
+            && (self.filled & !bottom) >> 1 & !self.filled == 0
+    }
+
+    /// The mirror image, with left and right exchanged.
+    #[must_use]
     pub fn mirrored(self, setup: Setup) -> Discs {
         let (cols, stride) = (u32::from(setup.cols()), setup.stride());
         let mirror = |cells: u128| {
@@ -44,34 +63,34 @@ impl Discs {
     }
 }
 
-/// What a network is shown of a position, as planes over the cells of the board.
+/// The input encoding: which planes over the cells of the board a network gets.
 ///
-/// Who moves first decides who is forced to open a column in the end, and the number of discs is
-/// hard to see for a network that looks at nine cells at a time; so there is a plane that is 1
-/// all over for the first player and -1 for the second. Being nowhere 0, it also shows where the
-/// board ends.
+/// Zugzwang depends on which player moves, and counting discs is hard with kernels of 3x3 cells.
+/// One plane is therefore 1 everywhere if the first player moves and -1 if the second does. As it
+/// is never 0, it also marks the edge of the board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum View {
-    /// Own discs, other discs, the cells on which a disc can come to rest now, and who moves.
+pub enum InputEncoding {
+    /// Four planes: own discs, the opponent's discs, the cells that can be played now, and the
+    /// player to move.
     #[default]
     Discs,
-    /// The same, the empty cells that close a line for either side, and every second row. What a
-    /// line is need not be learnt then, and neither which threats are odd and which even.
+    /// Seven planes: also the threats of either side (empty cells that complete a row), and the
+    /// even rows. So the network need not learn what a threat is, nor which are odd or even.
     Threats,
 }
 
-impl View {
-    /// How many planes there are.
+impl InputEncoding {
+    /// The number of planes.
     pub const fn planes(self) -> usize {
         match self {
-            View::Discs => 4,
-            View::Threats => 7,
+            InputEncoding::Discs => 4,
+            InputEncoding::Threats => 7,
         }
     }
 
-    /// Calls `set(cell, plane, value)` for all that is not 0. Cells are numbered row by row from
-    /// the bottom.
+    /// Calls `set(cell, plane, value)` for every number that is not 0. Cells are numbered row by
+    /// row from the bottom.
     pub(crate) fn each(self, setup: Setup, discs: Discs, mut set: impl FnMut(usize, usize, f32)) {
         let (cols, rows, stride) =
             (usize::from(setup.cols()), usize::from(setup.rows()), setup.stride() as usize);
@@ -103,11 +122,11 @@ impl View {
         }
     }
 
-    /// The threats of both sides, if they are shown: own ones first.
+    /// The threats of both sides, own ones first, if the encoding has them.
     fn threats(self, setup: Setup, discs: Discs) -> Option<[u128; 2]> {
         match self {
-            View::Discs => None,
-            View::Threats => {
+            InputEncoding::Discs => None,
+            InputEncoding::Threats => {
                 let rules = AnySize::<u128>::new(setup).expect("every board fits in 128 bits");
                 let of = |own| rules.threats(own) & !discs.filled;
                 Some([of(discs.own), of(discs.filled ^ discs.own)])
@@ -123,8 +142,8 @@ mod tests {
     #[test]
     fn planes_show_the_board_from_the_side_to_move() {
         let position = Position::from_moves(Setup::STANDARD, "112").unwrap();
-        let mut planes = vec![[0.0; View::Discs.planes()]; 42];
-        View::Discs.each(Setup::STANDARD, Discs::of(&position), |cell, plane, value| {
+        let mut planes = vec![[0.0; InputEncoding::Discs.planes()]; 42];
+        InputEncoding::Discs.each(Setup::STANDARD, Discs::of(&position), |cell, plane, value| {
             planes[cell][plane] = value;
         });
         // The second player moves: its disc is the upper one of the first column.
@@ -141,7 +160,7 @@ mod tests {
         // Three in a row of the first player, who moves, and three in a column of the second.
         let position = Position::from_moves(Setup::STANDARD, "213141").unwrap();
         let mut planes = [Vec::new(), Vec::new(), Vec::new()];
-        View::Threats.each(Setup::STANDARD, Discs::of(&position), |cell, plane, value| {
+        InputEncoding::Threats.each(Setup::STANDARD, Discs::of(&position), |cell, plane, value| {
             if plane >= 4 {
                 assert_eq!(value.to_bits(), 1.0_f32.to_bits());
                 planes[plane - 4].push(cell);

@@ -1,4 +1,4 @@
-//! A training run: its folder, and one iteration after another.
+//! Training runs: the loop of self-play, training, gate and exam, and the folder it is saved in.
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
@@ -12,37 +12,56 @@ use claimeven_game::{Setup, mix_key};
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::exam::{Exam, Marks};
+use crate::exam::{Exam, ExamError, ExamScore};
 use crate::files;
-use crate::gate::{MatchScore, play_match};
-use crate::gradient::Sample;
+use crate::gate::{self, MatchScore, Verdict};
 use crate::inference::Inference;
-use crate::learner::Learner;
+use crate::learner::{LearnError, Learner, LearningJob};
 use crate::network::Network;
 use crate::parameters::{Parameters, ParametersError};
-use crate::replay::{Replay, load_samples, save_samples};
-use crate::self_play::{Harvest, SelfPlayGame, Watch, play_games};
+use crate::replay_buffer::ReplayBuffer;
+use crate::sample::{Sample, load_samples, save_samples};
+use crate::self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, play_games};
 
 /// A training run in a folder of its own.
 ///
-/// ```text
-/// parameters.json            what was asked for; a run never changes it
-/// state.json                 where the run is; written last, so all it names is there
-/// metrics.jsonl              a line per iteration
-/// exam.json                  positions with exact results, to measure and never to learn
-/// best.safetensors           the network that has won the last gate match
-/// networks/000012.safetensors   the network after iteration 12
-/// learner/000012-….safetensors  what the learner needs to go on from there
-/// samples/000012.safetensors    what the games of iteration 12 have taught
-/// inherited/000001.safetensors  what another run's games have taught, in place of the first ones
-/// lock                       held by the process that trains
+/// ```no_run
+/// use std::ops::ControlFlow;
+///
+/// use claimeven_game::Setup;
+/// use claimeven_zero::{Parameters, Resources, Run};
+///
+/// let parameters = Parameters::ten_minutes(Setup::STANDARD);
+/// let mut observer = |_: claimeven_zero::Event<'_>| ControlFlow::Continue(());
+/// let mut run =
+///     Run::begin("run".as_ref(), &parameters, None, Resources::new(2), &mut observer)?;
+/// for _ in 0..10 {
+///     run.iterate(&mut observer)?;
+/// }
+/// let network = run.best();
+/// # Ok::<(), claimeven_zero::RunError>(())
 /// ```
 ///
-/// Killed at any time, it goes on from the last iteration that ended, as if nothing had happened.
+/// ```text
+/// parameters.json            the parameters, which never change
+/// state.json                 the last finished iteration; written last, so all it names is there
+/// metrics.jsonl              a line per iteration
+/// exam.json                  positions with exact results, for measuring only
+/// best.safetensors           the network that was promoted last
+/// networks/000012.safetensors   the network after iteration 12
+/// learner/000012-….safetensors  weights and AdamW moments after iteration 12
+/// best/000012.safetensors       the best network at that time
+/// samples/000012.safetensors    the samples of iteration 12
+/// inherited/000001.safetensors  another run's samples, for the first iterations
+/// lock                       locked by the process that trains
+/// ```
 ///
-/// A folder stops growing: samples are removed when they leave the window, a learner when the next
-/// one is saved, and of the networks stay the last 40, the best, and of the older ones every
-/// second, fourth, eighth … so that there are never more than about 80.
+/// A run that is killed at any time resumes after the last finished iteration as if nothing had
+/// happened: what `state.json` does not name is removed before it continues.
+///
+/// A folder stops growing: samples are removed when they leave the replay buffer, the learner's
+/// state when the next one is saved. The last 40 networks and the best are kept, and of the older
+/// ones every second, fourth, eighth and so on, about 80 in all.
 pub struct Run {
     folder: PathBuf,
     parameters: Parameters,
@@ -50,139 +69,140 @@ pub struct Run {
     resources: Resources,
     state: RunState,
     learner: Learner,
-    /// The network that plays: the mean of what the learner has been lately.
+    /// The network that plays: an exponential moving average of the learner's.
     player: Network,
     best: Network,
-    replay: Replay,
+    replay: ReplayBuffer,
     exam: Option<Exam>,
-    /// Nobody else trains in the folder while this is held.
+    /// Keeps other processes from training in the folder.
     _lock: File,
 }
 
-/// What a run may use of the machine. Nothing that is learnt depends on it.
+/// What a run may use of the machine. The networks do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resources {
-    /// Threads to work on.
+    /// Threads to work on; 0 counts as 1.
     pub threads: usize,
-    /// Bytes of the disk that are left to others: with less, no iteration begins.
+    /// Bytes of free disk space below which no iteration starts.
     pub keep_free: u64,
 }
 
 impl Resources {
-    /// So many threads, and 256 MB of the disk left to others.
+    /// So many threads, and at least 256 MB of free disk space.
+    #[must_use]
     pub fn new(threads: usize) -> Resources {
         Resources { threads: threads.max(1), keep_free: 256_000_000 }
     }
 }
 
-/// Where a run is.
+/// The state of a run after its last finished iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunState {
-    /// Iterations done.
+    /// Finished iterations.
     pub iteration: u64,
     /// The iteration of the best network.
     pub best: u64,
     /// Games played.
     pub games: u64,
-    /// Samples taken from them.
+    /// Samples from them.
     pub samples: u64,
-    /// The oldest iteration whose samples are still learnt.
-    pub window_from: u64,
-    /// Steps of the learner.
+    /// The oldest iteration in the replay buffer.
+    pub buffer_from: u64,
+    /// Training steps.
     pub steps: u64,
-    /// Positions that networks have judged in self-play.
+    /// Positions evaluated in self-play.
     pub evaluations: u64,
-    /// Seconds worked.
+    /// Seconds of work.
     pub seconds: f64,
 }
 
-/// What one iteration did.
+/// The metrics of an iteration, a line of `metrics.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
-    /// Where the run is now.
+    /// The state after it.
     #[serde(flatten)]
     pub state: RunState,
     /// Seconds of self-play.
     pub self_play_seconds: f64,
-    /// Seconds of learning.
+    /// Seconds of training.
     pub learning_seconds: f64,
     /// Seconds of the gate match and the exam.
     pub test_seconds: f64,
-    /// Samples of this iteration's games.
+    /// Samples from this iteration's games.
     pub new_samples: usize,
-    /// Samples in the window.
-    pub window: usize,
-    /// Distinct positions in the window.
+    /// Samples in the replay buffer.
+    pub buffer: usize,
+    /// Distinct positions in the replay buffer.
     pub pool: usize,
-    /// Games won, drawn and lost by whoever moved first after the opening.
+    /// Wins, draws and losses of the player with the first move after the opening.
     pub results: [u64; 3],
-    /// Moves of a game, on average.
+    /// Mean number of moves of a game.
     pub moves_per_game: f64,
-    /// The learner's step size.
+    /// The learning rate.
     pub rate: f32,
-    /// The policy's loss.
+    /// The policy loss.
     pub policy_loss: f32,
-    /// The value's loss.
+    /// The value loss.
     pub value_loss: f32,
-    /// The gate match, if there was one.
+    /// The result of the gate, in iterations that have one.
     pub gate: Option<MatchScore>,
-    /// The exam, if there was one.
-    pub marks: Option<Marks>,
+    /// The result of the exam, in iterations that have one.
+    pub exam: Option<ExamScore>,
 }
 
-/// What a run tells those who watch.
+/// What a run tells its observer.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// The positions of the exam are being solved.
     PreparingExam {
-        /// Those that are.
+        /// Solved positions.
         solved: usize,
-        /// All of them.
+        /// All positions.
         of: usize,
     },
     /// Games are being played.
     Playing {
         /// The iteration.
         iteration: u64,
-        /// Games that have ended.
+        /// Finished games.
         games: u64,
-        /// Games of the iteration.
+        /// All games of the iteration.
         of: u64,
     },
-    /// The games of an iteration have ended.
+    /// All games of an iteration are finished.
     Played {
         /// The iteration.
         iteration: u64,
         /// Some of the games.
         shown: &'a [SelfPlayGame],
     },
-    /// The network learns.
+    /// The network is being trained.
     Learning {
         /// The iteration.
         iteration: u64,
         /// Steps taken.
         steps: u64,
-        /// Steps of the iteration.
+        /// All steps of the iteration.
         of: u64,
     },
-    /// The gate match or the exam has begun.
+    /// Gate or exam have started.
     Testing {
         /// The iteration.
         iteration: u64,
     },
-    /// An iteration has ended and is saved.
+    /// An iteration is finished and saved.
     Done(&'a Metrics),
 }
 
-/// Whoever watches a run; breaking off ends it at the last iteration saved.
+/// A callback for the events of a run. Breaking off leaves it at the last saved iteration.
 pub type Observer<'a> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'a;
 
-/// Networks that are kept in full before older ones are thinned out.
+/// The newest networks, of which all are kept.
 const KEPT_NETWORKS: u64 = 40;
 
 impl Run {
-    /// Begins a run in an empty or new folder. With another run, its first iterations learn what
-    /// is in that one's window instead of playing games, which gives a larger network a start.
+    /// Starts a run in an empty or new folder. The first iterations learn the replay buffer of
+    /// another run, if one is given, instead of playing games: a head start for a larger network.
     pub fn begin(
         folder: &Path,
         parameters: &Parameters,
@@ -196,7 +216,7 @@ impl Run {
         Run::open(folder, parameters, lock, resources, observer)
     }
 
-    /// Goes on with the run in a folder. If parameters are given, they must be its own.
+    /// Resumes the run in a folder. If parameters are given, they must equal the run's.
     pub fn resume(
         folder: &Path,
         parameters: Option<&Parameters>,
@@ -225,11 +245,11 @@ impl Run {
         Ok(parameters)
     }
 
-    /// What the iterations of the run in a folder did, as far as they have ended.
+    /// The metrics of the finished iterations of the run in a folder.
     pub fn metrics_of(folder: &Path) -> Result<Vec<Metrics>, RunError> {
         let path = folder.join("metrics.jsonl");
         match fs::read_to_string(&path) {
-            // A line that is being written is none yet.
+            // The last line may be incomplete.
             Ok(text) => {
                 Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
             }
@@ -238,75 +258,90 @@ impl Run {
         }
     }
 
-    /// Whether some process trains in a folder now.
+    /// Whether a process is training in a folder.
+    #[must_use]
     pub fn is_active(folder: &Path) -> bool {
         let file = File::open(folder.join("lock"));
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Where it is.
+    /// The state after the last finished iteration.
+    #[must_use]
     pub fn state(&self) -> &RunState {
         &self.state
     }
 
-    /// What was asked for.
+    /// The parameters.
+    #[must_use]
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
     /// The network that plays.
+    #[must_use]
     pub fn player(&self) -> &Network {
         &self.player
     }
 
-    /// The network that has won the last gate match.
+    /// The best network: the one that was promoted last.
+    #[must_use]
     pub fn best(&self) -> &Network {
         &self.best
     }
 
-    /// Plays, learns, measures and saves once. `None` if the observer broke off, which leaves the
-    /// run at the last iteration; after an error it must be opened again.
+    /// One iteration: self-play, training, gate, exam, saving. `None` if the observer broke off,
+    /// which leaves the run at the last iteration. After an I/O error it must be resumed anew.
     pub fn iterate(&mut self, observer: &mut Observer<'_>) -> Result<Option<Metrics>, RunError> {
         self.check_disk()?;
         let start = Instant::now();
         let iteration = self.state.iteration + 1;
         let mut state = RunState { iteration, ..self.state };
 
-        // 1. Games of the newest network against itself.
-        let harvest = match self.inherited(iteration)? {
-            Some(samples) => Some(Harvest { samples, ..Harvest::default() }),
+        // 1. Self-play of the newest network.
+        let batch = match self.inherited(iteration)? {
+            Some(samples) => Some(SelfPlayBatch { samples, ..SelfPlayBatch::default() }),
             None => self.play(iteration, observer),
         };
-        let Some(harvest) = harvest else { return Ok(None) };
+        let Some(batch) = batch else { return Ok(None) };
         let self_play_seconds = start.elapsed().as_secs_f64();
-        let _ = observer(Event::Played { iteration, shown: &harvest.shown });
-        state.games += harvest.games;
-        state.samples += harvest.samples.len() as u64;
-        state.evaluations += harvest.evaluations;
+        let _ = observer(Event::Played { iteration, shown: &batch.shown });
+        state.games += batch.games;
+        state.samples += batch.samples.len() as u64;
+        state.evaluations += batch.evaluations;
         let samples_path = self.path("samples", iteration, "");
-        save_samples(&samples_path, &harvest.samples, self.setup)
+        save_samples(&samples_path, &batch.samples, self.setup)
             .map_err(|error| RunError::Io(samples_path, error))?;
 
-        // 2. Learning from the window.
-        let new_samples = harvest.samples.len();
+        // 2. Training on the replay buffer.
+        let new_samples = batch.samples.len();
         let learning = self.parameters.learning;
         let steps = (learning.passes * new_samples as f32 / learning.batch as f32).round() as u64;
-        self.replay.add(iteration, harvest.samples, state.samples, &learning);
-        state.window_from = self.replay.oldest().unwrap_or(0);
+        self.replay.add(iteration, batch.samples, state.samples, &learning);
+        state.buffer_from = self.replay.oldest().unwrap_or(0);
         let pool = self.replay.pool();
         let rate = self.rate(iteration);
-        let mut random = Rng::with_seed(self.seed(iteration, 2));
         let progress = |done| observer(Event::Learning { iteration, steps: done, of: steps });
         let threads = self.resources.threads;
-        let losses =
-            self.learner.learn(&pool, steps, rate, &learning, threads, &mut random, progress);
-        let Some(losses) = losses else {
-            self.load()?;
-            return Ok(None);
+        let seed = self.seed(iteration, 2);
+        let (pool, parameters) = (&pool[..], &learning);
+        let job = LearningJob { pool, steps, rate, parameters, threads, seed };
+        let losses = match self.learner.learn(&job, progress) {
+            Ok(Some(losses)) => losses,
+            Ok(None) => {
+                self.load()?;
+                self.roll_back()?;
+                return Ok(None);
+            }
+            // Nothing of this iteration is saved, and the run stands where it was before it.
+            Err(source) => {
+                self.load()?;
+                self.roll_back()?;
+                return Err(RunError::Learning { folder: self.folder.clone(), iteration, source });
+            }
         };
         state.steps = self.learner.steps;
         let share = learning.average.max(1.0 / iteration as f32);
-        self.player.approach(self.learner.network(), share);
+        self.player.lerp(self.learner.network(), share);
         self.player.set_note("iteration", &iteration.to_string());
         let learning_seconds = start.elapsed().as_secs_f64() - self_play_seconds;
 
@@ -314,18 +349,15 @@ impl Run {
         let _ = observer(Event::Testing { iteration });
         let inference = Inference::new(&self.player);
         let gate = self.gate(iteration, &inference);
-        let has_won = gate.is_some_and(|score| score.share() >= self.parameters.gate.threshold);
-        if has_won || iteration == 1 {
+        if iteration == 1 || matches!(gate, Some((_, Verdict::Promoted))) {
             state.best = iteration;
         }
-        let marks = self
-            .exam
-            .as_ref()
-            .filter(|_| iteration.is_multiple_of(self.parameters.exam.every.max(1)));
-        let marks =
-            marks.map(|exam| exam.marks(&inference, self.parameters.exam.simulations, threads));
+        let is_exam_due = iteration.is_multiple_of(self.parameters.exam.every.max(1));
+        let exam = self.exam.as_ref().filter(|_| is_exam_due);
+        let exam =
+            exam.map(|exam| exam.score(&inference, self.parameters.exam.simulations, threads));
 
-        // 4. Everything is saved before the state says so.
+        // 4. Save, with the state last.
         let seconds = start.elapsed().as_secs_f64();
         state.seconds += seconds;
         let metrics = Metrics {
@@ -334,15 +366,15 @@ impl Run {
             learning_seconds,
             test_seconds: seconds - self_play_seconds - learning_seconds,
             new_samples,
-            window: self.replay.len(),
+            buffer: self.replay.len(),
             pool: pool.len(),
-            results: harvest.results,
-            moves_per_game: harvest.moves as f64 / harvest.games.max(1) as f64,
+            results: batch.results,
+            moves_per_game: batch.moves as f64 / batch.games.max(1) as f64,
             rate,
             policy_loss: losses.policy,
             value_loss: losses.value,
-            gate,
-            marks,
+            gate: gate.map(|(score, _)| score),
+            exam,
         };
         if state.best == iteration {
             self.best = self.player.clone();
@@ -354,7 +386,7 @@ impl Run {
         Ok(Some(metrics))
     }
 
-    /// What another run's games have taught, if this iteration is to learn that.
+    /// The samples of another run that this iteration learns instead of playing games.
     fn inherited(&self, iteration: u64) -> Result<Option<Vec<Sample>>, RunError> {
         let path = self.path("inherited", iteration, "");
         if !path.exists() {
@@ -364,39 +396,40 @@ impl Run {
         samples.map(Some).map_err(|error| RunError::Damaged(path, error.to_string()))
     }
 
-    fn play(&self, iteration: u64, observer: &mut Observer<'_>) -> Option<Harvest> {
+    fn play(&self, iteration: u64, observer: &mut Observer<'_>) -> Option<SelfPlayBatch> {
         let parameters = &self.parameters.self_play;
         let numbers = (iteration - 1) * parameters.games..iteration * parameters.games;
         let network = Inference::new(&self.player);
-        let (seed, watch, threads) = (self.seed(0, 1), Watch::default(), self.resources.threads);
+        let (seed, progress, threads) =
+            (self.seed(0, 1), SelfPlayProgress::default(), self.resources.threads);
         let observing = thread::current();
         thread::scope(|scope| {
             let games = scope.spawn(|| {
-                let harvest = play_games(&network, parameters, seed, numbers, threads, &watch);
+                let batch = play_games(&network, parameters, seed, numbers, threads, &progress);
                 observing.unpark();
-                harvest
+                batch
             });
             while !games.is_finished() {
                 thread::park_timeout(Duration::from_millis(200));
-                let games = watch.games.load(std::sync::atomic::Ordering::Relaxed);
+                let games = progress.games.load(std::sync::atomic::Ordering::Relaxed);
                 let event = Event::Playing { iteration, games, of: parameters.games };
                 if observer(event).is_break() {
-                    watch.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+                    progress.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
                 }
             }
             games.join().expect("no panic")
         })
     }
 
-    fn gate(&self, iteration: u64, new: &Inference) -> Option<MatchScore> {
+    fn gate(&self, iteration: u64, new: &Inference) -> Option<(MatchScore, Verdict)> {
         let parameters = &self.parameters.gate;
         (iteration > 1 && iteration.is_multiple_of(parameters.every.max(1))).then(|| {
             let best = Inference::new(&self.best);
-            play_match(new, &best, parameters, self.seed(iteration, 3), self.resources.threads)
+            gate::gate(new, &best, parameters, self.seed(iteration, 3), self.resources.threads)
         })
     }
 
-    /// The step size: it rises in the first iterations, then goes down with their root.
+    /// The learning-rate schedule: linear warm-up, then inverse square root of the iterations.
     fn rate(&self, iteration: u64) -> f32 {
         let learning = &self.parameters.learning;
         let iteration = iteration as f32;
@@ -404,22 +437,22 @@ impl Run {
         learning.rate * rise / (1.0 + iteration / learning.rate_patience).sqrt()
     }
 
-    /// A seed for one purpose in one iteration.
+    /// The seed for a purpose in an iteration.
     fn seed(&self, iteration: u64, purpose: u64) -> u64 {
         let mut random = Rng::with_seed(self.parameters.seed.wrapping_add(purpose << 32));
         random.u64(..) ^ mix_key(iteration)
     }
 
-    /// Whether there is room for what an iteration writes, and for others.
+    /// Checks that there is room for an iteration's files, and some left.
     fn check_disk(&self) -> Result<(), RunError> {
-        // Three of the learner, one of the player and two of the best, before older ones go; and
-        // samples, which are less.
+        // Three files of the learner, one of the player and two of the best, before older ones are
+        // removed; and samples, which are smaller.
         let needed = 10 * self.player.to_bytes().len() as u64 + self.resources.keep_free;
         match fs4::available_space(&self.folder) {
             Ok(free) if free < needed => {
                 Err(RunError::Disk { folder: self.folder.clone(), free, needed })
             }
-            // Where nobody can tell, writing will.
+            // Unknown; writing will tell.
             Ok(_) | Err(_) => Ok(()),
         }
     }
@@ -438,11 +471,16 @@ impl Run {
         save(&self.learner.second, self.path("learner", iteration, "-second"))?;
         save(&self.player, self.path("networks", iteration, ""))?;
         save(&self.best, self.path("best", iteration, ""))?;
+        save(&self.best, self.folder.join("best.safetensors"))?;
         let path = self.folder.join("metrics.jsonl");
         append_line(&path, &serde_json::to_string(metrics).expect("metrics are plain data"))
             .map_err(|error| RunError::Io(path, error))?;
-        write_json(&self.folder.join("state.json"), &state)?;
-        save(&self.best, self.folder.join("best.safetensors"))
+        // Also after a power failure, the names of all files are on the disk before the state is.
+        for kind in ["learner", "networks", "best", "samples", "."] {
+            let path = self.folder.join(kind);
+            files::sync_folder(&path).map_err(|error| RunError::Io(path, error))?;
+        }
+        write_json(&self.folder.join("state.json"), &state)
     }
 
     fn open(
@@ -465,21 +503,21 @@ impl Run {
             learner: Learner::new(network.clone()),
             player: network.clone(),
             best: network,
-            replay: Replay::new(setup),
+            replay: ReplayBuffer::new(setup),
             exam: None,
             _lock: lock,
         };
         run.load()?;
-        run.forget_later_metrics()?;
+        run.roll_back()?;
         run.check_disk()?;
         run.exam = run.prepare_exam(observer)?;
         Ok(run)
     }
 
-    /// Everything as it was at the end of the last iteration.
+    /// Loads everything as it was after the last finished iteration.
     fn load(&mut self) -> Result<(), RunError> {
         let iteration = self.state.iteration;
-        self.replay = Replay::new(self.setup);
+        self.replay = ReplayBuffer::new(self.setup);
         if iteration == 0 {
             let network = Network::new(self.parameters.architecture, self.parameters.seed)
                 .expect("the parameters have been checked");
@@ -504,7 +542,7 @@ impl Run {
         };
         self.player = load(self.path("networks", iteration, ""))?;
         self.best = load(self.path("best", iteration, ""))?;
-        for iteration in self.state.window_from..=iteration {
+        for iteration in self.state.buffer_from..=iteration {
             let path = self.path("samples", iteration, "");
             let samples = load_samples(&path, self.setup)
                 .map_err(|error| RunError::Damaged(path, error.to_string()))?;
@@ -514,8 +552,29 @@ impl Run {
         Ok(())
     }
 
-    /// Lines of an iteration that was cut off before its state was saved.
-    fn forget_later_metrics(&self) -> Result<(), RunError> {
+    /// Removes whatever an iteration that was cut off has left, whether it was cut off before
+    /// `state.json` was written or while the files of the iteration before were being removed.
+    fn roll_back(&self) -> Result<(), RunError> {
+        let now = self.state.iteration;
+        for kind in FOLDERS.iter().copied().filter(|&kind| kind != "inherited").chain(["."]) {
+            remove_temporary(&self.folder.join(kind));
+        }
+        for kind in ["samples", "learner", "best", "networks"] {
+            self.remove(kind, |iteration| iteration > now);
+        }
+        self.clean_up();
+        let path = self.folder.join("best.safetensors");
+        if now == 0 {
+            // Nothing has been trained, so there is no best network.
+            let _ = fs::remove_file(path);
+        } else if Network::load(&path).ok().as_ref() != Some(&self.best) {
+            self.best.save(&path).map_err(|error| RunError::Io(path, error))?;
+        }
+        self.roll_back_metrics()
+    }
+
+    /// Removes the lines of iterations that `state.json` does not name.
+    fn roll_back_metrics(&self) -> Result<(), RunError> {
         let path = self.folder.join("metrics.jsonl");
         let Ok(text) = fs::read_to_string(&path) else { return Ok(()) };
         let is_done = |line: &&str| {
@@ -523,6 +582,9 @@ impl Run {
                 .is_ok_and(|metrics| metrics.state.iteration <= self.state.iteration)
         };
         let kept: String = text.lines().filter(is_done).flat_map(|line| [line, "\n"]).collect();
+        if kept == text {
+            return Ok(());
+        }
         files::write(&path, kept.as_bytes()).map_err(|error| RunError::Io(path, error))
     }
 
@@ -533,31 +595,31 @@ impl Run {
             return Ok(None);
         }
         if path.exists() {
-            let exam =
-                Exam::load(&path).map_err(|error| RunError::Damaged(path, error.to_string()))?;
-            return Ok(Some(exam));
+            let exam = Exam::load(&path, self.setup);
+            return exam.map(Some).map_err(|error| RunError::Damaged(path, error.to_string()));
         }
         let (seed, threads) = (self.seed(0, 4), self.resources.threads);
         let progress = |solved| observer(Event::PreparingExam { solved, of: parameters.positions });
         let exam = match Exam::new(self.setup, parameters, seed, threads, progress) {
             Ok(Some(exam)) => exam,
             Ok(None) => return Err(RunError::Stopped(self.folder.clone())),
-            // A ruleset that cannot be solved has no exam.
-            Err(_) => return Ok(None),
+            // A game that cannot be solved has no exam.
+            Err(ExamError::Unsolvable(_)) => return Ok(None),
+            Err(error) => return Err(RunError::Exam(error)),
         };
         exam.save(&path).map_err(|error| RunError::Io(path, error))?;
         Ok(Some(exam))
     }
 
-    /// Removes what the run does not need any more. A file that cannot be removed now will be
-    /// tried again next time.
+    /// Removes files that are not needed any more. What cannot be removed is tried again after the
+    /// next iteration.
     fn clean_up(&self) {
         let now = self.state.iteration;
-        self.remove("samples", |iteration| iteration < self.state.window_from);
+        self.remove("samples", |iteration| iteration < self.state.buffer_from);
         self.remove("inherited", |iteration| iteration <= now);
         self.remove("learner", |iteration| iteration < now);
         self.remove("best", |iteration| iteration < now);
-        // Of the older networks every second, fourth, eighth ... stays.
+        // Of the older networks, every second, fourth, eighth and so on is kept.
         let stride = (now / KEPT_NETWORKS).max(1).next_power_of_two();
         self.remove("networks", |iteration| {
             iteration + KEPT_NETWORKS <= now
@@ -578,14 +640,24 @@ impl Run {
     }
 }
 
+/// Removes files whose writing was cut off.
+fn remove_temporary(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.extension().is_some_and(|extension| extension == files::TEMPORARY) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
 fn path(folder: &Path, kind: &str, iteration: u64, part: &str) -> PathBuf {
     folder.join(kind).join(format!("{iteration:06}{part}.safetensors"))
 }
 
-/// The folders of a run.
+/// The subfolders of a run.
 const FOLDERS: [&str; 5] = ["networks", "learner", "samples", "inherited", "best"];
 
-/// The files of samples in a run's window, oldest first.
+/// The files of samples in a run's replay buffer, oldest first.
 fn samples_of(folder: &Path, setup: Setup) -> Result<Vec<PathBuf>, RunError> {
     let own = Run::parameters_of(folder)?.check().map_err(RunError::Parameters)?;
     if own != setup {
@@ -607,7 +679,7 @@ fn create(folder: &Path, parameters: &Parameters, inherited: &[PathBuf]) -> Resu
     }
     fs::create_dir_all(folder).map_err(error)?;
     for entry in fs::read_dir(folder).map_err(error)? {
-        // What a beginning that was cut off has left is in nobody's way.
+        // A start that was cut off may have left these.
         let own = [&FOLDERS[..], &["lock", "state.json", "state.json.new", "parameters.json.new"]];
         let name = entry.map_err(error)?.file_name();
         if !own.concat().iter().any(|&own| name == own) {
@@ -628,12 +700,12 @@ fn create(folder: &Path, parameters: &Parameters, inherited: &[PathBuf]) -> Resu
     Ok(lock)
 }
 
-/// Makes the folder one that this process trains in.
+/// Locks the folder for this process.
 fn lock(folder: &Path) -> Result<File, RunError> {
     let path = folder.join("lock");
     let error = |error| RunError::Io(path.clone(), error);
     let file = File::options().create(true).append(true).open(&path).map_err(error)?;
-    // Whoever watches holds it for an instant.
+    // Processes that watch lock it for an instant.
     for _ in 0..5 {
         match file.try_lock() {
             Ok(()) => return Ok(file),
@@ -662,10 +734,11 @@ fn append_line(path: &Path, line: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Why a run cannot go on.
+/// Why a run cannot start or continue.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum RunError {
-    /// There is no run in the folder.
+    /// The folder holds no run.
     NoRun(PathBuf),
     /// The folder holds something else.
     NotEmpty(PathBuf),
@@ -677,36 +750,47 @@ pub enum RunError {
     OtherParameters {
         /// The folder.
         folder: PathBuf,
-        /// A parameter that is not the same.
+        /// A parameter that differs.
         name: String,
-        /// What it is in the run.
+        /// Its value in the run.
         saved: String,
-        /// What was asked for.
+        /// Its given value.
         asked: String,
     },
-    /// The run whose games are to be learnt is of another game.
+    /// Training failed; the run keeps the networks of the iteration before.
+    Learning {
+        /// The folder.
+        folder: PathBuf,
+        /// The iteration that failed.
+        iteration: u64,
+        /// Why.
+        source: LearnError,
+    },
+    /// The run whose samples are to be learnt is for another game.
     OtherGame {
         /// Its folder.
         folder: PathBuf,
         /// Its game.
         own: Setup,
-        /// The game that was asked for.
+        /// The game of this run.
         setup: Setup,
     },
     /// The observer broke off before the first iteration.
     Stopped(PathBuf),
-    /// There is too little room on the disk.
+    /// There is too little free disk space.
     Disk {
         /// The folder.
         folder: PathBuf,
-        /// Bytes that are free.
+        /// Free bytes.
         free: u64,
-        /// Bytes that should be.
+        /// Bytes that are needed.
         needed: u64,
     },
-    /// No network can be trained like that.
+    /// The parameters are bad.
     Parameters(ParametersError),
-    /// A file of the run is not what it should be.
+    /// The positions of the exam cannot be drawn.
+    Exam(ExamError),
+    /// A file of the run is damaged.
     Damaged(PathBuf, String),
     /// A file cannot be read or written.
     Io(PathBuf, io::Error),
@@ -715,37 +799,57 @@ pub enum RunError {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RunError::NoRun(path) => write!(f, "there is no training run in {}", path.display()),
+            RunError::NoRun(path) => write!(f, "no training run in {}", path.display()),
             RunError::NotEmpty(path) => {
                 write!(f, "{} is not empty and holds no training run", path.display())
             }
             RunError::Exists(path) => {
-                write!(f, "there is a training run in {} already", path.display())
+                write!(f, "{} already holds a training run", path.display())
             }
             RunError::Busy(path) => {
                 write!(f, "another process is training in {}", path.display())
             }
             RunError::Stopped(path) => {
-                write!(f, "the run in {} was stopped before it began", path.display())
+                write!(f, "the run in {} was stopped before its first iteration", path.display())
             }
             RunError::OtherParameters { folder, name, saved, asked } => {
                 write!(f, "the run in {} has {name} {saved}, not {asked}", folder.display())
             }
+            RunError::Learning { folder, iteration, source } => write!(
+                f,
+                "iteration {iteration} of the run in {}: {source}; the networks of iteration {} \
+                 are kept (a lower learning.rate may help)",
+                folder.display(),
+                iteration - 1
+            ),
             RunError::OtherGame { folder, own, setup } => {
                 write!(f, "the run in {} is for {own}, not {setup}", folder.display())
             }
             RunError::Disk { folder, free, needed } => write!(
                 f,
-                "{}: {} MB are free on the disk, of {} MB that should be",
+                "{}: too little free disk space: {} MB of {} MB needed",
                 folder.display(),
                 free / 1_000_000,
                 needed.div_ceil(1_000_000)
             ),
             RunError::Parameters(error) => error.fmt(f),
+            RunError::Exam(error) => {
+                write!(f, "exam: {error} (exam.positions=0 trains without an exam)")
+            }
             RunError::Damaged(path, reason) => write!(f, "{}: {reason}", path.display()),
             RunError::Io(path, error) => write!(f, "{}: {error}", path.display()),
         }
     }
 }
 
-impl std::error::Error for RunError {}
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            RunError::Learning { source, .. } => Some(source),
+            RunError::Exam(error) => Some(error),
+            RunError::Parameters(error) => Some(error),
+            RunError::Io(_, error) => Some(error),
+            _ => None,
+        }
+    }
+}

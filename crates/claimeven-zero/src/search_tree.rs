@@ -1,20 +1,21 @@
-//! The tree of one search: gathers positions to be judged and applies what is said of them.
+//! The search tree: PUCT with proven results, split into gathering positions and applying their
+//! evaluations.
 
 use std::collections::VecDeque;
 
 use claimeven_game::{Bits, Column, Outcome, Position, Rules, Ruleset, with_board};
 use serde::{Deserialize, Serialize};
 
-use crate::evaluator::{Answer, Chances};
+use crate::evaluator::{Evaluation, Wdl};
 
-/// How a search divides its simulations.
+/// The parameters of PUCT.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TreeParameters {
-    /// How much the policy and rare visits count against the values found (c of PUCT).
+    /// The exploration constant: the weight of the policy against the values found (c_puct).
     pub exploration: f32,
-    /// What a move that was never tried is thought to be worth less than its position, times the
-    /// root of the share of the policy that has been tried (*first-play urgency*).
+    /// First-play urgency: an unvisited move is taken to be worth its parent's value minus this,
+    /// times the square root of the visited moves' share of the policy.
     pub first_play_reduction: f32,
 }
 
@@ -26,39 +27,57 @@ impl Default for TreeParameters {
 
 /// A search tree by PUCT.
 ///
-/// A simulation is [`gather`](SearchTree::gather), which walks down to a position that nobody has
-/// judged yet, and [`apply`](SearchTree::apply), which takes the answer back up. Several
-/// positions may be gathered before the first answer; answers come in the order of the
-/// positions.
+/// A simulation is [`gather`](SearchTree::gather), which descends to a position without an
+/// evaluation, and [`apply`](SearchTree::apply), which backs its evaluation up. Several positions
+/// can be gathered before their evaluations are applied, in the same order; meanwhile they count
+/// as losses (*virtual loss*).
 ///
-/// Finished games count as what they are, and what they prove is passed on: a position is won
-/// with a move to a lost one, and lost when all moves lead to won ones (*MCTS-solver*). A position
-/// in which all moves but one are known to lose is not judged: it is worth what that move is.
+/// Finished games have their exact value, and proofs are backed up (*MCTS-Solver*, Winands et al.,
+/// 2008): a position is won if a move leads to a lost one, and lost if all moves lead to won ones.
+/// Unlike there, a position is expanded with a look at immediate wins and double threats, and one
+/// in which all moves but one lose is not evaluated but takes that move's value.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_zero::{Evaluator, Gathered, SearchTree, TreeParameters, UniformEvaluator};
+///
+/// let mut tree = SearchTree::new(Position::new(Setup::STANDARD), TreeParameters::default());
+/// let mut evaluations = Vec::new();
+/// for _ in 0..100 {
+///     if let Gathered::Position(position) = tree.gather(None) {
+///         UniformEvaluator.evaluate(&[position], &mut evaluations);
+///         tree.apply(&evaluations[0]);
+///     }
+/// }
+/// assert_eq!(tree.root().visits, 100);
+/// ```
 #[derive(Clone, Debug)]
 pub struct SearchTree {
     parameters: TreeParameters,
     position: Position,
     nodes: Vec<Node>,
-    /// The ways to the positions that wait for their answers.
+    /// The paths to the positions that wait for their evaluations, as indices of nodes.
     waiting: VecDeque<Vec<u32>>,
 }
 
-/// A position of the tree. Values are those of its side to move.
+/// A position of the tree. Its values are those of its side to move.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     /// The move that leads to it.
     pub column: Column,
-    /// The chance the policy gives to that move.
+    /// The policy's probability of that move.
     pub prior: f32,
-    /// How many simulations have come through it.
+    /// The number of simulations through it.
     pub visits: u32,
     /// How the game ends with perfect play, if that is proven.
     pub proof: Option<Proof>,
-    /// What was said of it when it was judged.
-    first_value: Chances,
-    win_sum: f32,
-    draw_sum: f32,
-    /// Simulations that have come through and wait for their answer.
+    /// The value of its own evaluation.
+    first_value: Wdl,
+    /// Sums over the visits. In single precision they would stop growing after 16 million visits
+    /// and lose precision long before.
+    win_sum: f64,
+    draw_sum: f64,
+    /// Simulations through it that wait for their evaluation.
     pending: u32,
     first_child: u32,
     child_count: u8,
@@ -69,10 +88,10 @@ pub struct Node {
 enum State {
     New,
     Waiting,
-    Judged,
+    Evaluated,
 }
 
-/// The end of a game with perfect play, and how many plies away it has been seen.
+/// The result of perfect play, and in how many plies it was proven to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
     /// The side to move wins.
@@ -84,24 +103,24 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// As chances, which are none.
-    pub const fn chances(self) -> Chances {
+    /// The proven result as certain probabilities.
+    pub const fn wdl(self) -> Wdl {
         match self {
-            Proof::Win(_) => Chances::WIN,
-            Proof::Draw => Chances::DRAW,
-            Proof::Loss(_) => Chances::LOSS,
+            Proof::Win(_) => Wdl::WIN,
+            Proof::Draw => Wdl::DRAW,
+            Proof::Loss(_) => Wdl::LOSS,
         }
     }
 }
 
-/// Where a simulation has come to.
+/// Where a simulation has ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gathered {
-    /// At a position that is to be judged.
+    /// At a position that needs an evaluation.
     Position(Position),
-    /// At a result, which has been taken back up.
+    /// At a proven result, which has been backed up.
     Result,
-    /// At a position that waits for its answer already; nothing has been counted.
+    /// At a position that already waits for its evaluation; nothing was counted.
     Waiting,
 }
 
@@ -112,7 +131,7 @@ impl Node {
             prior: 0.0,
             visits: 0,
             proof: None,
-            first_value: Chances::LOSS,
+            first_value: Wdl::LOSS,
             win_sum: 0.0,
             draw_sum: 0.0,
             pending: 0,
@@ -122,34 +141,37 @@ impl Node {
         }
     }
 
-    /// How the game ends for the side to move: as proven, or the mean of the simulations.
-    pub fn value(&self) -> Chances {
+    /// Its value: the proven result, or the mean over the simulations.
+    pub fn value(&self) -> Wdl {
         if let Some(proof) = self.proof {
-            return proof.chances();
+            return proof.wdl();
         }
-        let visits = self.visits.max(1) as f32;
-        Chances { win: self.win_sum / visits, draw: self.draw_sum / visits }
+        let visits = f64::from(self.visits.max(1));
+        Wdl { win: (self.win_sum / visits) as f32, draw: (self.draw_sum / visits) as f32 }
     }
 
-    /// What was said of it when it was judged; without meaning before.
-    pub fn first_value(&self) -> Chances {
+    /// The value of its own evaluation; meaningless before it has one.
+    pub fn first_value(&self) -> Wdl {
         self.first_value
     }
 
-    /// What the move to it is worth, from -1 to 1. Simulations under way count as losses, so that
-    /// the next ones look elsewhere.
+    /// The value of the move to it, from -1 to 1, with virtual losses.
     fn move_value(&self) -> f32 {
         if let Some(proof) = self.proof {
-            return 1.0 - 2.0 * proof.chances().expected();
+            return 1.0 - 2.0 * proof.wdl().expected();
         }
-        let (visits, pending) = (self.visits as f32, self.pending as f32);
+        let (visits, pending) = (f64::from(self.visits), f64::from(self.pending));
         let sum = visits - 2.0 * self.win_sum - self.draw_sum;
-        (sum - pending) / (visits + pending)
+        ((sum - pending) / (visits + pending)) as f32
     }
 }
 
 impl SearchTree {
-    /// A tree of nothing but its root. The game must not be over.
+    /// A tree of the root alone.
+    ///
+    /// # Panics
+    ///
+    /// If the game is over.
     pub fn new(position: Position, parameters: TreeParameters) -> SearchTree {
         let column = position.legal().next().expect("the game is not over");
         let waiting = VecDeque::new();
@@ -161,12 +183,12 @@ impl SearchTree {
         &self.position
     }
 
-    /// The root; its move and prior mean nothing.
+    /// The root, whose `column` and `prior` are meaningless.
     pub fn root(&self) -> &Node {
         &self.nodes[0]
     }
 
-    /// The moves of the root, from the left; none before it has been visited.
+    /// The root's moves, from the left; none before its first visit.
     pub fn moves(&self) -> &[Node] {
         self.children(self.root())
     }
@@ -176,64 +198,64 @@ impl SearchTree {
         &self.nodes[node.first_child as usize..][..node.child_count.into()]
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there is nothing but the root.
+    /// Whether the tree is the root alone.
     pub fn is_empty(&self) -> bool {
         self.nodes.len() == 1
     }
 
-    /// How many positions wait for their answers.
+    /// The number of positions that wait for their evaluations.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Begins a simulation. With `first`, its first move is the root's move of that index.
+    /// Starts a simulation. With `first`, its first move is the root's move of that index.
     pub fn gather(&mut self, mut first: Option<usize>) -> Gathered {
         let mut position = self.position;
-        let mut way = vec![0];
+        let mut path = vec![0];
         let mut node = 0;
         loop {
-            // 1. The first visit finds out where the moves lead; if to one place only, it goes on.
+            // 1. The first visit expands the node. If only one move does not lose, it is followed.
             self.open(node, &position);
 
-            // 2. A result ends the simulation, and so does a position without an answer.
+            // 2. A proven result or a position without an evaluation ends the simulation.
             if let Some(proof) = self.nodes[node].proof {
-                self.back_up(&way, proof.chances());
+                self.back_up(&path, proof.wdl());
                 return Gathered::Result;
             }
             match self.nodes[node].state {
                 State::Waiting => return Gathered::Waiting,
                 State::New => {
                     self.nodes[node].state = State::Waiting;
-                    for &index in &way {
+                    for &index in &path {
                         self.nodes[index as usize].pending += 1;
                     }
-                    self.waiting.push_back(way);
+                    self.waiting.push_back(path);
                     return Gathered::Position(position);
                 }
-                State::Judged => {}
+                State::Evaluated => {}
             }
 
-            // 3. On to the most promising move.
+            // 3. Select a move.
             let choice = first.take().unwrap_or_else(|| self.select(node));
             node = self.nodes[node].first_child as usize + choice;
             position.play(self.nodes[node].column).expect("moves of the tree are legal");
-            way.push(node as u32);
+            path.push(node as u32);
         }
     }
 
-    /// Finds out what the rules say of the root, before anything is asked.
-    pub fn look(&mut self) {
+    /// Expands the root, which finds immediate wins and forced moves without an evaluation.
+    pub fn expand_root(&mut self) {
         let position = self.position;
         self.open(0, &position);
     }
 
-    /// Whether nothing is to be found out at the root: a line can be closed at once or with the
-    /// move after, the other side's cannot be stopped, or all moves but one lose to one.
+    /// Whether the expanded root needs no search: a win at once or by a double threat, a loss that
+    /// cannot be prevented, or a single move that does not lose at once.
     pub fn is_obvious(&self) -> bool {
         match self.root().proof {
             Some(Proof::Win(plies)) => plies <= 3,
@@ -243,26 +265,33 @@ impl SearchTree {
         }
     }
 
-    /// Ends the oldest simulation under way with what is said of its position.
-    pub fn apply(&mut self, answer: &Answer) {
-        let way = self.waiting.pop_front().expect("an answer has its question");
-        for &index in &way {
+    /// Ends the oldest simulation under way with the evaluation of its position.
+    ///
+    /// # Panics
+    ///
+    /// If no position waits for its evaluation.
+    pub fn apply(&mut self, evaluation: &Evaluation) {
+        let path = self.waiting.pop_front().expect("a position waits for its evaluation");
+        for &index in &path {
             self.nodes[index as usize].pending -= 1;
         }
-        let leaf = *way.last().expect("a way has its root") as usize;
+        let leaf = *path.last().expect("a path starts at the root") as usize;
         let Node { first_child, child_count, .. } = self.nodes[leaf];
         for child in &mut self.nodes[first_child as usize..][..child_count.into()] {
-            child.prior = answer.policy[child.column.index()];
+            child.prior = evaluation.policy[child.column.index()];
         }
-        self.nodes[leaf].state = State::Judged;
-        self.nodes[leaf].first_value = answer.value;
-        self.back_up(&way, answer.value);
+        self.nodes[leaf].state = State::Evaluated;
+        self.nodes[leaf].first_value = evaluation.value;
+        self.back_up(&path, evaluation.value);
     }
 
-    /// Plays a move and keeps what is known of the position after it. Nothing may be waiting, and
-    /// the game must go on.
+    /// Makes a move and keeps the subtree of the position after it.
+    ///
+    /// # Panics
+    ///
+    /// If a position waits for its evaluation, or the move is illegal or ends the game.
     pub fn play(&mut self, column: Column) {
-        assert!(self.waiting.is_empty(), "every question has been answered");
+        assert!(self.waiting.is_empty(), "no position waits for its evaluation");
         self.position.play(column).expect("the move is a legal one");
         let Some(child) = self.moves().iter().position(|node| node.column == column) else {
             *self = SearchTree::new(self.position, self.parameters);
@@ -280,20 +309,20 @@ impl SearchTree {
             next += 1;
         }
         self.nodes = nodes;
-        // What was seen of it at once is how it ends, not by which move.
+        // An immediate result was seen without expanding the node.
         if self.nodes[0].proof.is_some() && self.nodes[0].child_count == 0 {
             let position = self.position;
             self.expand(0, &position);
         }
     }
 
-    /// The best known move by visits: a proven win before all others, the fastest first, and a
-    /// proven loss after all others, the slowest first. `None` before the root has been judged.
+    /// The root's best move by visits: proven wins first, the fastest before the slower ones;
+    /// proven losses last, the slowest before the faster ones. `None` before the first visit.
     pub fn best_move(&self) -> Option<&Node> {
         self.best_of(self.root())
     }
 
-    /// The best known move of a node, in the same way.
+    /// A node's best move, in the same order.
     pub fn best_of(&self, node: &Node) -> Option<&Node> {
         let rank = |node: &Node| match node.proof {
             Some(Proof::Loss(plies)) => (2, -i64::from(plies), 0.0),
@@ -307,7 +336,7 @@ impl SearchTree {
         self.children(node).iter().max_by(better)
     }
 
-    /// Looks at the moves of a position that nobody has come to yet.
+    /// Expands a node that was never visited.
     fn open(&mut self, index: usize, position: &Position) {
         let Node { state, proof, child_count, .. } = self.nodes[index];
         if state != State::New || proof.is_some() || child_count > 0 {
@@ -316,11 +345,11 @@ impl SearchTree {
         self.expand(index, position);
         if let Some(only) = self.only_move(index) {
             self.nodes[only].prior = 1.0;
-            self.nodes[index].state = State::Judged;
+            self.nodes[index].state = State::Evaluated;
         }
     }
 
-    /// The one move of an undecided position that is not known to lose, if there are no others.
+    /// The only move that does not lose, if it is the only one and not proven itself.
     fn only_move(&self, index: usize) -> Option<usize> {
         let Node { first_child, child_count, .. } = self.nodes[index];
         let moves = first_child as usize..first_child as usize + usize::from(child_count);
@@ -335,7 +364,7 @@ impl SearchTree {
             let mut after = *position;
             after.play(column).expect("the column is a legal one");
             let mut child = Node::new(column);
-            child.proof = seen_at_once(&after);
+            child.proof = immediate_result(&after);
             self.nodes.push(child);
         }
         self.nodes[index].first_child = first_child as u32;
@@ -343,7 +372,7 @@ impl SearchTree {
         self.nodes[index].proof = self.prove(index);
     }
 
-    /// What the moves of a node prove of it.
+    /// The result that the moves of a node prove.
     fn prove(&self, index: usize) -> Option<Proof> {
         let moves = self.children(&self.nodes[index]);
         let fastest_win = moves.iter().filter_map(|node| match node.proof {
@@ -356,35 +385,35 @@ impl SearchTree {
         let mut proof = Proof::Loss(0);
         for node in moves {
             proof = match (proof, node.proof?) {
-                (Proof::Loss(most), Proof::Win(plies)) => Proof::Loss(most.max(plies + 1)),
+                (Proof::Loss(max), Proof::Win(plies)) => Proof::Loss(max.max(plies + 1)),
                 _ => Proof::Draw,
             };
         }
         Some(proof)
     }
 
-    /// Takes the value of the last position of a way back to the root.
-    fn back_up(&mut self, way: &[u32], mut value: Chances) {
-        for (height, &index) in way.iter().rev().enumerate() {
+    /// Backs the value of a path's last position up to the root.
+    fn back_up(&mut self, path: &[u32], mut value: Wdl) {
+        for (height, &index) in path.iter().rev().enumerate() {
             let index = index as usize;
             if height > 0 {
                 value = value.reversed();
-                // Only what has just been proven below can prove more here.
+                // A proof below may complete one here.
                 if self.nodes[index].proof.is_none() {
                     self.nodes[index].proof = self.prove(index);
                 }
                 if let Some(proof) = self.nodes[index].proof {
-                    value = proof.chances();
+                    value = proof.wdl();
                 }
             }
             let node = &mut self.nodes[index];
             node.visits += 1;
-            node.win_sum += value.win;
-            node.draw_sum += value.draw;
+            node.win_sum += f64::from(value.win);
+            node.draw_sum += f64::from(value.draw);
         }
     }
 
-    /// The index of the move with the best upper bound, by PUCT.
+    /// The index of the move that PUCT selects.
     fn select(&self, index: usize) -> usize {
         let node = &self.nodes[index];
         let moves = self.children(node);
@@ -408,9 +437,9 @@ impl SearchTree {
     }
 }
 
-/// What the rules say of a position at first sight: that the game is over, that the next disc can
-/// close a line that wins it, or that the disc after it can, whatever the next one is.
-fn seen_at_once(position: &Position) -> Option<Proof> {
+/// A result that shows without search: the game is over, the side to move can connect four, or the
+/// opponent can with the disc after next, whatever is played.
+fn immediate_result(position: &Position) -> Option<Proof> {
     match position.outcome() {
         Some(Outcome::Draw) => return Some(Proof::Draw),
         Some(Outcome::Win(winner)) if winner == position.player() => return Some(Proof::Win(0)),
@@ -427,9 +456,9 @@ fn seen_at_once(position: &Position) -> Option<Proof> {
         }
         let threats = board.rules().threats(board.other());
         let urgent = threats & open;
-        let answers = if urgent.is_empty() { open } else { urgent };
+        let replies = if urgent.is_empty() { open } else { urgent };
         // A disc below a threat is the step to it.
-        let is_lost = urgent.count() > 1 || (answers & !(threats >> 1)).is_empty();
+        let is_lost = urgent.count() > 1 || (replies & !(threats >> 1)).is_empty();
         is_lost.then_some(Proof::Loss(2))
     })
 }
@@ -437,14 +466,14 @@ fn seen_at_once(position: &Position) -> Option<Proof> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluator::{Evaluator, Ignorant};
+    use crate::evaluator::{Evaluator, UniformEvaluator};
     use claimeven_game::Setup;
 
     /// A tree after so many simulations without any knowledge, some at a time.
     fn searched(moves: &str, simulations: u32, batch: usize) -> SearchTree {
         let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
         let mut tree = SearchTree::new(position, TreeParameters::default());
-        let mut answers = Vec::new();
+        let mut evaluations = Vec::new();
         while tree.root().visits < simulations {
             let mut positions = Vec::new();
             while positions.len() < batch {
@@ -457,9 +486,9 @@ mod tests {
                     break;
                 }
             }
-            Ignorant.evaluate(&positions, &mut answers);
-            for answer in &answers {
-                tree.apply(answer);
+            UniformEvaluator.evaluate(&positions, &mut evaluations);
+            for evaluation in &evaluations {
+                tree.apply(evaluation);
             }
         }
         tree
@@ -473,13 +502,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_seen_at_once_is_true() {
+    fn immediate_results_are_true() {
         let mut random = fastrand::Rng::with_seed(1);
         let mut seen = [0; 2];
         while seen != [200; 2] {
             let position =
                 crate::self_play::random_position(Setup::STANDARD, random.u32(6..36), &mut random);
-            let Some(proof) = seen_at_once(&position) else { continue };
+            let Some(proof) = immediate_result(&position) else { continue };
             let (of, wins_in, loses_in) = match proof {
                 Proof::Win(1) => (0, true, false),
                 Proof::Loss(2) => (1, false, true),
@@ -504,11 +533,11 @@ mod tests {
     }
 
     #[test]
-    fn a_forced_move_is_made_without_a_question() {
+    fn a_forced_move_is_made_without_an_evaluation() {
         // The second player must stop a column of three, and may be asked about only after it.
         let position = Position::from_moves(Setup::STANDARD, "41414").unwrap();
         let mut tree = SearchTree::new(position, TreeParameters::default());
-        tree.look();
+        tree.expand_root();
         assert!(tree.is_obvious());
         let mut forced = position;
         forced.play(Column::from_char('4').unwrap()).unwrap();
@@ -534,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn visits_are_those_of_the_moves_and_the_first_question() {
+    fn visits_are_those_of_the_moves_and_the_first_evaluation() {
         for batch in [1, 8] {
             let tree = searched("", 500, batch);
             let visits: u32 = tree.moves().iter().map(|node| node.visits).sum();

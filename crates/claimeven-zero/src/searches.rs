@@ -1,12 +1,16 @@
-//! Searches of many positions at once, without noise.
+//! Searches of many positions in step, so that one batch evaluates a position of each.
 
 use claimeven_game::Position;
 
-use crate::evaluator::{Answer, Evaluator};
+use crate::evaluator::{Evaluation, Evaluator};
 use crate::search_tree::{Gathered, SearchTree, TreeParameters};
 
-/// Searches every position with so many simulations beyond the first judgement, or until it is
-/// proven; 0 is the bare policy.
+/// Searches every position with so many simulations after its own evaluation, or until its result
+/// is proven. With 0 simulations the best move is the policy's.
+///
+/// # Panics
+///
+/// If one of the games is over.
 pub fn search_many(
     evaluator: &mut impl Evaluator,
     positions: &[Position],
@@ -15,24 +19,24 @@ pub fn search_many(
 ) -> Vec<SearchTree> {
     let tree = |position: &Position| SearchTree::new(*position, parameters);
     let mut trees: Vec<SearchTree> = positions.iter().map(tree).collect();
-    let mut answers: Vec<Answer> = Vec::new();
+    let mut evaluations: Vec<Evaluation> = Vec::new();
     loop {
-        let mut questions = Vec::new();
+        let mut positions_to_evaluate = Vec::new();
         for tree in &mut trees {
             while tree.root().visits <= simulations && tree.root().proof.is_none() {
                 if let Gathered::Position(position) = tree.gather(None) {
-                    questions.push(position);
+                    positions_to_evaluate.push(position);
                     break;
                 }
             }
         }
-        if questions.is_empty() {
+        if positions_to_evaluate.is_empty() {
             return trees;
         }
-        evaluator.evaluate(&questions, &mut answers);
+        evaluator.evaluate(&positions_to_evaluate, &mut evaluations);
         let waiting = trees.iter_mut().filter(|tree| tree.waiting() > 0);
-        for (tree, answer) in waiting.zip(&answers) {
-            tree.apply(answer);
+        for (tree, evaluation) in waiting.zip(&evaluations) {
+            tree.apply(evaluation);
         }
     }
 }

@@ -1,36 +1,43 @@
-//! Games of a network against itself, many at a time.
+//! Self-play: games of a network against itself, many at a time.
+//!
+//! Playout-cap randomisation (Wu, "Accelerating self-play learning in Go", 2019): only a share of
+//! the moves gets a full search, and only their positions are learnt; the others are searched with
+//! fewer simulations, so that more games reach their end. What differs here: fast searches also
+//! use Gumbel root selection with its noise, and positions that need no search at all are learnt
+//! less often.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use claimeven_game::{Column, Outcome, Player, Position, Setup, mix_key};
+use claimeven_search::random_game;
 use fastrand::Rng;
 
 use crate::cache::Cache;
-use crate::evaluator::{Answer, Chances, Evaluator};
-use crate::gradient::Sample;
-use crate::gumbel::{Halving, improved_policy};
+use crate::evaluator::{Evaluation, Evaluator, Wdl};
+use crate::gumbel::{SequentialHalving, improved_policy};
 use crate::inference::Inference;
 use crate::parameters::SelfPlayParameters;
 use crate::planes::Discs;
+use crate::sample::Sample;
 use crate::search_tree::{Gathered, SearchTree};
 
-/// What came of some games.
+/// The samples and statistics of a number of games.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Harvest {
-    /// What is to be learnt, in the order of the games.
+pub struct SelfPlayBatch {
+    /// The samples, in the order of the games.
     pub samples: Vec<Sample>,
-    /// Games played.
+    /// The number of games.
     pub games: u64,
-    /// Games that the player with the first move after the opening has won, drawn and lost.
+    /// Wins, draws and losses of the player with the first move after the opening.
     pub results: [u64; 3],
-    /// Moves played after the openings.
+    /// Moves after the openings.
     pub moves: u64,
     /// Simulations.
     pub simulations: u64,
-    /// Positions that the network has judged.
+    /// Positions that the network has evaluated.
     pub evaluations: u64,
-    /// The first few games, for those who want to see some.
+    /// The first four games, to be shown to observers.
     pub shown: Vec<SelfPlayGame>,
 }
 
@@ -39,52 +46,52 @@ pub struct Harvest {
 pub struct SelfPlayGame {
     /// All moves, as text.
     pub moves: String,
-    /// How many of them were made at random, to begin with.
+    /// How many of them are the random opening.
     pub opening: usize,
 }
 
-/// Games that are shown of each harvest.
+/// Games of a batch that are kept to be shown.
 const SHOWN: usize = 4;
 
-/// How far the games are, for those who watch.
+/// Progress and cancellation of self-play, shared between threads.
 #[derive(Debug, Default)]
-pub struct Watch {
-    /// Games that have ended.
+pub struct SelfPlayProgress {
+    /// Finished games.
     pub games: AtomicU64,
-    /// Set this to end before all games have.
+    /// Set this to stop before all games are finished.
     pub cancel: AtomicBool,
 }
 
-/// Plays the games of the given numbers. Each depends on the network, the seed and its number
-/// alone, so nothing depends on the number of threads. `None` if it was cancelled.
+/// Plays the games with the given numbers; `None` if cancelled. A game depends on the network, the
+/// parameters, the seed and its number alone, so the number of threads makes no difference.
 pub fn play_games(
     network: &Inference,
     parameters: &SelfPlayParameters,
     seed: u64,
     numbers: std::ops::Range<u64>,
     threads: usize,
-    watch: &Watch,
-) -> Option<Harvest> {
+    progress: &SelfPlayProgress,
+) -> Option<SelfPlayBatch> {
     let next = AtomicU64::new(numbers.start);
-    let work = || Worker::new(network, parameters, seed).play(&next, numbers.end, watch);
+    let work = || Worker::new(network, parameters, seed).play(&next, numbers.end, progress);
     let parts: Vec<Part> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
         workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
     });
-    if watch.cancel.load(Ordering::Relaxed) {
+    if progress.cancel.load(Ordering::Relaxed) {
         return None;
     }
     let evaluations = parts.iter().map(|part| part.evaluations).sum();
-    let mut harvest = Harvest { evaluations, ..Harvest::default() };
+    let mut batch = SelfPlayBatch { evaluations, ..SelfPlayBatch::default() };
     let mut games: Vec<Play> = parts.into_iter().flat_map(|part| part.games).collect();
     games.sort_by_key(|game| game.number);
     for game in games {
-        harvest.add(game, parameters.search_value_share);
+        batch.add(game, parameters.search_value_share);
     }
-    Some(harvest)
+    Some(batch)
 }
 
-impl Harvest {
+impl SelfPlayBatch {
     fn add(&mut self, game: Play, search_value_share: f32) {
         let outcome = game.outcome.expect("the game has ended");
         self.games += 1;
@@ -103,7 +110,7 @@ impl Harvest {
             let result = result_for(record.player, outcome);
             let value = match record.value {
                 RootValue::Proven(value) => value,
-                RootValue::Search(value) => value.mixed(search_value_share, result),
+                RootValue::Search(value) => result.lerp(value, search_value_share),
                 RootValue::Unknown => result,
             };
             Sample { discs: record.discs, policy: record.policy, value }
@@ -111,11 +118,11 @@ impl Harvest {
     }
 }
 
-fn result_for(player: Player, outcome: Outcome) -> Chances {
+fn result_for(player: Player, outcome: Outcome) -> Wdl {
     match outcome {
-        Outcome::Draw => Chances::DRAW,
-        Outcome::Win(winner) if winner == player => Chances::WIN,
-        Outcome::Win(_) => Chances::LOSS,
+        Outcome::Draw => Wdl::DRAW,
+        Outcome::Win(winner) if winner == player => Wdl::WIN,
+        Outcome::Win(_) => Wdl::LOSS,
     }
 }
 
@@ -139,7 +146,7 @@ impl<'a> Worker<'a> {
         Worker { evaluator, setup, parameters, seed }
     }
 
-    fn play(mut self, next: &AtomicU64, end: u64, watch: &Watch) -> Part {
+    fn play(mut self, next: &AtomicU64, end: u64, progress: &SelfPlayProgress) -> Part {
         let begin = |evaluator: &mut Cache<Inference>| {
             let number = next.fetch_add(1, Ordering::Relaxed);
             (number < end)
@@ -148,9 +155,10 @@ impl<'a> Worker<'a> {
         let mut playing: Vec<Play> =
             (0..self.parameters.in_flight).map_while(|_| begin(&mut self.evaluator)).collect();
         let mut games = Vec::new();
-        let (mut positions, mut answers): (Vec<Position>, Vec<Answer>) = (Vec::new(), Vec::new());
-        while !playing.is_empty() && !watch.cancel.load(Ordering::Relaxed) {
-            // 1. Gather a position from every game; games that end make room for new ones.
+        let (mut positions, mut evaluations): (Vec<Position>, Vec<Evaluation>) =
+            (Vec::new(), Vec::new());
+        while !playing.is_empty() && !progress.cancel.load(Ordering::Relaxed) {
+            // 1. Gather a position from every game; finished games are replaced by new ones.
             positions.clear();
             let mut index = 0;
             while index < playing.len() {
@@ -158,20 +166,20 @@ impl<'a> Worker<'a> {
                     positions.push(position);
                     index += 1;
                 } else {
-                    watch.games.fetch_add(1, Ordering::Relaxed);
+                    progress.games.fetch_add(1, Ordering::Relaxed);
                     match begin(&mut self.evaluator) {
                         Some(game) => games.push(std::mem::replace(&mut playing[index], game)),
                         None => games.push(playing.swap_remove(index)),
                     }
                 }
             }
-            // 2. Judge them all at once, and apply the answers.
-            self.evaluator.evaluate(&positions, &mut answers);
-            for (game, answer) in playing.iter_mut().zip(&answers) {
-                game.tree.apply(answer);
+            // 2. Evaluate them in one batch.
+            self.evaluator.evaluate(&positions, &mut evaluations);
+            for (game, evaluation) in playing.iter_mut().zip(&evaluations) {
+                game.tree.apply(evaluation);
             }
         }
-        Part { games, evaluations: self.evaluator.asked() }
+        Part { games, evaluations: self.evaluator.misses() }
     }
 }
 
@@ -180,16 +188,16 @@ struct Play {
     number: u64,
     random: Rng,
     tree: SearchTree,
-    /// How the current search divides its simulations; `None` until its root has been judged.
-    halving: Option<Halving>,
+    /// Root selection of the current search; `None` until its root has been evaluated.
+    halving: Option<SequentialHalving>,
     is_full: bool,
     /// Whether the position needs no search.
     is_obvious: bool,
-    /// Simulations that the current search still has.
+    /// The remaining simulations of the current search.
     left: u32,
     records: Vec<Record>,
     first: Player,
-    /// The moves so far, and how many of them are the opening.
+    /// The moves so far, of which the first `opening` are the opening.
     line: Vec<Column>,
     opening: usize,
     moves: u32,
@@ -197,7 +205,7 @@ struct Play {
     outcome: Option<Outcome>,
 }
 
-/// A position that is to be learnt, before the result is known.
+/// A position to be learnt, before the game's result is known.
 struct Record {
     discs: Discs,
     player: Player,
@@ -206,9 +214,9 @@ struct Record {
 }
 
 enum RootValue {
-    Proven(Chances),
-    Search(Chances),
-    /// There was no search.
+    Proven(Wdl),
+    Search(Wdl),
+    /// The position needed no search.
     Unknown,
 }
 
@@ -246,7 +254,7 @@ impl Play {
     }
 
     fn begin_search(&mut self, parameters: &SelfPlayParameters) {
-        self.tree.look();
+        self.tree.expand_root();
         self.is_obvious = self.tree.is_obvious();
         let share = if self.is_obvious { parameters.obvious_share } else { 1.0 };
         self.is_full = self.random.f32() < parameters.full_share * share;
@@ -255,7 +263,7 @@ impl Play {
         self.halving = None;
     }
 
-    /// Goes on to the next position that is to be judged; `None` once the game is over.
+    /// Plays on until a position needs an evaluation; `None` once the game is over.
     fn gather(&mut self, parameters: &SelfPlayParameters) -> Option<Position> {
         loop {
             let root = self.tree.root();
@@ -282,12 +290,18 @@ impl Play {
             let plies = self.tree.position().ply() as f32;
             let noise =
                 parameters.temperature * 0.5_f32.powf(plies / parameters.temperature_half_life);
-            Halving::new(&self.tree, parameters.gumbel, self.left, noise, &mut self.random)
+            SequentialHalving::new(
+                &self.tree,
+                parameters.gumbel,
+                self.left,
+                noise,
+                &mut self.random,
+            )
         });
         halving.next(&self.tree)
     }
 
-    /// Ends a search: its position is recorded if it was a full one, and the move is played.
+    /// Ends a search: records its position if the search was a full one, and makes the move.
     fn play_move(&mut self, parameters: &SelfPlayParameters) {
         let (root, position) = (self.tree.root(), *self.tree.position());
         if self.is_full {
@@ -296,7 +310,7 @@ impl Play {
                 player: position.player(),
                 policy: improved_policy(&self.tree, parameters.gumbel),
                 value: match root.proof {
-                    Some(proof) => RootValue::Proven(proof.chances()),
+                    Some(proof) => RootValue::Proven(proof.wdl()),
                     None if self.is_obvious => RootValue::Unknown,
                     None => RootValue::Search(root.value()),
                 },
@@ -320,45 +334,35 @@ impl Play {
     }
 }
 
-/// The opening whose result is least clear to the evaluator.
+/// The opening whose expected score is nearest to a draw.
 fn most_balanced(
     mut openings: Vec<(Position, Vec<Column>)>,
     evaluator: &mut impl Evaluator,
 ) -> (Position, Vec<Column>) {
-    let mut answers = Vec::new();
+    let mut evaluations = Vec::new();
     if openings.len() > 1 {
         let positions: Vec<Position> = openings.iter().map(|(position, _)| *position).collect();
-        evaluator.evaluate(&positions, &mut answers);
+        evaluator.evaluate(&positions, &mut evaluations);
     }
-    let distance = |answer: &Answer| (answer.value.expected() - 0.5).abs();
+    let distance = |evaluation: &Evaluation| (evaluation.value.expected() - 0.5).abs();
     let nearest =
-        answers.iter().enumerate().min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
+        evaluations.iter().enumerate().min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
     openings.swap_remove(nearest.map_or(0, |(index, _)| index))
 }
 
-/// A position after so many random moves, in which the game goes on.
+/// A position after so many random moves in which the game is not over.
 pub(crate) fn random_position(setup: Setup, plies: u32, random: &mut Rng) -> Position {
     random_opening(setup, plies, random).0
 }
 
-/// The same with its moves.
-fn random_opening(setup: Setup, plies: u32, random: &mut Rng) -> (Position, Vec<Column>) {
-    let mut position = Position::new(setup);
-    let mut line = Vec::new();
-    while position.ply() < plies {
-        let legal: Vec<Column> = position.legal().collect();
-        let mut after = position;
-        let column = *random.choice(&legal).expect("the game goes on");
-        after.play(column).expect("a legal move");
-        line.push(column);
-        // A game that ends too soon begins again.
-        if after.outcome().is_some() {
-            after = Position::new(setup);
-            line.clear();
+/// A random opening and its moves. Where random games end sooner, as with connect 2, it is shorter.
+fn random_opening(setup: Setup, mut plies: u32, random: &mut Rng) -> (Position, Vec<Column>) {
+    loop {
+        if let Some(game) = random_game(setup, plies, 200, random) {
+            return (*game.position(), game.moves().to_vec());
         }
-        position = after;
+        plies -= 1;
     }
-    (position, line)
 }
 
 #[cfg(test)]
@@ -366,7 +370,7 @@ mod tests {
     use super::*;
     use crate::{Architecture, Network, Parameters};
 
-    fn harvest(threads: usize, in_flight: usize) -> Harvest {
+    fn batch(threads: usize, in_flight: usize) -> SelfPlayBatch {
         let setup = Setup::STANDARD;
         let network = Network::new(Architecture::new(setup, 1, 8), 1).unwrap();
         let parameters = SelfPlayParameters {
@@ -377,31 +381,31 @@ mod tests {
             cache: 1 << 10,
             ..Parameters::ten_minutes(setup).self_play
         };
-        let watch = Watch::default();
-        play_games(&Inference::new(&network), &parameters, 3, 5..25, threads, &watch).unwrap()
+        let progress = SelfPlayProgress::default();
+        play_games(&Inference::new(&network), &parameters, 3, 5..25, threads, &progress).unwrap()
     }
 
     #[test]
     fn games_depend_on_nothing_but_seed_and_number() {
-        let harvest = harvest(1, 8);
-        assert_eq!(harvest.games, 20);
-        assert_eq!(harvest.results.iter().sum::<u64>(), 20);
-        assert!(harvest.samples.len() > 50, "{}", harvest.samples.len());
-        for sample in &harvest.samples {
+        let batch = batch(1, 8);
+        assert_eq!(batch.games, 20);
+        assert_eq!(batch.results.iter().sum::<u64>(), 20);
+        assert!(batch.samples.len() > 50, "{}", batch.samples.len());
+        for sample in &batch.samples {
             assert!((sample.policy.iter().sum::<f32>() - 1.0).abs() < 1e-4, "{sample:?}");
             for (column, chance) in sample.policy.iter().enumerate() {
                 assert!(sample.discs.is_open(Setup::STANDARD, column) || *chance == 0.0);
             }
         }
-        assert_eq!(harvest.shown.len(), SHOWN);
-        for game in &harvest.shown {
+        assert_eq!(batch.shown.len(), SHOWN);
+        for game in &batch.shown {
             let moves = claimeven_game::Game::parse(Setup::STANDARD, &game.moves).unwrap();
             assert!(moves.position().outcome().is_some(), "{game:?}");
             assert!(game.opening < game.moves.len(), "{game:?}");
         }
-        let other = super::tests::harvest(2, 3);
-        assert_eq!(harvest.shown, other.shown);
-        assert_eq!(harvest.samples, other.samples);
-        assert_eq!(harvest.results, other.results);
+        let other = super::tests::batch(2, 3);
+        assert_eq!(batch.shown, other.shown);
+        assert_eq!(batch.samples, other.samples);
+        assert_eq!(batch.results, other.results);
     }
 }

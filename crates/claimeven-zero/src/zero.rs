@@ -1,62 +1,76 @@
-//! The player with a network.
+//! The player `zero`: a network with PUCT search.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use claimeven_game::{Column, Position, mix_key};
 use claimeven_search::{
     Agent, AgentError, BoundKind, ColumnValue, Content, Decision, Limits, Node as DrawnNode,
     SearchStats, Tree, Value,
 };
+use claimeven_solver::Stop;
 use fastrand::Rng;
 
 use crate::cache::Cache;
-use crate::evaluator::{Answer, Chances, Evaluator};
+use crate::evaluator::{Evaluation, Evaluator, Wdl};
 use crate::inference::Inference;
 use crate::network::Network;
 use crate::search_tree::{Gathered, Node, Proof, SearchTree, TreeParameters};
 
-/// How the player with a network decides.
+/// The parameters of [`Zero`].
 #[derive(Clone, Debug)]
 pub struct ZeroParameters {
     /// The network.
     pub network: Arc<Network>,
-    /// Simulations of a move; 0 is the bare policy, without any looking ahead.
+    /// Simulations per move; 0 plays by the policy alone, without search.
     pub simulations: u64,
-    /// Chooses between moves that look the same.
+    /// Decides between equal moves, and samples moves if there is a temperature.
     pub seed: u64,
-    /// Positions that are judged together. More is faster and a little weaker.
+    /// Positions per batch of the network. A larger batch is faster and slightly weaker.
     pub batch: usize,
-    /// How much is left to chance: 0 plays the best move, 1 draws one by how often the search came
-    /// through it, or by the bare policy. No proven result is given away.
+    /// The temperature: 0 plays the best move, 1 samples moves in proportion to their visits, or
+    /// by the policy if there is no search. A proven result is never given away.
     pub temperature: f32,
-    /// How simulations are divided.
+    /// The parameters of PUCT.
     pub tree: TreeParameters,
 }
 
 impl ZeroParameters {
-    /// So many simulations with a network, and all else as usual.
+    /// So many simulations per move; batches of 8, temperature 0 and seed 0.
+    #[must_use]
     pub fn new(network: Arc<Network>, simulations: u64) -> ZeroParameters {
         let tree = TreeParameters::default();
         ZeroParameters { network, simulations, seed: 0, batch: 8, temperature: 0.0, tree }
     }
 }
 
-/// Plays by a network and a search.
+/// A player with a network and PUCT search.
 ///
-/// It remembers what the network has said of positions and the tree of its last move, which
-/// becomes part of the next one if the game goes on from there.
+/// It keeps a cache of evaluations and the tree of its last move, which it reuses if the game
+/// continues from there.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, Limits};
+/// use claimeven_zero::{Zero, ZeroParameters, embedded_network};
+///
+/// let network = embedded_network(Setup::STANDARD)?;
+/// let mut zero = Zero::new(ZeroParameters::new(network, 50));
+/// let decision = zero.decide(&Position::new(Setup::STANDARD), &Limits::default())?;
+/// assert_eq!(decision.column.number(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Zero {
     parameters: ZeroParameters,
     evaluator: Cache<Inference>,
     last: Option<SearchTree>,
 }
 
-/// Answers that are remembered.
+/// The size of the cache, in evaluations.
 const CACHE: usize = 1 << 15;
 
 impl Zero {
-    /// A player.
+    /// A player with an empty cache.
+    #[must_use]
     pub fn new(parameters: ZeroParameters) -> Zero {
         let evaluator = Cache::new(Inference::new(&parameters.network), CACHE);
         Zero { parameters, evaluator, last: None }
@@ -72,31 +86,32 @@ impl Zero {
         if position.outcome().is_some() { Err(AgentError::GameOver) } else { Ok(()) }
     }
 
-    /// The bare policy. Its two opinions, on the position and on its mirror image, are averaged.
-    fn judge(&mut self, position: &Position) -> Answer {
-        let mut answers = Vec::new();
+    /// The mean of the evaluations of a position and of its mirror image.
+    fn evaluate(&mut self, position: &Position) -> Evaluation {
+        let mut evaluations = Vec::new();
         let both = [*position, position.mirror()];
-        self.evaluator.evaluator_mut().evaluate(&both, &mut answers);
-        let [mut answer, mut mirrored] = <[Answer; 2]>::try_from(answers).expect("two answers");
+        self.evaluator.evaluator_mut().evaluate(&both, &mut evaluations);
+        let [mut evaluation, mut mirrored] =
+            <[Evaluation; 2]>::try_from(evaluations).expect("two evaluations");
         mirrored.policy.reverse();
-        for (chance, other) in answer.policy.iter_mut().zip(mirrored.policy) {
+        for (chance, other) in evaluation.policy.iter_mut().zip(mirrored.policy) {
             *chance = 0.5 * (*chance + other);
         }
-        answer.value = answer.value.mixed(0.5, mirrored.value);
-        answer
+        evaluation.value = evaluation.value.lerp(mirrored.value, 0.5);
+        evaluation
     }
 
-    fn decide_by_policy(&mut self, position: &Position, start: Instant) -> Decision {
-        let answer = self.judge(position);
-        let column = self.draw(position, |column| answer.policy[column.index()]);
+    fn decide_by_policy(&mut self, position: &Position, stop: &Stop) -> Decision {
+        let evaluation = self.evaluate(position);
+        let column = self.sample(position, |column| evaluation.policy[column.index()]);
         Decision {
             column,
-            value: chance(answer.value),
-            columns: vec![None; answer.policy.len()],
-            shares: answer.policy.iter().copied().map(f64::from).collect(),
+            value: chance(evaluation.value),
+            columns: vec![None; evaluation.policy.len()],
+            shares: evaluation.policy.iter().copied().map(f64::from).collect(),
             pv: vec![column],
             stats: SearchStats { nodes: 1, leaves: 1, ..SearchStats::default() },
-            time: start.elapsed(),
+            time: stop.elapsed(),
             stopped: false,
         }
     }
@@ -105,62 +120,61 @@ impl Zero {
         &mut self,
         position: &Position,
         limits: &Limits,
-        start: Instant,
+        stop: &Stop,
     ) -> (Decision, SearchTree) {
-        let asked = self.parameters.simulations;
-        let simulations = limits.simulations.map_or(asked, |most| most.clamp(1, asked));
+        // Visits are counted in 32 bits.
+        let asked = self.parameters.simulations.min(u64::from(u32::MAX) / 2);
+        let simulations = limits.simulations.map_or(asked, |max| max.clamp(1, asked));
         let mut tree = self.tree_at(position);
         let reused = u64::from(tree.root().visits);
-        let is_up = |tree: &SearchTree| {
-            limits.nodes.is_some_and(|nodes| tree.len() as u64 >= nodes.max(1))
-                || limits.time.is_some_and(|time| start.elapsed() >= time)
-                || limits
-                    .cancel
-                    .as_ref()
-                    .is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed))
-        };
+        let max_nodes = limits.nodes.unwrap_or(u64::MAX);
+        let is_up = |tree: &SearchTree| tree.len() as u64 >= max_nodes || stop.is_requested();
         if let Some(monitor) = &limits.monitor {
             monitor.reset();
         }
-        let (mut questions, mut answers) = (Vec::new(), Vec::new());
+        let (mut positions, mut evaluations) = (Vec::new(), Vec::new());
         let mut stopped = simulations < asked;
         loop {
-            // 1. Gather a few positions.
-            questions.clear();
-            while questions.len() < self.parameters.batch.max(1) {
+            // 1. Gather a batch of positions. Proven results need no evaluation, so that any
+            //    number of simulations can pass here: every one of them looks at the limits.
+            positions.clear();
+            let mut is_stopped = false;
+            while positions.len() < self.parameters.batch.max(1) {
                 let root = tree.root();
-                let visits = u64::from(root.visits) + questions.len() as u64;
+                let visits = u64::from(root.visits) + positions.len() as u64;
                 if root.proof.is_some() || visits > simulations.max(reused) {
                     break;
                 }
+                // The first simulation finds a move and is always made.
+                is_stopped = visits > 0 && is_up(&tree);
+                if is_stopped {
+                    break;
+                }
                 match tree.gather(None) {
-                    Gathered::Position(position) => questions.push(position),
+                    Gathered::Position(position) => positions.push(position),
                     Gathered::Result => {}
                     Gathered::Waiting => break,
                 }
             }
-            // 2. Judge them and apply what is said of them.
-            if questions.is_empty() {
-                break;
-            }
-            self.evaluator.evaluate(&questions, &mut answers);
-            for answer in &answers {
-                tree.apply(answer);
+            // 2. Evaluate them and back the evaluations up.
+            self.evaluator.evaluate(&positions, &mut evaluations);
+            for evaluation in &evaluations {
+                tree.apply(evaluation);
             }
             if let Some(monitor) = &limits.monitor {
                 monitor.set_nodes(u64::from(tree.root().visits) - reused);
-                let value = value_of(tree.root(), |chances| chances);
+                let value = value_of(tree.root());
                 monitor.set_best(value, &principal_variation(&tree, self.best_column(&tree)));
             }
-            if is_up(&tree) {
-                stopped = true;
+            stopped |= is_stopped;
+            if is_stopped || positions.is_empty() {
                 break;
             }
         }
         let column = self.best_column(&tree);
         let decision = Decision {
             column,
-            value: value_of(tree.root(), |chances| chances),
+            value: value_of(tree.root()),
             columns: columns(&tree),
             shares: shares(&tree),
             pv: principal_variation(&tree, column),
@@ -170,13 +184,13 @@ impl Zero {
                 simulations: u64::from(tree.root().visits) - reused,
                 ..SearchStats::default()
             },
-            time: start.elapsed(),
+            time: stop.elapsed(),
             stopped,
         };
         (decision, tree)
     }
 
-    /// The tree of the last move where the game has gone on from there, or else a new one.
+    /// The part of the last move's tree that belongs to a position two plies later, or a new tree.
     fn tree_at(&mut self, position: &Position) -> SearchTree {
         let new = || SearchTree::new(*position, self.parameters.tree);
         let Some(mut tree) = self.last.take() else { return new() };
@@ -205,22 +219,22 @@ impl Zero {
             let is_as_good = |node: &Node| {
                 (node.proof, node.visits) == (best.proof, best.visits) && node.prior >= best.prior
             };
-            return self.draw(tree.position(), |column| {
+            return self.sample(tree.position(), |column| {
                 let is_one = |node: &Node| node.column == column && is_as_good(node);
                 f32::from(tree.moves().iter().any(is_one))
             });
         }
-        self.draw(tree.position(), |column| {
+        self.sample(tree.position(), |column| {
             let node = tree.moves().iter().find(|node| node.column == column);
             let node = node.filter(|node| !matches!(node.proof, Some(Proof::Win(_))));
-            // Before the search has come through any, the policy decides.
+            // Without visits, the policy decides.
             node.map_or(0.0, |node| node.visits as f32 + node.prior)
         })
     }
 
-    /// One of the legal columns, by the seed. Weights count to the power of the temperature's
-    /// inverse, so that without temperature only the greatest count.
-    fn draw(&self, position: &Position, weight: impl Fn(Column) -> f32) -> Column {
+    /// Samples a legal column, in proportion to its weight to the power of 1/temperature. With
+    /// temperature 0 only columns of the greatest weight count.
+    fn sample(&self, position: &Position, weight: impl Fn(Column) -> f32) -> Column {
         let columns: Vec<Column> = position.legal().collect();
         let weights: Vec<f32> = columns.iter().map(|&column| weight(column)).collect();
         let greatest = weights.iter().copied().fold(0.0, f32::max);
@@ -235,7 +249,7 @@ impl Zero {
             rest -= chance;
             rest < 0.0
         });
-        // Rounding can leave a little beyond the last one.
+        // Rounding can leave a rest.
         let drawn = drawn.or_else(|| weights.iter().position(|&weight| weight >= greatest));
         columns[drawn.expect("one is the greatest")]
     }
@@ -243,12 +257,12 @@ impl Zero {
 
 impl Agent for Zero {
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
-        let start = Instant::now();
+        let stop = stop(limits);
         self.check(position)?;
         if self.parameters.simulations == 0 {
-            return Ok(self.decide_by_policy(position, start));
+            return Ok(self.decide_by_policy(position, &stop));
         }
-        let (decision, tree) = self.decide_by_search(position, limits, start);
+        let (decision, tree) = self.decide_by_search(position, limits, &stop);
         self.last = Some(tree);
         Ok(decision)
     }
@@ -259,37 +273,43 @@ impl Agent for Zero {
         limits: &Limits,
         levels: u32,
     ) -> Result<(Decision, Tree), AgentError> {
-        let start = Instant::now();
+        let stop = stop(limits);
         self.check(position)?;
         if self.parameters.simulations == 0 {
             return Err(AgentError::NoTree);
         }
-        // A drawing shows the search of this move and nothing of the moves before it.
+        // The tree shows the search of this move alone.
         self.last = None;
-        let (decision, tree) = self.decide_by_search(position, limits, start);
-        let drawn = drawn(&tree, levels);
+        let (decision, tree) = self.decide_by_search(position, limits, &stop);
+        let drawing = drawing(&tree, levels);
         self.last = Some(tree);
-        Ok((decision, drawn))
+        Ok((decision, drawing))
     }
 }
 
-fn chance(chances: Chances) -> Value {
-    Value::Chance(f64::from(chances.expected()))
+/// Starts the clock.
+fn stop(limits: &Limits) -> Stop {
+    let Limits { nodes, time, ref cancel, .. } = *limits;
+    Stop::new(&claimeven_solver::Limits { nodes, time, cancel: cancel.clone() })
 }
 
-/// What a node is worth, seen by whoever `view` says.
-fn value_of(node: &Node, view: impl Fn(Chances) -> Chances) -> Value {
+fn chance(value: Wdl) -> Value {
+    Value::Chance(f64::from(value.expected()))
+}
+
+/// The value of a node for its side to move.
+fn value_of(node: &Node) -> Value {
     match node.proof {
         Some(Proof::Win(plies)) => Value::Win(plies),
         Some(Proof::Draw) => Value::Draw,
         Some(Proof::Loss(plies)) => Value::Loss(plies),
-        None => chance(view(node.value())),
+        None => chance(node.value()),
     }
 }
 
-/// What the move to a node is worth to the one who makes it.
+/// The value of the move to a node, for the player who makes it.
 fn move_value(node: &Node) -> Value {
-    match value_of(node, |chances| chances).reversed() {
+    match value_of(node).reversed() {
         Value::Win(plies) => Value::Win(plies + 1),
         Value::Loss(plies) => Value::Loss(plies + 1),
         value => value,
@@ -305,7 +325,7 @@ fn columns(tree: &SearchTree) -> Vec<Option<ColumnValue>> {
     columns
 }
 
-/// The part of the simulations that went through each column.
+/// The share of the simulations through each column.
 fn shares(tree: &SearchTree) -> Vec<f64> {
     let visits: u32 = tree.moves().iter().map(|node| node.visits).sum();
     let mut shares = vec![0.0; tree.position().setup().cols().into()];
@@ -315,7 +335,7 @@ fn shares(tree: &SearchTree) -> Vec<f64> {
     shares
 }
 
-/// The moves that were looked at most, from the one that is played.
+/// The principal variation: the most visited moves, from the one that is played.
 fn principal_variation(tree: &SearchTree, column: Column) -> Vec<Column> {
     let mut pv = vec![column];
     let mut node = tree.moves().iter().find(|node| node.column == column);
@@ -328,10 +348,10 @@ fn principal_variation(tree: &SearchTree, column: Column) -> Vec<Column> {
     pv
 }
 
-/// The tree as it is drawn: all values are those of the player to move at the root.
-fn drawn(tree: &SearchTree, levels: u32) -> Tree {
+/// The tree in the form for drawing, where all values are those of the player to move at the root.
+fn drawing(tree: &SearchTree, levels: u32) -> Tree {
     let content = |node: &Node, level: u32| {
-        let value = value_of(node, |chances| chances);
+        let value = value_of(node);
         let value = if level.is_multiple_of(2) { value } else { value.reversed() };
         Content::Visits { visits: node.visits, value }
     };
@@ -376,6 +396,9 @@ fn drawn(tree: &SearchTree, levels: u32) -> Tree {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::time::{Duration, Instant};
+
     use super::*;
     use crate::Architecture;
     use claimeven_game::{Ruleset, Setup};
@@ -404,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bare_policy_does_not_search() {
+    fn the_policy_alone_does_not_search() {
         let decision = zero(0).decide(&position("44"), &Limits::default()).unwrap();
         assert_eq!(decision.stats.nodes, 1);
         assert!(zero(0).decide_with_tree(&position(""), &Limits::default(), 2).is_err());
@@ -483,5 +506,39 @@ mod tests {
         assert!(tree.nodes.iter().all(|node| node.level <= 2));
         assert!(matches!(tree.nodes[0].content, Content::Visits { visits: 101, .. }));
         assert_eq!(tree.nodes_on(&decision.pv[..2]).len(), 3);
+    }
+
+    #[test]
+    fn clock_and_flag_end_every_search() {
+        let limit = Duration::from_millis(30);
+        let limits = Limits { time: Some(limit), ..Limits::default() };
+        let decide = |position: &Position, limits: &Limits| {
+            let mut zero = zero(u64::MAX);
+            let start = Instant::now();
+            let decision = zero.decide(position, limits).unwrap();
+            (start.elapsed(), decision)
+        };
+        // In late positions most simulations end with a proven result and need no evaluation.
+        let mut random = Rng::with_seed(1);
+        let mut positions: Vec<Position> = (0..12)
+            .map(|_| crate::self_play::random_position(Setup::STANDARD, 28, &mut random))
+            .collect();
+        positions.extend(["", "444444"].map(position));
+        let mut stopped = 0;
+        for position in positions {
+            // A busy machine may take the processor away: one of the attempts is undisturbed.
+            let is_in_time = (0..20).any(|_| {
+                let (time, decision) = decide(&position, &limits);
+                assert!(decision.stopped || !matches!(decision.value, Value::Chance(_)));
+                stopped += u32::from(decision.stopped);
+                time < limit + Duration::from_millis(20)
+            });
+            assert!(is_in_time, "{position:?}");
+            let cancelled =
+                Limits { cancel: Some(Arc::new(AtomicBool::new(true))), ..Limits::default() };
+            let (_, decision) = decide(&position, &cancelled);
+            assert!(decision.stats.simulations <= 1, "{decision:?}");
+        }
+        assert!(stopped >= 2, "the positions are all proven at once");
     }
 }

@@ -4,10 +4,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use claimeven_arena::AgentSpec;
+use claimeven_arena::{AgentSpec, Rate, Strength, TestSet, evaluate};
 use claimeven_game::Setup;
 use claimeven_search::Limits;
-use claimeven_zero::{Rate, Run, Strength, TestSet, evaluate, kept_networks};
+use claimeven_zero::{Run, kept_networks};
 use serde_json::json;
 
 use crate::Failure;

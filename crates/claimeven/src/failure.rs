@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use claimeven_arena::{OpeningError, RecordError, SpecError, UnknownExperiment};
+use claimeven_arena::{EvaluateError, OpeningError, RecordError, SpecError, UnknownExperiment};
 use claimeven_game::{BoardError, CountError, MoveTextError, SetupError};
 use claimeven_search::AgentError;
 use claimeven_solver::Unsolvable;
@@ -132,6 +132,7 @@ input_errors!(
     AgentError,
     OpeningError,
     RecordError,
+    EvaluateError,
     UnknownExperiment
 );
 

@@ -16,7 +16,7 @@ use std::thread;
 use std::time::Duration;
 
 use claimeven_game::Setup;
-use claimeven_zero::{Observer, Parameters, ParametersError, Resources, Run, RunError};
+use claimeven_zero::{Event, Observer, Parameters, ParametersError, Resources, Run, RunError};
 use clap::builder::PossibleValuesParser;
 
 use crate::Failure;
@@ -270,12 +270,17 @@ impl Task<'_> {
         let mut has_begun = false;
         // A closed output does not stop the training.
         let worked = self.work(&mut |event| {
+            // The exam is announced once.
+            let is_repeated = matches!(view.stage, Stage::Preparing { .. })
+                && matches!(event, Event::PreparingExam { .. });
             view.update(event);
             if !has_begun {
                 let _ = log.begin(&view);
                 has_begun = true;
             }
-            let _ = log.event(&view, event);
+            if !is_repeated {
+                let _ = log.event(&view, event);
+            }
             self.keep_going()
         });
         worked?;

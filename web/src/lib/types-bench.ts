@@ -177,14 +177,14 @@ export interface Iteration {
   self_play_seconds: number;
   learning_seconds: number;
   test_seconds: number;
-  window: number;
+  buffer: number;
   results: [number, number, number];
   moves_per_game: number;
   rate: number;
   policy_loss: number;
   value_loss: number;
   gate: { wins: number; draws: number; losses: number } | null;
-  marks: { policy_error: number; search_error: number; value_error: number } | null;
+  exam: { policy_error: number; search_error: number; value_error: number } | null;
 }
 
 export interface TrainingRun extends RunSummary {

@@ -3,5 +3,6 @@
 mod external;
 mod records;
 mod review;
+mod strength;
 mod tournament;
 mod ugi;

@@ -7,6 +7,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use claimeven_arena::{GameRecord, Plan, Reason, Tournament};
+use claimeven_zero::ModelStore;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
@@ -114,8 +115,8 @@ impl TournamentInput {
         if let Some(openings) = &self.openings {
             document["openings"] = openings.clone().into();
         }
-        let plan =
-            Plan::from_json(&document.to_string()).map_err(|error| Error::Bad(error.message))?;
+        let plan = Plan::from_json_with(&document.to_string(), &config.models());
+        let plan = plan.map_err(|error| Error::Bad(error.message))?;
         let (games, most) = (plan.games(), config.arena_games);
         if most > 0 && games > most {
             return Err(Error::Bad(format!(
@@ -422,7 +423,11 @@ async fn download(
         "json" => ("application/json", "json", job.result.unwrap_or_default()),
         "csv" => {
             let records = app.store.job_games(&id, i64::MAX, u32::MAX).await?;
-            ("text/csv; charset=utf-8", "csv", standings(&job.plan, &records)?)
+            (
+                "text/csv; charset=utf-8",
+                "csv",
+                standings(&job.plan, &records, &app.config.models())?,
+            )
         }
         "games" => {
             let mut records = app.store.job_games(&id, i64::MAX, u32::MAX).await?;
@@ -438,9 +443,9 @@ async fn download(
     Ok((headers, text).into_response())
 }
 
-fn standings(plan: &str, records: &[String]) -> ApiResult<String> {
+fn standings(plan: &str, records: &[String], models: &ModelStore) -> ApiResult<String> {
     let internal = |error: &dyn ToString| Error::Internal(error.to_string());
-    let plan = Plan::from_json(plan).map_err(|error| internal(&error))?;
+    let plan = Plan::from_json_with(plan, models).map_err(|error| internal(&error))?;
     let tournament = Tournament::new(&plan).map_err(|error| internal(&error))?;
     let records = records.iter().filter_map(|text| serde_json::from_str::<GameRecord>(text).ok());
     let results = tournament.results(records).map_err(|error| internal(&error))?;

@@ -32,7 +32,7 @@ pub(crate) struct BoardView {
 /// Plays a tournament for a turn.
 pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
     let failed = |error: &dyn ToString| TurnEnd::Failed(error.to_string());
-    let plan = match Plan::from_json(&job.plan) {
+    let plan = match Plan::from_json_with(&job.plan, &context.config.models()) {
         Ok(plan) => plan,
         Err(error) => return failed(&error),
     };

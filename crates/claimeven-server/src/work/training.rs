@@ -69,7 +69,7 @@ fn quick(setup: Setup) -> Parameters {
     parameters.self_play.games = 100;
     parameters.self_play.full_simulations = 24;
     parameters.self_play.fast_simulations = 8;
-    parameters.learning.window_start = 5_000;
+    parameters.learning.min_buffer = 5_000;
     parameters.gate.every = 2;
     parameters.gate.pairs = 20;
     parameters.gate.simulations = 8;

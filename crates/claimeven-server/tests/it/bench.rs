@@ -250,7 +250,7 @@ async fn a_network_is_trained_stopped_resumed_and_played_against() {
     assert!(ada.post("/api/training", plan).await.error(409).contains("'First' has to end first"));
     let run = wait(&ada, &path, |run| run["history"].as_array().unwrap().len() >= 2).await;
     assert!(run["history"][0]["policy_loss"].as_f64().unwrap() > 0.0);
-    assert!(run["history"][1]["marks"]["policy_error"].is_number());
+    assert!(run["history"][1]["exam"]["policy_error"].is_number());
     assert!(run["history"][1]["gate"]["wins"].is_number());
     let games = ada.get(&format!("{path}/games")).await.expect(200);
     assert!(

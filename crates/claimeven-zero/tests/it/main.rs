@@ -3,7 +3,7 @@
 #![allow(clippy::cast_sign_loss, reason = "indices are never negative")]
 
 mod folder;
+mod kill;
 mod model;
 mod naive;
 mod run;
-mod strength;

@@ -28,7 +28,7 @@ fn a_model_is_a_file_a_run_or_an_iteration_of_one() {
     let folder = Folder::new("models");
     let text = folder.0.to_str().unwrap();
     fs::create_dir_all(folder.0.join("networks")).unwrap();
-    let missing = format!("there is no training run in {text}");
+    let missing = format!("no training run in {text}");
     assert_eq!(
         (load(text).unwrap_err(), load(&format!("{text}@2")).unwrap_err()),
         (missing.clone(), missing)

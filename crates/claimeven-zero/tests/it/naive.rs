@@ -1,7 +1,7 @@
 //! The network by its definition: slow, in double precision, and without any folding.
 
 use claimeven_game::{Column, Position, Ruleset, Setup};
-use claimeven_zero::{Architecture, Evaluator, Inference, Network, Role, ValueHead, View};
+use claimeven_zero::{Architecture, Evaluator, Inference, InputEncoding, Network, Role, ValueHead};
 use fastrand::Rng;
 
 /// Channels of a board, each a number per cell, row by row from the bottom.
@@ -21,8 +21,8 @@ impl Naive<'_> {
     }
 
     fn planes(&self, position: &Position) -> Planes {
-        let view = self.network.architecture().view;
-        let mut planes = vec![vec![0.0; self.cols * self.rows]; view.planes()];
+        let encoding = self.network.architecture().encoding;
+        let mut planes = vec![vec![0.0; self.cols * self.rows]; encoding.planes()];
         let player = position.player();
         for column in Column::all(position.setup()) {
             let mut is_open = true;
@@ -40,12 +40,12 @@ impl Naive<'_> {
                 }
                 let is_first = player == claimeven_game::Player::First;
                 planes[3][index] = if is_first { 1.0 } else { -1.0 };
-                if view == View::Threats {
+                if encoding == InputEncoding::Threats {
                     planes[6][index] = (row % 2) as f64;
                 }
             }
         }
-        if view == View::Threats {
+        if encoding == InputEncoding::Threats {
             for (plane, player) in [(4, player), (5, player.opponent())] {
                 for cell in position.threats(player) {
                     planes[plane][usize::from(cell.row) * self.cols + cell.column.index()] = 1.0;
@@ -192,14 +192,14 @@ fn inference_is_the_network_by_its_definition() {
                 position
             })
             .collect();
-        let mut answers = Vec::new();
-        Inference::new(&network).evaluate(&positions, &mut answers);
-        for (position, answer) in positions.iter().zip(&answers) {
+        let mut evaluations = Vec::new();
+        Inference::new(&network).evaluate(&positions, &mut evaluations);
+        for (position, evaluation) in positions.iter().zip(&evaluations) {
             let (policy, expected) = naive.judge(position);
-            for (found, policy) in answer.policy.iter().zip(&policy) {
-                assert!((f64::from(*found) - policy).abs() < 1e-4, "{answer:?} {policy:?}");
+            for (found, policy) in evaluation.policy.iter().zip(&policy) {
+                assert!((f64::from(*found) - policy).abs() < 1e-4, "{evaluation:?} {policy:?}");
             }
-            let found = f64::from(answer.value.expected());
+            let found = f64::from(evaluation.value.expected());
             assert!((found - expected).abs() < 1e-4, "{found} {expected}");
         }
     }

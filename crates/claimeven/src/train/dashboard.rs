@@ -67,8 +67,8 @@ struct Curve {
 fn curves(view: &View) -> Vec<Curve> {
     let each =
         |value: &dyn Fn(&Metrics) -> Option<f64>| view.history.iter().filter_map(value).collect();
-    let marks = |value: fn(&claimeven_zero::Marks) -> f32| {
-        each(&|metrics| Some(f64::from(value(metrics.marks.as_ref()?))))
+    let exam = |value: fn(&claimeven_zero::ExamScore) -> f32| {
+        each(&|metrics| Some(f64::from(value(metrics.exam.as_ref()?))))
     };
     let rates = |value: fn((f64, f64)) -> f64| {
         (0..view.history.len()).map(|index| value(view.rates(index))).collect()
@@ -77,9 +77,9 @@ fn curves(view: &View) -> Vec<Curve> {
     let decimal = |number| format!("{number:.3}");
     let curve = |name, colour, points, text| Curve { name, colour, points, text };
     vec![
-        curve("errors, policy only", Color::Green, marks(|marks| marks.policy_error), percent),
-        curve("errors with search", Color::Green, marks(|marks| marks.search_error), percent),
-        curve("value error", Color::Green, marks(|marks| marks.value_error), decimal),
+        curve("errors, policy only", Color::Green, exam(|exam| exam.policy_error), percent),
+        curve("errors with search", Color::Green, exam(|exam| exam.search_error), percent),
+        curve("value error", Color::Green, exam(|exam| exam.value_error), decimal),
         curve("policy loss", Color::Cyan, each(&|it| Some(it.policy_loss.into())), decimal),
         curve("value loss", Color::Cyan, each(&|it| Some(it.value_loss.into())), decimal),
         curve("gate", Color::Yellow, each(&|it| Some(it.gate?.share().into())), percent),
@@ -204,7 +204,7 @@ mod tests {
     use std::path::Path;
 
     use claimeven_game::Setup;
-    use claimeven_zero::{Event, Marks, MatchScore, Parameters, RunState};
+    use claimeven_zero::{Event, ExamScore, MatchScore, Parameters, RunState};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
@@ -227,7 +227,7 @@ mod tests {
             learning_seconds: 8.0,
             test_seconds: 2.0,
             new_samples: 3000,
-            window: 3000,
+            buffer: 3000,
             pool: 2900,
             results: [200, 20, 180],
             moves_per_game: 25.0,
@@ -235,7 +235,11 @@ mod tests {
             policy_loss: share,
             value_loss: 0.5 * share,
             gate: iteration.is_multiple_of(5).then_some(gate),
-            marks: Some(Marks { policy_error: share, search_error: 0.5 * share, value_error: 0.3 }),
+            exam: Some(ExamScore {
+                policy_error: share,
+                search_error: 0.5 * share,
+                value_error: 0.3,
+            }),
         }
     }
 

@@ -70,9 +70,9 @@ pub(super) fn line(view: &View, index: usize) -> String {
         metrics.policy_loss,
         metrics.value_loss,
     )];
-    if let Some(marks) = metrics.marks {
+    if let Some(exam) = metrics.exam {
         let percent = |share: f32| format!("{:.1} %", 100.0 * share);
-        let [policy, search] = [marks.policy_error, marks.search_error].map(percent);
+        let [policy, search] = [exam.policy_error, exam.search_error].map(percent);
         parts.push(format!("errors {policy} policy only, {search} with search"));
     }
     parts.extend(gate(metrics));

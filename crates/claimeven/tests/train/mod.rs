@@ -134,7 +134,7 @@ fn a_training_learns_and_says_so() {
     let first = &run.lines()[0];
     let last = &run.lines()[7];
     for name in ["policy_error", "value_error"] {
-        let mark = |line: &Value| line["marks"][name].as_f64().unwrap();
+        let mark = |line: &Value| line["exam"][name].as_f64().unwrap();
         assert!(mark(last) < 0.8 * mark(first), "{name} {first} {last}");
     }
     // What it has learnt can be played with, and measured over the iterations.
@@ -176,21 +176,20 @@ fn a_run_that_is_there_is_not_touched_by_mistake() {
     };
     let folder = run.text();
     let (_, err, code) = program(&["--run", &folder, "--resume"]);
-    let missing = format!("error: there is no training run in {folder}\n");
+    let missing = format!("error: no training run in {folder}\n");
     assert_eq!((err, code), (missing.clone(), Some(2)));
     assert_eq!(program(&["--watch", &folder]).1, missing);
 
     let free = ["--keep-free", "999999999"];
     let (_, err, code) = text(&run.train(&[&["--iterations", "1"][..], &free].concat()));
-    assert!(err.contains(" MB are free on the disk, of 1000000000 MB") && code == Some(1), "{err}");
+    assert!(err.contains(" MB of 1000000000 MB needed") && code == Some(1), "{err}");
     assert!(!run.path().exists(), "a refused training leaves a folder behind");
     assert!(run.train(&["--iterations", "1"]).status.success());
     let before = networks(&run.path());
 
     let (_, err, code) = program(&["--run", &folder, "--parameters", TINY]);
-    let exists = format!(
-        "error: there is a training run in {folder} already; use --resume to continue it\n"
-    );
+    let exists =
+        format!("error: {folder} already holds a training run; --resume goes on with it\n");
     assert_eq!((err, code), (exists, Some(2)));
     for (change, reason) in [
         (&["--set", "learning.rate=0.25"][..], "has learning.rate 0.005, not 0.25"),

@@ -4,7 +4,7 @@ import { eloOfShare, gateShare, ratings, series, speeds, timeText } from "./trai
 
 const iteration = (number: number, more: Partial<Iteration> = {}): Iteration => ({
   iteration: number, best: 1, games: 0, samples: 0, evaluations: 0, seconds: 10 * number, self_play_seconds: 4, learning_seconds: 2,
-  test_seconds: 1, window: 0, results: [10, 2, 8], moves_per_game: 20, rate: 0.1, policy_loss: 1, value_loss: 0.5, gate: null, marks: null, ...more,
+  test_seconds: 1, buffer: 0, results: [10, 2, 8], moves_per_game: 20, rate: 0.1, policy_loss: 1, value_loss: 0.5, gate: null, exam: null, ...more,
 });
 
 test("ratings go from one best network to the next", () => {
@@ -27,8 +27,8 @@ test("a clean sweep is no infinite difference", () => {
 });
 
 test("series leave out what was not measured", () => {
-  const marks = { policy_error: 0.2, search_error: 0.1, value_error: 0.3 };
-  expect(series("x", [iteration(1), iteration(2, { marks })], (one) => one.marks?.policy_error)).toEqual({ name: "x", points: [{ x: 2, y: 0.2 }] });
+  const exam = { policy_error: 0.2, search_error: 0.1, value_error: 0.3 };
+  expect(series("x", [iteration(1), iteration(2, { exam })], (one) => one.exam?.policy_error)).toEqual({ name: "x", points: [{ x: 2, y: 0.2 }] });
   expect(speeds([iteration(3)])).toEqual([{ x: 3, y: 5 }]);
 });
 

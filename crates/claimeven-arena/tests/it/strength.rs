@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use claimeven_arena::{TestSet, evaluate};
 use claimeven_game::{Position, Setup};
 use claimeven_search::{
     Agent, AgentError, AlphaBeta, Decision, Limits, Random, SearchStats, Value,
 };
 use claimeven_solver::{Options, Solver, embedded_books};
-use claimeven_zero::{TestSet, evaluate};
 
 /// Plays by exact scores.
 struct Exact(Solver);
@@ -54,7 +54,7 @@ fn better_players_make_fewer_errors() {
     assert_eq!(
         random,
         evaluate(|| Ok(Box::new(Random::default())), &set, &limits, 1, || ())
-            .map(|again| claimeven_zero::Strength { seconds: random.seconds, ..again })
+            .map(|again| claimeven_arena::Strength { seconds: random.seconds, ..again })
             .unwrap()
     );
 }

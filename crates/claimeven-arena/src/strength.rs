@@ -1,94 +1,96 @@
-//! How often a player's moves are those of perfect play.
+//! Strength: how often a player's moves are those of perfect play.
 
 use std::fmt;
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use claimeven_game::{Position, Setup};
-use claimeven_search::{Agent, AgentError, Limits};
+use claimeven_search::{Agent, AgentError, Limits, random_game};
 use claimeven_solver::{Options, Solver, Unsolvable, embedded_books};
 use fastrand::Rng;
 use serde::Serialize;
 
-use crate::exam::random_game;
-use crate::files::{self, FileError};
-
 /// Positions with their exact scores.
 #[derive(Clone, Debug)]
 pub struct TestSet {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     positions: Vec<(Position, i32)>,
 }
 
 impl TestSet {
     /// Reads lines of `moves score`.
-    pub fn load(path: &Path, setup: Setup) -> Result<TestSet, FileError<LineError>> {
+    pub fn load(path: &Path, setup: Setup) -> Result<TestSet, TestSetError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let positions = files::read(path, |bytes| {
-            let text = String::from_utf8_lossy(bytes);
-            let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-            lines
-                .map(|(index, line)| {
-                    parse_line(setup, line)
-                        .ok_or_else(|| LineError { number: index + 1, line: line.to_owned() })
-                })
-                .collect::<Result<Vec<_>, LineError>>()
-        })?;
+        let bytes = fs::read(path).map_err(|error| TestSetError::Io(path.to_owned(), error))?;
+        let text = String::from_utf8_lossy(&bytes);
+        let mut positions = Vec::new();
+        for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let bad = || LineError { number: index + 1, line: line.to_owned() };
+            let position = parse_line(setup, line).ok_or_else(bad);
+            positions.push(position.map_err(|error| TestSetError::Line(path.to_owned(), error))?);
+        }
         Ok(TestSet { name, positions })
     }
 
-    /// Draws positions by random play, with any number of discs in a range, and solves them.
+    /// Draws positions by random play, with a random number of discs in a range, and solves them.
     pub fn random(
         setup: Setup,
         count: usize,
         plies: std::ops::RangeInclusive<u32>,
         seed: u64,
         threads: usize,
-    ) -> Result<TestSet, Unsolvable> {
-        Solver::check(setup)?;
+    ) -> Result<TestSet, EvaluateError> {
+        const MAX_ATTEMPTS: u32 = 10_000;
+        Solver::check(setup).map_err(EvaluateError::Unsolvable)?;
         let mut random = Rng::with_seed(seed);
-        let positions: Vec<Position> = (0..count)
-            .map(|_| *random_game(setup, random.u32(plies.clone()), &mut random).position())
-            .collect();
+        let mut positions: Vec<Position> = Vec::new();
+        for _ in 0..count {
+            let plies = random.u32(plies.clone());
+            let game = random_game(setup, plies, MAX_ATTEMPTS, &mut random);
+            positions.push(*game.ok_or(EvaluateError::OutOfReach { setup, plies })?.position());
+        }
         let scores = in_parallel(&positions, threads, solver, |solver, position| {
             solver.score(position).map(claimeven_solver::Score::value)
         });
         let positions = positions
             .into_iter()
             .zip(scores)
-            .map(|(position, score)| Ok((position, score?)))
-            .collect::<Result<_, Unsolvable>>()?;
+            .map(|(position, score)| Ok((position, score.map_err(EvaluateError::Unsolvable)?)))
+            .collect::<Result<_, EvaluateError>>()?;
         let name = format!("random, {} to {} discs, seed {seed}", plies.start(), plies.end());
         Ok(TestSet { name, positions })
     }
 
-    /// How many positions there are.
+    /// The number of positions.
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// Whether there are none.
+    /// Whether it has no positions.
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }
 
-    /// The same set with its first positions only.
+    /// The first positions of the set.
+    #[must_use]
     pub fn truncated(mut self, count: usize) -> TestSet {
         self.positions.truncate(count);
         self
     }
 }
 
-/// How a player did on a set.
+/// A player's result on a test set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Strength {
-    /// The set.
+    /// The name of the set.
     pub set: String,
-    /// Its positions.
+    /// The number of its positions.
     pub positions: u64,
     /// Wins that became draws.
     pub wins_drawn: u64,
@@ -98,9 +100,9 @@ pub struct Strength {
     pub draws_lost: u64,
     /// Moves that keep the exact score: the fastest win, the slowest loss.
     pub best_moves: u64,
-    /// Simulations of a move, on average.
+    /// Mean simulations per move.
     pub simulations: f64,
-    /// Seconds of a move, on average.
+    /// Mean seconds per move.
     pub seconds: f64,
 }
 
@@ -121,7 +123,7 @@ impl Strength {
     }
 }
 
-/// A share with its 95 % interval, by Wilson.
+/// A share with its 95 % Wilson score interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rate {
     /// The share itself.
@@ -133,7 +135,8 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// So many of so many.
+    /// The share of `count` in `of`.
+    #[must_use]
     pub fn new(count: u64, of: u64) -> Rate {
         const Z: f64 = 1.959_964;
         if of == 0 {
@@ -158,9 +161,9 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Asks a player for its move in every position of a set, and the solver what it is worth. Every
-/// position gets a player of its own, so that none remembers what another has seen and the number
-/// of threads makes no difference. `progress` is called after every move.
+/// Compares a player's move in every position of a set with the exact scores. Every position gets a
+/// new player, so that the number of threads makes no difference. `progress` is called after every
+/// move.
 pub fn evaluate(
     make_agent: impl Fn() -> Result<Box<dyn Agent>, AgentError> + Sync,
     set: &TestSet,
@@ -193,7 +196,7 @@ pub fn evaluate(
 }
 
 struct JudgedMove {
-    /// Who wins before and after the move, for the side that made it.
+    /// The sign of the score before and after the move, for the side that made it.
     signs: (i32, i32),
     is_best: bool,
     simulations: u64,
@@ -223,7 +226,7 @@ fn solver() -> Solver {
     Solver::new(Options::default().with_books(embedded_books()))
 }
 
-/// Does something with every item, on some threads with a worker each, and keeps the order.
+/// Maps items on several threads, each with a worker of its own, and keeps their order.
 fn in_parallel<T: Sync, W, R: Send>(
     items: &[T],
     threads: usize,
@@ -275,13 +278,49 @@ impl fmt::Display for LineError {
 
 impl std::error::Error for LineError {}
 
+/// Why a test set cannot be read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TestSetError {
+    /// The file cannot be read.
+    Io(PathBuf, io::Error),
+    /// A line is bad.
+    Line(PathBuf, LineError),
+}
+
+impl fmt::Display for TestSetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TestSetError::Io(path, error) => write!(f, "cannot read {}: {error}", path.display()),
+            TestSetError::Line(path, error) => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for TestSetError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            TestSetError::Io(_, error) => Some(error),
+            TestSetError::Line(_, error) => Some(error),
+        }
+    }
+}
+
 /// Why a player cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EvaluateError {
     /// The player cannot be made or cannot decide.
     Agent(AgentError),
-    /// There are no exact scores.
+    /// The game cannot be solved.
     Unsolvable(Unsolvable),
+    /// Random games end before they have so many plies.
+    OutOfReach {
+        /// The game.
+        setup: Setup,
+        /// The plies.
+        plies: u32,
+    },
 }
 
 impl fmt::Display for EvaluateError {
@@ -289,11 +328,22 @@ impl fmt::Display for EvaluateError {
         match self {
             EvaluateError::Agent(error) => error.fmt(f),
             EvaluateError::Unsolvable(error) => error.fmt(f),
+            EvaluateError::OutOfReach { setup, plies } => {
+                write!(f, "random games of {setup} end before ply {plies}")
+            }
         }
     }
 }
 
-impl std::error::Error for EvaluateError {}
+impl std::error::Error for EvaluateError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            EvaluateError::Agent(error) => Some(error),
+            EvaluateError::Unsolvable(error) => Some(error),
+            EvaluateError::OutOfReach { .. } => None,
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,153 @@
+//! Runs that are killed at random moments end as if they had not been.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use claimeven_game::{Ruleset, Setup};
+use claimeven_zero::{Architecture, Metrics, Parameters, Resources, Run};
+
+use crate::folder::Folder;
+
+const FOLDER: &str = "CLAIMEVEN_KILLED_RUN";
+const ITERATIONS: u64 = 12;
+
+/// Iterations of a few milliseconds, most of which is writing files.
+fn parameters() -> Parameters {
+    let setup = Setup::new(3, 3, 3, Ruleset::Standard).unwrap();
+    let mut parameters = Parameters::ten_minutes(setup);
+    parameters.architecture = Architecture::new(setup, 1, 4);
+    parameters.self_play.games = 4;
+    parameters.self_play.in_flight = 4;
+    parameters.self_play.full_share = 1.0;
+    parameters.self_play.full_simulations = 4;
+    parameters.self_play.fast_simulations = 2;
+    parameters.self_play.opening_plies = 2;
+    parameters.self_play.cache = 1 << 8;
+    parameters.learning.batch = 16;
+    parameters.learning.chunk = 16;
+    parameters.learning.min_buffer = 30;
+    parameters.gate.every = 1;
+    parameters.gate.pairs = 2;
+    parameters.gate.simulations = 2;
+    parameters.gate.opening_plies = 2;
+    parameters.exam.positions = 10;
+    parameters.exam.min_plies = 0;
+    parameters.exam.max_plies = 3;
+    parameters.exam.simulations = 2;
+    parameters
+}
+
+/// Begins or resumes the run in a folder and trains up to the last iteration.
+fn train(folder: &Path) {
+    let mut observer = |_: claimeven_zero::Event<'_>| std::ops::ControlFlow::Continue(());
+    let resources = Resources { keep_free: 0, ..Resources::new(1) };
+    let mut run = if folder.join("parameters.json").exists() {
+        Run::resume(folder, None, resources, &mut observer).unwrap()
+    } else {
+        Run::begin(folder, &parameters(), None, resources, &mut observer).unwrap()
+    };
+    while run.state().iteration < ITERATIONS {
+        run.iterate(&mut observer).unwrap().unwrap();
+    }
+}
+
+/// All files with their content, except times.
+fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+            let content = match &*name {
+                "state.json" | "metrics.jsonl" => Vec::new(),
+                _ => fs::read(path).unwrap(),
+            };
+            files.insert(name, content);
+        }
+    }
+    files
+}
+
+fn metrics(folder: &Path) -> Vec<(u64, u64, u64, u32, u32)> {
+    let line = |metrics: &Metrics| {
+        let (policy, value) = (metrics.policy_loss.to_bits(), metrics.value_loss.to_bits());
+        (metrics.state.iteration, metrics.state.best, metrics.state.samples, policy, value)
+    };
+    Run::metrics_of(folder).unwrap().iter().map(line).collect()
+}
+
+/// What the other test starts and kills.
+#[test]
+#[ignore = "it is started by the other test"]
+fn child() {
+    if let Ok(folder) = std::env::var(FOLDER) {
+        train(folder.as_ref());
+    }
+}
+
+/// Kills a run up to so many times, at random moments, and then lets it end.
+fn kill_and_compare(kills: u32, seed: u64) -> u32 {
+    let (whole, broken) = (Folder::new("unkilled"), Folder::new("killed"));
+    train(&whole.0);
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut killed = 0;
+    for _ in 0..kills {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["kill::child", "--exact", "--ignored"])
+            .env(FOLDER, &broken.0)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        thread::sleep(Duration::from_micros(random.u64(..60_000)));
+        // On Unix this is SIGKILL.
+        let was_running = child.try_wait().unwrap().is_none();
+        child.kill().unwrap();
+        let status = child.wait().unwrap();
+        assert!(was_running || status.success(), "the run has failed");
+        killed += u32::from(was_running);
+        if !was_running {
+            break;
+        }
+    }
+    train(&broken.0);
+    let (expected, found) = (content(&whole.0), content(&broken.0));
+    let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&found), names(&expected), "seed {seed}");
+    assert!(found == expected, "seed {seed}");
+    assert_eq!(metrics(&broken.0), metrics(&whole.0), "seed {seed}");
+    killed
+}
+
+#[test]
+fn a_run_that_is_killed_ends_as_if_it_had_not_been() {
+    let killed: u32 = (1..)
+        .scan(0, |sum, seed| {
+            (*sum < 40 && seed < 40).then(|| {
+                let killed = kill_and_compare(20, seed);
+                *sum += killed;
+                killed
+            })
+        })
+        .sum();
+    assert!(killed >= 10, "{killed}");
+}
+
+/// `cargo nextest run -p claimeven-zero --run-ignored only killed_often`
+#[test]
+#[ignore = "300 kills"]
+fn a_run_that_is_killed_often_ends_as_if_it_had_not_been() {
+    let (mut killed, mut seed) = (0, 1000);
+    while killed < 300 {
+        killed += kill_and_compare(50, seed);
+        seed += 1;
+    }
+}
