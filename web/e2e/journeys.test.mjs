@@ -240,8 +240,8 @@ for (const [name, options] of [["desktop", { ...DESKTOP, ...MOVING }], ["phone, 
     await page.getByRole("button", { name: "Replay" }).click();
     await eventually("it begins again", async () => (await discs(page)) <= 1 || (await discs(page)));
     await eventually("and plays", async () => (await discs(page)) >= 2);
-    await page.getByRole("button", { name: "Pause" }).click();
     assert.deepEqual(await faults(), []);
+    await page.getByRole("button", { name: "Pause" }).click();
     await page.keyboard.press("Home");
     await eventually("the start is read out", async () => (await announced(page)) === "Start position." || (await announced(page)));
     await page.keyboard.press(".");

@@ -69,7 +69,7 @@ test("two people play through a dropped connection, with a third watching", asyn
   if ((await sides())[0] === ada.page) await play(3);
   const count = (await gameOf(ada.page)).moves.length;
   proxy.cut();
-  await ben.page.getByText(/Disconnected\. Reconnecting/).waitFor();
+  await ben.page.locator(".offline").waitFor();
   await ada.page.getByText(/disconnected, \d:\d\d to reconnect/).waitFor();
   await screenshot(ada.page, "opponent-away");
   await screenshot(ben.page, "offline-phone");
@@ -78,7 +78,7 @@ test("two people play through a dropped connection, with a third watching", asyn
   assert.equal((await gameOf(ada.page)).moves.length, count);
   proxy.mend();
   await eventually("the move has arrived after all", async () => (await gameOf(ada.page)).moves.length === count + 1);
-  await ben.page.getByText(/Disconnected\. Reconnecting/).waitFor({ state: "hidden" });
+  await ben.page.locator(".offline").waitFor({ state: "hidden" });
   await ada.page.getByText(/disconnected, \d:\d\d to reconnect/).waitFor({ state: "hidden" });
   await eventually("Ada sees it", async () => (await moves(ada.page)) === count + 1 || (await moves(ada.page)));
 
