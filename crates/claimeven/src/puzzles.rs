@@ -53,8 +53,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn puzzle_json(puzzle: &Puzzle) -> serde_json::Value {
-    let Puzzle { moves, goal, discs, column, grade } = puzzle;
+    let Puzzle { moves, goal, discs, column, grade, themes } = puzzle;
+    let themes: Vec<&str> = themes.iter().map(|theme| theme.name()).collect();
     json!({
         "moves": moves, "goal": goal.name(), "discs": discs, "solution": column, "difficulty": grade,
+        "themes": themes,
     })
 }
