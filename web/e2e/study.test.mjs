@@ -53,10 +53,10 @@ for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })
         await screenshot(page, `${name}-${size}-${colorScheme}`);
       };
       await page.goto(`${server.base}/analysis?pos=147444324451355337366636`);
-      await eventually("the values are there", async () => (await page.locator("ul[aria-label='What each column is worth'] li.win, ul[aria-label='What each column is worth'] li.loss, ul[aria-label='What each column is worth'] li.draw").count()) > 0);
+      await eventually("the values are there", async () => (await page.locator("ul[aria-label='Value of each column'] li.win, ul[aria-label='Value of each column'] li.loss, ul[aria-label='Value of each column'] li.draw").count()) > 0);
       await page.getByLabel("Show threats on the board").check();
-      await page.getByLabel("The bare network").check();
-      await page.getByLabel("Alpha-beta, 8 plies").check();
+      await page.getByLabel("Network without search").check();
+      await page.getByLabel("Alpha-beta, depth 8").check();
       await eventually("both have spoken", async () => (await page.locator("article ul").count()) === 2);
       await look("analysis");
       await page.locator("article").last().scrollIntoViewIfNeeded();
@@ -67,12 +67,12 @@ for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })
       await page.goto(`${server.base}/game/${id}/review`);
       await page.getByRole("heading", { name: /^Review:/ }).waitFor();
       await look("review");
-      await page.getByRole("button", { name: "Learn from the mistakes" }).click();
+      await page.getByRole("button", { name: "Learn from your mistakes" }).click();
       await page.getByText("Find the move.").waitFor();
       await look("review-learn");
 
       await page.goto(`${server.base}/puzzles`);
-      await page.getByRole("button", { name: "Next puzzle" }).waitFor();
+      await page.getByRole("button", { name: "Skip" }).waitFor();
       await look("puzzles");
 
       await page.goto(`${server.base}/statistics`);
@@ -94,7 +94,12 @@ for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })
   }
 }
 
-for (const [size, options] of Object.entries({ 320: TINY, "4k": HUGE })) {
+const UPRIGHT = { ...PHONE, viewport: { width: 390, height: 844 } };
+const SIDEWAYS = { ...PHONE, viewport: { width: 844, height: 390 } };
+/** A window of 1280 x 800 at 200 %. */
+const ZOOMED = { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 };
+
+for (const [size, options] of Object.entries({ 320: TINY, "390x844": UPRIGHT, "844x390": SIDEWAYS, "zoom-200": ZOOMED, "4k": HUGE })) {
   test(`the study pages fit ${size}`, async () => {
     const { page, close } = await browser.visit(server.base, options);
     const id = await playedGame(page, ERRORS);
@@ -102,6 +107,7 @@ for (const [size, options] of Object.entries({ 320: TINY, "4k": HUGE })) {
       await page.goto(server.base + path);
       await page.waitForLoadState("networkidle");
       await checkWidth(page, name);
+      await checkAccess(page, `${name}, ${size}`);
       await screenshot(page, `${name}-${size}`);
     }
     await close();
@@ -111,7 +117,7 @@ for (const [size, options] of Object.entries({ 320: TINY, "4k": HUGE })) {
 test("analysis: exact values, best play, variations, a link, and the keyboard alone", async () => {
   const { page, close } = await browser.visit(`${server.base}/analysis?pos=4455`);
   await is(page, "Red wins in 2");
-  assert.equal(await page.locator("ul[aria-label='What each column is worth'] li").nth(2).locator(".sr").textContent(), "Column 3: wins in 2, best");
+  assert.equal(await page.locator("ul[aria-label='Value of each column'] li").nth(2).locator(".sr").textContent(), "Column 3: wins in 2, best");
   await page.getByText("Opening book").waitFor();
 
   // Best play is stepped into.
@@ -168,15 +174,15 @@ test("analysis: set up by clicking and by pasting; what is wrong is said", async
   await page.getByRole("button", { name: "Set up" }).click();
   const paste = page.getByLabel("Paste a position");
   await paste.fill("4459");
-  await page.getByRole("button", { name: "Read it" }).click();
+  await page.getByRole("button", { name: "Load position" }).click();
   await page.getByRole("alert").filter({ hasText: "'9'" }).waitFor();
   await paste.fill(".....\n.....\n..O..\n..XX.");
-  await page.getByRole("button", { name: "Read it" }).click();
+  await page.getByRole("button", { name: "Load position" }).click();
   await eventually("the board has five columns", async () => (await page.locator("[data-column]").count()) === 5);
   await eventually("three discs", async () => (await discs(page)) === 3);
   await page.getByRole("button", { name: "Set up" }).click();
   await paste.fill(JSON.stringify({ board: [...new Array(18).fill(0), 1, 2] }));
-  await page.getByRole("button", { name: "Read it" }).click();
+  await page.getByRole("button", { name: "Load position" }).click();
   await eventually("two discs", async () => (await discs(page)) === 2);
   await close();
 });
@@ -195,9 +201,66 @@ test("analysis: copies, pictures and bounds on a board that is too large", async
     for await (const chunk of await download.createReadStream()) chunks.push(chunk);
     assert.ok(Buffer.concat(chunks).toString("latin1").startsWith(start), kind);
   }
-  await page.goto(`${server.base}/analysis?cols=11&rows=9`);
-  await page.getByText(/too large to be solved/).waitFor();
-  await is(page, "Not solved");
+  await close();
+});
+
+test("analysis: a board that is too large shows what is certain, and opinions as opinions", async () => {
+  const { page, close } = await browser.visit(`${server.base}/analysis?pos=55&cols=9&rows=7&connect=5`);
+  const opinion = page.getByText(/^Column \d looks best: search of depth \d+$/);
+  await opinion.waitFor();
+  await page.getByText(/^Certain: Red does not lose within \d+ moves?\.$/).waitFor();
+  const values = page.locator("ul[aria-label='Value of each column'] li");
+  const texts = await values.allInnerTexts();
+  assert.ok(texts.every((text) => !/\+\d|\?/.test(text)), `no points and no riddles: ${texts}`);
+  await eventually("the longer look is over", async () => (await page.getByText("Looking deeper…").count()) === 0);
+  // The person plays what looks best, and hears about the next position.
+  const best = /Column (\d)/.exec(await opinion.textContent())[1];
+  await column(page, Number(best)).click();
+  await page.getByText(/^Certain: Yellow does not lose within/).waitFor();
+  assert.equal(await discs(page), 3);
+
+  // Lines are counted in lines, and a finished game has a result.
+  await page.goto(`${server.base}/analysis?pos=1234&cols=4&rows=3&connect=3&ruleset=lines`);
+  await eventually("the verdict is in lines", async () => /^((Red|Yellow) wins by \d+ lines?|Draw)$/.test(await verdict(page)) || (await verdict(page)));
+  for (let left = 8; left > 0; left--) {
+    await page.locator(".line button").first().click();
+    await eventually("the move is on the board", async () => (await discs(page)) === 13 - left);
+    if (left > 1) await page.locator(".line button").nth(left - 2).waitFor();
+  }
+  await eventually("the result", async () => /^((Red|Yellow) has won|The game is drawn), \d to \d$/.test(await verdict(page)) || (await verdict(page)));
+  await close();
+});
+
+test("analysis: links and move lists of other solvers, whose move is whose, and threats that share a cell", async () => {
+  const { page, close } = await browser.visit(`${server.base}/analysis`);
+  const paste = async (text, expected) => {
+    await page.getByRole("button", { name: "Set up" }).click();
+    await page.getByLabel("Paste a position").fill(text);
+    await page.getByRole("button", { name: "Load position" }).click();
+    await eventually(`${text} is on the board`, async () => page.url().endsWith(`/analysis?pos=${expected}`) || page.url());
+  };
+  await paste("https://connect4.gamesolver.org/?pos=4453", "4453");
+  await paste("3 3 4 2 0", "44531");
+  await paste("[4, 4, 5, 5]", "4455");
+  await is(page, "Red wins in 2");
+  const line = page.locator(".line button");
+  await eventually("the players take turns", async () => JSON.stringify(await line.evaluateAll((all) => all.map((one) => one.dataset.player))) === '["0","1","0"]' || (await line.count()));
+  await line.last().click();
+  await is(page, "Red has won");
+
+  await page.goto(`${server.base}/analysis?pos=152637`);
+  await page.getByLabel("Show threats on the board").check();
+  await eventually("both threats are marked", async () => (await page.locator(".mark").count()) === 2);
+  const boxes = await page.locator(".mark circle, .mark path, .mark text").evaluateAll((all) => all.map((one) => { const { left, right, top, bottom } = one.getBoundingClientRect(); return { left, right, top, bottom }; }));
+  assert.equal(boxes.length, 3, "two shapes and one text");
+  for (const [index, a] of boxes.entries()) {
+    for (const b of boxes.slice(index + 1)) {
+      const apart = a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 3 || b.bottom <= a.top + 3;
+      assert.ok(apart, `marks overprint: ${JSON.stringify([a, b])}`);
+    }
+  }
+  await column(page, 4).click();
+  await is(page, "Red has won");
   await close();
 });
 
@@ -220,8 +283,22 @@ test("a finished game is reviewed, and its mistakes are learnt from", async () =
   await page.locator(".picks button").nth(5).click();
   assert.equal(await discs(page), 5);
 
-  await page.getByRole("button", { name: "Learn from the mistakes" }).click();
-  const first = review.moves.findIndex((move) => ["mistake", "blunder"].includes(move.judgement));
+  // The same player as everywhere: played, paused, stepped.
+  await page.locator(".picks button").first().click();
+  await page.getByLabel("Speed").selectOption("fast");
+  await page.getByRole("button", { name: "Play", exact: true }).click();
+  await eventually("moves are played", async () => (await discs(page)) >= 3 || (await discs(page)));
+  await page.getByRole("button", { name: "Pause" }).click();
+  const paused = await discs(page);
+  await page.locator(".playback").getByRole("button").nth(3).click();
+  await eventually("a step further", async () => (await discs(page)) === paused + 1);
+
+  // What loses soonest comes first.
+  await page.getByText(`You missed ${errors.length} better moves. Find them.`).waitFor();
+  await page.getByRole("button", { name: "Learn from your mistakes" }).click();
+  const plies = ({ played, best }) => (played.value.kind === "loss" ? played.value.number : best.value.number);
+  const order = review.moves.map((move, index) => ({ move, index })).filter(({ move }) => ["mistake", "blunder"].includes(move.judgement)).sort((a, b) => plies(a.move) - plies(b.move) || a.index - b.index);
+  const first = order[0].index;
   const { best, column: wrong } = review.moves[first];
   await eventually("the position before the error", async () => (await discs(page)) === first);
   await column(page, wrong).click();
@@ -229,37 +306,114 @@ test("a finished game is reviewed, and its mistakes are learnt from", async () =
   await eventually("the try is taken back", async () => (await discs(page)) === first);
   await page.getByRole("button", { name: "Hint" }).click();
   await page.getByText(/The best move/).waitFor();
+  assert.equal(await page.locator(".words .button.main").count(), 0, "nothing is loud before the move is found");
   await page.getByRole("button", { name: "Why was it wrong?" }).click();
-  await eventually("the refutation is played out", async () => (await discs(page)) >= first + 2 || (await discs(page)));
-  await page.getByRole("button", { name: "Try again" }).click();
+  await eventually("the refutation is played", async () => (await discs(page)) >= first + 2 || (await discs(page)));
+  const refutation = page.getByRole("region", { name: `Why column ${wrong} was wrong` });
+  await refutation.getByRole("button", { name: /^(First|Start)/ }).click();
+  await eventually("back to its start", async () => (await discs(page)) === first);
+  await page.keyboard.press(".");
+  await eventually("stepped by key", async () => (await discs(page)) === first + 1);
+  await page.getByRole("button", { name: "Back to the position" }).click();
   await eventually("the position before the error again", async () => (await discs(page)) === first);
   await page.keyboard.press(String(best.column));
-  await page.getByText("Right!").waitFor();
-  await page.getByRole("button", { name: /Next|Back to the review/ }).first().click();
+  await page.getByText(/^Correct!/).waitFor();
+  const next = page.locator(".words .button.main");
+  await next.filter({ hasText: /Next position|Back to the review/ }).click();
+  if (order.length > 1) await eventually("the next position", async () => (await discs(page)) === order[1].index);
+  await page.getByRole("button", { name: "Back to the review" }).first().click();
+  await page.getByRole("heading", { name: /^Review:/ }).waitFor();
   await close();
 });
 
-test("puzzles: tried, solved, kept; one a day", async () => {
+test("a review of a large board judges what it can and praises nobody for the rest", async () => {
+  const { page, close } = await browser.visit(server.base);
+  const id = await playedGame(page, [5, 1, 4, 1, 6, 9, 3, 9, 7], { setup: { cols: 9, rows: 7, connect: 5, ruleset: "standard" } });
+  await page.goto(`${server.base}/game/${id}/review`);
+  await page.getByRole("heading", { name: /^Review:/ }).waitFor();
+  await page.getByText(/^\d of 9 moves could be judged \(\d+%\)/).waitFor();
+  await page.getByText("Judged moves").waitFor();
+  assert.equal(await page.getByText(/Well played/).count(), 0);
+  await page.locator("[data-ply='1']").click();
+  await page.getByText(/Not known\.\s+Column \d looked best: search of depth \d+\./).waitFor();
+  // The end is known: its mistakes can be learnt from.
+  await page.getByRole("button", { name: "Learn from your mistakes" }).click();
+  await page.getByText("Find the move.").waitFor();
+  await page.getByRole("button", { name: "Show the move" }).click();
+  await page.getByRole("button", { name: "Back to the position" }).click();
+  await page.getByRole("button", { name: "Back to the review" }).first().click();
+  await page.getByRole("heading", { name: /^Review:/ }).waitFor();
+
+  // With lines, values are said in lines, and the end of the game is its result.
+  const lines = await playedGame(page, [1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4], { setup: { cols: 4, rows: 3, connect: 3, ruleset: "lines" } });
+  await page.goto(`${server.base}/game/${lines}/review`);
+  await page.getByRole("heading", { name: /^Review:/ }).waitFor();
+  const said = page.locator(".said");
+  assert.doesNotMatch(await said.textContent(), /wins in/);
+  await page.locator("[data-ply='5']").click();
+  await eventually("in lines", async () => /(wins|loses) by \d+ lines?|[Dd]raw/.test(await said.textContent()) || (await said.textContent()));
+  assert.doesNotMatch(await said.textContent(), /wins in/);
+  await close();
+});
+
+/** Asks the server for the best move of a position. */
+const bestMove = (page, moves) =>
+  page.evaluate(
+    (moves) =>
+      fetch("/api/analysis", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ position: { moves }, patient: true }) })
+        .then((answer) => answer.json())
+        .then((truth) => truth.best[0]),
+    moves,
+  );
+
+test("puzzles: from the gentlest on, played out to the win, kept, by theme", async () => {
   const { page, close } = await browser.visit(`${server.base}/puzzles`);
   const { puzzles, daily } = await page.evaluate(() => fetch("/api/puzzles").then((answer) => answer.json()));
-  await page.getByText(/^Today's puzzle/).waitFor();
-  const today = puzzles[daily];
-  await eventually("the puzzle of the day", async () => (await discs(page)) === today.moves.length);
-  const full = (number) => [...today.moves].filter((letter) => Number(letter) === number).length === 6;
-  const wrong = [1, 2, 3, 4, 5, 6, 7].find((number) => number !== today.column && !full(number));
+  const easiest = puzzles.find((puzzle) => puzzle.grade === 1 && puzzle.discs === 1);
+  await eventually("the gentlest puzzle", async () => (await discs(page)) === easiest.moves.length);
+  await page.getByText(/to move and win$/).waitFor();
+  assert.equal(await page.locator(".words .button.main").count(), 0, "nothing is loud before it is solved");
+  await column(page, easiest.column).click();
+  await page.getByText("Solved! Four in a row.").waitFor();
+  const next = page.locator(".words .button.main");
+  await next.filter({ hasText: "Next puzzle" }).click();
+
+  // A longer one is played out against the best defence.
+  await page.getByLabel("Theme").selectOption({ label: "Double threat" });
+  const double = puzzles.filter((puzzle) => puzzle.themes.includes("double-threat")).sort((a, b) => a.grade - b.grade || a.discs - b.discs)[0];
+  await eventually("a puzzle of the theme", async () => (await discs(page)) === double.moves.length);
+  const full = (number) => [...double.moves].filter((letter) => Number(letter) === number).length === 6;
+  const wrong = [1, 2, 3, 4, 5, 6, 7].find((number) => number !== double.column && !full(number));
   await column(page, wrong).click();
   await page.getByText(/Try again/).waitFor();
-  await eventually("the try is taken back", async () => (await discs(page)) === today.moves.length);
-  await page.keyboard.press(String(today.column));
-  await page.getByText("Solved!").waitFor();
-  await page.getByText("You have solved this one.").waitFor();
-  await page.getByRole("button", { name: "How it goes on" }).click();
-  await eventually("the line is played", async () => (await discs(page)) > today.moves.length + 1);
+  await eventually("the try is taken back", async () => (await discs(page)) === double.moves.length);
+  let line = double.moves;
+  for (let move = 1; move <= double.discs; move++) {
+    const best = await bestMove(page, line);
+    await page.keyboard.press(String(best));
+    line += best;
+    if (move === double.discs) break;
+    await eventually("the defence has answered", async () => (await discs(page)) === line.length + 1);
+    const answer = await page.evaluate((moves) => fetch("/api/analysis", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ position: { moves }, patient: true }) }).then((reply) => reply.json()).then((truth) => truth.pv[0]), line);
+    line += answer;
+  }
+  await page.getByText("Solved! Four in a row.").waitFor();
+  await page.getByText("You have solved this puzzle.").waitFor();
+  await page.locator(".tag", { hasText: "Double threat" }).waitFor();
+  await page.getByText(/^1 of \d+ solved/).waitFor();
+
+  // What was solved is kept, and the one of the day is a click away.
   await page.reload();
-  await page.getByText("You have solved this one.").waitFor();
-  await page.getByRole("radio", { name: "Fiendish" }).check();
-  const hard = puzzles.find((puzzle) => puzzle.grade === 5 && puzzle.moves !== today.moves);
-  await eventually("a hard one", async () => (await discs(page)) === hard.moves.length || today.grade === 5);
+  await page.getByText(/^2 of \d+ solved/).waitFor();
+  await page.getByRole("button", { name: "Today's puzzle" }).click();
+  await page.getByText(/^Today's puzzle/).waitFor();
+  await eventually("the puzzle of the day", async () => (await discs(page)) === puzzles[daily].moves.length);
+  await page.getByRole("button", { name: "Show the move" }).click();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("button", { name: "Back to the position" }).click();
+  await eventually("the position again", async () => (await discs(page)) === puzzles[daily].moves.length);
+  await page.getByRole("radio", { name: "Expert" }).check();
+  await page.locator(".tag", { hasText: "Expert" }).waitFor();
   await close();
 });
 
@@ -278,11 +432,14 @@ test("statistics: one's own and everyone's, and the explorer", async () => {
   await page.reload();
   await page.getByText("3 games", { exact: true }).waitFor();
   await page.getByRole("rowheader", { name: "Level 2" }).waitFor();
-  await page.getByRole("img", { name: /Score, last 10 games: 0 %/ }).waitFor();
+  await page.getByRole("img", { name: /Score, last 10 games: 0%/ }).waitFor();
   const move = page.locator(".explorer tbody tr").first();
   await move.filter({ hasText: "3" }).getByRole("button").click();
   await eventually("a move further", async () => (await discs(page)) === 1);
-  await page.getByRole("radio", { name: "Everyone's" }).check();
+  await page.getByRole("radio", { name: "All games" }).check();
   await page.getByRole("heading", { name: "By player" }).waitFor();
+  await page.getByText("Score moving first").waitFor();
+  const edges = await page.locator("table.aligned").evaluateAll((all) => all.map((table) => [...table.querySelectorAll("thead th")].map((cell) => Math.round(cell.getBoundingClientRect().right)).join()));
+  assert.ok(edges.length > 2 && new Set(edges).size === 1, `columns of all tables stand below each other: ${edges.join(" | ")}`);
   await close();
 });

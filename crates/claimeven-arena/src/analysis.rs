@@ -1,12 +1,19 @@
-//! Exact values of all moves of a position, or bounds on them where time is short.
+//! What a position is worth, move by move: exactly where that can be found in time, else what is
+//! certain, and what a search of limited depth thinks.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use claimeven_game::{Column, Position, Ruleset};
-use claimeven_search::{Agent, BoundKind, Limits, Perfect, TieBreak, Value};
-use claimeven_solver::{Limits as SolverLimits, Options, Score, Solver, Stop, embedded_books};
+use claimeven_search::{Decision, Limits, Value};
+use claimeven_solver::{
+    Limits as SolverLimits, Options, Score, Solver, Stop, Stopped, embedded_books,
+};
+
+use crate::line_margins::LineMargins;
+use crate::roster::AgentSpec;
 
 /// Analyzes positions with the exact solver, whose table is kept from one position to the next.
 ///
@@ -22,7 +29,7 @@ use claimeven_solver::{Limits as SolverLimits, Options, Score, Solver, Stop, emb
 pub struct Analyzer {
     solver: Solver,
     /// For the ruleset that the solver does not know.
-    perfect: Perfect,
+    line_margins: LineMargins,
 }
 
 /// The limits of an analysis.
@@ -40,39 +47,130 @@ impl AnalysisLimits {
     }
 }
 
-/// The analysis of a position.
+/// What is known of a position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
-    /// The exact value to the side to move, if it is known.
-    pub value: Option<Value>,
-    /// The analysis of each column, from the left; `None` for a column that cannot be played.
+    /// The exact value for the side to move, if it is known.
+    pub value: Option<ExactValue>,
+    /// What each column is worth to the side to move, from the left; `None` where it cannot play.
     pub columns: Vec<Option<ColumnAnalysis>>,
-    /// The principal variation, as far as it was found; empty if some column is not known exactly.
+    /// Best play to the end; empty if it is not known.
     pub pv: Vec<Column>,
+    /// What a search thinks, where not every move is known exactly.
+    pub estimate: Option<Estimate>,
     /// Whether its value is in the opening books.
     pub in_book: bool,
-    /// Nodes searched.
+    /// Positions searched.
     pub nodes: u64,
 }
 
-/// The analysis of a move.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// An exact value for the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExactValue {
+    /// It wins after so many plies.
+    Win(u32),
+    /// Nobody wins.
+    Draw,
+    /// It loses after so many plies.
+    Loss(u32),
+    /// With the ruleset `lines`: it ends with so many lines more than the other side.
+    Margin(i32),
+}
+
+/// What is known of a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnAnalysis {
-    /// The exact value, if it is known.
-    pub value: Option<Value>,
-    /// The lower bound of the result: 1 for a win, 0 for a draw, -1 for a loss.
+    /// What it is worth, if that is known exactly.
+    pub value: Option<ExactValue>,
+    /// The least that can come of it: 1 for a win, 0 for a draw, -1 for a loss.
     pub at_least: i32,
-    /// The upper bound of the result.
+    /// The most that can come of it.
     pub at_most: i32,
+    /// The other side cannot force a win with so many of its next discs.
+    pub no_loss_within: u32,
+}
+
+/// What a search of limited depth thinks of a position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// The move that it prefers.
+    pub column: Column,
+    /// How many plies the whole search looked ahead.
+    pub depth: u32,
+    /// What it thinks the position is worth to the side to move.
+    pub value: Value,
+    /// How it expects the game to go on.
+    pub pv: Vec<Column>,
+}
+
+impl ExactValue {
+    /// 1 for a win, 0 for a draw, -1 for a loss.
+    pub const fn sign(self) -> i32 {
+        match self {
+            ExactValue::Win(_) => 1,
+            ExactValue::Draw => 0,
+            ExactValue::Loss(_) => -1,
+            ExactValue::Margin(lines) => lines.signum(),
+        }
+    }
+
+    /// A number to compare values of one position by: the greater, the better.
+    const fn rank(self) -> i32 {
+        match self {
+            ExactValue::Win(plies) => 1000 - plies as i32,
+            ExactValue::Draw => 0,
+            ExactValue::Loss(plies) => plies as i32 - 1000,
+            ExactValue::Margin(lines) => lines,
+        }
+    }
+
+    /// The value that the solver's scores have.
+    fn of_score(score: Score, position: &Position) -> ExactValue {
+        match score.moves_to_win(position) {
+            None => ExactValue::Draw,
+            Some(moves) if score.sign() > 0 => ExactValue::Win(2 * moves - 1),
+            Some(moves) => ExactValue::Loss(2 * moves),
+        }
+    }
+
+    /// What a move is worth to the player who makes it, if this is what the position after it is
+    /// worth to the other.
+    #[must_use]
+    const fn before(self) -> ExactValue {
+        match self {
+            ExactValue::Win(plies) => ExactValue::Loss(plies + 1),
+            ExactValue::Draw => ExactValue::Draw,
+            ExactValue::Loss(plies) => ExactValue::Win(plies + 1),
+            ExactValue::Margin(lines) => ExactValue::Margin(-lines),
+        }
+    }
+}
+
+impl fmt::Display for ExactValue {
+    /// What people are told: `wins in 3`, `draw`, `loses by 2 lines`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match *self {
+            ExactValue::Win(plies) => format!("wins in {}", plies.div_ceil(2)),
+            ExactValue::Loss(plies) => format!("loses in {}", plies / 2),
+            ExactValue::Draw | ExactValue::Margin(0) => "draw".to_owned(),
+            ExactValue::Margin(lines) => {
+                let verb = if lines > 0 { "wins" } else { "loses" };
+                let noun = if lines.abs() == 1 { "line" } else { "lines" };
+                format!("{verb} by {} {noun}", lines.abs())
+            }
+        };
+        f.pad(&text)
+    }
 }
 
 impl ColumnAnalysis {
-    fn exactly(value: Value) -> ColumnAnalysis {
-        let sign = sign(value);
-        ColumnAnalysis { value: Some(value), at_least: sign, at_most: sign }
+    fn exactly(value: ExactValue) -> ColumnAnalysis {
+        let sign = value.sign();
+        ColumnAnalysis { value: Some(value), at_least: sign, at_most: sign, no_loss_within: 0 }
     }
 
-    const UNKNOWN: ColumnAnalysis = ColumnAnalysis { value: None, at_least: -1, at_most: 1 };
+    const UNKNOWN: ColumnAnalysis =
+        ColumnAnalysis { value: None, at_least: -1, at_most: 1, no_loss_within: 0 };
 }
 
 impl Analysis {
@@ -96,63 +194,86 @@ impl Analysis {
 
 impl Default for Analyzer {
     fn default() -> Analyzer {
-        const TABLE_MB: usize = 8;
-        let options = Options::default().with_books(embedded_books()).with_table_mb(TABLE_MB);
-        let perfect = Perfect::new(Options::default(), TieBreak::default(), 0);
-        Analyzer { solver: Solver::new(options), perfect }
+        Analyzer::new(8)
     }
 }
 
 impl Analyzer {
-    /// Whether positions of this setup can be analyzed.
-    pub fn can_analyze(position: &Position) -> bool {
-        Perfect::check(position.setup()).is_ok()
+    /// An analyzer whose solver has a table of so many megabytes.
+    pub fn new(table_mb: usize) -> Analyzer {
+        let options = Options::default().with_books(embedded_books()).with_table_mb(table_mb);
+        Analyzer { solver: Solver::new(options), line_margins: LineMargins::default() }
     }
 
-    /// Analyzes a position until everything is known or a limit is reached. The analysis of a finished
-    /// game, or of one that cannot be analyzed, is empty.
+    /// Whether positions like this one can be known exactly, given enough time.
+    pub fn can_solve(position: &Position) -> bool {
+        match position.setup().ruleset() {
+            Ruleset::Standard => true,
+            Ruleset::Lines => LineMargins::can_solve(position),
+        }
+    }
+
+    /// What is known of a position when a limit is reached, if not all. Nothing is said of a
+    /// finished game.
     pub fn analyze(&mut self, position: &Position, limits: &AnalysisLimits) -> Analysis {
-        let nothing = Analysis {
+        let mut analysis = Analysis {
             value: None,
             columns: vec![None; position.setup().cols().into()],
             pv: Vec::new(),
+            estimate: None,
             in_book: self.solver.in_book(position),
             nodes: 0,
         };
-        if position.outcome().is_some() || !Analyzer::can_analyze(position) {
-            return nothing;
+        if position.outcome().is_some() {
+            return analysis;
         }
+        for column in position.legal() {
+            analysis.columns[column.index()] = Some(ColumnAnalysis::UNKNOWN);
+        }
+        let start = Instant::now();
+        // A third of the time is for an opinion, in case the solver does not come to an end.
+        let exact = AnalysisLimits { time: limits.time.map(|time| time * 2 / 3), ..limits.clone() };
         match position.setup().ruleset() {
-            Ruleset::Standard => self.solved(position, limits, nothing),
-            Ruleset::Lines => self.searched(position, limits, nothing),
+            Ruleset::Standard => self.solve(position, &exact, &mut analysis),
+            Ruleset::Lines if LineMargins::can_solve(position) => {
+                // What was found before the time was up stays.
+                let _ = self.count_lines(position, &exact, &mut analysis);
+            }
+            Ruleset::Lines => {}
         }
+        if !analysis.is_exact()
+            && let Some(time) = limits.time
+        {
+            let time = Some(time.saturating_sub(start.elapsed()));
+            estimate(position, &AnalysisLimits { time, ..limits.clone() }, &mut analysis);
+        }
+        analysis
     }
 
-    fn solved(
-        &mut self,
-        position: &Position,
-        limits: &AnalysisLimits,
-        mut analysis: Analysis,
-    ) -> Analysis {
+    fn solve(&mut self, position: &Position, limits: &AnalysisLimits, analysis: &mut Analysis) {
         let stop = Stop::new(&limits.for_solver());
         let nodes = self.solver.nodes();
         let mut left = position.legal().count() as u32;
         let mut best: Option<(Score, Column)> = None;
         let mut most: Option<Score> = None;
         for column in position.legal_from_centre() {
-            let mut child = *position;
-            child.play(column).expect("the column is a legal one");
-            // Each move gets an equal share of what is left, so that a hard one leaves something.
+            let child = after(position, column);
+            // Each move gets its part of the time, so that a hard one leaves something to others.
             let remaining = stop.remaining(0);
             let time = remaining.time.map(|time| time / left);
             let limits = SolverLimits { time, ..remaining };
             left -= 1;
             let Ok(bounds) = self.solver.score_within(&child, &limits) else { continue };
             let (low, high) = (-bounds.high, -bounds.low);
+            let safe = match bounds.high.moves_to_win(&child) {
+                Some(moves) if bounds.high.sign() > 0 => moves - 1,
+                _ => 0,
+            };
             analysis.columns[column.index()] = Some(ColumnAnalysis {
-                value: bounds.exact().map(|score| Value::of_score(score, &child).before()),
+                value: bounds.exact().map(|score| ExactValue::of_score(score, &child).before()),
                 at_least: low.sign(),
                 at_most: high.sign(),
+                no_loss_within: if bounds.exact().is_some() { 0 } else { safe },
             });
             most = most.max(Some(high));
             if best.is_none_or(|(least, _)| low > least) {
@@ -163,51 +284,80 @@ impl Analyzer {
         if let Some((_, column)) = best.filter(|(least, _)| Some(*least) == most) {
             analysis.value = analysis.columns[column.index()].and_then(|known| known.value);
             if analysis.is_exact() {
-                let mut child = *position;
-                child.play(column).expect("the column is a legal one");
                 analysis.pv.push(column);
-                analysis.pv.extend(
-                    self.solver
-                        .principal_variation_within(&child, &stop.remaining(0))
-                        .unwrap_or_default(),
-                );
+                let child = after(position, column);
+                let rest = self.solver.principal_variation_within(&child, &stop.remaining(0));
+                analysis.pv.extend(rest.unwrap_or_default());
             }
         }
-        analysis.nodes = self.solver.nodes() - nodes;
-        analysis
+        analysis.nodes += self.solver.nodes() - nodes;
     }
 
-    fn searched(
+    fn count_lines(
         &mut self,
         position: &Position,
         limits: &AnalysisLimits,
-        mut analysis: Analysis,
-    ) -> Analysis {
-        let limits =
-            Limits { time: limits.time, cancel: limits.cancel.clone(), ..Limits::default() };
-        let Ok(decision) = self.perfect.decide(position, &limits) else { return analysis };
-        for column in position.legal() {
-            let known = decision.columns[column.index()].filter(|k| k.bound == BoundKind::Exact);
-            analysis.columns[column.index()] = Some(match known {
-                Some(known) => ColumnAnalysis::exactly(known.value),
-                None => ColumnAnalysis::UNKNOWN,
-            });
+        analysis: &mut Analysis,
+    ) -> Result<(), Stopped> {
+        let margins = &mut self.line_margins;
+        margins.limit(&limits.for_solver());
+        let mut best = None;
+        for column in position.legal_from_centre() {
+            let nodes = margins.nodes;
+            let margin = margins.margin(&after(position, column));
+            analysis.nodes += margins.nodes - nodes;
+            let value = ExactValue::Margin(-margin?);
+            analysis.columns[column.index()] = Some(ColumnAnalysis::exactly(value));
+            if best.is_none_or(|best: ExactValue| value.rank() > best.rank()) {
+                best = Some(value);
+            }
         }
-        if !decision.stopped {
-            analysis.value = Some(decision.value);
-            analysis.pv = decision.pv;
-        }
-        analysis.nodes = decision.stats.nodes;
-        analysis
+        analysis.value = best;
+        analysis.pv = margins.principal_variation(position)?;
+        Ok(())
     }
 }
 
-fn sign(value: Value) -> i32 {
-    match value {
-        Value::Win(_) => 1,
-        Value::Loss(_) => -1,
-        _ => 0,
+/// Adds the opinion of a search with iterative deepening, and what it has proven on the way.
+fn estimate(position: &Position, limits: &AnalysisLimits, analysis: &mut Analysis) {
+    let spec: AgentSpec = "timed:ms=600000,table=16".parse().expect("the roster has it");
+    let Ok(mut searcher) = spec.build(position.setup(), 0) else { return };
+    let limits = Limits { time: limits.time, cancel: limits.cancel.clone(), ..Limits::default() };
+    let Ok(decision) = searcher.decide(position, &limits) else { return };
+    let (column, depth) = (decision.column, decision.stats.depth);
+    analysis.nodes += decision.stats.nodes;
+    match decision.value {
+        Value::Win(_) => {
+            if let Some(known) = &mut analysis.columns[column.index()] {
+                known.at_least = 1;
+                known.at_most = 1;
+            }
+        }
+        // The best move loses, and so do all.
+        Value::Loss(_) => {
+            for known in analysis.columns.iter_mut().flatten() {
+                known.at_least = -1;
+                known.at_most = -1;
+            }
+        }
+        // Every second ply is one of the other side.
+        _ if position.setup().ruleset() == Ruleset::Standard => {
+            if let Some(known) = &mut analysis.columns[column.index()]
+                && known.value.is_none()
+            {
+                known.no_loss_within = known.no_loss_within.max(depth / 2);
+            }
+        }
+        _ => {}
     }
+    let Decision { value, pv, .. } = decision;
+    analysis.estimate = (depth > 0).then_some(Estimate { column, depth, value, pv });
+}
+
+fn after(position: &Position, column: Column) -> Position {
+    let mut child = *position;
+    child.play(column).expect("the column is a legal one");
+    child
 }
 
 #[cfg(test)]
@@ -262,17 +412,75 @@ mod tests {
         // A win that is there to be taken is seen all the same.
         let position = self::position(10, 8, Ruleset::Standard, "1212121".split_at(6).0);
         let analysis = Analyzer::default().analyze(&position, &limits);
-        assert_eq!(analysis.value, Some(Value::Win(1)));
+        assert_eq!(analysis.value, Some(ExactValue::Win(1)));
         assert_eq!(analysis.best().map(Column::number).collect::<Vec<_>>(), [1]);
     }
 
     #[test]
-    fn where_each_line_is_a_point_small_boards_are_exact_and_large_ones_unknown() {
+    fn values_of_the_ruleset_lines_are_margins() {
         let limits = AnalysisLimits::default();
         let small = position(4, 4, Ruleset::Lines, "1234123");
         let analysis = Analyzer::default().analyze(&small, &limits);
-        assert!(analysis.is_exact() && analysis.value.is_some());
-        let large = position(7, 6, Ruleset::Lines, "");
-        assert_eq!(Analyzer::default().analyze(&large, &limits).columns, [None; 7]);
+        assert!(analysis.is_exact() && matches!(analysis.value, Some(ExactValue::Margin(_))));
+        // The last disc decides, and the game that it ends is not "wins in 1".
+        let setup = Setup::new(4, 1, 2, Ruleset::Lines).unwrap();
+        let position = Position::from_moves(setup, "142").unwrap();
+        let analysis = Analyzer::default().analyze(&position, &limits);
+        assert_eq!(analysis.value.unwrap().to_string(), "draw");
+        assert_eq!(ExactValue::Margin(3).to_string(), "wins by 3 lines");
+        assert_eq!(ExactValue::Margin(-1).to_string(), "loses by 1 line");
+    }
+
+    #[test]
+    fn where_nothing_is_certain_there_is_an_opinion() {
+        let limits = AnalysisLimits { time: Some(Duration::from_millis(300)), cancel: None };
+        for (ruleset, moves) in [(Ruleset::Lines, "4453"), (Ruleset::Standard, "55")] {
+            let (cols, connect) = if ruleset == Ruleset::Lines { (7, 4) } else { (9, 5) };
+            let setup = Setup::new(cols, 7, connect, ruleset).unwrap();
+            let position = Position::from_moves(setup, moves).unwrap();
+            let analysis = Analyzer::default().analyze(&position, &limits);
+            assert!(!analysis.is_exact() && analysis.value.is_none(), "{analysis:?}");
+            let estimate = analysis.estimate.expect("a search has an opinion");
+            assert!(estimate.depth >= 3 && estimate.pv.first() == Some(&estimate.column));
+            let known = analysis.columns[estimate.column.index()].unwrap();
+            assert!(known.at_least <= known.at_most);
+            if ruleset == Ruleset::Standard {
+                assert!(known.no_loss_within >= estimate.depth / 2, "{known:?}");
+            }
+        }
+    }
+
+    /// What is said to be certain is held against exact values of the same positions.
+    #[test]
+    fn what_is_certain_is_true() {
+        let short = AnalysisLimits { time: Some(Duration::from_millis(3)), cancel: None };
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut exact = Analyzer::default();
+        let (mut open, mut safe) = (0, 0);
+        for _ in 0..60 {
+            let mut position = Position::new(Setup::STANDARD);
+            let plies = random.usize(12..26);
+            while position.ply() < plies as u32 && position.outcome().is_none() {
+                let legal: Vec<Column> = position.legal().collect();
+                position.play(*random.choice(&legal).unwrap()).unwrap();
+            }
+            if position.outcome().is_some() {
+                continue;
+            }
+            let hasty = Analyzer::default().analyze(&position, &short);
+            let truth = exact.analyze(&position, &AnalysisLimits::default());
+            for (hasty, truth) in hasty.columns.iter().zip(&truth.columns) {
+                let (Some(hasty), Some(truth)) = (hasty, truth) else { continue };
+                let value = truth.value.unwrap();
+                assert!(hasty.at_least <= value.sign() && value.sign() <= hasty.at_most);
+                assert!(hasty.value.is_none_or(|hasty| hasty == value));
+                if let ExactValue::Loss(plies) = value {
+                    assert!(plies / 2 > hasty.no_loss_within, "{hasty:?} {value}");
+                }
+                open += u32::from(hasty.value.is_none());
+                safe += u32::from(hasty.no_loss_within > 0);
+            }
+        }
+        assert!(open > 20 && safe > 5, "{open} {safe}");
     }
 }

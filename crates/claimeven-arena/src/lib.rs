@@ -26,6 +26,7 @@ mod external;
 mod game;
 mod game_match;
 mod journal;
+mod line_margins;
 mod openings;
 mod picture;
 mod plan;
@@ -44,7 +45,7 @@ mod tree_drawing;
 mod ugi;
 
 pub use agents::AGENTS;
-pub use analysis::{Analysis, AnalysisLimits, Analyzer, ColumnAnalysis};
+pub use analysis::{Analysis, AnalysisLimits, Analyzer, ColumnAnalysis, Estimate, ExactValue};
 pub use experiments::{
     Cell, EXPERIMENTS, Experiment, Figure, Finding, HeatPanel, Lab, Line, LinePanel, Origin, Plot,
     Progress, RangePanel, RangeRow, Table, Unit, UnknownExperiment, Verdict,
@@ -56,12 +57,14 @@ pub use journal::{Journal, JournalError};
 pub use openings::{OpeningError, Openings};
 pub use picture::{Picture, game_gif};
 pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
-pub use puzzles::{Goal, Puzzle};
+pub use puzzles::{Goal, Puzzle, Theme};
 pub use rating::{PairScore, ratings};
 pub use record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord, SetupRecord};
 pub use replay::{Fault, RecordError};
 pub use report::{Length, PlayerReport, Report, Results, TournamentResults};
-pub use review::{Choice, Judgement, MoveReview, PlayerReview, Review, ReviewOptions};
+pub use review::{
+    Choice, Judgement, MoveReview, PlayerReview, Review, ReviewEstimate, ReviewOptions,
+};
 pub use roster::{AgentKind, AgentSpec, Parameter, Participant, SpecError, Values};
 pub use statistics::{Interval, PairResults, Sprt, SprtOutcome, elo_of_score, score_of_elo};
 pub use strength::{EvaluateError, LineError, Rate, Strength, TestSet, TestSetError, evaluate};

@@ -5,24 +5,25 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use claimeven_game::{Column, Game, Position, Setup};
-use claimeven_search::{Limits, Value};
+use claimeven_game::{Cell, Column, Game, Player, Position, Setup};
+use claimeven_search::Limits;
 use fastrand::Rng;
 
-use crate::analysis::{Analysis, AnalysisLimits, Analyzer};
+use crate::analysis::{Analysis, AnalysisLimits, Analyzer, ColumnAnalysis, ExactValue};
 use crate::roster::AgentSpec;
 
 /// A position of the standard board with exactly one move that wins, or that holds a draw.
 ///
 /// As text it is a line: the moves that lead to it, what is to be achieved, with how many discs, the
-/// move, and how hard it is.
+/// move, how hard it is, and its themes.
 ///
 /// ```
-/// use claimeven_arena::{Goal, Puzzle};
+/// use claimeven_arena::{Goal, Puzzle, Theme};
 ///
-/// let puzzle: Puzzle = "44455554221 win 2 4 1".parse().unwrap();
+/// let puzzle: Puzzle = "44455554221 win 2 4 1 double-threat".parse().unwrap();
 /// assert_eq!((puzzle.goal, puzzle.column, puzzle.grade), (Goal::Win, 4, 1));
-/// assert_eq!(puzzle.to_string(), "44455554221 win 2 4 1");
+/// assert_eq!(puzzle.themes, [Theme::DoubleThreat]);
+/// assert_eq!(puzzle.to_string(), "44455554221 win 2 4 1 double-threat");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Puzzle {
@@ -36,6 +37,109 @@ pub struct Puzzle {
     pub column: u8,
     /// How hard it is, from 1 to [`Puzzle::GRADES`].
     pub grade: u8,
+    /// What it is about.
+    pub themes: Vec<Theme>,
+}
+
+/// What a puzzle is about, found by looking at the threats along its main line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Theme {
+    /// The side to move connects four at once.
+    WinNow,
+    /// The other side would connect four with its next disc.
+    MustBlock,
+    /// The winner ends with two open threats, of which one can be blocked.
+    DoubleThreat,
+    /// The winner ends with a threat right above the cell where another one is blocked.
+    StackedThreats,
+    /// Every move of the winner is a threat that must be blocked.
+    ForcingMoves,
+    /// The loser runs out of safe moves and plays below a threat in an odd row.
+    OddThreat,
+    /// The loser runs out of safe moves and plays below a threat in an even row.
+    EvenThreat,
+    /// One move holds the draw.
+    SaveTheDraw,
+}
+
+impl Theme {
+    /// All themes.
+    pub const ALL: [Theme; 8] = [
+        Theme::WinNow,
+        Theme::MustBlock,
+        Theme::DoubleThreat,
+        Theme::StackedThreats,
+        Theme::ForcingMoves,
+        Theme::OddThreat,
+        Theme::EvenThreat,
+        Theme::SaveTheDraw,
+    ];
+
+    /// The name, as a word for files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Theme::WinNow => "win-now",
+            Theme::MustBlock => "must-block",
+            Theme::DoubleThreat => "double-threat",
+            Theme::StackedThreats => "stacked-threats",
+            Theme::ForcingMoves => "forcing-moves",
+            Theme::OddThreat => "odd-threat",
+            Theme::EvenThreat => "even-threat",
+            Theme::SaveTheDraw => "save-the-draw",
+        }
+    }
+
+    /// The themes of a position that is won or drawn by this line of best play.
+    fn of(position: &Position, goal: Goal, pv: &[Column]) -> Vec<Theme> {
+        let (winner, loser) = (position.player(), position.player().opponent());
+        let mut themes = Vec::new();
+        if goal == Goal::Win && pv.len() == 1 {
+            return vec![Theme::WinNow];
+        }
+        if !open_threats(position, loser).is_empty() {
+            themes.push(Theme::MustBlock);
+        }
+        if goal == Goal::Draw {
+            themes.push(Theme::SaveTheDraw);
+            return themes;
+        }
+        // The winner's open threats after each of its moves but the last, and where it wins.
+        let mut threats = Vec::new();
+        let mut board = *position;
+        let mut last = None;
+        for (ply, &column) in pv.iter().enumerate() {
+            let row = (0..).take_while(|&row| board.disc(Cell { column, row }).is_some()).count();
+            last = Some(Cell { column, row: row as u8 });
+            if board.play(column).is_err() {
+                return themes;
+            }
+            if ply % 2 == 0 && ply + 1 < pv.len() {
+                threats.push(open_threats(&board, winner));
+            }
+        }
+        let (Some(end), Some(last)) = (threats.last(), last) else { return themes };
+        // The loser's last disc blocks one threat, or it has none to block and had to play
+        // somewhere. If a single threat was blocked, the winning cell was opened by that block.
+        themes.push(match end.len() {
+            0 if last.row % 2 == 0 => Theme::OddThreat,
+            0 => Theme::EvenThreat,
+            1 => Theme::StackedThreats,
+            _ => Theme::DoubleThreat,
+        });
+        if threats.len() > 1 && threats.iter().all(|open| !open.is_empty()) {
+            themes.push(Theme::ForcingMoves);
+        }
+        themes
+    }
+}
+
+/// The empty cells where a player would connect four, and where a disc dropped now would fall.
+fn open_threats(position: &Position, player: Player) -> Vec<Cell> {
+    let is_open = |cell: &Cell| {
+        let below = Cell { row: cell.row.saturating_sub(1), ..*cell };
+        cell.row == 0 || position.disc(below).is_some()
+    };
+    position.threats(player).into_iter().filter(is_open).collect()
 }
 
 /// What the side to move can achieve.
@@ -77,7 +181,8 @@ impl Puzzle {
     }
 
     /// Finds puzzles in games between players who err, the same ones for the same seed, as many of
-    /// each grade; `progress` is told how many there are so far.
+    /// each grade; `progress` is told how many there are so far. A tenth as many that are won or
+    /// saved with the next disc come on top, for beginners.
     pub fn generate(seed: u64, count: usize, mut progress: impl FnMut(usize)) -> Vec<Puzzle> {
         let mut random = Rng::with_seed(seed);
         let mut analyzer = Analyzer::default();
@@ -107,6 +212,7 @@ impl Puzzle {
                 progress(found.len());
             }
         }
+        found.extend(basics(seed, count.div_ceil(10), &mut analyzer, &mut known));
         found.sort_by(|a, b| (a.grade, a.discs, &a.moves).cmp(&(b.grade, b.discs, &b.moves)));
         found
     }
@@ -117,6 +223,60 @@ const FIRST_PLY: usize = 9;
 
 /// Positions of a game that are looked at.
 const TRIES: usize = 6;
+
+/// Puzzles of one disc: as many that win as that block.
+fn basics(
+    seed: u64,
+    each: usize,
+    analyzer: &mut Analyzer,
+    known: &mut HashSet<u128>,
+) -> Vec<Puzzle> {
+    // A sequence of its own, so that the other puzzles do not depend on these.
+    let mut random = Rng::with_seed(seed ^ 0xBA51C5);
+    let mut found: [Vec<Puzzle>; 2] = [Vec::new(), Vec::new()];
+    while found.iter().any(|kind| kind.len() < each) {
+        let game = erring_game(&mut random);
+        let ply = random.usize(FIRST_PLY.min(game.moves().len() - 1)..game.moves().len());
+        let moves: String = game.moves()[..ply].iter().map(|c| c.to_char()).collect();
+        let Ok(position) = Position::from_moves(Setup::STANDARD, &moves) else { continue };
+        let key = position.canonical_key();
+        let Some(puzzle) = basic_at(analyzer, &moves, &position) else { continue };
+        let kind = &mut found[usize::from(puzzle.goal == Goal::Draw)];
+        if kind.len() < each && known.insert(key) {
+            kind.push(puzzle);
+        }
+    }
+    found.concat()
+}
+
+/// The puzzle of a position that is won at once, or saved by a block, by one move only.
+fn basic_at(analyzer: &mut Analyzer, moves: &str, position: &Position) -> Option<Puzzle> {
+    let (own, other) = (position.player(), position.player().opponent());
+    let wins = !open_threats(position, own).is_empty();
+    if position.legal().count() < 4 || (!wins && open_threats(position, other).is_empty()) {
+        return None;
+    }
+    let analysis = analyzer.analyze(position, &AnalysisLimits::default());
+    let (goal, discs) = match analysis.value? {
+        ExactValue::Win(1) => (Goal::Win, 1),
+        ExactValue::Draw => (Goal::Draw, 0),
+        _ => return None,
+    };
+    let column = only_move(&analysis, goal)?;
+    let themes = Theme::of(position, goal, &analysis.pv);
+    let moves = moves.to_owned();
+    Some(Puzzle { moves, goal, discs, column: column.number(), grade: 1, themes })
+}
+
+/// The one move that achieves the goal, if there is exactly one.
+fn only_move(analysis: &Analysis, goal: Goal) -> Option<Column> {
+    let keeps = |(index, known): (usize, &Option<ColumnAnalysis>)| {
+        known.filter(|known| known.at_least == sign(goal)).and(Column::from_index(index))
+    };
+    let mut keepers = analysis.columns.iter().enumerate().filter_map(keeps);
+    let (column, None) = (keepers.next()?, keepers.next()) else { return None };
+    Some(column)
+}
 
 /// A game between players of different strength, who begin with a few moves at random.
 fn erring_game(random: &mut Rng) -> Game {
@@ -143,40 +303,31 @@ fn erring_game(random: &mut Rng) -> Game {
 
 /// The puzzle of a position, if it is one: not won or lost with the next disc, and with one way.
 fn puzzle_at(analyzer: &mut Analyzer, moves: &str, position: &Position) -> Option<Puzzle> {
-    let wins_at_once = |position: &Position| {
-        position.threats(position.player()).into_iter().any(|cell| {
-            let below = claimeven_game::Cell { row: cell.row.saturating_sub(1), ..cell };
-            cell.row == 0 || position.disc(below).is_some()
-        })
-    };
-    if wins_at_once(position) || position.legal().count() < 3 {
+    if !open_threats(position, position.player()).is_empty() || position.legal().count() < 3 {
         return None;
     }
     let analysis = analyzer.analyze(position, &AnalysisLimits::default());
     let (goal, discs) = match analysis.value? {
-        Value::Win(plies) => (Goal::Win, plies.div_ceil(2)),
-        Value::Draw => (Goal::Draw, 0),
+        ExactValue::Win(plies) => (Goal::Win, plies.div_ceil(2)),
+        ExactValue::Draw => (Goal::Draw, 0),
         _ => return None,
     };
-    let keeps = |(index, known): (usize, &Option<crate::ColumnAnalysis>)| {
-        known.filter(|known| known.at_least == sign(goal)).and(Column::from_index(index))
-    };
-    let mut keepers = analysis.columns.iter().enumerate().filter_map(keeps);
-    let (column, None) = (keepers.next()?, keepers.next()) else { return None };
+    let column = only_move(&analysis, goal)?;
     // A block that everyone sees is no puzzle.
     let plausible = plausible_errors(&analysis);
     if plausible == 0 {
         return None;
     }
     let grade = grade(position, column, discs, plausible);
-    Some(Puzzle { moves: moves.to_owned(), goal, discs, column: column.number(), grade })
+    let themes = Theme::of(position, goal, &analysis.pv);
+    Some(Puzzle { moves: moves.to_owned(), goal, discs, column: column.number(), grade, themes })
 }
 
 /// The moves that are wrong but do not lose with the next disc of the other side.
 fn plausible_errors(analysis: &Analysis) -> usize {
     let known = analysis.columns.iter().flatten();
     let best = analysis.value;
-    known.filter(|known| known.value != best && known.value != Some(Value::Loss(2))).count()
+    known.filter(|known| known.value != best && known.value != Some(ExactValue::Loss(2))).count()
 }
 
 /// How hard it is: by how far a player has to look ahead to find the move, by how long the way is,
@@ -211,8 +362,9 @@ const fn sign(goal: Goal) -> i32 {
 
 impl fmt::Display for Puzzle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Puzzle { moves, goal, discs, column, grade } = self;
-        write!(f, "{moves} {} {discs} {column} {grade}", goal.name())
+        let Puzzle { moves, goal, discs, column, grade, themes } = self;
+        let themes: Vec<&str> = themes.iter().map(|theme| theme.name()).collect();
+        write!(f, "{moves} {} {discs} {column} {grade} {}", goal.name(), themes.join(","))
     }
 }
 
@@ -220,21 +372,27 @@ impl FromStr for Puzzle {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Puzzle, String> {
-        let wrong = || format!("'{text}' is not a puzzle: MOVES win|draw DISCS COLUMN GRADE");
+        let wrong =
+            || format!("'{text}' is not a puzzle: MOVES win|draw DISCS COLUMN GRADE THEMES");
         let words: Vec<&str> = text.split_whitespace().collect();
-        let [moves, goal, discs, column, grade] = words[..] else { return Err(wrong()) };
+        let [moves, goal, discs, column, grade, themes] = words[..] else { return Err(wrong()) };
         let goal = match goal {
             "win" => Goal::Win,
             "draw" => Goal::Draw,
             _ => return Err(wrong()),
         };
         let number = |word: &str| word.parse::<u8>().map_err(|_| wrong());
+        let theme = |name: &str| Theme::ALL.into_iter().find(|theme| theme.name() == name);
         let puzzle = Puzzle {
             moves: moves.to_owned(),
             goal,
             discs: number(discs)?.into(),
             column: number(column)?,
             grade: number(grade)?,
+            themes: themes
+                .split(',')
+                .map(|name| theme(name).ok_or_else(wrong))
+                .collect::<Result<_, _>>()?,
         };
         puzzle.position()?;
         Ok(puzzle)
@@ -272,6 +430,54 @@ mod tests {
         assert_eq!(positions.collect::<HashSet<_>>().len(), puzzles.len(), "no puzzle twice");
     }
 
+    /// Each theme by a definition of its own, which plays every defence and not the best one alone.
+    #[test]
+    fn themes_are_what_they_say() {
+        let mut seen: HashSet<Theme> = HashSet::new();
+        for puzzle in Puzzle::embedded() {
+            let position = puzzle.position().unwrap();
+            let has = |theme| puzzle.themes.contains(&theme);
+            let (own, other) = (position.player(), position.player().opponent());
+            let column = Column::from_index(usize::from(puzzle.column) - 1).unwrap();
+            let mut after = position;
+            after.play(column).unwrap();
+            assert_eq!(has(Theme::WinNow), after.outcome().is_some(), "{puzzle}");
+            assert_eq!(has(Theme::SaveTheDraw), puzzle.goal == Goal::Draw, "{puzzle}");
+            let blocked = open_threats(&position, other);
+            if has(Theme::MustBlock) {
+                assert!(blocked.iter().all(|cell| cell.column == column), "{puzzle}");
+            } else {
+                assert!(has(Theme::WinNow) || blocked.is_empty(), "{puzzle}");
+            }
+            if puzzle.discs == 2 {
+                // All defences lose at once.
+                for defence in after.legal() {
+                    let mut reply = after;
+                    reply.play(defence).unwrap();
+                    assert!(!open_threats(&reply, own).is_empty(), "{puzzle}");
+                }
+                let open = open_threats(&after, own).len();
+                assert_eq!(has(Theme::DoubleThreat), open >= 2, "{puzzle}");
+                assert_eq!(has(Theme::StackedThreats), open == 1, "{puzzle}");
+                assert_eq!(has(Theme::OddThreat) || has(Theme::EvenThreat), open == 0, "{puzzle}");
+            }
+            seen.extend(&puzzle.themes);
+        }
+        assert_eq!(seen.len(), Theme::ALL.len(), "every theme has puzzles: {seen:?}");
+    }
+
+    #[test]
+    fn themes_of_known_positions() {
+        let themes = |moves: &str| {
+            let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
+            let analysis = Analyzer::default().analyze(&position, &AnalysisLimits::default());
+            Theme::of(&position, Goal::Win, &analysis.pv)
+        };
+        assert_eq!(themes("112233"), [Theme::WinNow]);
+        // Two in the middle of the bottom row become three with both ends open.
+        assert_eq!(themes("4455"), [Theme::DoubleThreat]);
+    }
+
     #[test]
     fn the_same_seed_finds_the_same_puzzles() {
         let find = || Puzzle::generate(7, 3, |_| {});
@@ -284,7 +490,14 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_puzzle_is_named() {
-        for text in ["", "44 win 2 4", "44 loss 2 4 1", "44 win x 4 1", "48 win 2 4 1"] {
+        for text in [
+            "",
+            "44 win 2 4 1",
+            "44 loss 2 4 1 win-now",
+            "44 win x 4 1 win-now",
+            "44 win 2 4 1 luck",
+            "48 win 2 4 1 win-now",
+        ] {
             let error = text.parse::<Puzzle>().unwrap_err();
             assert!(error.contains(text) || error.contains("'8'"), "{error}");
         }

@@ -1,13 +1,13 @@
-//! A game judged move by move, by exact scores.
+//! A game judged move by move, by exact values and by what is certain.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use claimeven_game::{Column, Game, Position, Ruleset};
-use claimeven_search::{Agent, BoundKind, Limits, Perfect, TieBreak, Value};
-use claimeven_solver::{Limits as SolverLimits, Options, Score, Solver, embedded_books};
+use claimeven_game::{Column, Game, Position};
 use serde::{Deserialize, Serialize};
+
+use crate::analysis::{AnalysisLimits, Analyzer, ColumnAnalysis, ExactValue};
 
 /// What exact scores say of the moves of a game.
 ///
@@ -52,9 +52,23 @@ pub struct MoveReview {
     pub column: u8,
     /// What is to be said of it.
     pub judgement: Judgement,
-    /// The columns that could be played and what each was worth, from the left; only those that
-    /// are known.
+    /// The columns that could be played and what each was worth, from the left; only those whose
+    /// result is known.
     pub choices: Vec<Choice>,
+    /// What a search preferred, where not all was known.
+    #[serde(default)]
+    pub estimate: Option<ReviewEstimate>,
+}
+
+/// What a search of limited depth preferred.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewEstimate {
+    /// The column, counted from 1.
+    pub column: u8,
+    /// How many plies the search looked ahead.
+    pub depth: u32,
+    /// How it expected the game to go on, as columns counted from 1.
+    pub pv: Vec<u8>,
 }
 
 /// What a column was worth to the player who was to move.
@@ -63,10 +77,46 @@ pub struct Choice {
     /// The column, counted from 1.
     pub column: u8,
     /// The exact score: positive for a win, greater the sooner it comes; 0 for a draw; negative for
-    /// a loss. With the ruleset `lines`, where no game ends early, 1, 0 or -1.
+    /// a loss. With the ruleset `lines` the margin in lines. Where only the result is known: 1, 0
+    /// or -1.
     pub score: i32,
-    /// The same in words: `wins in 3`.
+    /// The same in words: `wins in 3`, `loses by 2 lines`, `wins`.
     pub value: String,
+    /// Whether the score is exact; else only the result is known.
+    pub exact: bool,
+    /// Plies to the win or loss, where they are known and no lines are counted.
+    pub plies: Option<u32>,
+}
+
+impl Choice {
+    /// What is known of a column, if the result is.
+    fn of(column: Column, known: ColumnAnalysis, position: &Position) -> Option<Choice> {
+        let column = column.number();
+        let Some(value) = known.value else {
+            let score = (known.at_least == known.at_most).then_some(known.at_least)?;
+            let value = match score {
+                1 => "wins",
+                0 => "draw",
+                _ => "loses",
+            };
+            return Some(Choice {
+                column,
+                score,
+                value: value.to_owned(),
+                exact: false,
+                plies: None,
+            });
+        };
+        // A score counts the discs that the winner has left when the board is filled.
+        let empty = (position.setup().cells() - position.ply()) as i32;
+        let (score, plies) = match value {
+            ExactValue::Win(plies) => ((empty + 1) / 2 + 1 - plies.div_ceil(2) as i32, Some(plies)),
+            ExactValue::Loss(plies) => (plies as i32 / 2 - empty / 2 - 1, Some(plies)),
+            ExactValue::Draw => (0, None),
+            ExactValue::Margin(lines) => (lines, None),
+        };
+        Some(Choice { column, score, value: value.to_string(), exact: true, plies })
+    }
 }
 
 /// What is to be said of a move.
@@ -75,6 +125,8 @@ pub struct Choice {
 pub enum Judgement {
     /// No move was better.
     Best,
+    /// It kept the result; whether another move was better still is not known.
+    Good,
     /// Every other move would have given the result away.
     Only,
     /// It still wins, but later than another move would have.
@@ -91,9 +143,10 @@ pub enum Judgement {
 
 impl Judgement {
     /// All there are, in the order in which they are listed.
-    pub const ALL: [Judgement; 7] = [
+    pub const ALL: [Judgement; 8] = [
         Judgement::Only,
         Judgement::Best,
+        Judgement::Good,
         Judgement::SlowerWin,
         Judgement::FasterLoss,
         Judgement::Mistake,
@@ -105,6 +158,7 @@ impl Judgement {
     pub const fn name(self) -> &'static str {
         match self {
             Judgement::Best => "best",
+            Judgement::Good => "good",
             Judgement::Only => "only move",
             Judgement::SlowerWin => "slower win",
             Judgement::FasterLoss => "faster loss",
@@ -165,9 +219,7 @@ impl Review {
         // From the end to the beginning: the later positions are easy, and what is found of them
         // serves for the earlier ones.
         while let Some(played) = game.undo() {
-            let choices = judge.choices(game.position(), played).unwrap_or_default();
-            let judgement = judgement(&choices, played.number());
-            moves.push(MoveReview { column: played.number(), judgement, choices });
+            moves.push(judge.review(game.position(), played));
         }
         moves.reverse();
         let players = Review::players_of(&moves, 0);
@@ -202,8 +254,11 @@ impl MoveReview {
     }
 
     /// Half points that the move gave away, and the most that a move could have: two for a win, one
-    /// for a draw.
+    /// for a draw. Moves that could not be judged gave nothing away.
     fn given_away(&self) -> Option<(i32, i32)> {
+        if self.judgement == Judgement::Unknown {
+            return None;
+        }
         let half_points = |choice: &Choice| choice.score.signum() + 1;
         let best = self.choices.iter().map(half_points).max()?;
         let worst = self.choices.iter().map(half_points).min()?;
@@ -224,7 +279,7 @@ impl PlayerReview {
                 Judgement::FasterLoss => review.faster_losses += 1,
                 Judgement::Mistake => review.mistakes += 1,
                 Judgement::Blunder => review.blunders += 1,
-                Judgement::Best | Judgement::Unknown => {}
+                Judgement::Best | Judgement::Good | Judgement::Unknown => {}
             }
             let (gave, could_give) = reviewed.given_away().unwrap_or_default();
             given += gave;
@@ -235,7 +290,8 @@ impl PlayerReview {
     }
 }
 
-fn judgement(choices: &[Choice], column: u8) -> Judgement {
+/// Judges a move by the choices whose result is known, which may not be all of the `legal` ones.
+fn judgement(choices: &[Choice], column: u8, legal: usize) -> Judgement {
     let played = choices.iter().find(|choice| choice.column == column);
     let best = choices.iter().map(|choice| choice.score).max();
     let (Some(played), Some(best)) = (played.map(|choice| choice.score), best) else {
@@ -243,96 +299,67 @@ fn judgement(choices: &[Choice], column: u8) -> Judgement {
     };
     let keeps = |score: i32| score.signum() == best.signum();
     let keepers = choices.iter().filter(|choice| keeps(choice.score)).count();
+    let all_known = choices.len() == legal;
+    let all_exact = all_known && choices.iter().all(|choice| choice.exact);
     match () {
+        // A better result was certain, whatever the other moves are worth.
         () if !keeps(played) && played < 0 => Judgement::Blunder,
         () if !keeps(played) => Judgement::Mistake,
-        () if keepers == 1 && choices.len() > 1 => Judgement::Only,
+        // A move that is not known could have been better than this draw or loss.
+        () if !all_known && played <= 0 => Judgement::Unknown,
+        () if keepers == 1 && all_known && choices.len() > 1 => Judgement::Only,
+        () if !all_exact && played != 0 => Judgement::Good,
         () if played == best => Judgement::Best,
         () if played > 0 => Judgement::SlowerWin,
         () => Judgement::FasterLoss,
     }
 }
 
-/// Finds exact scores, as long as that is worth its while.
+/// Finds out what moves were worth, as long as that takes a reasonable time.
 struct Judge<'a> {
     options: &'a ReviewOptions,
-    solver: Solver,
-    /// For the ruleset that the solver does not know.
-    perfect: Perfect,
-    /// What the last position was worth to its own player, if that is known.
-    after: Option<Score>,
-    /// How many positions in a row it could not solve in time.
+    analyzer: Analyzer,
+    /// How many positions in a row it could not judge in time.
     failures: u32,
 }
 
-/// Earlier positions are harder: after so many failures in a row there is no more to be had.
-const PATIENCE: u32 = 2;
+/// Earlier positions are harder: after so many failures in a row only an opinion is asked for.
+const MAX_FAILURES: u32 = 2;
+
+/// The time for such an opinion.
+const OPINION_TIME: Duration = Duration::from_millis(150);
 
 impl<'a> Judge<'a> {
     fn new(options: &'a ReviewOptions) -> Judge<'a> {
-        let solver_options = Options::default().with_books(embedded_books());
-        let perfect = Perfect::new(Options::default(), TieBreak::default(), 0);
-        Judge { options, solver: Solver::new(solver_options), perfect, after: None, failures: 0 }
+        const TABLE_MB: usize = 64;
+        Judge { options, analyzer: Analyzer::new(TABLE_MB), failures: 0 }
     }
 
-    /// What each legal column of a position is worth. The last one that was asked for is the one
-    /// after the played move.
-    fn choices(&mut self, position: &Position, played: Column) -> Option<Vec<Choice>> {
-        let is_cancelled =
-            self.options.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
-        if is_cancelled || self.failures >= PATIENCE {
-            return None;
+    /// Judges a move that was played in a position. Positions come from the end of the game to its
+    /// beginning.
+    fn review(&mut self, position: &Position, played: Column) -> MoveReview {
+        let column = played.number();
+        let cancel = self.options.cancel.clone();
+        if cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            let judgement = Judgement::Unknown;
+            return MoveReview { column, judgement, choices: Vec::new(), estimate: None };
         }
-        let choices = match position.setup().ruleset() {
-            Ruleset::Standard => self.solved(position, played),
-            Ruleset::Lines => self.searched(position),
+        let time = match self.options.time_per_position {
+            Some(time) if self.failures >= MAX_FAILURES => Some(time.min(OPINION_TIME)),
+            time => time,
         };
-        self.failures = if choices.is_some() { 0 } else { self.failures + 1 };
-        choices
-    }
-
-    fn solved(&mut self, position: &Position, played: Column) -> Option<Vec<Choice>> {
-        let start = Instant::now();
-        let after = self.after.take();
-        let mut best: Option<Score> = None;
-        let mut choices = Vec::new();
-        for column in position.legal() {
-            let mut child = *position;
-            child.play(column).expect("the column is a legal one");
-            let known = after.filter(|_| column == played);
-            let limits = SolverLimits {
-                time: self.options.time_per_position.map(|t| t.saturating_sub(start.elapsed())),
-                cancel: self.options.cancel.clone(),
-                nodes: None,
-            };
-            let score = match known {
-                Some(score) => -score,
-                None => -self.solver.score_within(&child, &limits).ok()?.exact()?,
-            };
-            best = best.max(Some(score));
-            let (column, value) = (column.number(), score.describe(position));
-            choices.push(Choice { column, score: score.value(), value });
-        }
-        self.after = best;
-        Some(choices)
-    }
-
-    fn searched(&mut self, position: &Position) -> Option<Vec<Choice>> {
-        let limits = Limits {
-            time: self.options.time_per_position,
-            cancel: self.options.cancel.clone(),
-            ..Limits::default()
-        };
-        let decision = self.perfect.decide(position, &limits).ok()?;
-        let choice = |column: Column| {
-            let known = decision.columns[column.index()].filter(|k| k.bound == BoundKind::Exact)?;
-            let score = match known.value {
-                Value::Win(_) => 1,
-                Value::Loss(_) => -1,
-                _ => 0,
-            };
-            Some(Choice { column: column.number(), score, value: known.value.to_string() })
-        };
-        position.legal().map(choice).collect()
+        let analysis = self.analyzer.analyze(position, &AnalysisLimits { time, cancel });
+        let choices: Vec<Choice> = position
+            .legal()
+            .filter_map(|column| Choice::of(column, analysis.columns[column.index()]?, position))
+            .collect();
+        let judgement = judgement(&choices, column, position.legal().count());
+        self.failures = if judgement == Judgement::Unknown { self.failures + 1 } else { 0 };
+        let estimate = analysis.estimate.map(|estimate| ReviewEstimate {
+            column: estimate.column.number(),
+            depth: estimate.depth,
+            pv: estimate.pv.into_iter().map(Column::number).collect(),
+        });
+        MoveReview { column, judgement, choices, estimate }
     }
 }

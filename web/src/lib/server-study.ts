@@ -6,12 +6,12 @@ import type { Setup } from "./types";
 
 export const studyServer = {
   /** What every move is worth: what is known within a moment, or after a patient look. */
-  analyse: (position: PositionText, patient: boolean, signal?: AbortSignal) =>
+  analyze: (position: PositionText, patient: boolean, signal?: AbortSignal) =>
     call<Analysis>("POST", "/api/analysis", { position: asked(position), patient }, signal),
   /** The same with a longer look only if the moment did not suffice. */
   async know(position: PositionText): Promise<Analysis> {
-    const first = await this.analyse(position, false);
-    return first.exact || !first.solvable ? first : this.analyse(position, true);
+    const first = await this.analyze(position, false);
+    return first.exact ? first : this.analyze(position, true);
   },
   opinion: (position: PositionText, agent: string, signal?: AbortSignal) =>
     call<Opinion>("POST", "/api/analysis/opinion", { position: asked(position), agent }, signal),

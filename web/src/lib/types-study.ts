@@ -12,12 +12,27 @@ export interface PositionText {
 
 export type Sign = -1 | 0 | 1;
 
-export interface ColumnTruth {
-  column: number;
-  /** The exact worth to the side to move, if it is known. */
+/** What is certain of a position or a move, for the side to move. */
+export interface Certainty {
+  /** The exact value, if it is known. */
   value: Value | null;
   at_least: Sign;
   at_most: Sign;
+  /** The other side cannot force a win with so many of its next discs. */
+  no_loss_within: number;
+}
+
+export interface ColumnTruth extends Certainty {
+  column: number;
+}
+
+/** What a search of limited depth prefers: an opinion. */
+export interface Estimate {
+  column: number;
+  /** The plies that the whole search looked ahead. */
+  depth: number;
+  value: Value;
+  pv: number[];
 }
 
 export interface Threat {
@@ -39,8 +54,9 @@ export interface Analysis {
   columns: (ColumnTruth | null)[];
   best: number[];
   pv: number[];
+  /** What a search thinks, where not all is known. */
+  estimate: Estimate | null;
   exact: boolean;
-  solvable: boolean;
   book: boolean;
   threats: [Threat[], Threat[]];
   nodes: number;
@@ -64,17 +80,15 @@ export interface Opinion {
 
 export interface ReadPosition {
   setup: Setup;
-  kind: "moves" | "picture" | "kaggle";
+  kind: "moves" | "link" | "picture" | "kaggle";
   board: string;
   moves: string | null;
 }
 
-export type Judgement = "best" | "only" | "slower-win" | "faster-loss" | "mistake" | "blunder" | "unknown";
+export type Judgement = "best" | "good" | "only" | "slower-win" | "faster-loss" | "mistake" | "blunder" | "unknown";
 
-export interface Choice {
+export interface Choice extends Certainty {
   column: number;
-  score: number;
-  value: string;
 }
 
 export interface ReviewMove {
@@ -85,6 +99,8 @@ export interface ReviewMove {
   played: Choice | null;
   best: Choice | null;
   choices: Choice[];
+  /** What a search preferred, where the move could not be judged. */
+  estimate: Estimate | null;
 }
 
 export interface ReviewPlayer {
@@ -117,6 +133,7 @@ export interface Puzzle {
   /** From 1, easy, to 5. */
   grade: number;
   column: number;
+  themes: string[];
 }
 
 export interface Puzzles {

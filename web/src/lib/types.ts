@@ -134,8 +134,8 @@ export interface Thinking {
 }
 
 export interface Value {
-  kind: "win" | "loss" | "draw" | "points" | "chance";
-  /** Plies to a win or loss, points, or a chance from 0 to 1. */
+  kind: "win" | "loss" | "draw" | "lines" | "points" | "chance";
+  /** Plies to a win or loss, lines more than the other side, points, or a chance from 0 to 1. */
   number: number;
   text: string;
 }

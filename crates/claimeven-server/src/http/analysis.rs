@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use claimeven_arena::{Analysis, AnalysisLimits, Analyzer};
+use claimeven_arena::{Analysis, AnalysisLimits, ColumnAnalysis, Estimate};
 use claimeven_game::{Column, Player, Position};
 use claimeven_search::{ColumnValue, Decision, Limits};
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ pub(crate) struct AnalysisView {
     scores: [u32; 2],
     /// The closed lines, each a list of cells as column and row.
     lines: Vec<Vec<[u8; 2]>>,
-    /// What it is worth to the side to move, where that is known exactly.
+    /// The exact value for the side to move, where it is known.
     value: Option<ValueView>,
     /// From the left; `null` where nobody can play or nothing can be known.
     columns: Vec<Option<ColumnTruthView>>,
@@ -90,10 +90,10 @@ pub(crate) struct AnalysisView {
     best: Vec<u8>,
     /// Best play to the end of the game, where it is known.
     pv: Vec<u8>,
+    /// What a search thinks, where not all is known: an opinion.
+    estimate: Option<EstimateView>,
     /// Whether all of it is exact.
     exact: bool,
-    /// Whether positions like this can be known exactly at all.
-    solvable: bool,
     /// Whether the opening book has it.
     book: bool,
     /// The empty cells on which a disc of the first player, and of the second, would close a line.
@@ -119,6 +119,30 @@ struct ColumnTruthView {
     at_least: i32,
     /// The most that can come of it.
     at_most: i32,
+    /// The other side cannot force a win with so many of its next discs.
+    no_loss_within: u32,
+}
+
+/// What a search of limited depth prefers.
+#[derive(Debug, Serialize, ToSchema)]
+struct EstimateView {
+    column: u8,
+    /// How many plies the whole search looked ahead.
+    depth: u32,
+    value: ValueView,
+    /// How it expects the game to go on.
+    pv: Vec<u8>,
+}
+
+impl From<Estimate> for EstimateView {
+    fn from(estimate: Estimate) -> EstimateView {
+        EstimateView {
+            column: estimate.column.number(),
+            depth: estimate.depth,
+            value: estimate.value.into(),
+            pv: estimate.pv.into_iter().map(Column::number).collect(),
+        }
+    }
 }
 
 /// A cell that would close a line.
@@ -134,12 +158,13 @@ struct ThreatView {
 
 impl AnalysisView {
     fn new(position: &Position, analysis: &Analysis, took: Duration) -> AnalysisView {
-        let column = |(column, known): (u8, &Option<claimeven_arena::ColumnAnalysis>)| {
+        let column = |(column, known): (u8, &Option<ColumnAnalysis>)| {
             known.map(|known| ColumnTruthView {
                 column,
                 value: known.value.map(ValueView::from),
                 at_least: known.at_least,
                 at_most: known.at_most,
+                no_loss_within: known.no_loss_within,
             })
         };
         let outcome = position.outcome();
@@ -157,8 +182,8 @@ impl AnalysisView {
             columns: (1..).zip(&analysis.columns).map(column).collect(),
             best: numbers(&mut analysis.best()),
             pv: numbers(&mut analysis.pv.iter().copied()),
-            exact: outcome.is_some() || (Analyzer::can_analyze(position) && analysis.is_exact()),
-            solvable: Analyzer::can_analyze(position),
+            estimate: analysis.estimate.clone().map(EstimateView::from),
+            exact: outcome.is_some() || analysis.is_exact(),
             book: analysis.in_book,
             threats: Player::BOTH.map(|player| threats(position, player)),
             legal,

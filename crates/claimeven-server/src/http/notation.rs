@@ -1,7 +1,7 @@
 //! Positions as people paste them: moves, pictures, boards of other programs.
 
 use axum::Json;
-use claimeven_game::{Game, Position, Setup};
+use claimeven_game::{Column, Game, Position, Setup};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -16,7 +16,8 @@ pub(crate) struct ReadInput {
     /// The rules, and the board where the text does not say its size.
     #[serde(default)]
     setup: SetupInput,
-    /// Moves (`4453`, `4, 4, 5, 3`), a picture of `.`, `X` and `O`, or a Kaggle board
+    /// Moves (`4453`, `4, 4, 5, 3`, `3 3 4 2 0` counted from 0), a link of this page or another
+    /// solver (`…?pos=4453`), a picture of `.`, `X` and `O`, or a Kaggle board
     /// (`[0, 0, …]`, `{"board": […]}`).
     text: String,
 }
@@ -25,7 +26,7 @@ pub(crate) struct ReadInput {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReadView {
     setup: SetupView,
-    /// What the text was taken for: `moves`, `picture` or `kaggle`.
+    /// What the text was taken for: `moves`, `link`, `picture` or `kaggle`.
     kind: &'static str,
     /// The discs as a picture, the top row first.
     board: String,
@@ -48,10 +49,19 @@ fn understand(
     setup: Setup,
     text: &str,
 ) -> Result<(&'static str, Position, Option<String>), String> {
-    if text.starts_with(['[', '{']) {
-        let position = kaggle(setup, text)?;
-        return Ok(("kaggle", position, None));
+    if let Some(query) = Query::of_link(text) {
+        return link(setup, &query);
     }
+    if text.starts_with(['[', '{']) {
+        // A list in brackets that is too short for a board is one of moves.
+        let list = text.trim_matches(['[', ']']);
+        let is_list = text.starts_with('[') && list.split(',').count() < setup.cells() as usize;
+        if is_list && let Ok(read) = move_list(setup, list) {
+            return Ok(read);
+        }
+        return Ok(("kaggle", kaggle(setup, text)?, None));
+    }
+    let text = &without_move_numbers(text);
     let is_row = |line: &str| line.chars().any(|c| is_cell(c).is_some_and(|cell| cell != '.'));
     let rows = text.split(['\n', '/']).filter(|line| is_row(line)).count();
     if text.contains(['.', '_', '/', '🔴', '🟡']) || rows > 1 {
@@ -64,23 +74,117 @@ fn understand(
         {
             return Ok(("kaggle", kaggle(setup, &format!("[{}]", numbers.join(",")))?, None));
         }
-        let letters: Result<String, String> = numbers.into_iter().map(letter).collect();
-        return moves(setup, &letters?);
     }
-    let joined: String = text.split_whitespace().collect();
-    moves(setup, &joined.to_lowercase())
+    move_list(setup, text)
+}
+
+/// The part of a link that says a position.
+struct Query<'a>(&'a str);
+
+impl<'a> Query<'a> {
+    /// What follows the question mark of a link with moves or a board.
+    fn of_link(text: &'a str) -> Option<Query<'a>> {
+        let text = text.split('#').next()?.trim();
+        let query = text.split_once('?').map_or(text, |(_, query)| query);
+        let query = Query(query);
+        let is_known = ["pos", "moves", "board"].into_iter().any(|key| query.get(key).is_some());
+        (is_known && !query.0.contains(char::is_whitespace)).then_some(query)
+    }
+
+    fn get(&self, key: &str) -> Option<&'a str> {
+        let pairs = self.0.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.filter(|(name, _)| *name == key).map(|(_, value)| value).next()
+    }
+
+    fn number(&self, key: &str, otherwise: u8) -> Result<u8, String> {
+        let Some(text) = self.get(key) else { return Ok(otherwise) };
+        text.parse().map_err(|_| format!("{key}={text}: not a number of cells"))
+    }
+}
+
+/// A link of this page or of another solver: `…?pos=4453`.
+fn link(setup: Setup, query: &Query) -> Result<(&'static str, Position, Option<String>), String> {
+    let ruleset = match query.get("ruleset") {
+        Some(name) => {
+            name.parse().map_err(|error: claimeven_game::UnknownRuleset| error.to_string())?
+        }
+        None => setup.ruleset(),
+    };
+    let setup = Setup::new(
+        query.number("cols", setup.cols())?,
+        query.number("rows", setup.rows())?,
+        query.number("connect", setup.connect())?,
+        ruleset,
+    )
+    .map_err(|error| error.to_string())?;
+    let text = query.get("pos").or_else(|| query.get("moves")).unwrap_or_default();
+    let text = text.replace("%2C", ",").replace("%20", " ").replace('+', " ");
+    let Some(board) = query.get("board") else {
+        let (_, position, moves) = move_list(setup, &text)?;
+        return Ok(("link", position, moves));
+    };
+    let mut position = picture(setup, &board.replace("%2F", "/"))?;
+    for column in columns(setup, &text)? {
+        position.play(column).map_err(|error| error.to_string())?;
+    }
+    Ok(("link", position, None))
+}
+
+/// `1. 4 4 2. 5 3` without the numbers of the moves.
+fn without_move_numbers(text: &str) -> String {
+    let is_number = |word: &str| {
+        let digits = word.trim_end_matches('.');
+        digits.len() < word.len()
+            && !digits.is_empty()
+            && digits.bytes().all(|b| b.is_ascii_digit())
+    };
+    if !text.split_whitespace().any(is_number) {
+        return text.to_owned();
+    }
+    let words: Vec<&str> = text.split_whitespace().filter(|word| !is_number(word)).collect();
+    words.join(" ")
+}
+
+fn move_list(setup: Setup, text: &str) -> Result<(&'static str, Position, Option<String>), String> {
+    let columns = columns(setup, text)?;
+    moves(setup, &columns.into_iter().map(Column::to_char).collect::<String>())
+}
+
+/// The columns of a list of moves: with or without spaces, commas or semicolons between them, and
+/// counted from 0 if one of them is 0.
+fn columns(setup: Setup, text: &str) -> Result<Vec<Column>, String> {
+    let is_separator = |c: char| c.is_whitespace() || ",;-".contains(c);
+    let words: Vec<&str> = text.split(is_separator).filter(|word| !word.is_empty()).collect();
+    let number = |word: &str| word.parse::<usize>().ok();
+    let fits = |word: &&str| number(word).is_some_and(|n| n <= setup.cols().into());
+    // Numbers of two digits need something between them.
+    let is_list = words.len() > 1 && (text.contains([',', ';']) || words.iter().all(fits));
+    if is_list {
+        let base = usize::from(!words.iter().any(|word| number(word) == Some(0)));
+        let column = |word: &&str| {
+            let index = number(word).and_then(|number| number.checked_sub(base));
+            let column = index.filter(|index| *index < setup.cols().into());
+            column.and_then(Column::from_index).ok_or_else(|| format!("'{word}' is not a column"))
+        };
+        return words.iter().map(column).collect();
+    }
+    let letters = words.concat().to_lowercase();
+    if letters.contains('0') {
+        let column = |c: char| {
+            let index = c.to_digit(10).filter(|digit| *digit < u32::from(setup.cols()));
+            let column = index.and_then(|index| Column::from_index(index as usize));
+            column.ok_or_else(|| format!("'{c}' is not a column of moves that count from 0"))
+        };
+        return letters.chars().map(column).collect();
+    }
+    // What is wrong with a letter is said with the move that it belongs to.
+    let game = Game::parse(setup, &letters).map_err(|error| error.to_string())?;
+    Ok(game.moves().to_vec())
 }
 
 fn moves(setup: Setup, text: &str) -> Result<(&'static str, Position, Option<String>), String> {
     let game = Game::parse(setup, text).map_err(|error| error.to_string())?;
     Ok(("moves", *game.position(), Some(game.move_text())))
-}
-
-/// A column by its number, as move text has it.
-fn letter(number: &str) -> Result<char, String> {
-    let index = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let column = index.and_then(claimeven_game::Column::from_index);
-    column.map(claimeven_game::Column::to_char).ok_or_else(|| format!("'{number}' is not a column"))
 }
 
 /// What a character of a picture stands for.
@@ -164,6 +268,50 @@ mod tests {
             assert_eq!(position, wanted, "{text}");
         }
         assert_eq!(understand(setup, "").unwrap().2.as_deref(), Some(""));
+    }
+
+    #[test]
+    fn links_and_lists_of_other_programs() {
+        let setup = Setup::STANDARD;
+        let wanted = Position::from_moves(setup, "44531").unwrap();
+        for text in [
+            "https://connect4.gamesolver.org/?pos=44531",
+            "connect4.gamesolver.org/en/?pos=44531&lang=en#board",
+            "?pos=44531",
+            "pos=44531",
+            "https://example.org/analysis?first=1&pos=4,4,5,3,1",
+            "https://example.org/analyse?moves=4%2C4%2C5%2C3%2C1",
+            "33420",
+            "3 3 4 2 0",
+            "[3, 3, 4, 2, 0]",
+            "[4, 4, 5, 3, 1]",
+            "4-4-5-3-1",
+            "4;4;5;3;1",
+            "44 53 1",
+            "1. 4 4 2. 5 3 3. 1",
+        ] {
+            let (_, position, moves) =
+                understand(setup, text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!((position, moves.as_deref()), (wanted, Some("44531")), "{text}");
+        }
+        let (_, position, moves) =
+            understand(setup, "/analysis?board=.../XO.&pos=3&cols=3&rows=2&connect=3").unwrap();
+        assert_eq!((position.to_string().as_str(), moves), ("...\nXOX", None));
+        let (_, wide, _) = understand(setup, "https://example.org/?pos=ab&cols=12&rows=8").unwrap();
+        assert_eq!((wide.setup().cols(), wide.ply()), (12, 2));
+        let (_, wide, moves) =
+            understand(Setup::new(12, 6, 4, setup.ruleset()).unwrap(), "10 11 12").unwrap();
+        assert_eq!((wide.ply(), moves.as_deref()), (3, Some("abc")));
+        for (text, part) in [
+            ("https://example.org/?pos=4458", "'8'"),
+            ("?pos=44&cols=x", "cols=x"),
+            ("0 7", "'7'"),
+            ("07", "'7'"),
+            ("?pos=44&ruleset=blitz", "blitz"),
+        ] {
+            let error = understand(setup, text).map(|read| read.0).err().unwrap_or_default();
+            assert!(error.contains(part), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Puzzles, and the one of the day.
 
 use axum::Json;
-use claimeven_arena::Puzzle;
+use claimeven_arena::{Puzzle, Theme};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -29,6 +29,9 @@ struct PuzzleView {
     column: u8,
     /// From 1, easy, to 5.
     grade: u8,
+    /// `win-now`, `must-block`, `double-threat`, `stacked-threats`, `forcing-moves`, `odd-threat`,
+    /// `even-threat` or `save-the-draw`.
+    themes: Vec<&'static str>,
 }
 
 /// All puzzles, and which of them is the one of the day.
@@ -42,6 +45,7 @@ pub(crate) async fn list() -> Json<PuzzlesView> {
         discs: puzzle.discs,
         column: puzzle.column,
         grade: puzzle.grade,
+        themes: puzzle.themes.iter().copied().map(Theme::name).collect(),
     };
     Json(PuzzlesView {
         date: now.to_string().chars().take(10).collect(),

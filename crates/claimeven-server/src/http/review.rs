@@ -2,13 +2,16 @@
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use claimeven_arena::{Choice, Judgement, MoveReview, PlayerReview, Review};
+use claimeven_arena::{
+    Choice, ExactValue, Judgement, MoveReview, PlayerReview, Review, ReviewEstimate,
+};
+use claimeven_game::Ruleset;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::extract::{ApiResult, AppState, Id};
 use super::guard::Address;
-use super::view::SetupView;
+use super::view::{SetupView, ValueView};
 use crate::error::{Error, ErrorView};
 use crate::session::{GameSession, Status};
 use crate::work::review as work;
@@ -35,7 +38,7 @@ pub(crate) struct ReviewView {
 struct ReviewMoveView {
     column: u8,
     player: usize,
-    /// `best`, `only`, `slower-win`, `faster-loss`, `mistake`, `blunder` or `unknown`.
+    /// `best`, `good`, `only`, `slower-win`, `faster-loss`, `mistake`, `blunder` or `unknown`.
     #[schema(value_type = String)]
     judgement: Judgement,
     /// `!`, `?`, `??` or nothing.
@@ -44,18 +47,34 @@ struct ReviewMoveView {
     played: Option<ChoiceView>,
     /// The best move in its place.
     best: Option<ChoiceView>,
-    /// What each column was worth, from the left; only those that are known.
+    /// What each column was worth, from the left; only those whose result is known.
     choices: Vec<ChoiceView>,
+    /// What a search preferred, where not all was known.
+    estimate: Option<ReviewEstimateView>,
+}
+
+/// What a search of limited depth preferred.
+#[derive(Debug, Serialize, ToSchema)]
+struct ReviewEstimateView {
+    column: u8,
+    /// How many plies the search looked ahead.
+    depth: u32,
+    /// How it expected the game to go on.
+    pv: Vec<u8>,
 }
 
 /// What a column was worth to the player who was to move.
 #[derive(Debug, Serialize, ToSchema)]
 struct ChoiceView {
     column: u8,
-    /// Positive for a win, greater the sooner it comes; 0 for a draw; negative for a loss.
-    score: i32,
-    /// `wins in 3`, `draw`, `loses in 3`.
-    value: String,
+    /// Its exact value, if that is known.
+    value: Option<ValueView>,
+    /// The least that can come of it: 1 for a win, 0 for a draw, -1 for a loss.
+    at_least: i32,
+    /// The most that can come of it.
+    at_most: i32,
+    /// The other side cannot force a win with so many of its next discs.
+    no_loss_within: u32,
 }
 
 /// What a player's moves come to.
@@ -73,10 +92,29 @@ struct ReviewPlayerView {
     accuracy: Option<f64>,
 }
 
-impl From<&Choice> for ChoiceView {
-    fn from(choice: &Choice) -> ChoiceView {
-        let Choice { column, score, value } = choice;
-        ChoiceView { column: *column, score: *score, value: value.clone() }
+impl ChoiceView {
+    fn new(choice: &Choice, ruleset: Ruleset) -> ChoiceView {
+        let sign = choice.score.signum();
+        let value = match (ruleset, choice.plies) {
+            (Ruleset::Lines, _) => ExactValue::Margin(choice.score),
+            (Ruleset::Standard, Some(plies)) if sign > 0 => ExactValue::Win(plies),
+            (Ruleset::Standard, Some(plies)) => ExactValue::Loss(plies),
+            (Ruleset::Standard, None) => ExactValue::Draw,
+        };
+        ChoiceView {
+            column: choice.column,
+            value: choice.exact.then(|| value.into()),
+            at_least: sign,
+            at_most: sign,
+            no_loss_within: 0,
+        }
+    }
+}
+
+impl From<&ReviewEstimate> for ReviewEstimateView {
+    fn from(estimate: &ReviewEstimate) -> ReviewEstimateView {
+        let ReviewEstimate { column, depth, pv } = estimate.clone();
+        ReviewEstimateView { column, depth, pv }
     }
 }
 
@@ -97,14 +135,17 @@ impl From<PlayerReview> for ReviewPlayerView {
 
 impl ReviewView {
     fn new(session: &GameSession, review: &Review) -> ReviewView {
+        let ruleset = session.setup().ruleset();
+        let view = |choice: &Choice| ChoiceView::new(choice, ruleset);
         let reviewed = |(ply, reviewed): (usize, &MoveReview)| ReviewMoveView {
             column: reviewed.column,
             player: session.mover(ply),
             judgement: reviewed.judgement,
             sign: reviewed.judgement.sign(),
-            played: reviewed.played().map(ChoiceView::from),
-            best: reviewed.best().map(ChoiceView::from),
-            choices: reviewed.choices.iter().map(ChoiceView::from).collect(),
+            played: reviewed.played().map(view),
+            best: reviewed.best().map(view),
+            choices: reviewed.choices.iter().map(view).collect(),
+            estimate: reviewed.estimate.as_ref().map(ReviewEstimateView::from),
         };
         ReviewView {
             id: session.id.clone(),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{Reason, SetupRecord};
+use claimeven_arena::{ExactValue, Reason, SetupRecord};
 use claimeven_game::{Column, Player, Position};
 use claimeven_search::{ColumnValue, Decision, Value};
 use serde::Serialize;
@@ -282,9 +282,9 @@ impl GameSummary {
 /// What a position is worth to the side to move.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct ValueView {
-    /// `win`, `loss`, `draw`, `points` or `chance`.
+    /// `win`, `loss`, `draw`, `lines`, `points` or `chance`.
     kind: &'static str,
-    /// Plies to a win or loss, points, or a chance from 0 to 1.
+    /// Plies to a win or loss, lines more than the other side, points, or a chance from 0 to 1.
     number: f64,
     text: String,
 }
@@ -292,6 +292,18 @@ pub(crate) struct ValueView {
 impl From<Value> for ValueView {
     fn from(value: Value) -> ValueView {
         ValueView { kind: value.kind(), number: value.number(), text: value.to_string() }
+    }
+}
+
+impl From<ExactValue> for ValueView {
+    fn from(value: ExactValue) -> ValueView {
+        let (kind, number) = match value {
+            ExactValue::Win(plies) => ("win", plies.into()),
+            ExactValue::Loss(plies) => ("loss", plies.into()),
+            ExactValue::Draw => ("draw", 0.0),
+            ExactValue::Margin(lines) => ("lines", lines.into()),
+        };
+        ValueView { kind, number, text: value.to_string() }
     }
 }
 

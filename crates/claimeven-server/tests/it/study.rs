@@ -58,10 +58,22 @@ async fn a_board_that_is_too_large_is_answered_in_time_with_what_is_certain() {
         assert!(began.elapsed() < Duration::from_secs(3));
         assert_eq!((&analysis["exact"], &analysis["value"]), (&json!(false), &Value::Null));
         assert_eq!(analysis["columns"][5]["at_most"], 1);
+        // What a search prefers is an opinion; that it does not lose as far as it saw is certain.
+        let (column, depth) = (&analysis["estimate"]["column"], &analysis["estimate"]["depth"]);
+        let known = &analysis["columns"][column.as_u64().unwrap() as usize - 1];
+        assert!(
+            known["no_loss_within"].as_u64() >= Some(depth.as_u64().unwrap() / 2),
+            "{analysis}"
+        );
     }
     let lines = json!({ "setup": { "ruleset": "lines" } });
     let analysis = ada.post("/api/analysis", json!({ "position": lines })).await.expect(200);
-    assert_eq!((&analysis["solvable"], &analysis["exact"]), (&json!(false), &json!(false)));
+    assert_eq!((&analysis["exact"], &analysis["value"]), (&json!(false), &Value::Null));
+    assert!(analysis["estimate"]["depth"].as_u64() >= Some(1), "{analysis}");
+    let small = json!({ "setup": { "cols": 4, "rows": 3, "connect": 3, "ruleset": "lines" } });
+    let asked = json!({ "position": small, "patient": true });
+    let analysis = ada.post("/api/analysis", asked).await.expect(200);
+    assert_eq!((&analysis["exact"], &analysis["value"]["kind"]), (&json!(true), &json!("lines")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -105,6 +117,9 @@ async fn bad_positions_are_refused_in_a_line_that_names_them() {
     }
     let read = ada.post("/api/positions", json!({ "text": "4, 4, 5, 3" })).await.expect(200);
     assert_eq!((&read["kind"], &read["moves"]), (&json!("moves"), &json!("4453")));
+    let link = json!({ "text": "https://connect4.gamesolver.org/?pos=4453" });
+    let read = ada.post("/api/positions", link).await.expect(200);
+    assert_eq!((&read["kind"], &read["moves"]), (&json!("link"), &json!("4453")));
     let picture = format!("{empty}/.XO....");
     let read = ada.post("/api/positions", json!({ "text": picture })).await.expect(200);
     assert_eq!((&read["kind"], &read["moves"]), (&json!("picture"), &Value::Null));
@@ -124,7 +139,8 @@ on_both_databases! {
         assert_eq!((moves.len(), &review["complete"], &review["first"]), (7, &json!(true), &json!(1)));
         assert_eq!(moves[5]["player"], 0);
         assert!(["best", "only"].map(Value::from).contains(&moves[6]["judgement"]), "{}", moves[6]);
-        assert_eq!(moves[6]["played"]["value"], "wins in 1");
+        assert_eq!(moves[6]["played"]["value"]["text"], "wins in 1");
+        assert_eq!((&moves[6]["played"]["at_least"], &moves[6]["estimate"]), (&json!(1), &Value::Null));
         let errors = |player: usize| {
             let count = |name: &str| review["players"][player][name].as_u64().unwrap();
             count("blunders") + count("mistakes")
@@ -198,6 +214,29 @@ on_both_databases! {
     }
 }
 
+/// Early moves of a large board cannot be judged: the review says how many could, and shows what a
+/// search thinks of the others.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_review_of_a_large_board_says_what_it_does_not_know() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let setup = json!({ "cols": 9, "rows": 7, "connect": 5 });
+    let id = ada.create_with(json!({ "seats": one_screen(), "first": 0, "setup": setup })).await;
+    for (ply, column) in (0..).zip([5, 1, 4, 1, 6, 9, 3, 9, 7]) {
+        ada.play(&id, column, ply).await.expect(200);
+    }
+    let review = ada.get(&format!("/api/games/{id}/review")).await.expect(200);
+    assert_eq!(review["complete"], json!(false));
+    let moves = review["moves"].as_array().unwrap();
+    assert_eq!(moves[0]["judgement"], "unknown");
+    assert!(moves[0]["estimate"]["depth"].as_u64() >= Some(3), "{}", moves[0]);
+    // The last disc wins, and before it the other side overlooked four in a row with open ends.
+    assert_eq!(moves[8]["played"]["value"]["text"], "wins in 1");
+    assert_ne!(moves[8]["judgement"], "unknown");
+    let judged: u64 = [0, 1].map(|p| review["players"][p]["judged"].as_u64().unwrap()).iter().sum();
+    assert!(judged > 0 && judged < 9, "{judged}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn there_is_a_puzzle_for_every_day() {
     let world = World::sqlite(Config::default()).await;
@@ -205,6 +244,7 @@ async fn there_is_a_puzzle_for_every_day() {
     let view = ada.get("/api/puzzles").await.expect(200);
     let puzzles = view["puzzles"].as_array().unwrap();
     assert!(puzzles.len() >= 200);
+    assert!(puzzles.iter().all(|puzzle| !puzzle["themes"].as_array().unwrap().is_empty()));
     let daily = &puzzles[view["daily"].as_u64().unwrap() as usize];
     let position = json!({ "position": { "moves": daily["moves"] }, "patient": true });
     let analysis = ada.post("/api/analysis", position).await.expect(200);

@@ -10,6 +10,15 @@ const NAMES = {
   choices: ["on", "off", "centre", "first", "last", "random"],
   evaluations: ["sawwan", "galli", "nitk", "bits", "runs", "terminal", "influence"],
 };
+const VALUES = [
+  ...["win", "loss", "draw", "points", "chance"].map((kind) => ({ kind, number: kind === "chance" ? 0.21 : 42 })),
+  ...[42, -42, 0, 1].map((number) => ({ kind: "lines", number })),
+];
+const BOUNDS = [[1, 1], [-1, -1], [0, 0], [0, 1], [-1, 0], [-1, 1]];
+const CERTAIN = [
+  ...VALUES.map((value) => ({ value, at_least: 0, at_most: 0, no_loss_within: 0 })),
+  ...BOUNDS.flatMap(([at_least, at_most]) => [0, 21].map((no_loss_within) => ({ value: null, at_least, at_most, no_loss_within }))),
+];
 
 /** Arguments for texts that look into theirs. All others get numbers that can be found again in what they say. */
 const SAMPLES: Record<string, unknown[][]> = {
@@ -37,7 +46,25 @@ const SAMPLES: Record<string, unknown[][]> = {
     ...["wins", "loses"].flatMap((because) => [21, 1].map((moves) => [{ because, moves }])),
     ...["better", "even", "worse"].map((side) => [{ because: "opinion", side }]),
   ],
-  "study.analysis.truthWords": [[1, 1], [-1, -1], [0, 0], [0, 1], [-1, 0], [-1, 1]],
+  "study.analysis.value": VALUES.map((value) => [value]),
+  "study.analysis.verdict.of": CERTAIN.map((certain) => [certain, "Red", "Yellow"]),
+  "study.analysis.verdict.over": ["standard", "lines"].flatMap((ruleset) => [["Red", ruleset, [21, 22]], [null, ruleset, [21, 21]]]),
+  "study.analysis.certain": CERTAIN.map((certain) => [certain]),
+  "study.analysis.short": CERTAIN.map((certain) => [certain]),
+  "study.analysis.does": CERTAIN.map((certain) => [certain]),
+  "study.analysis.threat": [[21, 22, true, true, true], [21, 22, false, false, false]],
+  "study.review.better": CERTAIN.map((certain) => [31, certain]),
+  "study.review.played": CERTAIN.map((certain) => [31, certain]),
+  "study.review.right": CERTAIN.map((certain) => [31, certain]),
+  "study.review.rightSlower": CERTAIN.map((certain) => [31, certain, CERTAIN[0]]),
+  "study.review.wrong": CERTAIN.map((certain) => [31, certain]),
+  "study.review.hintIn": CERTAIN.map((certain) => [certain]),
+  "study.review.solutionIs": CERTAIN.map((certain) => [31, certain]),
+  "study.review.learn": [[true], [false]],
+  "study.review.learnAbout": [[21, true], [21, false], [1, true], [1, false]],
+  "study.review.noErrorsKnown": [[21, 22], [0, 22]],
+  "study.puzzles.rightSlower": CERTAIN.map((certain) => [certain]),
+  "study.puzzles.wrong": CERTAIN.map((certain) => [31, certain]),
   "study.review.hintSide": [["left"], ["middle"], ["right"]],
   "bench.lab.happens.leaf": ["end", "table", "leaf", "max", "min"].map((kind) => ["21", kind, "22"]),
   "bench.lab.happens.back": ["max", "min"].map((kind) => ["21", kind, "22"]),

@@ -155,12 +155,12 @@ class AnalysisState {
     const position = { setup: this.setup, board: this.board, moves: this.moves() };
     const key = this.key();
     try {
-      let truth = this.known.get(key) ?? (await studyServer.analyse(position, false, signal));
+      let truth = this.known.get(key) ?? (await studyServer.analyze(position, false, signal));
       if (signal.aborted) return;
       this.remember(key, truth);
-      if (truth.exact || !truth.solvable) return;
+      if (truth.exact) return;
       this.looking = true;
-      truth = await studyServer.analyse(position, true, signal);
+      truth = await studyServer.analyze(position, true, signal);
       if (!signal.aborted) this.remember(key, truth);
     } catch (failure) {
       if (signal.aborted) return;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Setup } from "../types";
-import { addressOf, barShare, boardOf, countOf, isLasting, kindOf, parseAddress, shortTruth, shownAfter, stacksOf } from "./analysis";
+import { addressOf, barShare, boardOf, certainty, countOf, isLasting, kindOf, parseAddress, shortTruth, shownAfter, stacksOf } from "./analysis";
 import { STANDARD } from "./setup";
 
 const small: Setup = { cols: 3, rows: 2, connect: 3, ruleset: "lines" };
@@ -45,11 +45,18 @@ describe("discs that were set up", () => {
 });
 
 describe("what is known of a move", () => {
-  const truth = (at_least: -1 | 0 | 1, at_most: -1 | 0 | 1) => ({ column: 1, value: null, at_least, at_most });
+  const truth = (at_least: -1 | 0 | 1, at_most: -1 | 0 | 1) => ({ column: 1, value: null, at_least, at_most, no_loss_within: 0 });
   test("in a few signs", () => {
     expect(shortTruth({ ...truth(1, 1), value: { kind: "win", number: 5, text: "" } })).toBe("+3");
     expect([truth(1, 1), truth(-1, -1), truth(0, 1), truth(-1, 0), truth(-1, 1), truth(0, 0)].map(shortTruth)).toEqual(["+", "−", "≥ =", "≤ =", "?", "="]);
     expect([truth(1, 1), truth(-1, -1), truth(0, 1), truth(0, 0)].map(kindOf)).toEqual(["win", "loss", "open", "draw"]);
+  });
+
+  test("of a position is as much as of its best moves", () => {
+    const columns = [null, truth(-1, -1), { ...truth(-1, 1), no_loss_within: 6 }, truth(-1, 0)];
+    expect(certainty({ value: null, columns })).toEqual({ value: null, at_least: -1, at_most: 1, no_loss_within: 6 });
+    expect(certainty({ value: null, columns: [truth(1, 1), truth(-1, 0)] })).toMatchObject({ at_least: 1, at_most: 1 });
+    expect(certainty({ value: null, columns: [null] })).toMatchObject({ at_least: -1, at_most: 1 });
   });
 
   test("the bar leans to the winner, and further the sooner it ends", () => {

@@ -1,7 +1,7 @@
 /** The analysis board: addresses, discs and what values look like. */
 
 import type { Cell, Player, Setup, Value } from "../types";
-import type { ColumnTruth, Threat } from "../types-study";
+import type { Analysis, Certainty, ColumnTruth, Threat } from "../types-study";
 import { columnOfLetter, letterOfColumn, type Disc, type Shown } from "./position";
 import { sameSetup, setupProblem, STANDARD } from "./setup";
 import { shortValue } from "./value";
@@ -138,11 +138,46 @@ export function barShare(value: Value | null, cells: number): number {
       return 0.5 - nearness;
     case "chance":
       return value.number;
+    case "lines":
+      return 0.5 + 0.5 * Math.tanh(value.number / 4);
     case "points":
       return 0.5 + Math.atan(value.number / 20) / Math.PI;
     case "draw":
       return 0.5;
   }
+}
+
+/** The part of the bar that belongs to a player: all of it for a game that it has won. */
+export function shareOf(truth: Analysis | null, near: Player, toMove: Player | null, winner: Player | null): number {
+  if (!truth) return 0.5;
+  if (truth.over) return winner === null ? 0.5 : winner === near ? 1 : 0;
+  const { value, at_least, at_most } = certainty(truth);
+  // Where only the result is known, the bar shows who wins and not how soon.
+  const share = value ? barShare(value, truth.setup.cols * truth.setup.rows) : at_least === 1 ? 0.7 : at_most === -1 ? 0.3 : 0.5;
+  return toMove === near ? share : 1 - share;
+}
+
+/** What is certain of a position: as much as of its best moves. */
+export function certainty({ value, columns }: Pick<Analysis, "value" | "columns">): Certainty {
+  const moves = columns.filter((column) => column !== null);
+  const most = (numbers: number[], otherwise: number): number => (numbers.length > 0 ? Math.max(...numbers) : otherwise);
+  return {
+    value,
+    at_least: most(moves.map((move) => move.at_least), -1) as Certainty["at_least"],
+    at_most: most(moves.map((move) => move.at_most), 1) as Certainty["at_most"],
+    no_loss_within: most(moves.map((move) => move.no_loss_within), 0),
+  };
+}
+
+/** The threats of a side: 0 moved first. */
+export interface SideThreats {
+  side: 0 | 1;
+  player: Player;
+  threats: Threat[];
+}
+
+export function threatsOf(truth: Analysis | null, first: Player): SideThreats[] {
+  return ([0, 1] as const).map((side) => ({ side, player: ((side + first) % 2) as Player, threats: truth?.threats[side] ?? [] }));
 }
 
 /** Threats that count at the end, when the columns fill up one disc after the other: on an even number of rows the one who

@@ -1,20 +1,30 @@
 import { expect, test } from "vitest";
 import type { Puzzle } from "../types-study";
-import { nextPuzzle, NOTHING_SOLVED, ofGrade, parseSolved, previousPuzzle, solve } from "./puzzles";
+import { gentlest, nextPuzzle, NOTHING_SOLVED, parseSolved, previousPuzzle, solutionOf, solve, themesOf, wantedPuzzles } from "./puzzles";
 
-const puzzle = (moves: string, grade: number): Puzzle => ({ moves, goal: "win", discs: 3, grade, column: 4 });
-const all = [puzzle("a", 1), puzzle("b", 1), puzzle("c", 2), puzzle("d", 1)];
+const puzzle = (moves: string, grade: number, discs = 3, themes = ["double-threat"]): Puzzle => ({ moves, goal: discs > 0 ? "win" : "draw", discs, grade, column: 4, themes });
+const all = [puzzle("a", 1), puzzle("b", 1, 0, ["save-the-draw"]), puzzle("c", 2), puzzle("d", 1, 1, ["win-now"])];
+const of = (grade: number, theme = "") => ({ grade, theme });
 
-test("the next one of a grade is the next that is not solved", () => {
-  expect(ofGrade(all, 1)).toEqual([0, 1, 3]);
-  expect(nextPuzzle(all, 1, NOTHING_SOLVED, 0)).toBe(1);
+test("the next one of a kind is the next that is not solved", () => {
+  expect(wantedPuzzles(all, of(1))).toEqual([0, 1, 3]);
+  expect(wantedPuzzles(all, of(0, "double-threat"))).toEqual([0, 2]);
+  expect(nextPuzzle(all, of(1), NOTHING_SOLVED, 0)).toBe(1);
   const one = solve(NOTHING_SOLVED, all[1]!, true);
-  expect(nextPuzzle(all, 1, one, 0)).toBe(3);
-  expect(nextPuzzle(all, 1, one, 3)).toBe(0);
+  expect(nextPuzzle(all, of(1), one, 0)).toBe(3);
+  expect(nextPuzzle(all, of(1), one, 3)).toBe(0);
   const every = all.reduce((known, each) => solve(known, each, true), NOTHING_SOLVED);
-  expect(nextPuzzle(all, 0, every, 3)).toBe(0);
-  expect(nextPuzzle(all, 5, NOTHING_SOLVED, 2)).toBe(2);
-  expect([previousPuzzle(all, 1, 3), previousPuzzle(all, 1, 0)]).toEqual([1, 3]);
+  expect(nextPuzzle(all, of(0), every, 3)).toBe(0);
+  expect(nextPuzzle(all, of(5), NOTHING_SOLVED, 2)).toBe(2);
+  expect([previousPuzzle(all, of(1), 3), previousPuzzle(all, of(1), 0)]).toEqual([1, 3]);
+});
+
+test("the first one is the gentlest that is not solved", () => {
+  expect(gentlest(all, of(0), NOTHING_SOLVED)).toBe(3);
+  expect(gentlest(all, of(0), solve(NOTHING_SOLVED, all[3]!, true))).toBe(0);
+  expect(gentlest(all, of(2), NOTHING_SOLVED)).toBe(2);
+  expect(themesOf(all)).toEqual(["double-threat", "save-the-draw", "win-now"]);
+  expect(solutionOf(all[0]!)).toMatchObject({ column: 4, at_least: 1, value: { kind: "win", number: 5 } });
 });
 
 test("solved once counts once, and a second try ends the row", () => {

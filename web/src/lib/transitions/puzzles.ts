@@ -1,6 +1,6 @@
 /** Which puzzles were solved, and which comes next. */
 
-import type { Puzzle } from "../types-study";
+import type { Certainty, Puzzle } from "../types-study";
 
 /** What is kept in the browser. */
 export interface Solved {
@@ -29,20 +29,50 @@ export function solve({ solved, streak }: Solved, puzzle: Puzzle, atFirst: boole
   return { solved: solved.includes(puzzle.moves) ? solved : [...solved, puzzle.moves], streak: atFirst ? streak + 1 : 0 };
 }
 
-/** The puzzles of a grade by their places in the list; of all grades for 0. */
-export function ofGrade(puzzles: Puzzle[], grade: number): number[] {
-  return puzzles.flatMap((puzzle, index) => (grade === 0 || puzzle.grade === grade ? [index] : []));
+/** Which puzzles are wanted: a grade, 0 for all; a theme, empty for all. */
+export interface Wanted {
+  grade: number;
+  theme: string;
 }
 
-/** The next puzzle of a grade that is not solved yet, from a place on; once all are solved, simply the next. */
-export function nextPuzzle(puzzles: Puzzle[], grade: number, { solved }: Solved, from: number): number {
-  const wanted = ofGrade(puzzles, grade);
+/** The wanted puzzles by their places in the list. */
+export function wantedPuzzles(puzzles: Puzzle[], { grade, theme }: Wanted): number[] {
+  return puzzles.flatMap((puzzle, index) => ((grade === 0 || puzzle.grade === grade) && (theme === "" || puzzle.themes.includes(theme)) ? [index] : []));
+}
+
+/** The gentlest wanted puzzle that is not solved yet; once all are solved, the gentlest. */
+export function gentlest(puzzles: Puzzle[], wanted: Wanted, { solved }: Solved): number {
   const known = new Set(solved);
-  const later = [...wanted.filter((index) => index > from), ...wanted.filter((index) => index <= from && index !== from)];
+  const places = wantedPuzzles(puzzles, wanted).sort((a, b) => effort(puzzles[a]!) - effort(puzzles[b]!) || a - b);
+  return places.find((index) => !known.has(puzzles[index]!.moves)) ?? places[0] ?? 0;
+}
+
+/** First by grade, then by length. A block is seen at once; any other draw is as long as the longest win. */
+function effort({ grade, discs, themes }: Puzzle): number {
+  return 100 * grade + (discs || (themes[0] === "must-block" ? 1.5 : 99));
+}
+
+/** The next wanted puzzle that is not solved yet, from a place on; once all are solved, simply the next. */
+export function nextPuzzle(puzzles: Puzzle[], wanted: Wanted, { solved }: Solved, from: number): number {
+  const places = wantedPuzzles(puzzles, wanted);
+  const known = new Set(solved);
+  const later = [...places.filter((index) => index > from), ...places.filter((index) => index < from)];
   return later.find((index) => !known.has(puzzles[index]!.moves)) ?? later[0] ?? from;
 }
 
-export function previousPuzzle(puzzles: Puzzle[], grade: number, from: number): number {
-  const wanted = ofGrade(puzzles, grade);
-  return wanted.filter((index) => index < from).at(-1) ?? wanted.at(-1) ?? from;
+export function previousPuzzle(puzzles: Puzzle[], wanted: Wanted, from: number): number {
+  const places = wantedPuzzles(puzzles, wanted);
+  return places.filter((index) => index < from).at(-1) ?? places.at(-1) ?? from;
+}
+
+/** The themes that puzzles have, in the order of their first use. */
+export function themesOf(puzzles: Puzzle[]): string[] {
+  return [...new Set(puzzles.flatMap((puzzle) => puzzle.themes))];
+}
+
+/** The move to be found, and what it achieves. */
+export function solutionOf({ goal, discs, column }: Puzzle): Certainty & { column: number } {
+  const sign = goal === "win" ? 1 : 0;
+  const value = goal === "win" ? { kind: "win" as const, number: 2 * discs - 1, text: "" } : { kind: "draw" as const, number: 0, text: "" };
+  return { column, value, at_least: sign, at_most: sign, no_loss_within: 0 };
 }

@@ -1,45 +1,57 @@
 import { describe, expect, test } from "vitest";
-import type { ReviewMove } from "../types-study";
-import { errorsOf, percent, sideOf, standings, tried } from "./review";
+import type { Choice, Review, ReviewMove } from "../types-study";
+import { errorsOf, judgedOf, percent, sideOf, standings, tried } from "./review";
 import { STANDARD } from "./setup";
 
-const choice = (column: number, score: number) => ({ column, score, value: score > 0 ? "wins in 3" : score < 0 ? "loses in 4" : "draw" });
-function move(player: 0 | 1, judgement: ReviewMove["judgement"], played: number | null, best = played): ReviewMove {
-  return {
-    column: 4,
-    player,
-    judgement,
-    sign: "",
-    played: played === null ? null : choice(4, played),
-    best: best === null ? null : choice(3, best),
-    choices: played === null ? [] : [choice(3, best ?? 0), choice(4, played), choice(5, -2)],
-  };
+/** A choice by its result and the plies to it. */
+function choice(column: number, sign: -1 | 0 | 1, plies = 0): Choice {
+  const kind = sign > 0 ? "win" : sign < 0 ? "loss" : "draw";
+  return { column, value: { kind, number: plies, text: "" }, at_least: sign, at_most: sign, no_loss_within: 0 };
+}
+
+function move(player: 0 | 1, judgement: ReviewMove["judgement"], played: Choice | null, best = played): ReviewMove {
+  return { column: 4, player, judgement, sign: "", played, best, choices: [played, best].filter((one) => one !== null), estimate: null };
 }
 
 describe("a judged game", () => {
-  const moves = [move(1, "best", 1), move(0, "blunder", -5, 0), move(1, "mistake", 0, 4), move(0, "unknown", null)];
+  const moves = [
+    move(1, "best", choice(4, 1, 41)),
+    move(0, "blunder", choice(4, -1, 12), choice(3, 0)),
+    move(1, "mistake", choice(4, 0), choice(3, 1, 9)),
+    move(0, "blunder", choice(4, -1, 2), choice(3, 0)),
+    move(0, "unknown", null),
+  ];
 
   test("how it stood, seen from player 0", () => {
     const all = standings({ moves, first: 1, setup: STANDARD });
-    expect(all.map(({ winner }) => winner)).toEqual([1, 1, 1, null, undefined]);
+    expect(all.map(({ winner }) => winner)).toEqual([1, 1, 1, null, 1, undefined]);
     expect(all[0]!.height).toBeLessThan(0);
     expect(all[2]!.height).toBeLessThan(all[1]!.height);
-    expect(all[2]!.discs).toBe(4);
     expect(all[3]!.height).toBe(0);
+    // The disc that was just played is not among those to come.
+    expect(all.map(({ value }) => value?.number)).toEqual([41, 40, 11, 0, 1, undefined]);
+    const won = standings({ moves: [move(0, "best", choice(4, 1, 1))], first: 0, setup: STANDARD });
+    expect(won[1]!.value?.number).toBe(0);
   });
 
-  test("errors of one player or of both, without the moves that were given", () => {
-    expect(errorsOf({ moves, opening: 0 }, null)).toEqual([1, 2]);
-    expect(errorsOf({ moves, opening: 0 }, 0)).toEqual([1]);
-    expect(errorsOf({ moves, opening: 2 }, null)).toEqual([2]);
+  test("errors begin with what loses soonest, without the moves that were given", () => {
+    expect(errorsOf({ moves, opening: 0 }, null)).toEqual([3, 2, 1]);
+    expect(errorsOf({ moves, opening: 0 }, 0)).toEqual([3, 1]);
+    expect(errorsOf({ moves, opening: 2 }, null)).toEqual([3, 2]);
   });
 
   test("a move that keeps the result is right, and may not be the best", () => {
-    const asked = { ...move(0, "mistake", 0, 9), choices: [choice(1, 9), choice(2, 3), choice(3, 0)], best: choice(1, 9) };
-    expect(tried(asked, 1)).toMatchObject({ right: true, best: true });
-    expect(tried(asked, 2)).toMatchObject({ right: true, best: false });
-    expect(tried(asked, 3)).toMatchObject({ right: false });
-    expect(tried(asked, 7)).toEqual({ right: false, best: false, choice: null });
+    const best = choice(1, 1, 3);
+    const sure = { column: 4, value: null, at_least: 1 as const, at_most: 1 as const, no_loss_within: 0 };
+    const open = { ...sure, column: 5, at_least: 0 as const };
+    const asked = { best, choices: [best, choice(2, 1, 9), choice(3, 0), sure, open] };
+    expect([1, 2, 3, 4, 5, 7].map((column) => tried(asked, column).verdict)).toEqual(["right", "slower", "wrong", "slower", "unsure", "unsure"]);
+  });
+
+  test("how many moves were judged", () => {
+    const player = (judged: number) => ({ moves: 9, judged, blunders: 0, mistakes: 0, slower_wins: 0, faster_losses: 0, only_moves: 0, accuracy: null });
+    const players: Review["players"] = [player(4), player(9)];
+    expect([judgedOf({ players }, null), judgedOf({ players }, 0)]).toEqual([{ judged: 13, moves: 18 }, { judged: 4, moves: 9 }]);
   });
 
   test("sides and shares", () => {

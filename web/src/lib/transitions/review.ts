@@ -2,54 +2,75 @@
 
 import { percent as shareText } from "../i18n/format";
 import type { Player } from "../types";
-import type { Choice, Review, ReviewMove } from "../types-study";
+import type { Certainty, Choice, Review, ReviewMove } from "../types-study";
 
 /** How the game stood after some moves. */
-export interface Standing {
+export interface Standing extends Certainty {
   ply: number;
+  /** Who moved last, to whom the values belong. */
+  player: Player;
   /** Who wins with best play; `null` for a draw, nothing where it is not known. */
   winner: Player | null | undefined;
   /** From -1, player 1 has won, to 1, player 0 has won. */
   height: number;
-  /** Discs until the win. */
-  discs: number;
 }
 
 /** How the game stood at the start and after every move. */
 export function standings({ moves, first, setup }: Pick<Review, "moves" | "first" | "setup">): Standing[] {
   const cells = setup.cols * setup.rows;
-  const start = moves[0]?.best ? standing(0, moves[0].best, first, cells, 0) : unknown(0);
   return [
-    start,
-    ...moves.map(({ played, player }, index) => (played ? standing(index + 1, played, player, cells, index) : unknown(index + 1))),
+    standing(0, moves[0]?.best ?? null, first, cells),
+    ...moves.map(({ played, player }, index) => standing(index + 1, played && after(played), player, cells)),
   ];
 }
 
-function standing(ply: number, { score, value }: Choice, player: Player, cells: number, before: number): Standing {
-  const winner = score === 0 ? null : score > 0 ? player : ((1 - player) as Player);
-  const most = Math.floor((cells - before + 1) / 2) || 1;
-  const reach = 0.35 + 0.65 * Math.min(1, Math.abs(score) / most);
-  return { ply, winner, height: winner === null ? 0 : winner === 0 ? reach : -reach, discs: Number(/\d+/.exec(value)?.[0] ?? 0) };
+/** What is known of a move once it was made: its disc is not among those to come any more. */
+function after(choice: Choice): Choice {
+  const { value } = choice;
+  const counts = value?.kind === "win" || value?.kind === "loss";
+  return { ...choice, value: value && counts ? { ...value, number: value.number - 1 } : value };
 }
 
-function unknown(ply: number): Standing {
-  return { ply, winner: undefined, height: 0, discs: 0 };
+function standing(ply: number, choice: Choice | null, player: Player, cells: number): Standing {
+  const { value, at_least, at_most, no_loss_within } = choice ?? { value: null, at_least: -1, at_most: 1, no_loss_within: 0 };
+  const certain = { ply, player, value, at_least, at_most, no_loss_within };
+  if (at_least !== at_most) return { ...certain, winner: undefined, height: 0 };
+  const winner = at_least === 0 ? null : at_least > 0 ? player : ((1 - player) as Player);
+  const reach = !value ? 0.5 : value.kind === "lines" ? 0.35 + 0.65 * Math.tanh(Math.abs(value.number) / 4) : 0.35 + 0.65 * Math.max(0, 1 - value.number / (cells - ply || 1));
+  return { ...certain, winner, height: winner === null ? 0 : winner === 0 ? reach : -reach };
 }
 
 export function isError({ judgement }: ReviewMove): boolean {
   return judgement === "mistake" || judgement === "blunder";
 }
 
-/** The moves to learn from, by their place in the game; those of one player or of both. Moves that were given are nobody's. */
+/** The moves to learn from, by their place in the game; those of one player or of both. Moves that were given are nobody's.
+    What is punished soonest comes first, as it is the easiest to see. */
 export function errorsOf({ moves, opening }: Pick<Review, "moves" | "opening">, player: Player | null): number[] {
-  return moves.flatMap((move, index) => (index >= opening && isError(move) && (player === null || move.player === player) ? [index] : []));
+  const errors = moves.flatMap((move, index) => (index >= opening && isError(move) && (player === null || move.player === player) ? [index] : []));
+  return errors.sort((a, b) => exerciseLength(moves[a]!) - exerciseLength(moves[b]!) || a - b);
 }
 
-/** What somebody says of a column when the move was to be found: whether it keeps the result, and what it is worth. */
-export function tried({ choices, best }: ReviewMove, column: number): { right: boolean; best: boolean; choice: Choice | null } {
+/** How many plies ahead one has to look: to the loss that the move allowed, or else to the win that it missed. */
+export function exerciseLength({ played, best }: Pick<ReviewMove, "played" | "best">): number {
+  const plies = (choice: Choice | null, kind: "win" | "loss"): number | null => (choice?.value?.kind === kind ? choice.value.number : null);
+  return plies(played, "loss") ?? plies(best, "win") ?? Number.MAX_SAFE_INTEGER;
+}
+
+/** What is to be said of a column when the move was to be found. */
+export function tried({ choices, best }: Pick<ReviewMove, "choices" | "best">, column: number): { verdict: "right" | "slower" | "wrong" | "unsure"; choice: Choice | null } {
   const choice = choices.find((one) => one.column === column) ?? null;
-  const right = !!choice && !!best && Math.sign(choice.score) === Math.sign(best.score);
-  return { right, best: right && choice.score === best.score, choice };
+  if (!choice || !best) return { verdict: "unsure", choice };
+  if (choice.at_most < best.at_least) return { verdict: "wrong", choice };
+  if (choice.at_least < best.at_least) return { verdict: "unsure", choice };
+  const isBest = !best.value || (choice.value?.kind === best.value.kind && choice.value.number === best.value.number);
+  return { verdict: isBest ? "right" : "slower", choice };
+}
+
+/** How many moves of a player, or of both, were made and judged. */
+export function judgedOf({ players }: Pick<Review, "players">, player: Player | null): { judged: number; moves: number } {
+  const wanted = player === null ? players : [players[player]];
+  return { judged: wanted.reduce((sum, one) => sum + one.judged, 0), moves: wanted.reduce((sum, one) => sum + one.moves, 0) };
 }
 
 /** Where a column is, for a hint that does not give it away. */

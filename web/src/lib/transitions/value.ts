@@ -12,6 +12,8 @@ export function shortValue({ kind, number }: Value): string {
       return `−${Math.ceil(number / 2)}`;
     case "draw":
       return "=";
+    case "lines":
+      return number > 0 ? `+${number}` : number < 0 ? `−${-number}` : "=";
     case "chance":
       return percent(number);
     case "points":
