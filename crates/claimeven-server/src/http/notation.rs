@@ -1,4 +1,4 @@
-//! Positions as people paste them: moves, pictures, boards of other programs.
+//! Positions as text: moves, pictures, boards of other programs.
 
 use axum::Json;
 use claimeven_game::{Game, Position, Setup};
@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorView};
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadInput {
-    /// The rules, and the board where the text does not say its size.
+    /// The rules, and the size of the board if the text does not give it.
     #[serde(default)]
     setup: SetupInput,
     /// Moves (`4453`, `4, 4, 5, 3`), a picture of `.`, `X` and `O`, or a Kaggle board
@@ -21,19 +21,19 @@ pub(crate) struct ReadInput {
     text: String,
 }
 
-/// A position that was read.
+/// A parsed position.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReadView {
     setup: SetupView,
-    /// What the text was taken for: `moves`, `picture` or `kaggle`.
+    /// The detected format: `moves`, `picture` or `kaggle`.
     kind: &'static str,
     /// The discs as a picture, the top row first.
     board: String,
-    /// The moves, where the text had them.
+    /// The moves, if the text contained them.
     moves: Option<String>,
 }
 
-/// Understands a position in any of the usual notations.
+/// Parses a position in any of the usual notations.
 #[utoipa::path(post, path = "/api/positions", request_body = ReadInput, responses(
     (status = 200, body = ReadView), (status = 400, body = ErrorView),
 ))]
@@ -76,14 +76,14 @@ fn moves(setup: Setup, text: &str) -> Result<(&'static str, Position, Option<Str
     Ok(("moves", *game.position(), Some(game.move_text())))
 }
 
-/// A column by its number, as move text has it.
+/// The character of a column number in move text.
 fn letter(number: &str) -> Result<char, String> {
     let index = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let column = index.and_then(claimeven_game::Column::from_index);
     column.map(claimeven_game::Column::to_char).ok_or_else(|| format!("'{number}' is not a column"))
 }
 
-/// What a character of a picture stands for.
+/// Normalises a character of a picture.
 fn is_cell(character: char) -> Option<char> {
     match character {
         '.' | '_' | '⚪' | '⚫' => Some('.'),
@@ -95,7 +95,7 @@ fn is_cell(character: char) -> Option<char> {
 
 fn picture(setup: Setup, text: &str) -> Result<Position, String> {
     let frame = |c: &char| c.is_whitespace() || "|+-=\u{fe0f}".contains(*c);
-    // Frames and the numbers of the columns are not part of the board.
+    // Frames and column numbers are not part of the board.
     let has_cells = |line: &&str| line.chars().any(|c| is_cell(c).is_some());
     let lines: Vec<&str> = text.split(['\n', '/']).filter(has_cells).collect();
     let mut rows = Vec::new();
@@ -103,7 +103,7 @@ fn picture(setup: Setup, text: &str) -> Result<Position, String> {
         let mut row = String::new();
         for character in line.chars().filter(|c| !frame(c)) {
             let cell = is_cell(character).ok_or_else(|| {
-                format!("line {number}: {character:?} is none of '.', 'X' and 'O'")
+                format!("line {number}: expected '.', 'X' or 'O', found {character:?}")
             })?;
             row.push(cell);
         }
@@ -129,7 +129,7 @@ enum Kaggle {
 }
 
 fn kaggle(setup: Setup, text: &str) -> Result<Position, String> {
-    let wrong = |_| "a Kaggle board is a list of 0, 1 and 2".to_owned();
+    let wrong = |_| "a Kaggle board must be a list of 0, 1 and 2".to_owned();
     let (Kaggle::Board(board) | Kaggle::Observation { board }) =
         serde_json::from_str(text).map_err(wrong)?;
     Position::from_kaggle(setup, &board).map_err(|error| error.to_string())

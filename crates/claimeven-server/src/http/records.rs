@@ -11,16 +11,16 @@ use super::extract::{ApiResult, AppState, Id, Query};
 use crate::error::{Error, ErrorView};
 use crate::session::{GameSession, PlayedMove, Seat};
 
-/// The form of a record.
+/// The format of a record.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RecordInput {
-    /// Nothing for the record that `claimeven` writes and reads, `pgn`, or `old` for older programs.
+    /// Omitted for Claimeven's own JSON, `pgn`, or `old` for the legacy format.
     format: Option<String>,
 }
 
-/// The record of a finished game, to keep.
+/// The record of a finished game as a file.
 #[utoipa::path(get, path = "/api/games/{id}/record", params(("id" = String, Path), RecordInput), responses(
     (status = 200, body = String), (status = 400, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
@@ -47,22 +47,25 @@ pub(crate) async fn record(
             let text = pgn(&record).map_err(|error| internal(&error))?;
             (text, "text/plain; charset=utf-8", "pgn")
         }
-        Some(other) => return Err(Error::Bad(format!("format is pgn or old, not '{other}'"))),
+        Some(other) => return Err(Error::Bad(format!("format must be pgn or old, not '{other}'"))),
     };
     let file = format!("attachment; filename=\"claimeven-{}.{ending}\"", session.id);
     let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, file)];
     Ok((headers, content).into_response())
 }
 
-/// A finished game as the arena keeps it.
+/// The record of a finished game.
 fn game_record(session: &GameSession) -> ApiResult<GameRecord> {
     let Some(end) = session.end else {
-        return Err(Error::Conflict("the game is not over yet".to_owned()));
+        return Err(Error::Conflict("The game is not over yet".to_owned()));
     };
     let [first, second] = session.game.position().scores();
     let player = |seat: &Seat| match seat {
         Seat::Open => PlayerRecord { agent: "human".to_owned(), name: String::new() },
-        Seat::Human { name, .. } => PlayerRecord { agent: "human".to_owned(), name: name.clone() },
+        Seat::Human { name, .. } => {
+            let name = if name.is_empty() { "Guest" } else { name };
+            PlayerRecord { agent: "human".to_owned(), name: name.to_owned() }
+        }
         Seat::Agent { spec, name } => PlayerRecord { agent: spec.to_string(), name: name.clone() },
     };
     let played = |played: &PlayedMove| MoveRecord {
