@@ -1,4 +1,4 @@
-//! Players that visitors may choose: nothing that runs a program, reads a file or takes too much.
+//! Which players visitors may choose: none that runs a program, reads a file or uses too many resources.
 
 use claimeven_arena::{AGENTS, AgentKind, AgentSpec, Parameter, Values};
 use claimeven_game::Setup;
@@ -6,23 +6,22 @@ use claimeven_search::Heuristic;
 
 use crate::config::Config;
 
-/// Reads a visitor's text for an agent and checks that it can play a game.
+/// Parses a visitor's agent text and checks that the agent can play on this board.
 pub(crate) fn parse(text: &str, setup: Setup, config: &Config) -> Result<AgentSpec, String> {
     const LONGEST: usize = 200;
     if text.len() > LONGEST {
-        return Err(format!("an agent's text has at most {LONGEST} characters"));
+        return Err(format!("A player must have at most {LONGEST} characters"));
     }
-    // All this before the text is understood: that of an evaluation may name a file, which would
-    // be read.
+    // Checked before the text is parsed, because parsing an evaluation may read a file.
     let is_plain =
         |character: char| character.is_ascii_alphanumeric() || ":=,.+-@ ".contains(character);
     if let Some(odd) = text.chars().find(|&character| !is_plain(character)) {
-        return Err(format!("{odd:?} cannot stand in the text of an agent"));
+        return Err(format!("unexpected character {odd:?} in a player"));
     }
     let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
     let kind = AGENTS.iter().find(|kind| kind.name == name);
     if let Some(kind) = kind.filter(|kind| !is_offered(kind)) {
-        return Err(format!("{} cannot be played against here", kind.name));
+        return Err(format!("player '{}' is not available on this server", kind.name));
     }
     for parameter in parameters.split(',') {
         let (Some(kind), Some((name, value))) = (kind, parameter.split_once('=')) else { continue };
@@ -37,25 +36,27 @@ pub(crate) fn parse(text: &str, setup: Setup, config: &Config) -> Result<AgentSp
     Ok(spec)
 }
 
-/// Whether visitors may play against a kind: not if it cannot be without a text that only it
-/// understands, such as a command.
+/// Whether visitors may choose a kind of player: not if it requires free text, such as a command.
 pub(crate) fn is_offered(kind: &AgentKind) -> bool {
     !kind
         .all_parameters()
         .any(|parameter| matches!(parameter.values, Values::Text { needed: true, .. }))
 }
 
-/// What a visitor may ask of a parameter, besides what the player itself can do.
+/// Checks a parameter against the limits of this server.
 fn check(agent: &str, parameter: &Parameter, value: &str, config: &Config) -> Result<(), String> {
     match parameter.values {
         Values::Word(_) | Values::Decimal { .. } => Ok(()),
-        // Networks of the server's own runs have names, which are no paths.
+        // Networks of this server's training runs are named by id, not by path.
         Values::Text { .. } if parameter.name == "model" && is_run(value, config) => Ok(()),
-        Values::Text { .. } => Err(format!("{} of {agent} cannot be given here", parameter.name)),
+        Values::Text { .. } => {
+            Err(format!("{agent}: '{}' cannot be set on this server", parameter.name))
+        }
         Values::Whole { .. } => match (most(parameter.name, config), value.parse::<u64>()) {
-            (Some(most), Ok(number)) if number > most => {
-                Err(format!("{} '{value}' of {agent}: at most {most} here", parameter.name))
-            }
+            (Some(most), Ok(number)) if number > most => Err(format!(
+                "{agent}: {} must be at most {most} on this server, not {value}",
+                parameter.name
+            )),
             _ => Ok(()),
         },
         Values::Heuristic { .. } => {
@@ -64,12 +65,12 @@ fn check(agent: &str, parameter: &Parameter, value: &str, config: &Config) -> Re
                 return Ok(());
             }
             let names = names.join(", ");
-            Err(format!("{} '{value}' of {agent}: not one of {names}", parameter.name))
+            Err(format!("{agent}: unknown {} '{value}' (available: {names})", parameter.name))
         }
     }
 }
 
-/// Whether a text is the name of a training run of this server, perhaps with an iteration.
+/// Whether a text is `RUN` or `RUN@ITERATION` of a training run on this server.
 fn is_run(text: &str, config: &Config) -> bool {
     let name = text.split('@').next().unwrap_or_default();
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -77,7 +78,7 @@ fn is_run(text: &str, config: &Config) -> bool {
     folder.is_some_and(|folder| folder.join(name).join("parameters.json").is_file())
 }
 
-/// The most that visitors may ask for, where that is less than the player can do.
+/// The server's limit for a parameter, if it has one.
 pub(crate) fn most(parameter: &str, config: &Config) -> Option<u64> {
     match parameter {
         "table" => Some(config.table_mb),

@@ -1,4 +1,4 @@
-//! Everything that can be chosen about a server.
+//! The settings of a server.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -6,96 +6,96 @@ use std::path::PathBuf;
 use claimeven_zero::ModelStore;
 use serde::{Deserialize, Serialize};
 
-/// Everything that can be chosen about a server. A limit of 0 is no limit.
+/// The settings of a server. A limit of 0 means no limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Where to listen.
+    /// The address to listen on.
     pub addr: SocketAddr,
-    /// Where games are kept: `sqlite:PATH` or `postgres://…`.
+    /// Where games are stored: `sqlite:PATH` or `postgres://…`.
     pub database: String,
-    /// Connections to the database.
+    /// Database connections for reading.
     pub database_connections: u32,
-    /// What signs the visitors' cookies; one is made and kept in the database if this is empty.
+    /// The key that signs cookies; if empty, one is generated and stored in the database.
     pub secret: String,
-    /// Whether cookies are for HTTPS alone.
+    /// Whether cookies are sent over HTTPS only.
     pub secure_cookies: bool,
-    /// Whether a proxy in front of the server says whose the requests are (X-Forwarded-For, -Host).
+    /// Whether to trust X-Forwarded-For and X-Forwarded-Host, for servers behind a proxy.
     pub trust_proxy: bool,
     /// Whether `/metrics` is served.
     pub metrics: bool,
 
-    /// Threads that think; 0 for one per processor.
+    /// Search threads; 0 for one per processor.
     pub threads: usize,
-    /// Thoughts of people's games that may wait for a thread.
+    /// Maximum number of queued searches in games with people.
     pub queue_people: usize,
-    /// Other thoughts that may wait for a thread: games without a person, and hints.
+    /// Maximum number of other queued searches: games between agents, hints, analyses.
     pub queue_others: usize,
-    /// The longest that an agent thinks about a move against a person, in milliseconds.
+    /// Maximum time per move of an agent against a person, in milliseconds.
     pub think_ms: u64,
-    /// The same for games without a person.
+    /// Maximum time per move in games between agents, in milliseconds.
     pub think_others_ms: u64,
-    /// The longest that a hint takes, in milliseconds.
+    /// Maximum time of a hint or an analysis, in milliseconds.
     pub hint_ms: u64,
-    /// The largest table that a visitor may give an agent, in megabytes.
+    /// Maximum transposition table of a visitor's agent, in megabytes.
     pub table_mb: u64,
-    /// The most simulations that a visitor may ask for.
+    /// Maximum number of simulations of a visitor's agent.
     pub simulations: u64,
-    /// Agents that are kept in memory between their moves.
+    /// How many agents keep their memory between moves.
     pub agents_kept: usize,
 
-    /// Searches of the lab at the same time.
+    /// Concurrent searches of the lab.
     pub lab_searches: usize,
-    /// Searches of the lab that may wait.
+    /// Maximum number of queued searches of the lab.
     pub lab_queue: usize,
-    /// The longest that a search of the lab takes, in milliseconds.
+    /// Maximum time of a search of the lab, in milliseconds.
     pub lab_ms: u64,
 
-    /// Threads of a tournament; one tournament is played at a time.
+    /// Threads of a tournament. One tournament runs at a time.
     pub arena_threads: usize,
-    /// Games of a tournament at most.
+    /// Maximum number of games of a tournament.
     pub arena_games: u64,
-    /// Tournaments of one visitor that are played or wait.
+    /// Maximum number of running or queued tournaments of one visitor.
     pub jobs_each: usize,
-    /// Tournaments that one visitor keeps.
+    /// Maximum number of stored tournaments of one visitor.
     pub jobs_kept: usize,
-    /// Tournaments of all visitors that are played or wait.
+    /// Maximum number of running or queued tournaments of all visitors.
     pub jobs_queue: u64,
 
-    /// Who may train networks: `local` for everybody if the server listens at an address of this
-    /// machine alone, `everyone` or `nobody`.
+    /// Who may train networks: `local` for everyone if the server listens on a loopback address only,
+    /// `everyone` or `nobody`.
     pub training: String,
-    /// Threads of a training run; one run is under way at a time.
+    /// Threads of a training run. One run is active at a time.
     pub training_threads: usize,
-    /// The longest that a run may work, in minutes.
+    /// Maximum duration of a training run, in minutes.
     pub training_minutes: u64,
-    /// The folder of the runs; beside the database if this is empty and that is a file.
+    /// The folder of the training runs; if empty, a folder next to the database file.
     pub runs: String,
 
-    /// Games in memory.
+    /// Maximum number of games in memory.
     pub live_games: usize,
-    /// Open WebSockets.
+    /// Maximum number of open WebSockets.
     pub sockets: usize,
-    /// Open WebSockets of one address.
+    /// Maximum number of open WebSockets per address.
     pub sockets_per_address: usize,
-    /// Requests of one address per second.
+    /// Requests per second and address.
     pub requests_per_second: u32,
-    /// Requests that one address may make at once.
+    /// Burst of requests per address.
     pub requests_at_once: u32,
-    /// New games of one address per minute.
+    /// New games per minute and address.
     pub games_per_minute: u32,
-    /// The largest body of a request, in bytes.
+    /// Maximum size of a request body, in bytes.
     pub body_bytes: usize,
-    /// The largest message on a WebSocket, in bytes.
+    /// Maximum size of a WebSocket message, in bytes.
     pub message_bytes: usize,
-    /// The longest that a request takes, in seconds.
+    /// Timeout of a request, in seconds.
     pub request_seconds: u64,
 
-    /// How long a person who dropped out of a game with another has to come back, in seconds.
+    /// How long a disconnected player of a game between people has to reconnect, in seconds.
     pub away_seconds: u64,
-    /// How long a game that nobody sees stays in memory, and its agents go on thinking, in seconds.
+    /// How long a game without watchers stays in memory and its agents continue, in seconds.
     pub linger_seconds: u64,
-    /// After how many hours without a move a game is over.
+    /// After how many hours without a move a game counts as abandoned.
     pub abandon_hours: u64,
 }
 
@@ -168,7 +168,7 @@ impl Config {
         }
     }
 
-    /// The file that games are kept in, if it is one.
+    /// The SQLite file of the database, if it is one.
     ///
     /// ```
     /// let mut config = claimeven_server::Config::default();
@@ -181,13 +181,13 @@ impl Config {
         path.split('?').next().filter(|path| !path.is_empty() && *path != ":memory:")
     }
 
-    /// The settings as a file has them.
+    /// The settings as a TOML file.
     pub fn to_toml(&self) -> Result<String, String> {
         toml::to_string(self).map_err(one_line)
     }
 }
 
-/// Where settings come from, each source before the ones that it yields to.
+/// Settings from several sources; a later source overrides earlier ones.
 ///
 /// ```
 /// use claimeven_server::Settings;
@@ -209,35 +209,36 @@ impl Settings {
             .unwrap_or_default()
     }
 
-    /// Adds what a TOML file says.
+    /// Adds the settings of a TOML file.
     pub fn file(&mut self, content: &str) -> Result<(), String> {
         let table: toml::Table = content.parse().map_err(one_line)?;
         self.0.extend(table);
         Ok(())
     }
 
-    /// Adds one setting as people write it: numbers and `true` or `false` need no quotes, and
-    /// neither do texts.
+    /// Adds one setting as text, without quotes, as in an environment variable.
     pub fn text(&mut self, name: &str, value: &str) -> Result<(), String> {
         let names = Settings::names();
         if !names.iter().any(|known| known == name) {
-            return Err(format!("there is no setting '{name}' (there are {})", names.join(", ")));
+            return Err(format!("unknown setting '{name}' (available: {})", names.join(", ")));
         }
         let defaults = toml::Table::try_from(Config::default()).map_err(one_line)?;
         let value = match defaults.get(name) {
             Some(toml::Value::String(_)) => toml::Value::String(value.to_owned()),
             Some(toml::Value::Boolean(_)) => toml::Value::Boolean(
-                value.parse().map_err(|_| format!("{name} '{value}' is neither true nor false"))?,
+                value
+                    .parse()
+                    .map_err(|_| format!("{name} must be true or false, not '{value}'"))?,
             ),
             _ => toml::Value::Integer(
-                value.parse().map_err(|_| format!("{name} '{value}' is not a whole number"))?,
+                value.parse().map_err(|_| format!("{name} must be an integer, not '{value}'"))?,
             ),
         };
         self.0.insert(name.to_owned(), value);
         Ok(())
     }
 
-    /// The settings with the defaults for all that was not said.
+    /// The configuration, with defaults for everything that is not set.
     pub fn config(self) -> Result<Config, String> {
         self.0.try_into().map_err(one_line)
     }

@@ -1,4 +1,4 @@
-//! The one place where errors become HTTP statuses. Causes are logged, not told.
+//! The one place where errors become HTTP statuses. Internal causes are logged, not sent.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -11,45 +11,45 @@ use crate::session::Refusal;
 use crate::store::StoreError;
 use crate::work::engine::EngineError;
 
-/// Why a request was not done.
+/// Why a request failed.
 #[derive(Debug)]
 pub(crate) enum Error {
-    /// Something in the request is wrong.
+    /// The request is invalid.
     Bad(String),
-    /// The visitor may not do that.
+    /// The visitor is not allowed to do it.
     Forbidden(String),
-    /// There is no such thing.
+    /// It does not exist.
     NotFound(String),
-    /// The method has no meaning there.
+    /// The address does not support the method.
     Method,
-    /// It cannot be done in the current state.
+    /// The current state does not allow it.
     Conflict(String),
     /// The same, with the game as the visitor sees it.
     GameConflict(String, Box<GameView>),
-    /// More bytes than are taken.
+    /// The body is too large.
     TooLarge(String),
-    /// Not JSON.
+    /// The body is not JSON.
     NotJson(String),
-    /// Too many requests; seconds to wait.
+    /// Too many requests; with the seconds to wait.
     TooMany(String, u64),
-    /// Nothing is free at the moment; seconds to wait.
+    /// The server is busy; with the seconds to wait.
     Busy(String, u64),
-    /// A fault of ours; for the log.
+    /// A fault of the server; the cause is for the log.
     Internal(String),
 }
 
-/// What a refused request is told.
+/// The body of an error response.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ErrorView {
-    /// One line that names the bad value.
+    /// One line that says what is wrong.
     error: String,
-    /// The game as it is, where that is the reason.
+    /// The current game, if its state is the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     game: Option<Box<GameView>>,
 }
 
 impl Error {
-    /// The line that the visitor is told.
+    /// The message for the visitor.
     pub(crate) fn message(&self) -> String {
         match self {
             Error::Bad(message)
@@ -61,8 +61,8 @@ impl Error {
             | Error::NotJson(message)
             | Error::TooMany(message, _)
             | Error::Busy(message, _) => message.clone(),
-            Error::Method => "this address does not take that method".to_owned(),
-            Error::Internal(_) => "something is wrong with the server".to_owned(),
+            Error::Method => "Method not allowed".to_owned(),
+            Error::Internal(_) => "Internal server error".to_owned(),
         }
     }
 
@@ -89,7 +89,7 @@ impl IntoResponse for Error {
             Error::GameConflict(_, game) => (Some(game), None),
             Error::TooMany(_, wait) | Error::Busy(_, wait) => (None, Some(wait)),
             Error::Internal(cause) => {
-                tracing::error!(cause, "a request failed");
+                tracing::error!(cause, "Request failed");
                 (None, None)
             }
             _ => (None, None),
@@ -115,7 +115,7 @@ impl From<Refusal> for Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Error {
         match error {
-            StoreError::Stale => Error::Conflict("the game was changed in the meantime".to_owned()),
+            StoreError::Stale => Error::Conflict("The game was changed in the meantime".to_owned()),
             StoreError::Broken(cause) => Error::Internal(cause),
         }
     }
@@ -124,8 +124,8 @@ impl From<StoreError> for Error {
 impl From<EngineError> for Error {
     fn from(error: EngineError) -> Error {
         match error {
-            EngineError::Busy => Error::Busy("all threads are thinking, try again".to_owned(), 2),
-            EngineError::Cancelled => Error::Busy("the server is stopping".to_owned(), 5),
+            EngineError::Busy => Error::Busy("The server is busy, try again".to_owned(), 2),
+            EngineError::Cancelled => Error::Busy("The server is shutting down".to_owned(), 5),
             EngineError::Unsuited(message) => Error::Bad(message),
             EngineError::Failed(cause) => Error::Internal(cause),
         }

@@ -1,4 +1,4 @@
-//! The games in memory: one place per game that changes it, stores it and tells its watchers.
+//! The games in memory. Each game is changed, stored and broadcast in one place.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,42 +27,42 @@ pub(crate) struct LiveGames {
     engine: Arc<Engine>,
     metrics: Arc<Metrics>,
     games: Mutex<HashMap<String, Arc<LiveGame>>>,
-    /// Changes under way, which a shutdown waits for.
+    /// Changes in progress, which a shutdown waits for.
     tasks: TaskTracker,
     stopping: CancellationToken,
 }
 
 /// A game in memory.
 pub(crate) struct LiveGame {
-    /// Held while a change is made and stored: there is one at a time.
+    /// Held while a change is made and stored.
     gate: tokio::sync::Mutex<()>,
-    /// The game as it is stored.
+    /// The stored state of the game.
     session: Mutex<Arc<GameSession>>,
     people: Mutex<People>,
     events: broadcast::Sender<GameEvent>,
     thinking: Mutex<Option<Thinking>>,
-    /// Ends the game when the time of a person is up.
+    /// Ends the game when a person runs out of time.
     flag: Mutex<Option<AbortOnDropHandle<()>>>,
 }
 
 /// What subscribers of a game receive.
 #[derive(Clone, Debug)]
 pub(crate) enum GameEvent {
-    /// The game, or who is there, has changed.
+    /// The game or its players' presence has changed.
     Changed,
-    /// What an agent thinks so far, as JSON.
+    /// Progress of an agent's search, as JSON.
     Thought(Arc<str>),
-    /// There is no more to see, and why.
+    /// The game can no longer be followed; the reason.
     Gone(&'static str),
 }
 
-/// Who has the game open.
+/// Who is connected to a game.
 struct People {
     /// Open sockets of each visitor.
     sockets: HashMap<Visitor, usize>,
     /// When the players' last sockets closed.
     left: [Option<Instant>; 2],
-    /// When anybody last asked for the game.
+    /// When anybody last requested the game.
     seen: Instant,
 }
 
@@ -83,7 +83,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Who is there, and what else is not stored.
+/// Who is connected and thinking: the part of a game's state that is not stored.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Presence {
     pub(crate) connected: [bool; 2],
@@ -106,7 +106,7 @@ impl LiveGame {
         }
     }
 
-    /// The game as it is stored.
+    /// The stored state of the game.
     pub(crate) fn session(&self) -> Arc<GameSession> {
         Arc::clone(&lock(&self.session))
     }
@@ -117,23 +117,23 @@ impl LiveGame {
     }
 
     fn notify(&self, event: GameEvent) {
-        // Nobody may be listening.
+        // There may be no subscriber.
         let _ = self.events.send(event);
     }
 
-    /// Notes that somebody asked for the game.
+    /// Records that somebody requested the game.
     fn see(&self) {
         lock(&self.people).seen = Instant::now();
     }
 
-    /// Whether anybody may be looking.
+    /// Whether anybody is following the game or did so recently.
     fn is_seen(&self, linger: Duration) -> bool {
         let people = lock(&self.people);
         !people.sockets.is_empty() || people.seen.elapsed() < linger
     }
 
     pub(crate) fn presence(&self, session: &GameSession, config: &Config) -> Presence {
-        // Never both locks at once: others take them in the other order.
+        // Never both locks at once: others acquire them in the other order.
         let thinking = lock(&self.thinking).as_ref().map(|thinking| thinking.player);
         let people = lock(&self.people);
         let holder = |player: usize| match &session.seats[player] {
@@ -159,7 +159,7 @@ impl LiveGame {
     }
 }
 
-/// A socket that has a game open; leaves when it is dropped.
+/// A socket's presence in a game, which ends when it is dropped.
 pub(crate) struct Subscription {
     live_games: Arc<LiveGames>,
     live: Arc<LiveGame>,
@@ -228,16 +228,16 @@ impl LiveGames {
         lock(&self.games).len()
     }
 
-    /// A game by its name.
+    /// A game by its id, loaded if it is not in memory.
     pub(crate) async fn get(self: &Arc<Self>, id: &str) -> Result<Arc<LiveGame>, Error> {
         let known = lock(&self.games).get(id).cloned();
         if let Some(live) = known {
             live.see();
-            // Agents that rested while nobody looked go on.
+            // Agents that paused while nobody watched continue.
             self.attend_agent(&live, &live.session());
             return Ok(live);
         }
-        let unknown = || Error::NotFound(format!("there is no game '{id}'"));
+        let unknown = || Error::NotFound(format!("Game '{id}' not found"));
         if id.len() > 32 || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(unknown());
         }
@@ -245,17 +245,20 @@ impl LiveGames {
         self.admit(session)
     }
 
-    /// Puts a stored game into memory, if it is not there.
+    /// Puts a stored game into memory unless it is there already.
     fn admit(self: &Arc<Self>, session: GameSession) -> Result<Arc<LiveGame>, Error> {
         let live = {
             let mut games = lock(&self.games);
             let most = self.config.live_games;
             if most > 0 && games.len() >= most && !games.contains_key(&session.id) {
                 if session.status() == Status::Finished {
-                    // It can be looked at without a place in memory.
+                    // A finished game can be shown without being kept.
                     return Ok(Arc::new(LiveGame::new(session)));
                 }
-                return Err(Error::Busy("too many games are being played".to_owned(), 30));
+                return Err(Error::Busy(
+                    "Too many games are in progress, try again later".to_owned(),
+                    30,
+                ));
             }
             let id = session.id.clone();
             Arc::clone(games.entry(id).or_insert_with(|| Arc::new(LiveGame::new(session))))
@@ -271,7 +274,10 @@ impl LiveGames {
     ) -> Result<Arc<LiveGame>, Error> {
         let most = self.config.live_games;
         if most > 0 && self.len() >= most {
-            return Err(Error::Busy("too many games are being played".to_owned(), 30));
+            return Err(Error::Busy(
+                "Too many games are in progress, try again later".to_owned(),
+                30,
+            ));
         }
         if session.agent_to_move().is_some() && !self.engine.has_room(urgency(&session)) {
             return Err(EngineError::Busy.into());
@@ -305,10 +311,10 @@ impl LiveGames {
         let now = Instant::now();
         let before = live.session();
         let mut session = GameSession::clone(&before);
-        // Who moves after the flag has fallen moves too late.
+        // A move after the flag has fallen comes too late.
         let fallen = session.drop_flag(now);
         let result = if fallen {
-            Err(Refusal::Conflict("the time is up".to_owned()))
+            Err(Refusal::Conflict("Your time is up".to_owned()))
         } else {
             change(&mut session, now)
         };
@@ -320,7 +326,7 @@ impl LiveGames {
         Ok(result?)
     }
 
-    /// Stores a session in place of the one before; the gate must be held.
+    /// Stores and installs a changed session. The caller holds the gate.
     async fn keep(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
@@ -349,7 +355,7 @@ impl LiveGames {
         Ok(())
     }
 
-    /// Takes over what another process has made of the game.
+    /// Loads the game again after another process has changed it.
     async fn reload(self: &Arc<Self>, live: &Arc<LiveGame>) -> Result<(), Error> {
         let id = live.session().id.clone();
         if let Some(session) = self.store.load(&id).await? {
@@ -363,7 +369,7 @@ impl LiveGames {
         Ok(())
     }
 
-    /// Begins the game after a game, or asks the other person for it.
+    /// Starts a rematch, or asks the other person for one.
     pub(crate) async fn rematch(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
@@ -382,7 +388,7 @@ impl LiveGames {
         }
         let id = random_name();
         let next = live.session().next(id.clone(), now_ms(), fastrand::u64(..), Instant::now());
-        // The game before names the next one first, so that two clicks lead to one game.
+        // The finished game names its rematch first, so that two clicks lead to one game.
         let name = id.clone();
         let named =
             self.change(live, move |session, _| Ok(session.rematch.get_or_insert(name).clone()));
@@ -390,7 +396,7 @@ impl LiveGames {
         if named == id
             && let Err(error) = self.create(next).await
         {
-            // There is no room for it: the players may ask again.
+            // The players may try again.
             let forget = |session: &mut GameSession, _| {
                 session.rematch = None;
                 Ok(())
@@ -401,7 +407,7 @@ impl LiveGames {
         Ok(Some(named))
     }
 
-    /// Takes a visitor's name off a game, and the game away if it was nobody else's.
+    /// Detaches a visitor from a game, and deletes the game if it belongs to nobody else.
     pub(crate) async fn delete(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
@@ -427,7 +433,7 @@ impl LiveGames {
         .await
     }
 
-    /// Opens a game for a socket.
+    /// Registers a socket that follows a game.
     pub(crate) fn enter(self: &Arc<Self>, live: &Arc<LiveGame>, who: &Visitor) -> Subscription {
         {
             let mut people = lock(&live.people);
@@ -445,7 +451,7 @@ impl LiveGames {
         Subscription { live_games: Arc::clone(self), live: Arc::clone(live), who: who.clone() }
     }
 
-    /// Looks after a game: whose agent is to think, and whose clock is running.
+    /// Starts what the state of a game calls for: the agent to move and the clock.
     fn attend(self: &Arc<Self>, live: &Arc<LiveGame>) {
         if self.stopping.is_cancelled() {
             return;
@@ -459,7 +465,7 @@ impl LiveGames {
             AbortOnDropHandle::new(tokio::spawn(async move {
                 tokio::time::sleep_until(falls.into()).await;
                 if let Some(live) = live.upgrade() {
-                    // In a task of its own, as the change ends this one.
+                    // In a task of its own, because the change aborts this one.
                     let tasks = live_games.tasks.clone();
                     tasks.spawn(async move { live_games.drop_flag(&live).await });
                 }
@@ -468,10 +474,11 @@ impl LiveGames {
     }
 
     async fn drop_flag(self: &Arc<Self>, live: &Arc<LiveGame>) {
-        let change =
-            |_: &mut GameSession, _| Err::<(), _>(Refusal::Conflict("no flag fell".to_owned()));
+        let change = |_: &mut GameSession, _| {
+            Err::<(), _>(Refusal::Conflict("the flag has not fallen".to_owned()))
+        };
         if let Err(Error::Internal(cause)) = self.apply(live, change).await {
-            tracing::error!(cause, "a flag could not fall");
+            tracing::error!(cause, "Failed to end a game on time");
         }
     }
 
@@ -500,7 +507,7 @@ impl LiveGames {
         tokio::spawn(async move { live_games.think(live, session, player, cancel).await });
     }
 
-    /// Finds an agent's move and plays it, unless the game has gone another way.
+    /// Searches for an agent's move and plays it, unless the game has moved on.
     async fn think(
         self: Arc<Self>,
         live: Arc<LiveGame>,
@@ -539,7 +546,7 @@ impl LiveGames {
             };
             let began = Instant::now();
             match self.engine.decide(people, question).await {
-                // The person's move was taken; the reply comes when there is room.
+                // The person's move is accepted; the reply comes when the queue has room.
                 Err(EngineError::Busy) if !cancel.load(Ordering::Relaxed) => {
                     tokio::time::sleep(wait).await;
                     wait = (2 * wait).min(Duration::from_secs(2));
@@ -577,8 +584,8 @@ impl LiveGames {
         self.store_agent_move(&live, change, &cancel).await;
     }
 
-    /// Makes the change of an agent's move, again and again while the database fails. When it gives
-    /// up, the agent is no longer thinking, and the next sweep asks it again.
+    /// Applies the move of an agent, with retries while the database fails. When it gives up, the agent
+    /// is no longer thinking, and the next sweep starts it again.
     async fn store_agent_move(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
@@ -608,7 +615,7 @@ impl LiveGames {
         }
     }
 
-    /// Looks after everything that nobody asks for, once in a while.
+    /// Periodic work: abandoned games, missed events, eviction of idle games.
     pub(crate) async fn sweep(self: &Arc<Self>) {
         let linger = Duration::from_secs(self.config.linger_seconds);
         let away = Duration::from_secs(self.config.away_seconds);
@@ -616,12 +623,12 @@ impl LiveGames {
         for live in &games {
             let session = live.session();
             self.leave_behind(live, &session, away).await;
-            // What a failed write has left undone.
+            // What a failed write left undone.
             if session.flag_falls().is_some_and(|falls| falls <= Instant::now()) {
                 self.drop_flag(live).await;
             }
             self.attend_agent(live, &live.session());
-            // Where nobody looks nobody waits for a move, unless a clock is running.
+            // Without watchers agents stop, unless a clock is running.
             if !live.is_seen(linger) && session.clock.is_none() {
                 *lock(&live.thinking) = None;
             }
@@ -631,22 +638,22 @@ impl LiveGames {
             let idle = !live.is_seen(linger)
                 && lock(&live.thinking).is_none()
                 && live.session().flag_falls().is_none();
-            // Whoever has the game open would miss what happens to it elsewhere.
+            // A game that is in use must stay, or its users would miss later changes.
             !(idle && Arc::strong_count(live) == 1)
         });
     }
 
-    /// Ends the games that nobody has touched for long.
+    /// Ends the games without a move for `abandon_hours`.
     pub(crate) async fn abandon_old(&self) {
         if self.config.abandon_hours > 0 {
             let before = now_ms() - self.config.abandon_hours as i64 * 3_600_000;
             if let Err(error) = self.store.abandon(before).await {
-                tracing::error!(?error, "old games could not be ended");
+                tracing::error!(?error, "Failed to end abandoned games");
             }
         }
     }
 
-    /// Ends a game between people that one of them has left for too long.
+    /// Ends a game between people if one of them has been away for too long.
     async fn leave_behind(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
@@ -662,32 +669,32 @@ impl LiveGames {
             if gone && presence.connected[1 - player] {
                 let change = move |session: &mut GameSession, now| {
                     if session.status() != Status::Playing {
-                        return Err(Refusal::Conflict("the game is over".to_owned()));
+                        return Err(Refusal::Conflict("The game is over".to_owned()));
                     }
                     session.abandon(player, now);
                     Ok(())
                 };
                 if let Err(Error::Internal(cause)) = self.apply(live, change).await {
-                    tracing::error!(cause, "a game could not be ended");
+                    tracing::error!(cause, "Failed to end an abandoned game");
                 }
             }
         }
     }
 
-    /// Ends all thinking, says goodbye to all watchers, and waits for changes under way.
+    /// Cancels all searches, disconnects all subscribers, and waits for changes in progress.
     pub(crate) async fn close(&self) {
         self.stopping.cancel();
         self.engine.close();
         for live in lock(&self.games).values() {
             *lock(&live.thinking) = None;
             *lock(&live.flag) = None;
-            live.notify(GameEvent::Gone("the server restarts"));
+            live.notify(GameEvent::Gone("the server is restarting"));
         }
         self.tasks.close();
         self.tasks.wait().await;
     }
 
-    /// Runs to the end even if whoever waits for it goes away, or the server is told to stop.
+    /// Runs to completion even if the caller goes away or the server is shutting down.
     async fn finish<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
@@ -697,7 +704,7 @@ impl LiveGames {
     }
 }
 
-/// Tells a game's watchers what an agent thinks, until the task is dropped.
+/// Broadcasts the progress of an agent's search until the task is dropped.
 fn report(
     live: &Arc<LiveGame>,
     player: usize,

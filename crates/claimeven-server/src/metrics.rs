@@ -1,35 +1,35 @@
-//! Figures for Prometheus.
+//! Metrics for Prometheus.
 
 use prometheus::{
     Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
 };
 
-/// What the server counts.
+/// The server's metrics.
 pub(crate) struct Metrics {
     registry: Registry,
     /// Requests by status.
     pub(crate) requests: IntCounterVec,
-    /// How long they took.
+    /// Duration of requests.
     pub(crate) request_seconds: Histogram,
-    /// Games made.
+    /// Games created.
     pub(crate) games: IntCounter,
-    /// Games that came to an end.
+    /// Games finished.
     pub(crate) finished: IntCounter,
     /// Moves stored.
     pub(crate) moves: IntCounter,
-    /// How long it took to store a change.
+    /// Duration of writes to the database.
     pub(crate) store_seconds: Histogram,
-    /// How long agents took to answer, waiting for a thread included.
+    /// Duration of agents' searches, including the time in the queue.
     pub(crate) think_seconds: Histogram,
     /// Open WebSockets.
     pub(crate) sockets: IntGauge,
     /// Games in memory.
     pub(crate) live_games: IntGauge,
-    /// Thoughts that wait: people's.
+    /// Queued searches in games with people.
     pub(crate) waiting_people: IntGauge,
-    /// Thoughts that wait: others.
+    /// Other queued searches.
     pub(crate) waiting_others: IntGauge,
-    /// Thoughts under way.
+    /// Searches in progress.
     pub(crate) thinking: IntGauge,
 }
 
@@ -57,22 +57,25 @@ impl Metrics {
         registry.register(Box::new(requests.clone()))?;
         Ok(Metrics {
             requests,
-            request_seconds: histogram("request_seconds", "How long requests took")?,
-            games: counter("games_total", "Games made")?,
-            finished: counter("games_finished_total", "Games that came to an end")?,
+            request_seconds: histogram("request_seconds", "Duration of requests")?,
+            games: counter("games_total", "Games created")?,
+            finished: counter("games_finished_total", "Games finished")?,
             moves: counter("moves_total", "Moves stored")?,
-            store_seconds: histogram("store_seconds", "How long it took to store a change")?,
-            think_seconds: histogram("think_seconds", "How long agents took to answer")?,
+            store_seconds: histogram("store_seconds", "Duration of writes to the database")?,
+            think_seconds: histogram(
+                "think_seconds",
+                "Duration of agents' searches, including the time in the queue",
+            )?,
             sockets: gauge("sockets", "Open WebSockets")?,
             live_games: gauge("live_games", "Games in memory")?,
-            waiting_people: gauge("waiting_people", "Thoughts of people's games that wait")?,
-            waiting_others: gauge("waiting_others", "Other thoughts that wait")?,
-            thinking: gauge("thinking", "Thoughts under way")?,
+            waiting_people: gauge("waiting_people", "Queued searches in games with people")?,
+            waiting_others: gauge("waiting_others", "Other queued searches")?,
+            thinking: gauge("thinking", "Searches in progress")?,
             registry,
         })
     }
 
-    /// The figures in Prometheus' text format.
+    /// The metrics in Prometheus' text format.
     pub(crate) fn text(&self) -> Result<String, prometheus::Error> {
         TextEncoder::new().encode_to_string(&self.registry.gather())
     }

@@ -1,4 +1,4 @@
-//! The server as a whole: from a configuration to an orderly end.
+//! Starting, running and shutting down the server.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -33,27 +33,27 @@ pub(crate) struct App {
     pub(crate) jobs: Arc<Jobs>,
 }
 
-/// A server that has its database and its address.
+/// A server with an open database, bound to its address.
 pub struct Server {
     listener: TcpListener,
     app: Arc<App>,
 }
 
-/// Why a server cannot begin or go on.
+/// Why a server cannot start or continue.
 #[derive(Debug)]
 pub enum ServerError {
-    /// The database cannot be used.
+    /// The database cannot be opened.
     Database {
-        /// Its address, without a password.
+        /// Its URL, without a password.
         database: String,
-        /// What it said.
+        /// The error of the database.
         reason: String,
     },
-    /// The address cannot be listened at.
+    /// The address cannot be bound.
     Address {
         /// The address.
         addr: SocketAddr,
-        /// What the system said.
+        /// The error of the operating system.
         reason: String,
     },
     /// Anything else.
@@ -64,10 +64,10 @@ impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ServerError::Database { database, reason } => {
-                write!(f, "the database {database} cannot be used: {reason}")
+                write!(f, "cannot open database {database}: {reason}")
             }
             ServerError::Address { addr, reason } => {
-                write!(f, "cannot listen at {addr}: {reason}")
+                write!(f, "cannot listen on {addr}: {reason}")
             }
             ServerError::Other(reason) => f.write_str(reason),
         }
@@ -77,13 +77,13 @@ impl fmt::Display for ServerError {
 impl std::error::Error for ServerError {}
 
 impl Server {
-    /// Opens the database, goes on with its games, and takes the address.
+    /// Opens the database, binds the address and resumes games and jobs.
     pub async fn start(config: Config) -> Result<Server, ServerError> {
         let database = |error: StoreError| ServerError::Database {
             database: without_password(&config.database),
             reason: match error {
                 StoreError::Broken(reason) => reason,
-                StoreError::Stale => "it was changed meanwhile".to_owned(),
+                StoreError::Stale => "changed in the meantime".to_owned(),
             },
         };
         let store = Store::open(&config.database, config.database_connections.max(2))
@@ -134,13 +134,13 @@ impl Server {
         Ok(Server { listener, app: Arc::new(app) })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn addr(&self) -> Result<SocketAddr, ServerError> {
         self.listener.local_addr().map_err(|error| ServerError::Other(error.to_string()))
     }
 
-    /// Serves until `stop` comes, and then ends in order: no new requests, moves under way are
-    /// stored, watchers are told.
+    /// Serves until `stop` completes, then shuts down gracefully: no new requests, moves in progress
+    /// are stored, watchers are notified.
     pub async fn run(
         self,
         stop: impl Future<Output = ()> + Send + 'static,
@@ -202,7 +202,7 @@ async fn review(app: Arc<App>) {
     }
 }
 
-/// An address of a database for the eyes of others.
+/// A database URL without its password.
 fn without_password(url: &str) -> String {
     let hidden = url.split_once("://").and_then(|(scheme, rest)| {
         let (_, place) = rest.rsplit_once('@')?;

@@ -1,6 +1,6 @@
-//! One game as the server keeps it: who sits where, what was played, the clock, what is offered.
+//! A game with everything around it: seats, moves, clock and offers.
 //!
-//! Nothing here waits, stores or sends. A change either succeeds or leaves the session as it was.
+//! Nothing here waits, stores or sends. A change either succeeds or leaves the session unchanged.
 
 use std::time::{Duration, Instant};
 
@@ -11,77 +11,86 @@ use serde::{Deserialize, Serialize};
 
 use crate::visitor::Visitor;
 
-/// A game with its players, its clock and what they have offered each other.
+/// A game with its players, its clock and their offers.
 #[derive(Clone, Debug)]
 pub(crate) struct GameSession {
     pub(crate) id: String,
-    /// Grows with every change that is stored.
+    /// Increases with every stored change.
     pub(crate) version: u64,
-    /// When it was made, in milliseconds since 1970.
+    /// Milliseconds since 1970.
     pub(crate) created: i64,
-    /// Who made it.
+    /// Who created it.
     pub(crate) owner: Option<Visitor>,
     pub(crate) seats: [Seat; 2],
     /// Which of the players moves first.
     pub(crate) first: usize,
-    /// What chance decides by.
+    /// Seeds the agents' random numbers.
     pub(crate) seed: u64,
-    /// How many moves were given and not played.
+    /// How many moves the game started with.
     pub(crate) opening: usize,
     pub(crate) game: Game,
-    /// What is known of each move of the game.
+    /// The moves of `game` with their times and the agents' statistics.
     pub(crate) moves: Vec<PlayedMove>,
-    /// What was taken back, the earliest move last.
+    /// The moves taken back, the earliest one last.
     pub(crate) undone: Vec<PlayedMove>,
     pub(crate) clock: Option<Clock>,
     pub(crate) end: Option<GameEnd>,
     pub(crate) offers: Offers,
-    /// The game that followed this one.
+    /// The id of the rematch.
     pub(crate) rematch: Option<String>,
-    /// When the side to move began to think.
+    /// Whether strangers see it in their lists.
+    pub(crate) is_listed: bool,
+    /// When the current turn began.
     pub(crate) turn_began: Instant,
 }
 
-/// A side of a session.
+/// Who plays one of the two sides.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Seat {
-    /// Nobody has come yet.
+    /// Waiting for someone to join.
     Open,
-    /// A person, until the person asks to be forgotten.
+    /// A person. The holder is removed when they delete the game; the name is empty if none was given.
     Human { holder: Option<Visitor>, name: String },
     /// A program.
     Agent { spec: AgentSpec, name: String },
 }
 
-/// A move, and what it took.
+impl Seat {
+    /// Whether a person other than this visitor has the seat.
+    fn is_other_person(&self, who: &Visitor) -> bool {
+        matches!(self, Seat::Human { holder: Some(holder), .. } if holder != who)
+    }
+}
+
+/// A move with its time and the agent's statistics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PlayedMove {
     /// Counted from 1.
     pub(crate) column: u8,
     pub(crate) time: Duration,
-    /// What an agent looked at; `None` for a person's move.
+    /// Nodes searched by an agent; `None` for a person's move.
     pub(crate) nodes: Option<u64>,
-    /// What an agent said that the position was worth.
+    /// The agent's evaluation as text.
     pub(crate) value: Option<String>,
 }
 
-/// The time for a whole game.
+/// The time control of a game.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Clock {
     pub(crate) initial: Duration,
     pub(crate) increment: Duration,
-    /// What each player had left when the turn began.
+    /// The players' remaining time at the start of the turn.
     pub(crate) left: [Duration; 2],
 }
 
-/// How a session ended.
+/// How a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GameEnd {
     pub(crate) winner: Option<usize>,
     pub(crate) reason: Reason,
 }
 
-/// What a player has asked the other for.
+/// Open offers, each with the player who made it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Offers {
     pub(crate) draw: Option<usize>,
@@ -89,7 +98,7 @@ pub(crate) struct Offers {
     pub(crate) rematch: Option<usize>,
 }
 
-/// How far a session has come.
+/// The state of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     Waiting,
@@ -107,14 +116,14 @@ impl Status {
     }
 }
 
-/// Why a change was not made.
+/// Why a change was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// The values make no sense on any board like this.
+    /// The input is invalid.
     Bad(String),
-    /// The visitor has no right to it.
+    /// The visitor is not allowed to do it.
     Forbidden(String),
-    /// It cannot be done now.
+    /// The game is in the wrong state for it.
     Conflict(String),
 }
 
@@ -122,14 +131,14 @@ fn conflict<T>(message: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal::Conflict(message.into()))
 }
 
-/// What asking for a rematch leads to.
+/// The result of asking for a rematch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Rematch {
-    /// The other player has been query.
+    /// The other player has been asked.
     Offered,
-    /// The new game may begin.
+    /// Both players agree.
     Agreed,
-    /// There is one already.
+    /// The rematch exists already; its id.
     Begun(String),
 }
 
@@ -152,12 +161,12 @@ impl GameSession {
         }
     }
 
-    /// The player who made or will make a move, by its place in the game.
+    /// The player who makes the move at `ply`.
     pub(crate) fn mover(&self, ply: usize) -> usize {
         (ply + self.first) % 2
     }
 
-    /// Whose turn it is, while the game is on.
+    /// Whose turn it is, while the game is in progress.
     pub(crate) fn to_move(&self) -> Option<usize> {
         (self.status() == Status::Playing).then(|| self.mover(self.ply()))
     }
@@ -171,17 +180,17 @@ impl GameSession {
         }
     }
 
-    /// Whether a visitor sits on a side.
+    /// Whether a visitor plays a side.
     pub(crate) fn holds(&self, who: &Visitor, player: usize) -> bool {
         matches!(&self.seats[player], Seat::Human { holder: Some(holder), .. } if holder == who)
     }
 
-    /// Whether the game is one of a visitor's own.
+    /// Whether a visitor created the game or plays in it.
     pub(crate) fn is_of(&self, who: &Visitor) -> bool {
         self.owner.as_ref() == Some(who) || self.holds(who, 0) || self.holds(who, 1)
     }
 
-    /// Whether two people play who do not share a screen.
+    /// Whether it is a game between two people on two devices.
     pub(crate) fn is_between_people(&self) -> bool {
         match &self.seats {
             [Seat::Human { holder: one, .. }, Seat::Human { holder: other, .. }] => one != other,
@@ -192,12 +201,12 @@ impl GameSession {
         }
     }
 
-    /// Whether no person plays.
+    /// Whether both players are agents.
     pub(crate) fn is_between_agents(&self) -> bool {
         self.seats.iter().all(|seat| matches!(seat, Seat::Agent { .. }))
     }
 
-    /// How long the side to move has thought.
+    /// How long the current turn has taken.
     pub(crate) fn turn_time(&self, now: Instant) -> Duration {
         match self.to_move() {
             Some(_) => now.saturating_duration_since(self.turn_began),
@@ -205,14 +214,14 @@ impl GameSession {
         }
     }
 
-    /// How long a player has thought in all.
+    /// How long a player has thought in total.
     pub(crate) fn thinking_time(&self, player: usize, now: Instant) -> Duration {
         let moves = self.moves.iter().enumerate().filter(|(ply, _)| self.mover(*ply) == player);
         let past: Duration = moves.map(|(_, played)| played.time).sum();
         past + if self.to_move() == Some(player) { self.turn_time(now) } else { Duration::ZERO }
     }
 
-    /// What a player has left on the clock.
+    /// A player's remaining time.
     pub(crate) fn time_left(&self, player: usize, now: Instant) -> Option<Duration> {
         let left = self.clock?.left[player];
         if self.to_move() != Some(player) {
@@ -221,7 +230,7 @@ impl GameSession {
         Some(left.saturating_sub(self.turn_time(now)))
     }
 
-    /// When the person to move runs out of time. Agents mind the clock themselves.
+    /// When the person to move runs out of time. Agents watch the clock themselves.
     pub(crate) fn flag_falls(&self) -> Option<Instant> {
         let player = self.to_move()?;
         match self.seats[player] {
@@ -230,7 +239,7 @@ impl GameSession {
         }
     }
 
-    /// Ends the game if the person to move has no time left.
+    /// Ends the game if the person to move has run out of time; whether it did.
     pub(crate) fn drop_flag(&mut self, now: Instant) -> bool {
         let fallen = self.flag_falls().is_some_and(|time| time <= now);
         if let (true, Some(loser)) = (fallen, self.to_move()) {
@@ -250,17 +259,17 @@ impl GameSession {
         now: Instant,
     ) -> Result<(), Refusal> {
         if self.holds(who, 0) || self.holds(who, 1) {
-            return conflict("you already sit in this game");
+            return conflict("You already have a seat in this game");
         }
         let open = self.seats.iter().position(|seat| *seat == Seat::Open);
         match open {
             Some(player) if self.end.is_none() => {
-                let name = name.unwrap_or_else(|| default_name(player));
+                let name = name.unwrap_or_default();
                 self.seats[player] = Seat::Human { holder: Some(who.clone()), name };
                 self.turn_began = now;
                 Ok(())
             }
-            _ => conflict("no seat is open"),
+            _ => conflict("This game has no open seat"),
         }
     }
 
@@ -277,14 +286,14 @@ impl GameSession {
         let on_board = index.filter(|&index| index < self.setup().cols().into());
         let Some(column) = on_board.and_then(Column::from_index) else {
             let cols = self.setup().cols();
-            return Err(Refusal::Bad(format!("column {column} is not one of 1 to {cols}")));
+            return Err(Refusal::Bad(format!("column must be 1 to {cols}, not {column}")));
         };
         let player = self.require_playing()?;
         if ply != self.ply() as u64 {
-            return conflict(format!("ply {ply} has passed, the game is at {}", self.ply()));
+            return conflict(format!("The game is at ply {}, not {ply}", self.ply()));
         }
         if !self.holds(who, player) {
-            return conflict("it is not your turn");
+            return conflict("It is not your turn");
         }
         let time = self.turn_time(now);
         let played = PlayedMove { column: column.number(), time, nodes: None, value: None };
@@ -302,17 +311,17 @@ impl GameSession {
         self.append(decision.column, played, now)
     }
 
-    /// Ends the game for an agent that cannot go on.
+    /// Ends the game because an agent failed.
     pub(crate) fn forfeit(&mut self, player: usize, now: Instant) {
         self.lose(player, Reason::Forfeit, now);
     }
 
-    /// Ends the game for a person who left and did not come back.
+    /// Ends the game because a person left and did not return.
     pub(crate) fn abandon(&mut self, player: usize, now: Instant) {
         self.lose(player, Reason::Abandoned, now);
     }
 
-    /// Takes a move back, or asks the other person to agree to it.
+    /// Takes a move back, or asks the other person for a takeback.
     pub(crate) fn undo(
         &mut self,
         who: &Visitor,
@@ -322,10 +331,10 @@ impl GameSession {
         self.require_seat(who)?;
         if !self.is_between_people() {
             if accept.is_some() {
-                return conflict("nobody has asked to take a move back");
+                return conflict("Nobody has requested a takeback");
             }
             if self.end.is_some_and(|end| !ends_by_the_rules(end.reason)) {
-                return conflict("the game is over");
+                return conflict("The game is over");
             }
             let target = self.last_move_of(|player| self.holds(who, player))?;
             self.take_back(target, now);
@@ -339,7 +348,7 @@ impl GameSession {
                 self.take_back(target, now);
             }
             (Some(false), Some(_)) => self.offers.undo = None,
-            (Some(_), _) => return conflict("nobody has asked to take a move back"),
+            (Some(_), _) => return conflict("Nobody has requested a takeback"),
             (None, _) => {
                 self.last_move_of(|mover| mover == player)?;
                 self.offers.undo = Some(player);
@@ -348,14 +357,14 @@ impl GameSession {
         Ok(())
     }
 
-    /// Plays again what was taken back, up to the person's next turn.
+    /// Replays the moves taken back, up to the person's next turn.
     pub(crate) fn redo(&mut self, who: &Visitor, now: Instant) -> Result<(), Refusal> {
         self.require_seat(who)?;
         if self.is_between_people() {
-            return conflict("moves are played again only against an agent or at one screen");
+            return conflict("Redo is only available against the computer and in local games");
         }
         if self.undone.is_empty() {
-            return conflict("there is no move to play again");
+            return conflict("There is no move to redo");
         }
         while let Some(played) = self.undone.pop() {
             let column = Column::from_index(usize::from(played.column) - 1);
@@ -370,7 +379,7 @@ impl GameSession {
         Ok(())
     }
 
-    /// Gives the game up.
+    /// Resigns.
     pub(crate) fn resign(&mut self, who: &Visitor, now: Instant) -> Result<(), Refusal> {
         self.require_seat(who)?;
         let to_move = self.require_playing()?;
@@ -389,7 +398,7 @@ impl GameSession {
         self.require_seat(who)?;
         self.require_playing()?;
         if self.seats.iter().any(|seat| matches!(seat, Seat::Agent { .. })) {
-            return conflict("an agent plays to the end and takes no draw");
+            return conflict("The computer does not accept draws");
         }
         let player = self.player_of(who);
         let agreed = GameEnd { winner: None, reason: Reason::Agreed };
@@ -397,19 +406,19 @@ impl GameSession {
             (None, _) if self.holds(who, 0) && self.holds(who, 1) => self.end(agreed, now),
             (Some(true) | None, Some(asker)) if asker != player => self.end(agreed, now),
             (Some(false), Some(_)) => self.offers.draw = None,
-            (Some(_), _) => return conflict("nobody has offered a draw"),
+            (Some(_), _) => return conflict("Nobody has offered a draw"),
             (None, _) => self.offers.draw = Some(player),
         }
         Ok(())
     }
 
-    /// Asks for another game with the other player beginning.
+    /// Asks for a rematch, in which the other player moves first.
     pub(crate) fn ask_rematch(&mut self, who: &Visitor) -> Result<Rematch, Refusal> {
         if !self.is_of(who) {
             return Err(not_yours());
         }
         if self.status() != Status::Finished {
-            return conflict("the game is not over yet");
+            return conflict("The game is not over yet");
         }
         if let Some(id) = &self.rematch {
             return Ok(Rematch::Begun(id.clone()));
@@ -419,7 +428,7 @@ impl GameSession {
         }
         self.require_seat(who)?;
         if self.seats.contains(&Seat::Open) {
-            return conflict("nobody came to play against");
+            return conflict("Nobody joined this game");
         }
         let player = self.player_of(who);
         match self.offers.rematch {
@@ -431,16 +440,16 @@ impl GameSession {
         }
     }
 
-    /// Turns a rematch down, or takes one's own offer back.
+    /// Declines a rematch, or withdraws one's own offer.
     pub(crate) fn decline_rematch(&mut self, who: &Visitor) -> Result<(), Refusal> {
         self.require_seat(who)?;
         match self.offers.rematch.take() {
             Some(_) => Ok(()),
-            None => conflict("nobody has offered a rematch"),
+            None => conflict("Nobody has offered a rematch"),
         }
     }
 
-    /// The next game of the same players, whose other one begins.
+    /// The rematch: the same players, the other one moving first.
     pub(crate) fn next(&self, id: String, created: i64, seed: u64, now: Instant) -> GameSession {
         let clock = self.clock.map(|clock| Clock { left: [clock.initial; 2], ..clock });
         GameSession {
@@ -462,7 +471,7 @@ impl GameSession {
         }
     }
 
-    /// Puts another agent on an agent's seat.
+    /// Replaces an agent by another one.
     pub(crate) fn reseat(
         &mut self,
         who: &Visitor,
@@ -477,7 +486,7 @@ impl GameSession {
         }
         self.require_playing()?;
         if !matches!(self.seats[player], Seat::Agent { .. }) {
-            return conflict("a person sits there");
+            return conflict("This seat belongs to a person");
         }
         self.seats[player] = Seat::Agent { name: spec.to_string(), spec };
         if self.to_move() == Some(player) {
@@ -486,15 +495,27 @@ impl GameSession {
         Ok(())
     }
 
-    /// Takes a visitor's name off the game; whether anybody is left whose game it is.
+    /// Lists the game for strangers or unlists it. Every player may unlist it; only the sole person in
+    /// a game may list it.
+    pub(crate) fn set_listed(&mut self, who: &Visitor, listed: bool) -> Result<(), Refusal> {
+        if !self.is_of(who) {
+            return Err(not_yours());
+        }
+        if listed && self.seats.iter().any(|seat| seat.is_other_person(who)) {
+            return conflict("The other player would have to agree");
+        }
+        self.is_listed = listed;
+        Ok(())
+    }
+
+    /// Detaches a visitor from the game; whether it still belongs to anybody.
     pub(crate) fn forget(&mut self, who: &Visitor) -> Result<bool, Refusal> {
         if !self.is_of(who) {
             return Err(not_yours());
         }
-        let other_person =
-            |seat: &Seat| matches!(seat, Seat::Human { holder: Some(holder), .. } if holder != who);
+        let other_person = |seat: &Seat| seat.is_other_person(who);
         if self.status() == Status::Playing && self.seats.iter().any(other_person) {
-            return conflict("another person is still playing; resign first");
+            return conflict("The game is still in progress: resign first");
         }
         if self.owner.as_ref() == Some(who) {
             self.owner = None;
@@ -516,12 +537,12 @@ impl GameSession {
     fn require_playing(&self) -> Result<usize, Refusal> {
         match self.status() {
             Status::Playing => Ok(self.mover(self.ply())),
-            Status::Waiting => conflict("the other player has not come yet"),
-            Status::Finished => conflict("the game is over"),
+            Status::Waiting => conflict("The other player has not joined yet"),
+            Status::Finished => conflict("The game is over"),
         }
     }
 
-    /// The side of a visitor who has one.
+    /// The side that a visitor plays.
     fn player_of(&self, who: &Visitor) -> usize {
         usize::from(!self.holds(who, 0))
     }
@@ -541,10 +562,10 @@ impl GameSession {
         Ok(())
     }
 
-    /// The last move that one of some players made by choice.
+    /// The last move, not counting the opening, made by one of the given players.
     fn last_move_of(&self, is_one: impl Fn(usize) -> bool) -> Result<usize, Refusal> {
         let last = (self.opening..self.ply()).rev().find(|&ply| is_one(self.mover(ply)));
-        last.map_or_else(|| conflict("there is no move to take back"), Ok)
+        last.map_or_else(|| conflict("There is no move to take back"), Ok)
     }
 
     fn take_back(&mut self, target: usize, now: Instant) {
@@ -562,7 +583,7 @@ impl GameSession {
     }
 
     fn end(&mut self, end: GameEnd, now: Instant) {
-        // What the side to move has left is what it had when the game ended.
+        // The running clock stops here.
         if let Some(player) = self.to_move()
             && let Some(left) = self.time_left(player, now)
             && let Some(clock) = &mut self.clock
@@ -575,7 +596,7 @@ impl GameSession {
     }
 }
 
-/// The result of a game that ended by the rules.
+/// The result of a game that has ended on the board.
 pub(crate) fn by_the_rules(game: &Game, first: usize) -> Option<GameEnd> {
     let outcome = game.position().outcome()?;
     let by_line =
@@ -586,15 +607,10 @@ pub(crate) fn by_the_rules(game: &Game, first: usize) -> Option<GameEnd> {
     })
 }
 
-/// What a person without a name is called.
-pub(crate) fn default_name(player: usize) -> String {
-    format!("Player {}", player + 1)
-}
-
 fn ends_by_the_rules(reason: Reason) -> bool {
     matches!(reason, Reason::Line | Reason::BoardFull)
 }
 
 fn not_yours() -> Refusal {
-    Refusal::Forbidden("you have no seat in this game".to_owned())
+    Refusal::Forbidden("You are not a player in this game".to_owned())
 }

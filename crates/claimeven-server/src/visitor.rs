@@ -1,4 +1,7 @@
-//! Who asks: a browser, known by a signed cookie.
+//! Visitors: browsers, identified by a signed cookie.
+//!
+//! The cookie is signed here with RustCrypto's HMAC: the signed jar of the `cookie` crate would bring
+//! second versions of `hmac`, `sha2` and `rand`, and a library for dates, for these few lines.
 
 use std::fmt;
 
@@ -7,35 +10,35 @@ use axum::http::header::COOKIE;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// A browser by a number that only it and the server know.
+/// A browser, by a random number that only it and the server know.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Visitor(String);
 
 impl Visitor {
-    /// Somebody new.
+    /// A new visitor.
     pub(crate) fn random() -> Visitor {
         Visitor(random_hex::<16>())
     }
 
-    /// A visitor by the text that is stored.
+    /// A visitor from the stored text.
     pub(crate) fn stored(text: String) -> Visitor {
         Visitor(text)
     }
 
-    /// The text to store. It must never leave the server unsigned, or at all to anybody else.
+    /// The text to store. It is a credential: only the visitor's own cookie may contain it.
     pub(crate) fn secret(&self) -> &str {
         &self.0
     }
 }
 
 impl fmt::Debug for Visitor {
-    /// A secret is nothing for the logs.
+    /// Keeps the secret out of the logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Visitor(…)")
     }
 }
 
-/// Signs visitors' cookies and knows its own signature again.
+/// Signs and verifies the visitors' cookies.
 #[derive(Clone)]
 pub(crate) struct Signer {
     key: Hmac<Sha256>,
@@ -45,17 +48,17 @@ pub(crate) struct Signer {
 /// The name of the cookie.
 const NAME: &str = "claimeven";
 
-/// The longest that browsers keep a cookie: 400 days.
+/// 400 days, the longest that browsers keep a cookie.
 const SECONDS: u32 = 400 * 24 * 60 * 60;
 
 impl Signer {
-    /// A signer with a secret; `secure` cookies are sent over HTTPS alone.
+    /// A signer with a key; `secure` cookies are sent over HTTPS only.
     pub(crate) fn new(secret: &str, secure: bool) -> Signer {
         let key = Hmac::new_from_slice(secret.as_bytes()).expect("a key may have any length");
         Signer { key, secure }
     }
 
-    /// The header that gives a visitor its cookie.
+    /// The `Set-Cookie` header of a visitor.
     pub(crate) fn cookie(&self, visitor: &Visitor) -> String {
         let Visitor(id) = visitor;
         let signature = hex(&self.mac(id).finalize().into_bytes());
@@ -65,7 +68,7 @@ impl Signer {
         )
     }
 
-    /// The visitor whose cookie came with a request, if it is one that was given out.
+    /// The visitor of a request, if its cookie has a valid signature.
     pub(crate) fn visitor(&self, headers: &HeaderMap) -> Option<Visitor> {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut cookies = cookies.flat_map(|value| value.split(';'));
@@ -85,12 +88,12 @@ impl Signer {
     }
 }
 
-/// Random bytes that nobody can guess, in hexadecimal digits.
+/// Cryptographically random bytes in hexadecimal.
 pub(crate) fn random_hex<const BYTES: usize>() -> String {
     hex(&random_bytes::<BYTES>())
 }
 
-/// A name for a game: short enough to be read out, and not to be guessed.
+/// A random id, short enough to be read aloud and too long to be guessed.
 pub(crate) fn random_name() -> String {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let letter = |byte: &u8| char::from(LETTERS[usize::from(byte % 32)]);
@@ -103,7 +106,7 @@ fn random_bytes<const BYTES: usize>() -> [u8; BYTES] {
     bytes
 }
 
-/// Bytes in hexadecimal digits.
+/// Bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use fmt::Write;
     bytes.iter().fold(String::new(), |mut text, byte| {

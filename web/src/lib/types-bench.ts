@@ -162,7 +162,7 @@ export interface TrainingInfo {
   allowed: boolean;
   reason: string | null;
   presets: { name: string; about: string }[];
-  most_minutes: number;
+  max_minutes: number;
   runs: RunSummary[];
 }
 

@@ -162,8 +162,8 @@ export interface Tally {
 
 export interface Statistics {
   games: number;
-  most: number;
-  whole: Tally;
+  max_games: number;
+  total: Tally;
   groups: { name: string; rows: Tally[] }[];
   lengths: { moves: number; games: number }[];
   progress: { id: string; created: number; points: number; accuracy: number | null }[];

@@ -27,6 +27,8 @@ export interface NewGame {
   first: Player | null;
   clock: Clock | null;
   moves?: string;
+  /** Whether strangers see the game in their lists; by default only games between agents. */
+  listed?: boolean;
 }
 
 export interface Move {
@@ -82,6 +84,8 @@ export interface GameView {
   /** How long a person who dropped out of a game between people has to come back. */
   away_limit_ms: number | null;
   mine: boolean;
+  /** Whether strangers see it in their lists. */
+  listed?: boolean;
 }
 
 export interface GameSummary {
@@ -95,6 +99,7 @@ export interface GameSummary {
   moves: string;
   result: Result | null;
   mine: boolean;
+  listed?: boolean;
 }
 
 export interface SummaryPlayer {

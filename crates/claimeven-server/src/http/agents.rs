@@ -27,12 +27,12 @@ struct AgentView {
     parameters: Vec<ParameterView>,
 }
 
-/// Something to choose about a player.
+/// A parameter of a player.
 #[derive(Serialize, ToSchema)]
 struct ParameterView {
     name: &'static str,
     about: &'static str,
-    /// `integer`, `number`, `choice` or `text`. The one text is the training run of a network.
+    /// `integer`, `number`, `choice` or `text` (the training run of a network).
     kind: &'static str,
     default: Option<Value>,
     min: Option<Value>,
@@ -40,7 +40,7 @@ struct ParameterView {
     choices: Option<Vec<&'static str>>,
 }
 
-/// An opponent by strength.
+/// A playing strength.
 #[derive(Serialize, ToSchema)]
 struct LevelView {
     level: usize,
@@ -80,7 +80,7 @@ impl ParameterView {
                 kind: "integer",
                 default: default.map(Value::from),
                 min: Some(min.into()),
-                // Larger numbers are no numbers of a page.
+                // JavaScript cannot represent larger integers.
                 max: Some(most(name, config).unwrap_or(limit).min(limit).min((1 << 53) - 1).into()),
                 ..view
             },
@@ -106,7 +106,7 @@ impl ParameterView {
     }
 }
 
-/// Who can be played against.
+/// The players to choose from.
 #[utoipa::path(get, path = "/api/agents", responses((status = 200, body = AgentsView)))]
 pub(crate) async fn list_agents(State(app): AppState) -> Json<AgentsView> {
     Json(AgentsView::new(&app.config))

@@ -1,4 +1,4 @@
-//! What a position is worth: the truth first and fast, then any agent's opinion.
+//! Analysis of positions: exact values, and the opinion of any agent.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::agents;
 use crate::error::{Error, ErrorView};
 use crate::work::engine::{Question, Urgency};
 
-/// How long the first answer may take. It is done on the threads of people's games, so not long.
+/// Time limit of a quick analysis, which runs on the threads of people's games.
 const BRIEF: Duration = Duration::from_millis(150);
 
 /// A position: moves, from the empty board or from discs that were set up.
@@ -55,40 +55,40 @@ impl PositionInput {
     }
 }
 
-/// A position to be analysed.
+/// A position to analyze.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AnalysisInput {
     #[serde(default)]
     position: PositionInput,
-    /// Whether to look longer than a moment.
+    /// Whether to take more time than a quick analysis.
     #[serde(default)]
     patient: bool,
 }
 
-/// What is known of a position.
+/// The analysis of a position.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AnalysisView {
     setup: SetupView,
     /// The discs as a picture, the top row first.
     board: String,
-    /// 0 for the player who moved first in the game, 1 for the other; nobody in a finished game.
+    /// 0 for the first player, 1 for the second; `null` in a finished game.
     to_move: Option<usize>,
-    /// The winner of a finished game, or `draw`.
+    /// The result of a finished game.
     over: Option<OverView>,
-    /// Columns that can be played.
+    /// The legal moves.
     legal: Vec<u8>,
-    /// Lines of each player.
+    /// The completed lines of each player.
     scores: [u32; 2],
-    /// The closed lines, each a list of cells as column and row.
+    /// The completed lines, each a list of cells as column and row.
     lines: Vec<Vec<[u8; 2]>>,
     /// The exact value for the side to move, where it is known.
     value: Option<ValueView>,
-    /// From the left; `null` where nobody can play or nothing can be known.
+    /// From the left; `null` for full columns and where nothing is known.
     columns: Vec<Option<ColumnTruthView>>,
-    /// The best moves, where they are known.
+    /// The best moves, if known.
     best: Vec<u8>,
-    /// Best play to the end of the game, where it is known.
+    /// The principal variation to the end of the game, if known.
     pv: Vec<u8>,
     /// What a search thinks, where not all is known: an opinion.
     estimate: Option<EstimateView>,
@@ -96,28 +96,28 @@ pub(crate) struct AnalysisView {
     exact: bool,
     /// Whether the opening book has it.
     book: bool,
-    /// The empty cells on which a disc of the first player, and of the second, would close a line.
+    /// The threats of the first and of the second player: empty cells that would complete a line.
     threats: [Vec<ThreatView>; 2],
     nodes: u64,
     ms: f64,
 }
 
-/// How a game has ended.
+/// The result of a finished game.
 #[derive(Debug, Serialize, ToSchema)]
 struct OverView {
     /// `null` for a draw.
     winner: Option<usize>,
 }
 
-/// What is known of a move, for the side to move.
+/// What is known about a move, for the side to move.
 #[derive(Debug, Serialize, ToSchema)]
 struct ColumnTruthView {
     column: u8,
-    /// Its exact worth, if that is known.
+    /// Its exact value, if known.
     value: Option<ValueView>,
-    /// The least that can come of it: 1 for a win, 0 for a draw, -1 for a loss.
+    /// Lower bound of the result: 1 for a win, 0 for a draw, -1 for a loss.
     at_least: i32,
-    /// The most that can come of it.
+    /// Upper bound of the result.
     at_most: i32,
     /// The other side cannot force a win with so many of its next discs.
     no_loss_within: u32,
@@ -145,14 +145,14 @@ impl From<Estimate> for EstimateView {
     }
 }
 
-/// A cell that would close a line.
+/// An empty cell that would complete a line.
 #[derive(Debug, Serialize, ToSchema)]
 struct ThreatView {
     /// Column and row.
     cell: [u8; 2],
-    /// Whether a disc dropped now would fall there.
+    /// Whether it can be played now.
     open: bool,
-    /// Whether its row is an odd one, counted from the bottom.
+    /// Whether its row is odd, counted from 1 at the bottom.
     odd: bool,
 }
 
@@ -207,8 +207,8 @@ fn threats(position: &Position, player: Player) -> Vec<ThreatView> {
         .collect()
 }
 
-/// What every move is worth. It answers within a moment with what is known by then, or, if asked to
-/// be patient, within a hint's time.
+/// The value of every move: within 150 ms whatever is known by then, or, if `patient`, within the time
+/// of a hint.
 #[utoipa::path(post, path = "/api/analysis", request_body = AnalysisInput, responses(
     (status = 200, body = AnalysisView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
     (status = 503, body = ErrorView),
@@ -236,7 +236,7 @@ pub(crate) async fn analyze(
     Ok(Json(app.engine.run(urgency, name, work).await?))
 }
 
-/// A position, and who is to say something about it.
+/// A position and the agent to ask about it.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OpinionInput {
@@ -246,30 +246,30 @@ pub(crate) struct OpinionInput {
     agent: String,
 }
 
-/// What an agent thinks of a position.
+/// An agent's evaluation of a position.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct OpinionView {
     agent: String,
-    /// What it would play.
+    /// The move it would play.
     column: u8,
-    /// What it thinks the position is worth to the side to move.
+    /// Its evaluation for the side to move.
     value: ValueView,
-    /// From the left; `null` where nobody can play or it has no opinion.
+    /// From the left; `null` for full columns and where it has no opinion.
     columns: Vec<Option<OpinionColumnView>>,
-    /// How it divided its attention among the columns, adding up to 1: simulations, or a network's
-    /// policy. Empty for players that do not divide it.
+    /// The distribution of its simulations, or a network's policy, over the columns. Empty for other
+    /// players.
     shares: Vec<f64>,
-    /// How it expects the game to go on.
+    /// The principal variation.
     pv: Vec<u8>,
     nodes: u64,
     simulations: u64,
     depth: u32,
     ms: f64,
-    /// Whether the time was up before it was done.
+    /// Whether the time limit ended the search.
     stopped: bool,
 }
 
-/// What an agent thinks of a move.
+/// An agent's evaluation of a move.
 #[derive(Debug, Serialize, ToSchema)]
 struct OpinionColumnView {
     column: u8,
@@ -303,7 +303,7 @@ impl OpinionView {
     }
 }
 
-/// What an agent thinks of a position.
+/// An agent's evaluation of a position.
 #[utoipa::path(post, path = "/api/analysis/opinion", request_body = OpinionInput, responses(
     (status = 200, body = OpinionView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
     (status = 503, body = ErrorView),
@@ -315,7 +315,7 @@ pub(crate) async fn opinion(
 ) -> ApiResult<Json<OpinionView>> {
     let position = input.position.position()?;
     if position.outcome().is_some() {
-        return Err(Error::Bad("the game is over, there is nothing to think about".to_owned()));
+        return Err(Error::Bad("The game is over".to_owned()));
     }
     let spec = agents::parse(&input.agent, position.setup(), &app.config).map_err(Error::Bad)?;
     app.guard.analysis(address)?;

@@ -34,13 +34,13 @@ pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(download))
 }
 
-const MOST_PLAYERS: usize = 12;
+const MAX_PLAYERS: usize = 12;
 
-/// A tournament to be played.
+/// A new tournament.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct TournamentInput {
-    /// What people call it.
+    /// A title for people.
     #[serde(default)]
     title: String,
     /// `round-robin`, or `gauntlet` for the first player against all others.
@@ -74,15 +74,15 @@ impl TournamentInput {
     fn plan(&self, app: &App) -> ApiResult<(Value, Plan)> {
         let config = &app.config;
         let setup = self.setup.setup()?;
-        if self.players.len() > MOST_PLAYERS {
+        if self.players.len() > MAX_PLAYERS {
             let count = self.players.len();
             return Err(Error::Bad(format!(
-                "a tournament has at most {MOST_PLAYERS} players here, not {count}"
+                "a tournament must have at most {MAX_PLAYERS} players, not {count}"
             )));
         }
         let mut players = Vec::new();
         for EntrantInput { agent, name } in &self.players {
-            // Before the plan understands it: it is held against what visitors may have.
+            // Checked against the server's limits before the plan parses it.
             let spec = agents::parse(agent, setup, config).map_err(Error::Bad)?;
             let name =
                 title(name.as_deref().unwrap_or_default())?.unwrap_or_else(|| spec.to_string());
@@ -93,7 +93,7 @@ impl TournamentInput {
         }
         if !matches!(self.format.as_str(), "round-robin" | "gauntlet") {
             return Err(Error::Bad(format!(
-                "format is round-robin or gauntlet, not '{}'",
+                "format must be round-robin or gauntlet, not '{}'",
                 self.format
             )));
         }
@@ -106,7 +106,7 @@ impl TournamentInput {
                 "cols": setup.cols(), "rows": setup.rows(), "connect": setup.connect(),
                 "ruleset": setup.ruleset().name(),
             },
-            // Nobody may hold up the others for ever.
+            // No player may block the tournament.
             "move_time": config.think_others_ms.max(1),
         });
         if let Some(title) = title(&self.title)? {
@@ -120,7 +120,7 @@ impl TournamentInput {
         let (games, most) = (plan.games(), config.arena_games);
         if most > 0 && games > most {
             return Err(Error::Bad(format!(
-                "a tournament has at most {most} games here, not {games}"
+                "a tournament must have at most {most} games on this server, not {games}"
             )));
         }
         Ok((document, plan))
@@ -130,7 +130,7 @@ impl TournamentInput {
 fn check_openings(text: &str) -> ApiResult<()> {
     let bad = || {
         Err(Error::Bad(format!(
-            "openings is none, balanced:1 to balanced:8 or random:1 to random:20, not '{text}'"
+            "openings must be none, balanced:1 to balanced:8 or random:1 to random:20, not '{text}'"
         )))
     };
     let Some((kind, plies)) = text.split_once(':') else {
@@ -142,16 +142,16 @@ fn check_openings(text: &str) -> ApiResult<()> {
     }
 }
 
-/// A tournament as it stands.
+/// A tournament and its current results.
 #[derive(Debug, Serialize, ToSchema)]
 struct TournamentView {
     id: String,
     title: String,
     /// `queued`, `running`, `stopped`, `done` or `failed`.
     state: &'static str,
-    /// When it was made, in milliseconds since 1970.
+    /// Milliseconds since 1970.
     created: i64,
-    /// Whether it is one of the visitor's own.
+    /// Whether it belongs to the visitor.
     mine: bool,
     /// Games played.
     done: u64,
@@ -159,13 +159,13 @@ struct TournamentView {
     total: u64,
     /// Why it failed.
     error: Option<String>,
-    /// What was asked for.
+    /// The request.
     #[schema(value_type = Object)]
     plan: Value,
-    /// What the games so far say; `null` before the first. As `claimeven arena --json` has it.
+    /// The results so far, as `claimeven arena --json` prints them; `null` before the first game.
     #[schema(value_type = Option<Object>)]
     report: Option<Value>,
-    /// The games that are being played.
+    /// The games in progress.
     boards: Vec<BoardView>,
 }
 
@@ -182,14 +182,14 @@ struct TournamentSummary {
     players: Vec<String>,
 }
 
-/// A game that was played.
+/// A finished game.
 #[derive(Debug, Serialize, ToSchema)]
 struct PlayedView {
     number: u64,
     players: [String; 2],
     first: usize,
     moves: String,
-    /// How many of the moves were given.
+    /// How many of the moves are the opening.
     opening: usize,
     /// `null` for a draw.
     winner: Option<usize>,
@@ -215,7 +215,7 @@ fn view(app: &App, job: &Job, who: &Visitor) -> TournamentView {
     }
 }
 
-/// Begins a tournament.
+/// Starts a tournament.
 #[utoipa::path(post, path = "/api/arena", request_body = TournamentInput, responses(
     (status = 201, body = TournamentView), (status = 400, body = ErrorView), (status = 409, body = ErrorView),
     (status = 429, body = ErrorView), (status = 503, body = ErrorView),
@@ -232,11 +232,14 @@ async fn create(
     check_free(&app, &own)?;
     let config = &app.config;
     if own.len() >= config.jobs_kept.max(1) {
-        let message = format!("you have {} tournaments; delete one of them first", own.len());
+        let message = format!("You have {} tournaments: delete one first", own.len());
         return Err(Error::Conflict(message));
     }
     if app.store.active_jobs(Kind::Tournament).await? >= config.jobs_queue.max(1) {
-        return Err(Error::Busy("too many tournaments wait".to_owned(), 60));
+        return Err(Error::Busy(
+            "Too many tournaments are waiting, try again later".to_owned(),
+            60,
+        ));
     }
     let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
     let job = Job {
@@ -256,13 +259,13 @@ async fn create(
     Ok((StatusCode::CREATED, Json(view(&app, &job, &who))).into_response())
 }
 
-/// Whether one more of a visitor's own tournaments may go on.
+/// Checks the limit of active tournaments per visitor.
 fn check_free(app: &App, own: &[Job]) -> ApiResult<()> {
     let active = own.iter().filter(|job| job.state.is_active()).count();
     if active < app.config.jobs_each.max(1) {
         return Ok(());
     }
-    let message = "your other tournaments have to end first; stop one of them".to_owned();
+    let message = "Your other tournaments are still running: stop one first".to_owned();
     Err(Error::Conflict(message))
 }
 
@@ -290,7 +293,7 @@ async fn list(
     Ok(Json(jobs.into_iter().map(summary).collect()))
 }
 
-/// A tournament as it stands.
+/// A tournament and its current results.
 #[utoipa::path(get, path = "/api/arena/{id}", params(("id" = String, Path)), responses(
     (status = 200, body = TournamentView), (status = 404, body = ErrorView),
 ))]
@@ -303,7 +306,7 @@ async fn show(
     Ok(Json(view(&app, &job, &who)))
 }
 
-/// Stops a tournament. It can go on.
+/// Stops a tournament. It can be resumed.
 #[utoipa::path(post, path = "/api/arena/{id}/stop", params(("id" = String, Path)), responses(
     (status = 200, body = TournamentView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
 ))]
@@ -318,7 +321,7 @@ async fn stop(
     Ok(Json(view(&app, &job, &who)))
 }
 
-/// Goes on with a tournament that was stopped.
+/// Resumes a stopped tournament.
 #[utoipa::path(post, path = "/api/arena/{id}/resume", params(("id" = String, Path)), responses(
     (status = 200, body = TournamentView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
@@ -351,14 +354,14 @@ async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Which games are to be listed.
+/// Which games to list.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct GamesInput {
     /// Games with lower numbers than this.
     before: Option<u32>,
-    /// How many games at most, from 1 to 200.
+    /// Maximum number of games, from 1 to 200.
     limit: Option<u32>,
 }
 
@@ -373,7 +376,7 @@ async fn games(
 ) -> ApiResult<Json<Vec<PlayedView>>> {
     let limit = query.limit.unwrap_or(50);
     if !(1..=200).contains(&limit) {
-        return Err(Error::Bad(format!("limit is 1 to 200, not {limit}")));
+        return Err(Error::Bad(format!("limit must be 1 to 200, not {limit}")));
     }
     app.jobs.find(Kind::Tournament, &id).await?;
     let before = query.before.map_or(i64::MAX, i64::from);
@@ -395,7 +398,7 @@ fn played(text: &str) -> Option<PlayedView> {
     })
 }
 
-/// How a tournament is to be written.
+/// The format of a download.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -418,7 +421,7 @@ async fn download(
     let format = query.format.as_deref().unwrap_or("json");
     let (kind, ending, text) = match format {
         "json" | "csv" | "games" if job.result.is_none() => {
-            return Err(Error::Conflict("no game has ended yet".to_owned()));
+            return Err(Error::Conflict("No game has ended yet".to_owned()));
         }
         "json" => ("application/json", "json", job.result.unwrap_or_default()),
         "csv" => {
@@ -435,7 +438,7 @@ async fn download(
             ("application/jsonl", "jsonl", records.join("\n") + "\n")
         }
         other => {
-            return Err(Error::Bad(format!("format is json, csv or games, not '{other}'")));
+            return Err(Error::Bad(format!("format must be json, csv or games, not '{other}'")));
         }
     };
     let file = format!("attachment; filename=\"tournament-{id}.{ending}\"");

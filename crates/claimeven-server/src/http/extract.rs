@@ -23,11 +23,11 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Error> {
         let content_type = request.headers().get(header::CONTENT_TYPE).cloned();
-        let most = app.config.body_bytes;
-        let most = if most == 0 { usize::MAX } else { most };
-        let bytes = axum::body::to_bytes(request.into_body(), most)
-            .await
-            .map_err(|_| Error::TooLarge(format!("a body has at most {most} bytes")))?;
+        let max = app.config.body_bytes;
+        let max = if max == 0 { usize::MAX } else { max };
+        let bytes = axum::body::to_bytes(request.into_body(), max).await.map_err(|_| {
+            Error::TooLarge(format!("The request body must have at most {max} bytes"))
+        })?;
         if bytes.is_empty() {
             return read_json(b"{}").map(Body);
         }
@@ -39,13 +39,13 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
                     .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
             });
         if !is_json {
-            return Err(Error::NotJson("a body is of type application/json".to_owned()));
+            return Err(Error::NotJson("The request body must be application/json".to_owned()));
         }
         read_json(&bytes).map(Body)
     }
 }
 
-/// Reads JSON, and says what is wrong with it in a line.
+/// Parses JSON; the error is one line.
 pub(crate) fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
     serde_json::from_slice(bytes).map_err(|error| Error::Bad(error.to_string()))
 }
@@ -63,7 +63,7 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Query<T> {
     }
 }
 
-/// The name of a game in an address.
+/// The id in a path.
 pub(crate) struct Id(pub(crate) String);
 
 impl FromRequestParts<Arc<App>> for Id {
@@ -71,12 +71,12 @@ impl FromRequestParts<Arc<App>> for Id {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Error> {
         let path = Path::<String>::from_request_parts(parts, app).await;
-        let Path(id) = path.map_err(|_| Error::NotFound("there is no such game".to_owned()))?;
+        let Path(id) = path.map_err(|_| Error::NotFound("Not found".to_owned()))?;
         Ok(Id(id))
     }
 }
 
-/// A board and the rules on it; what is not given is as in the shops.
+/// A board and its rules; the default is the standard game.
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SetupInput {
@@ -99,17 +99,18 @@ impl SetupInput {
     }
 }
 
-/// What people call a tournament, a player in it or a run.
+/// The title of a tournament, of a player in it or of a run.
 pub(crate) fn title(given: &str) -> ApiResult<Option<String>> {
     short_text("a title", given, 60)
 }
 
-/// A line as others may be shown it; none if it is blank.
+/// A printable line of limited length; `None` if it is blank.
 pub(crate) fn short_text(what: &str, given: &str, longest: usize) -> ApiResult<Option<String>> {
     let text = given.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.chars().any(char::is_control) || text.chars().count() > longest {
         let text = text.escape_debug();
-        let message = format!("{what} has at most {longest} printable characters, not '{text}'");
+        let message =
+            format!("{what} must have at most {longest} printable characters, not '{text}'");
         return Err(Error::Bad(message));
     }
     Ok(Some(text).filter(|text| !text.is_empty()))

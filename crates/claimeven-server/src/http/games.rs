@@ -19,9 +19,7 @@ use crate::App;
 use crate::agents;
 use crate::error::{Error, ErrorView};
 use crate::live_games::LiveGame;
-use crate::session::{
-    Clock, GameSession, Offers, PlayedMove, Refusal, Seat, by_the_rules, default_name,
-};
+use crate::session::{Clock, GameSession, Offers, PlayedMove, Refusal, Seat, by_the_rules};
 use crate::store::{Filter, now_ms};
 use crate::visitor::{Visitor, random_name};
 
@@ -37,21 +35,22 @@ pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(draw))
         .routes(routes!(rematch))
         .routes(routes!(reseat))
+        .routes(routes!(set_listed))
 }
 
-/// Who is to sit on a side.
+/// Who plays a side.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 enum SeatInput {
     /// The caller.
     Human { name: Option<String> },
-    /// Whoever comes.
+    /// Whoever joins.
     Open {},
     /// A program.
     Agent { agent: String, name: Option<String> },
 }
 
-/// The time for a whole game.
+/// The time control of a game.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ClockInput {
@@ -59,38 +58,42 @@ struct ClockInput {
     increment_ms: u64,
 }
 
-/// A game to be made.
+/// A new game.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewGame {
     #[serde(default)]
     setup: SetupInput,
     seats: [SeatInput; 2],
-    /// Who begins; by chance if it is not given.
+    /// Who moves first; random by default.
     #[serde(default)]
     first: Option<u8>,
     #[serde(default)]
     clock: Option<ClockInput>,
-    /// The moves that the game begins with, as text.
+    /// The opening, as move text.
     #[serde(default)]
     moves: String,
+    /// Whether strangers see the game in their lists: by default only games between agents.
+    #[serde(default)]
+    listed: Option<bool>,
 }
 
 impl NewGame {
-    /// The game, if all of it makes sense.
+    /// Checks everything and builds the session.
     fn session(self, app: &App, who: &Visitor) -> ApiResult<GameSession> {
         let setup = self.setup.setup()?;
         let game = Game::parse(setup, &self.moves).map_err(bad)?;
         let first = match self.first {
             None => usize::from(fastrand::bool()),
             Some(first @ (0 | 1)) => first.into(),
-            Some(first) => return Err(Error::Bad(format!("first is 0 or 1, not {first}"))),
+            Some(first) => return Err(Error::Bad(format!("first must be 0 or 1, not {first}"))),
         };
         if by_the_rules(&game, first).is_some() {
-            return Err(Error::Bad(format!("the game is over after '{}'", self.moves)));
+            return Err(Error::Bad(format!("The game is already over after '{}'", self.moves)));
         }
         let [one, other] = self.seats;
-        let seats = [seat(one, 0, setup, app, who)?, seat(other, 1, setup, app, who)?];
+        let seats = [seat(one, setup, app, who)?, seat(other, setup, app, who)?];
+        let has_no_people = seats.iter().all(|seat| matches!(seat, Seat::Agent { .. }));
         let played = |column: &claimeven_game::Column| PlayedMove {
             column: column.number(),
             time: Duration::ZERO,
@@ -113,22 +116,17 @@ impl NewGame {
             end: None,
             offers: Offers::default(),
             rematch: None,
+            is_listed: self.listed.unwrap_or(has_no_people),
             turn_began: Instant::now(),
         })
     }
 }
 
-fn seat(
-    input: SeatInput,
-    player: usize,
-    setup: Setup,
-    app: &App,
-    who: &Visitor,
-) -> ApiResult<Seat> {
+fn seat(input: SeatInput, setup: Setup, app: &App, who: &Visitor) -> ApiResult<Seat> {
     match input {
         SeatInput::Open {} => Ok(Seat::Open),
         SeatInput::Human { name: given } => {
-            let name = name(given.as_deref())?.unwrap_or_else(|| default_name(player));
+            let name = name(given.as_deref())?.unwrap_or_default();
             Ok(Seat::Human { holder: Some(who.clone()), name })
         }
         SeatInput::Agent { agent, name: given } => {
@@ -143,10 +141,13 @@ fn clock(input: &ClockInput) -> ApiResult<Clock> {
     const DAY: u64 = 86_400_000;
     let ClockInput { initial_ms, increment_ms } = *input;
     if !(1_000..=DAY).contains(&initial_ms) {
-        return Err(Error::Bad(format!("initial_ms is 1000 to {DAY}, not {initial_ms}")));
+        return Err(Error::Bad(format!("initial_ms must be 1000 to {DAY}, not {initial_ms}")));
     }
     if increment_ms > DAY / 24 {
-        return Err(Error::Bad(format!("increment_ms is 0 to {}, not {increment_ms}", DAY / 24)));
+        return Err(Error::Bad(format!(
+            "increment_ms must be 0 to {}, not {increment_ms}",
+            DAY / 24
+        )));
     }
     let initial = Duration::from_millis(initial_ms);
     Ok(Clock { initial, increment: Duration::from_millis(increment_ms), left: [initial; 2] })
@@ -157,7 +158,7 @@ fn name(given: Option<&str>) -> ApiResult<Option<String>> {
     short_text("a name", given.unwrap_or_default(), 40)
 }
 
-/// Makes a game.
+/// Creates a game.
 #[utoipa::path(post, path = "/api/games", request_body = NewGame, responses(
     (status = 201, body = GameView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
     (status = 503, body = ErrorView),
@@ -187,7 +188,7 @@ async fn show(
     Ok(Json(GameView::of(&live, &app.config, &who)))
 }
 
-/// Takes the visitor's name off a game, and the game away if it was nobody else's.
+/// Detaches the visitor from a game, and deletes the game if it belongs to nobody else.
 #[utoipa::path(delete, path = "/api/games/{id}", params(("id" = String, Path)), responses(
     (status = 204), (status = 403, body = ErrorView), (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
@@ -202,7 +203,7 @@ async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A name to be called by.
+/// The name of a person who joins.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Joining {
@@ -230,7 +231,7 @@ async fn join(
 struct Playing {
     /// Counted from 1.
     column: u64,
-    /// How many moves have been made so far; a move for any other position is refused.
+    /// The number of moves made so far; a move for any other position is refused.
     ply: u64,
 }
 
@@ -252,12 +253,12 @@ async fn play(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Answering {
-    /// Whether the other player's offer is taken; nothing to make one.
+    /// Whether to accept the other player's offer; omitted to make one.
     #[serde(default)]
     accept: Option<bool>,
 }
 
-/// Takes a move back, or asks the other person to agree to it.
+/// Takes a move back, or asks the other person for a takeback.
 #[utoipa::path(post, path = "/api/games/{id}/undo", params(("id" = String, Path)), request_body = Answering, responses(
     (status = 200, body = GameView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
@@ -271,12 +272,12 @@ async fn undo(
     change(&app, &who, &id, move |session, who, now| session.undo(who, accept, now)).await
 }
 
-/// Nothing.
+/// An empty object.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
-/// Plays again what was taken back.
+/// Replays the moves taken back.
 #[utoipa::path(post, path = "/api/games/{id}/redo", params(("id" = String, Path)), request_body = Nothing, responses(
     (status = 200, body = GameView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
@@ -290,7 +291,7 @@ async fn redo(
     change(&app, &who, &id, GameSession::redo).await
 }
 
-/// Gives the game up.
+/// Resigns.
 #[utoipa::path(post, path = "/api/games/{id}/resign", params(("id" = String, Path)), request_body = Nothing, responses(
     (status = 200, body = GameView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
@@ -318,15 +319,15 @@ async fn draw(
     change(&app, &who, &id, move |session, who, now| session.draw(who, accept, now)).await
 }
 
-/// The next game.
+/// A rematch.
 #[derive(Debug, Serialize, ToSchema)]
 struct RematchView {
-    /// Its name; `null` while the other person has not agreed.
+    /// The id of the new game; `null` until the other person agrees.
     id: Option<String>,
 }
 
-/// Begins another game of the same players, the other of whom begins; between people, asks for it or
-/// answers who has query.
+/// Starts a rematch in which the other player moves first; between people, offers one or answers an
+/// offer.
 #[utoipa::path(post, path = "/api/games/{id}/rematch", params(("id" = String, Path)), request_body = Answering, responses(
     (status = 200, body = RematchView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
@@ -350,7 +351,7 @@ async fn rematch(
     Ok(Json(RematchView { id }))
 }
 
-/// Another agent.
+/// A new agent for a seat.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Reseating {
@@ -358,7 +359,7 @@ struct Reseating {
     agent: String,
 }
 
-/// Puts another agent on an agent's seat.
+/// Replaces an agent by another one.
 #[utoipa::path(post, path = "/api/games/{id}/seat", params(("id" = String, Path)), request_body = Reseating, responses(
     (status = 200, body = GameView), (status = 400, body = ErrorView), (status = 403, body = ErrorView),
     (status = 404, body = ErrorView), (status = 409, body = ErrorView),
@@ -370,7 +371,7 @@ async fn reseat(
     Body(Reseating { player, agent }): Body<Reseating>,
 ) -> ApiResult<Json<GameView>> {
     if player > 1 {
-        return Err(Error::Bad(format!("player is 0 or 1, not {player}")));
+        return Err(Error::Bad(format!("player must be 0 or 1, not {player}")));
     }
     let setup = app.games.get(&id).await?.session().setup();
     let spec = agents::parse(&agent, setup, &app.config).map_err(Error::Bad)?;
@@ -380,7 +381,29 @@ async fn reseat(
     change.await
 }
 
-/// Changes a game and shows it. A conflict comes with the game as it is.
+/// Whether strangers see a game in their lists.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Listing {
+    listed: bool,
+}
+
+/// Lists a game for strangers or unlists it. Every player may unlist it; only the sole person in a
+/// game may list it.
+#[utoipa::path(post, path = "/api/games/{id}/listing", params(("id" = String, Path)), request_body = Listing, responses(
+    (status = 200, body = GameView), (status = 400, body = ErrorView), (status = 403, body = ErrorView),
+    (status = 404, body = ErrorView), (status = 409, body = ErrorView),
+))]
+async fn set_listed(
+    State(app): AppState,
+    Extension(who): Extension<Visitor>,
+    Id(id): Id,
+    Body(Listing { listed }): Body<Listing>,
+) -> ApiResult<Json<GameView>> {
+    change(&app, &who, &id, move |session, who, _| session.set_listed(who, listed)).await
+}
+
+/// Changes a game and shows it. A conflict includes the current game.
 async fn change(
     app: &App,
     who: &Visitor,
@@ -404,14 +427,14 @@ fn with_game(error: Error, app: &App, live: &LiveGame, who: &Visitor) -> Error {
     }
 }
 
-/// What games are to be listed.
+/// Filters for a list of games.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct ListInput {
     /// Only the visitor's own games.
     mine: Option<bool>,
-    /// A part of a player's name.
+    /// Part of a player's name.
     player: Option<String>,
     /// The beginning of an agent's text.
     agent: Option<String>,
@@ -425,9 +448,9 @@ struct ListInput {
     cols: Option<u8>,
     /// Rows of the board.
     rows: Option<u8>,
-    /// Where the list before ended.
+    /// The `next` of the previous page.
     before: Option<String>,
-    /// How many games at most, from 1 to 100.
+    /// Maximum number of games, from 1 to 100.
     limit: Option<u32>,
 }
 
@@ -435,11 +458,12 @@ struct ListInput {
 #[derive(Debug, Serialize, ToSchema)]
 struct ListView {
     games: Vec<GameSummary>,
-    /// Where the list goes on.
+    /// Pass it as `before` to get the next page.
     next: Option<String>,
 }
 
-/// Lists games, the latest first. Games that wait for a player are shown to their makers only.
+/// Lists games, the latest first: those that are listed for everyone, and the visitor's own. Games
+/// that wait for a player are shown only to whoever created them.
 #[utoipa::path(get, path = "/api/games", params(ListInput), responses(
     (status = 200, body = ListView), (status = 400, body = ErrorView),
 ))]
@@ -450,7 +474,7 @@ async fn list(
 ) -> ApiResult<Json<ListView>> {
     let limit = query.limit.unwrap_or(20);
     if !(1..=100).contains(&limit) {
-        return Err(Error::Bad(format!("limit is 1 to 100, not {limit}")));
+        return Err(Error::Bad(format!("limit must be 1 to 100, not {limit}")));
     }
     let filter = filter(&query, &who, limit)?;
     let mut sessions = app.store.list(filter).await?;
@@ -468,6 +492,7 @@ fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
     if query.mine == Some(true) {
         filter.text("(owner = ? OR holder0 = ? OR holder1 = ?)", me);
     } else {
+        filter.text("(listed = 1 OR owner = ? OR holder0 = ? OR holder1 = ?)", me);
         filter.text("(status <> 'waiting' OR owner = ?)", me);
     }
     if let Some(player) = &query.player {
@@ -476,7 +501,7 @@ fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
     }
     if let Some(agent) = &query.agent {
         let start = agent.replace(['\\', '%', '_'], "");
-        // `level:1` is not to find `level:10`.
+        // `level:1` must not match `level:10`.
         let exact = names_one_agent(&start);
         if exact {
             filter.text("(agent0 = ? OR agent1 = ?)", &start);
@@ -496,7 +521,9 @@ fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
             filter.text("((winner = 1 AND holder0 = ?) OR (winner = 0 AND holder1 = ?))", me);
         }
         Some(other) => {
-            return Err(Error::Bad(format!("winner is 0, 1, draw, me or lost, not '{other}'")));
+            return Err(Error::Bad(format!(
+                "winner must be 0, 1, draw, me or lost, not '{other}'"
+            )));
         }
     }
     if let Some(ruleset) = &query.ruleset {
@@ -508,7 +535,7 @@ fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
         Some(status @ ("waiting" | "playing" | "finished")) => filter.text("status = ?", status),
         Some(other) => {
             return Err(Error::Bad(format!(
-                "status is waiting, playing or finished, not '{other}'"
+                "status must be waiting, playing or finished, not '{other}'"
             )));
         }
     }
@@ -521,8 +548,8 @@ fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
     if let Some(before) = &query.before {
         let parsed =
             before.split_once('-').and_then(|(created, id)| Some((created.parse().ok()?, id)));
-        let (created, id) =
-            parsed.ok_or_else(|| Error::Bad(format!("before '{before}' is no place in a list")))?;
+        let (created, id) = parsed
+            .ok_or_else(|| Error::Bad(format!("before must be a value of next, not '{before}'")))?;
         filter.after(created, id);
     }
     Ok(filter)

@@ -1,5 +1,7 @@
-//! What stands before the API: limits per address, the origin of a request, who asks, and the
-//! headers that keep a page safe.
+//! Middleware: rate limits, the origin check, the visitor of a request, and security headers.
+//!
+//! The token bucket is our own: requests have different costs, refusals say how long to wait, and
+//! `governor` would bring a concurrent map and a clock for these thirty lines.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -16,7 +18,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::visitor::Visitor;
 
-/// Where a request comes from; an IPv6 network counts as one.
+/// The client's address; an IPv6 /64 network counts as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Address(IpAddr);
 
@@ -32,7 +34,7 @@ impl Address {
     }
 }
 
-/// Tokens that fill up with time.
+/// A token bucket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket {
     tokens: f64,
@@ -44,7 +46,7 @@ impl Bucket {
         Bucket { tokens: most, filled: Instant::now() }
     }
 
-    /// Takes tokens out, or says how many seconds to wait for them.
+    /// Takes tokens, or returns the seconds to wait for them.
     pub(crate) fn take(&mut self, tokens: f64, per_second: f64, most: f64) -> Result<(), f64> {
         let now = Instant::now();
         let filled = now.duration_since(self.filled).as_secs_f64() * per_second;
@@ -58,7 +60,7 @@ impl Bucket {
     }
 }
 
-/// What the addresses have used.
+/// Limits per address.
 pub(crate) struct Guard {
     config: Arc<Config>,
     used: Mutex<HashMap<Address, Used>>,
@@ -76,7 +78,7 @@ struct Sockets {
     by_address: HashMap<Address, usize>,
 }
 
-/// The right to keep a socket open, given back when it is dropped.
+/// The permission to keep a socket open, returned on drop.
 pub(crate) struct SocketPermit {
     sockets: Arc<Mutex<Sockets>>,
     address: Address,
@@ -95,10 +97,10 @@ impl Drop for SocketPermit {
     }
 }
 
-/// What a hint costs in requests.
+/// A hint costs as much as this many requests.
 const HINT_COST: f64 = 5.0;
 
-/// With so many addresses known, those that have rested are forgotten.
+/// Beyond this number, idle addresses are forgotten.
 const MANY_ADDRESSES: usize = 10_000;
 
 impl Guard {
@@ -111,32 +113,35 @@ impl Guard {
         self.take(address, cost, rate.into(), most.into(), |used| &mut used.requests)
     }
 
-    /// Counts a new game of an address.
+    /// Counts a new game.
     pub(crate) fn new_game(&self, address: Address) -> Result<(), Error> {
         let most = f64::from(self.config.games_per_minute);
         self.take(address, 1.0, most / 60.0, most, |used| &mut used.games)
     }
 
-    /// Counts a hint for an address.
+    /// Counts a hint.
     pub(crate) fn hint(&self, address: Address) -> Result<(), Error> {
         self.request(address, HINT_COST)
     }
 
-    /// Counts an analysis that takes a while for an address.
+    /// Counts a long analysis.
     pub(crate) fn analysis(&self, address: Address) -> Result<(), Error> {
         self.request(address, HINT_COST)
     }
 
-    /// Lets an address open a socket.
+    /// Admits a socket, up to the limits.
     pub(crate) fn socket(&self, address: Address) -> Result<SocketPermit, Error> {
         let Config { sockets: most, sockets_per_address: most_each, .. } = *self.config;
         let mut sockets = self.sockets.lock().unwrap_or_else(PoisonError::into_inner);
         if most > 0 && sockets.all >= most {
-            return Err(Error::Busy("too many games are being followed".to_owned(), 30));
+            return Err(Error::Busy("Too many connections, try again later".to_owned(), 30));
         }
         let each = sockets.by_address.entry(address).or_default();
         if most_each > 0 && *each >= most_each {
-            return Err(Error::TooMany(format!("an address may open {most_each} sockets"), 30));
+            return Err(Error::TooMany(
+                format!("Too many connections from your address (limit: {most_each})"),
+                30,
+            ));
         }
         *each += 1;
         sockets.all += 1;
@@ -165,14 +170,14 @@ impl Guard {
         let used = used.entry(address).or_insert_with(fresh);
         bucket(used).take(cost, rate, most.max(cost)).map_err(|wait| {
             Error::TooMany(
-                "too many requests, slow down".to_owned(),
+                "Too many requests, slow down".to_owned(),
                 Duration::from_secs_f64(wait).as_secs() + 1,
             )
         })
     }
 }
 
-/// Lets a request through to the API if it may come, and says who asks.
+/// Checks limits and origin, and identifies the visitor.
 pub(crate) async fn check(
     State(app): State<Arc<App>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -199,7 +204,7 @@ pub(crate) async fn check(
     request.extensions_mut().insert(visitor.clone());
     request.extensions_mut().insert(address);
     let mut response = next.run(request).await;
-    // A seat is taken by a changing call alone, so only those need a cookie.
+    // Only requests that change something can take a seat, so only those set a cookie.
     if is_new
         && changes
         && response.status().is_success()
@@ -212,7 +217,7 @@ pub(crate) async fn check(
     response
 }
 
-/// Who asks: the peer, or whom a proxy that is trusted names last.
+/// The client's address: the peer's, or the last one that a trusted proxy reports.
 fn client(peer: SocketAddr, headers: &HeaderMap, trust_proxy: bool) -> IpAddr {
     let forwarded = || {
         let last = headers.get_all("x-forwarded-for").iter().next_back()?;
@@ -221,10 +226,10 @@ fn client(peer: SocketAddr, headers: &HeaderMap, trust_proxy: bool) -> IpAddr {
     trust_proxy.then(forwarded).flatten().unwrap_or_else(|| peer.ip())
 }
 
-/// Refuses what a page of another site makes a browser send.
+/// Refuses cross-site requests.
 fn same_origin(headers: &HeaderMap, trust_proxy: bool) -> Result<(), Error> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let foreign = || Error::Forbidden("this call may not come from another site".to_owned());
+    let foreign = || Error::Forbidden("Requests from other sites are not allowed".to_owned());
     if let Some(site) = text("sec-fetch-site")
         && !matches!(site, "same-origin" | "none")
     {
@@ -242,7 +247,7 @@ fn same_origin(headers: &HeaderMap, trust_proxy: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// Adds the headers that keep a page safe, and counts.
+/// Adds security headers and counts the response.
 pub(crate) async fn security_headers(
     State(app): State<Arc<App>>,
     request: Request,

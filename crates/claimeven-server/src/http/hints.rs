@@ -16,7 +16,7 @@ use super::view::HintView;
 use crate::error::{Error, ErrorView};
 use crate::work::engine::{Question, Urgency};
 
-/// A position to be judged.
+/// A position.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HintInput {
@@ -27,7 +27,7 @@ pub(crate) struct HintInput {
     moves: String,
 }
 
-/// What to play: exact where it can be found in time, else the best guess.
+/// The best move: exact if it can be solved in time, else the opinion of a search.
 #[utoipa::path(post, path = "/api/hint", request_body = HintInput, responses(
     (status = 200, body = HintView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
     (status = 503, body = ErrorView),
@@ -41,17 +41,17 @@ pub(crate) async fn hint(
     let game = Game::parse(setup, &input.moves).map_err(bad)?;
     let position = *game.position();
     if position.outcome().is_some() {
-        return Err(Error::Bad(format!("the game is over after '{}'", input.moves)));
+        return Err(Error::Bad(format!("The game is already over after '{}'", input.moves)));
     }
     app.guard.hint(address)?;
     let whole = Duration::from_millis(app.config.hint_ms.max(100));
     let ask = |agent: &str, time: Duration| {
-        let spec: AgentSpec = agent.parse().expect("the roster has it");
+        let spec: AgentSpec = agent.parse().expect("a valid agent text");
         let limits = Limits { time: Some(time), ..Limits::default() };
         let question = Question { spec, seed: 0, position, limits, seat: None };
         app.engine.decide(Urgency::Other, question)
     };
-    // Larger boards are beyond exact scores within a person's patience.
+    // Larger boards cannot be solved in a reasonable time.
     if Perfect::check(setup).is_ok() && setup.cells() <= Setup::STANDARD.cells() {
         let decision = ask("perfect:table=16", whole * 3 / 4).await?;
         if !decision.stopped {

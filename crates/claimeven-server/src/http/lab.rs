@@ -1,4 +1,4 @@
-//! The lab: search trees to be drawn, and single searches to be compared.
+//! The lab: search trees, and searches to compare.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,16 +25,16 @@ pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(tree)).routes(routes!(measure))
 }
 
-/// The most nodes of a tree that a page is shown.
-const MOST_NODES: usize = 5000;
+/// Maximum number of nodes in a response.
+const MAX_NODES: usize = 5000;
 
-/// Nodes that a search keeps in memory before the tree is cut to size.
+/// Maximum number of nodes that a search records before the tree is pruned for display.
 const RECORDED: u32 = 50_000;
 
-/// The most simulations whose walks are told one by one.
-const MOST_WALKS: usize = 20_000;
+/// Maximum number of simulations in a response.
+const MAX_SIMULATIONS: usize = 20_000;
 
-/// A position, and who is to think about it.
+/// A position and the agent to search it.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct SearchInput {
@@ -43,9 +43,9 @@ struct SearchInput {
     /// The moves so far, as text.
     #[serde(default)]
     moves: String,
-    /// The text of an agent.
+    /// The agent's text.
     agent: String,
-    /// Nodes of the tree at most, from 1 to 5000, which is usual.
+    /// Maximum number of nodes, from 1 to 5000 (default).
     nodes: Option<usize>,
 }
 
@@ -54,14 +54,14 @@ impl SearchInput {
         let setup = self.setup.setup()?;
         let game = Game::parse(setup, &self.moves).map_err(bad)?;
         if game.position().outcome().is_some() {
-            return Err(Error::Bad(format!("the game is over after '{}'", self.moves)));
+            return Err(Error::Bad(format!("The game is already over after '{}'", self.moves)));
         }
         let agent = agents::parse(&self.agent, setup, &app.config).map_err(Error::Bad)?;
         Ok((game, agent))
     }
 }
 
-/// A search tree, and what it cost.
+/// A search tree with the statistics of the search.
 #[derive(Debug, Serialize, ToSchema)]
 struct TreeView {
     setup: SetupView,
@@ -69,23 +69,22 @@ struct TreeView {
     moves: String,
     #[serde(flatten)]
     search: SearchView,
-    /// Nodes of the search that are not in the tree.
+    /// The number of nodes left out.
     hidden: u64,
-    /// Parents before their children, the root first; where the search is no simulation, in the order
-    /// in which it came to them.
+    /// Parents before their children, the root first; for depth-first searches in search order.
     nodes: Vec<NodeView>,
-    /// The simulated games in their order: the last node of each, and its result for the player at
-    /// the root, 1, 0.5 or 0.
+    /// The simulations in order: the last node of each, and its result for the player at the root, 1,
+    /// 0.5 or 0.
     walks: Vec<(usize, f64)>,
 }
 
-/// What a search found, and what it cost.
+/// The result and the statistics of a search.
 #[derive(Debug, Serialize, ToSchema)]
 struct SearchView {
     agent: String,
     column: u8,
     value: ValueView,
-    /// How the player expects the game to go on, as text.
+    /// The principal variation, as move text.
     pv: String,
     ms: f64,
     nodes_searched: u64,
@@ -93,19 +92,19 @@ struct SearchView {
     cutoffs: u64,
     table_hits: u64,
     simulations: u64,
-    /// Whether the server's limit of time ended the search.
+    /// Whether the server's time limit ended the search.
     stopped: bool,
 }
 
-/// A node of a search tree. Values are those of the player to move at the root, in a few letters:
-/// `+12`, `W2`, `L1`, `draw`, `62 %`.
+/// A node of a search tree. Values are from the point of view of the player at the root: `+12`, `W2`,
+/// `L1`, `draw`, `62 %`.
 #[derive(Debug, Serialize, ToSchema)]
 struct NodeView {
     parent: Option<usize>,
     /// The move that led to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<u8>,
-    /// What distinguishes the pass, where the node is the start of one.
+    /// The label of a pass, on its first node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pass: Option<String>,
     /// `max`, `min`, `leaf`, `end` or `table`.
@@ -119,18 +118,18 @@ struct NodeView {
     beta: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     visits: Option<u32>,
-    /// The moves that were not searched, and the bounds that met.
+    /// The cut-off, with the moves that were not searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<CutView>,
-    /// Whether it is on the line that was chosen.
+    /// Whether it is on the principal variation.
     #[serde(skip_serializing_if = "is_false")]
     chosen: bool,
-    /// How many nodes below it are left out.
+    /// The number of descendants left out.
     #[serde(skip_serializing_if = "is_zero")]
     hidden: u64,
 }
 
-/// Where a search saw enough.
+/// A cut-off.
 #[derive(Debug, Serialize, ToSchema)]
 struct CutView {
     alpha: String,
@@ -148,10 +147,10 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// The search tree of an agent on a position.
+/// The search tree of an agent for a position.
 ///
-/// Of a larger tree those nodes are there that lie on the chosen line, near the root or, with
-/// simulations, on most of their ways; the others are counted where they hang.
+/// A larger tree is pruned: the principal variation, nodes near the root and, with simulations, the
+/// most visited nodes stay; the others are counted at their parents.
 #[utoipa::path(post, path = "/api/lab/tree", request_body = SearchInput, responses(
     (status = 200, body = TreeView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
     (status = 503, body = ErrorView),
@@ -163,22 +162,22 @@ async fn tree(
 ) -> ApiResult<Json<TreeView>> {
     let (game, agent) = input.read(&app)?;
     TreeDrawing::check(&agent).map_err(Error::Bad)?;
-    let most = input.nodes.unwrap_or(MOST_NODES);
-    if !(1..=MOST_NODES).contains(&most) {
-        return Err(Error::Bad(format!("nodes is 1 to {MOST_NODES}, not {most}")));
+    let max = input.nodes.unwrap_or(MAX_NODES);
+    if !(1..=MAX_NODES).contains(&max) {
+        return Err(Error::Bad(format!("nodes must be 1 to {MAX_NODES}, not {max}")));
     }
     app.guard.hint(address)?;
     let limits = limits(&app);
     let thought = app.background.run(move |cancel| {
         let limits = Limits { cancel: Some(Arc::clone(cancel)), ..limits };
-        TreeDrawing::new(&agent, &game, &limits, RECORDED, most)
+        TreeDrawing::new(&agent, &game, &limits, RECORDED, max)
             .map(|drawing| TreeView::new(&drawing))
     });
     let view = thought.await?.map_err(|error| EngineError::Unsuited(error.to_string()))?;
     Ok(Json(view))
 }
 
-/// One search, and what it cost.
+/// Runs one search and returns its statistics.
 #[utoipa::path(post, path = "/api/lab/search", request_body = SearchInput, responses(
     (status = 200, body = SearchView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
     (status = 503, body = ErrorView),
@@ -228,7 +227,7 @@ impl SearchView {
 
 impl TreeView {
     fn new(drawing: &TreeDrawing) -> TreeView {
-        let walks = drawing.tree.walks.iter().take(MOST_WALKS);
+        let walks = drawing.tree.walks.iter().take(MAX_SIMULATIONS);
         TreeView {
             setup: SetupView::of(drawing.game.position()),
             moves: drawing.game.move_text(),

@@ -1,4 +1,4 @@
-//! Positions as people paste them: moves, pictures, boards of other programs.
+//! Positions as text: moves, pictures, boards of other programs.
 
 use axum::Json;
 use claimeven_game::{Column, Game, Position, Setup};
@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorView};
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadInput {
-    /// The rules, and the board where the text does not say its size.
+    /// The rules, and the size of the board if the text does not give it.
     #[serde(default)]
     setup: SetupInput,
     /// Moves (`4453`, `4, 4, 5, 3`, `3 3 4 2 0` counted from 0), a link of this page or another
@@ -22,7 +22,7 @@ pub(crate) struct ReadInput {
     text: String,
 }
 
-/// A position that was read.
+/// A parsed position.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReadView {
     setup: SetupView,
@@ -30,11 +30,11 @@ pub(crate) struct ReadView {
     kind: &'static str,
     /// The discs as a picture, the top row first.
     board: String,
-    /// The moves, where the text had them.
+    /// The moves, if the text contained them.
     moves: Option<String>,
 }
 
-/// Understands a position in any of the usual notations.
+/// Parses a position in any of the usual notations.
 #[utoipa::path(post, path = "/api/positions", request_body = ReadInput, responses(
     (status = 200, body = ReadView), (status = 400, body = ErrorView),
 ))]
@@ -199,7 +199,7 @@ fn is_cell(character: char) -> Option<char> {
 
 fn picture(setup: Setup, text: &str) -> Result<Position, String> {
     let frame = |c: &char| c.is_whitespace() || "|+-=\u{fe0f}".contains(*c);
-    // Frames and the numbers of the columns are not part of the board.
+    // Frames and column numbers are not part of the board.
     let has_cells = |line: &&str| line.chars().any(|c| is_cell(c).is_some());
     let lines: Vec<&str> = text.split(['\n', '/']).filter(has_cells).collect();
     let mut rows = Vec::new();
@@ -207,7 +207,7 @@ fn picture(setup: Setup, text: &str) -> Result<Position, String> {
         let mut row = String::new();
         for character in line.chars().filter(|c| !frame(c)) {
             let cell = is_cell(character).ok_or_else(|| {
-                format!("line {number}: {character:?} is none of '.', 'X' and 'O'")
+                format!("line {number}: expected '.', 'X' or 'O', found {character:?}")
             })?;
             row.push(cell);
         }
@@ -233,7 +233,7 @@ enum Kaggle {
 }
 
 fn kaggle(setup: Setup, text: &str) -> Result<Position, String> {
-    let wrong = |_| "a Kaggle board is a list of 0, 1 and 2".to_owned();
+    let wrong = |_| "a Kaggle board must be a list of 0, 1 and 2".to_owned();
     let (Kaggle::Board(board) | Kaggle::Observation { board }) =
         serde_json::from_str(text).map_err(wrong)?;
     Position::from_kaggle(setup, &board).map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! The web page: files that are part of the program.
+//! The web page, embedded in the program.
 
 #[cfg(feature = "page")]
 use axum::extract::State;
@@ -20,13 +20,13 @@ use crate::error::Error;
 #[cfg(feature = "page")]
 use crate::visitor::hex;
 
-/// What `web/` was built into.
+/// The built files of `web/`.
 #[cfg(feature = "page")]
 #[derive(rust_embed::RustEmbed)]
 #[folder = "$OUT_DIR/page"]
 struct Files;
 
-/// Serves a file of the page, or the page itself for the addresses that it knows to show.
+/// Serves a file, or `index.html` for the routes of the page.
 #[cfg(feature = "page")]
 pub(crate) async fn serve(
     State(app): AppState,
@@ -39,7 +39,7 @@ pub(crate) async fn serve(
     }
     let path = uri.path().trim_start_matches('/');
     if path.starts_with("api/") {
-        return Error::NotFound(format!("there is nothing at /{path}")).into_response();
+        return Error::NotFound(format!("Not found: /{path}")).into_response();
     }
     let game = path
         .strip_prefix("embed/game/")
@@ -56,7 +56,7 @@ pub(crate) async fn serve(
     let (name, status) = match Files::get(path) {
         Some(_) => (path, StatusCode::OK),
         None if is_page => ("index.html", StatusCode::OK),
-        // The page says so itself, in the visitor's language.
+        // The page shows the error in the visitor's language.
         None => ("index.html", StatusCode::NOT_FOUND),
     };
     let Some(file) = Files::get(name) else { return without_page() };
@@ -74,7 +74,7 @@ pub(crate) async fn serve(
         None => (file.data.into_owned(), hex(&file.metadata.sha256_hash()[..12])),
     };
     let etag = format!("\"{hash}\"");
-    // The names of assets have their hash in them; all else is asked for again.
+    // Assets have a hash in their names; everything else is revalidated.
     let cache = if name.starts_with("assets/") {
         "public, max-age=31536000, immutable"
     } else {
@@ -103,13 +103,13 @@ fn origin(headers: &HeaderMap, config: &Config) -> String {
     format!("{scheme}://{host}")
 }
 
-/// Says that there is no page in this program.
+/// Explains that this build has no page.
 #[cfg(not(feature = "page"))]
 pub(crate) async fn serve(method: Method, uri: Uri) -> Response {
     match (method, uri.path()) {
         (Method::GET | Method::HEAD, "/") => without_page(),
         (Method::GET | Method::HEAD, path) => {
-            Error::NotFound(format!("there is nothing at {path}")).into_response()
+            Error::NotFound(format!("Not found: {path}")).into_response()
         }
         _ => Error::Method.into_response(),
     }

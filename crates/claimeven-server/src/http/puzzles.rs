@@ -1,4 +1,4 @@
-//! Puzzles, and the one of the day.
+//! Puzzles and the puzzle of the day.
 
 use axum::Json;
 use claimeven_arena::{Puzzle, Theme};
@@ -8,11 +8,11 @@ use utoipa::ToSchema;
 /// All puzzles.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PuzzlesView {
-    /// The day in UTC, as `2030-12-31`.
+    /// The current day in UTC, as `2030-12-31`.
     date: String,
-    /// The puzzle of the day, by its place in the list from 0.
+    /// The index of the puzzle of the day.
     daily: usize,
-    /// The easy ones first.
+    /// Sorted by difficulty.
     puzzles: Vec<PuzzleView>,
 }
 
@@ -23,9 +23,9 @@ struct PuzzleView {
     moves: &'static str,
     /// `win` or `draw`.
     goal: &'static str,
-    /// The discs of the side to move until it wins; 0 for a draw.
+    /// The number of moves to the win; 0 for a draw.
     discs: u32,
-    /// The one move.
+    /// The solution.
     column: u8,
     /// From 1, easy, to 5.
     grade: u8,
@@ -34,7 +34,7 @@ struct PuzzleView {
     themes: Vec<&'static str>,
 }
 
-/// All puzzles, and which of them is the one of the day.
+/// All puzzles and the puzzle of the day.
 #[utoipa::path(get, path = "/api/puzzles", responses((status = 200, body = PuzzlesView)))]
 pub(crate) async fn list() -> Json<PuzzlesView> {
     let now = jiff::Timestamp::now();
@@ -54,8 +54,8 @@ pub(crate) async fn list() -> Json<PuzzlesView> {
     })
 }
 
-/// The puzzle of a day: neighbouring days are far from each other in the list, and every puzzle has
-/// its day before the first one comes again.
+/// The puzzle of a day. Consecutive days are far apart in the list, and every puzzle comes once before
+/// the first one repeats.
 fn of_the_day(day: i64, puzzles: usize) -> usize {
     let count = puzzles.max(1) as i64;
     let gcd = |mut a: i64, mut b: i64| {

@@ -22,12 +22,12 @@ const GIF: [u16; 2] = [480, 420];
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RecordInput {
-    /// Nothing for the record that `claimeven` writes and reads, `pgn`, `text` for the moves and a
-    /// picture of characters, `gif` for an animation, or `old` for older programs.
+    /// Omitted for Claimeven's own JSON, `pgn`, `text` for the moves and a picture of characters,
+    /// `gif` for an animation, or `old` for the legacy format.
     format: Option<String>,
 }
 
-/// The record of a finished game, to keep.
+/// The record of a finished game as a file.
 #[utoipa::path(get, path = "/api/games/{id}/record", params(("id" = String, Path), RecordInput), responses(
     (status = 200, body = String), (status = 400, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
@@ -73,15 +73,18 @@ pub(crate) async fn record(
     Ok((headers, content).into_response())
 }
 
-/// A finished game as the arena keeps it.
+/// The record of a finished game.
 fn game_record(session: &GameSession) -> ApiResult<GameRecord> {
     let Some(end) = session.end else {
-        return Err(Error::Conflict("the game is not over yet".to_owned()));
+        return Err(Error::Conflict("The game is not over yet".to_owned()));
     };
     let [first, second] = session.game.position().scores();
     let player = |seat: &Seat| match seat {
         Seat::Open => PlayerRecord { agent: "human".to_owned(), name: String::new() },
-        Seat::Human { name, .. } => PlayerRecord { agent: "human".to_owned(), name: name.clone() },
+        Seat::Human { name, .. } => {
+            let name = if name.is_empty() { "Guest" } else { name };
+            PlayerRecord { agent: "human".to_owned(), name: name.to_owned() }
+        }
         Seat::Agent { spec, name } => PlayerRecord { agent: spec.to_string(), name: name.clone() },
     };
     let played = |played: &PlayedMove| MoveRecord {

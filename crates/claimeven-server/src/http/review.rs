@@ -1,4 +1,4 @@
-//! Finished games judged move by move.
+//! Reviews of finished games.
 
 use axum::extract::State;
 use axum::{Extension, Json};
@@ -17,23 +17,23 @@ use crate::session::{GameSession, Status};
 use crate::work::review as work;
 use crate::work::review::by_player;
 
-/// A finished game, judged.
+/// The review of a finished game.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReviewView {
     id: String,
     setup: SetupView,
     /// Which of the players moved first.
     first: usize,
-    /// How many of the moves were given and not chosen; nobody is judged by them.
+    /// How many of the moves are the opening, which is not judged.
     opening: usize,
     moves: Vec<ReviewMoveView>,
-    /// What the moves come to, for both players.
+    /// The summaries of both players.
     players: [ReviewPlayerView; 2],
     /// Whether all moves could be judged.
     complete: bool,
 }
 
-/// A move, judged.
+/// The review of a move.
 #[derive(Debug, Serialize, ToSchema)]
 struct ReviewMoveView {
     column: u8,
@@ -43,9 +43,9 @@ struct ReviewMoveView {
     judgement: Judgement,
     /// `!`, `?`, `??` or nothing.
     sign: &'static str,
-    /// What it was worth to the player who made it.
+    /// The value of the move for its player.
     played: Option<ChoiceView>,
-    /// The best move in its place.
+    /// The best move of the position.
     best: Option<ChoiceView>,
     /// What each column was worth, from the left; only those whose result is known.
     choices: Vec<ChoiceView>,
@@ -63,7 +63,7 @@ struct ReviewEstimateView {
     pv: Vec<u8>,
 }
 
-/// What a column was worth to the player who was to move.
+/// The value of a move for its player.
 #[derive(Debug, Serialize, ToSchema)]
 struct ChoiceView {
     column: u8,
@@ -77,7 +77,7 @@ struct ChoiceView {
     no_loss_within: u32,
 }
 
-/// What a player's moves come to.
+/// The summary of a player's moves.
 #[derive(Debug, Serialize, ToSchema)]
 struct ReviewPlayerView {
     moves: usize,
@@ -87,8 +87,8 @@ struct ReviewPlayerView {
     slower_wins: usize,
     faster_losses: usize,
     only_moves: usize,
-    /// Of all half points that the moves could have given away, the share that they kept, from 0 to
-    /// 1; `null` if there was nothing to give away.
+    /// The share of half points kept, of all that the moves could have lost, from 0 to 1; `null` if
+    /// nothing could be lost.
     accuracy: Option<f64>,
 }
 
@@ -159,7 +159,7 @@ impl ReviewView {
     }
 }
 
-/// A finished game judged move by move, by exact scores.
+/// The review of a finished game: every move judged by exact scores.
 #[utoipa::path(get, path = "/api/games/{id}/review", params(("id" = String, Path)), responses(
     (status = 200, body = ReviewView), (status = 404, body = ErrorView), (status = 409, body = ErrorView),
     (status = 429, body = ErrorView), (status = 503, body = ErrorView),
@@ -171,7 +171,7 @@ pub(crate) async fn show(
 ) -> ApiResult<Json<ReviewView>> {
     let session = app.games.get(&id).await?.session();
     if session.status() != Status::Finished {
-        return Err(Error::Conflict("the game is not over yet".to_owned()));
+        return Err(Error::Conflict("The game is not over yet".to_owned()));
     }
     let stored = app.store.review(&session.id, &session.game.move_text()).await?;
     let stored = stored.and_then(|content| serde_json::from_str::<Review>(&content).ok());

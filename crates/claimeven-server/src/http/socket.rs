@@ -1,4 +1,4 @@
-//! LiveGame play: a WebSocket per game and visitor.
+//! Live play: a WebSocket per game and visitor.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use crate::error::{Error, ErrorView};
 use crate::live_games::{GameEvent, LiveGame, Subscription};
 use crate::visitor::Visitor;
 
-/// What a client says.
+/// A message from the client.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase", deny_unknown_fields)]
 enum ClientMessage {
@@ -28,7 +28,7 @@ enum ClientMessage {
     Ping {},
 }
 
-/// What a client is told.
+/// A message to the client.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum ServerMessage {
@@ -38,11 +38,11 @@ enum ServerMessage {
     Bye { reason: &'static str },
 }
 
-/// Follows a game and plays it, as a WebSocket.
+/// Follows and plays a game over a WebSocket.
 ///
 /// The server sends `{"type":"game","game":…}` at once and after each change,
 /// `{"type":"thinking","player","depth","nodes","pv","ms"}` while an agent thinks,
-/// `{"type":"refused","error","game"}` for a move that is not taken, `{"type":"pong"}` and
+/// `{"type":"refused","error","game"}` for a refused move, `{"type":"pong"}` and
 /// `{"type":"bye","reason"}`. The client sends `{"type":"move","column","ply"}` and `{"type":"ping"}`.
 #[utoipa::path(get, path = "/api/games/{id}/live", params(("id" = String, Path)), responses(
     (status = 101, description = "The connection is a WebSocket from now on."), (status = 400, body = ErrorView),
@@ -56,7 +56,7 @@ pub(crate) async fn live(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Error> {
     let live = app.games.get(&id).await?;
-    let upgrade = upgrade.map_err(|_| Error::Bad("this address speaks WebSocket".to_owned()))?;
+    let upgrade = upgrade.map_err(|_| Error::Bad("This address expects a WebSocket".to_owned()))?;
     let permit = app.guard.socket(address)?;
     let most = app.config.message_bytes;
     let most = if most == 0 { usize::MAX } else { most };
@@ -76,10 +76,10 @@ struct Talk {
     _permit: SocketPermit,
 }
 
-/// How often the other side is asked whether it is still there.
+/// The interval of pings.
 const PING: Duration = Duration::from_secs(15);
 
-/// After how long without any sign the other side is taken for gone.
+/// How long a client may be silent before it counts as disconnected.
 const SILENCE: Duration = Duration::from_secs(40);
 
 impl Talk {
@@ -87,7 +87,7 @@ impl Talk {
         let mut events = self.live.subscribe();
         let mut ping = tokio::time::interval(PING);
         let mut heard = Instant::now();
-        // Quick fingers, and no more.
+        // Enough for fast typing, and no more.
         let mut bucket = Bucket::full(20.0);
         let mut sent = self.send(&mut socket, self.game()).await;
         while sent.is_ok() {
@@ -112,7 +112,7 @@ impl Talk {
                     }
                 }
                 event = events.recv() => match event {
-                    // Whoever is behind needs the latest state only.
+                    // A slow client needs only the latest state.
                     Ok(GameEvent::Changed) | Err(RecvError::Lagged(_)) => {
                         self.send(&mut socket, self.game()).await
                     }
@@ -153,7 +153,7 @@ impl Talk {
 
     fn refused(&self, error: &Error) -> ServerMessage {
         if let Error::Internal(cause) = error {
-            tracing::error!(cause, "a move failed");
+            tracing::error!(cause, "Move failed");
         }
         let game = Some(Box::new(self.view()));
         ServerMessage::Refused { error: error.message(), game }
@@ -178,7 +178,7 @@ impl Talk {
     }
 }
 
-/// Sends a message, unless the other side does not take any.
+/// Sends a message, with a timeout for clients that do not read.
 async fn send(socket: &mut WebSocket, message: Message) -> Result<(), ()> {
     match tokio::time::timeout(PING, socket.send(message)).await {
         Ok(Ok(())) => Ok(()),

@@ -1,5 +1,4 @@
-//! What finished games come to: results by opponent, opening, board and so on, and what was played
-//! from a position.
+//! Statistics of finished games, and the opening explorer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,13 +19,13 @@ use crate::store::{Played, PlayedSeat};
 use crate::visitor::Visitor;
 use crate::work::engine::Urgency;
 
-/// The latest games that are counted.
-const MOST_GAMES: u32 = 5000;
+/// How many of the latest games are counted.
+const MAX_GAMES: u32 = 5000;
 
-/// The latest games of a visitor whose progress is shown.
+/// How many of a visitor's latest games the progress shows.
 const PROGRESS: usize = 300;
 
-/// Openings are told apart by so many moves.
+/// The number of moves that make an opening.
 const OPENING: usize = 4;
 
 /// Whose games are counted.
@@ -38,44 +37,44 @@ pub(crate) struct StatisticsInput {
     mine: Option<bool>,
 }
 
-/// What finished games come to.
+/// Statistics of finished games.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StatisticsView {
-    /// How many games are counted; the latest of those there are.
+    /// The number of games counted.
     games: usize,
-    /// The most that are counted.
-    most: u32,
-    /// All of them: the visitor's results, or those of the players who moved first.
-    whole: Tally,
+    /// The maximum number of games counted: the latest ones.
+    max_games: u32,
+    /// All games: the visitor's results, or those of the first player to move.
+    total: ResultsView,
     groups: Vec<GroupView>,
-    /// How many games had how many moves.
+    /// The distribution of game lengths.
     lengths: Vec<LengthView>,
     /// The visitor's games, the earliest first; empty for everyone's.
     progress: Vec<ProgressView>,
 }
 
-/// The games by one of their traits.
+/// The games grouped by one property.
 #[derive(Debug, Serialize, ToSchema)]
 struct GroupView {
     /// `opponent`, `player`, `colour`, `opening`, `size` or `ruleset`.
     name: &'static str,
     /// The most frequent first.
-    rows: Vec<Tally>,
+    rows: Vec<ResultsView>,
 }
 
-/// Results with what they mean.
+/// Results of a group of games.
 #[derive(Debug, Default, Serialize, ToSchema)]
-struct Tally {
+struct ResultsView {
     key: String,
     games: u32,
     won: u32,
     drawn: u32,
     lost: u32,
-    /// The share of points, a draw counting half, with its 95 % interval by Wilson.
+    /// The share of points, a draw counting half, with its 95 % Wilson interval.
     score: f64,
     low: f64,
     high: f64,
-    /// The mean accuracy of the games that were reviewed, and how many those are.
+    /// The mean accuracy over the reviewed games, and their number.
     accuracy: Option<f64>,
     reviewed: u32,
     /// The mean number of moves of both players.
@@ -94,14 +93,14 @@ struct Sums {
     own_moves: usize,
 }
 
-/// How many games had so many moves.
+/// The number of games of one length.
 #[derive(Debug, Serialize, ToSchema)]
 struct LengthView {
     moves: usize,
     games: u32,
 }
 
-/// A game of the visitor's.
+/// One of the visitor's games.
 #[derive(Debug, Serialize, ToSchema)]
 struct ProgressView {
     id: String,
@@ -131,7 +130,7 @@ impl Seen<'_> {
     }
 }
 
-impl Tally {
+impl ResultsView {
     fn add(&mut self, seen: &Seen<'_>) {
         let (game, player) = (seen.game, seen.player);
         self.games += 1;
@@ -145,14 +144,14 @@ impl Tally {
             self.sums.accuracy += accuracy;
         }
         self.sums.moves += game.line.len();
-        // Moves that were given took no time.
+        // Moves of the opening took no time.
         let chosen = game.line.len().saturating_sub(game.opening);
         let first_of_them = seen.moved_first() == game.opening.is_multiple_of(2);
         self.sums.own_moves += if first_of_them { chosen.div_ceil(2) } else { chosen / 2 };
         self.sums.micros += game.micros[usize::from(!seen.moved_first())];
     }
 
-    fn finish(mut self, key: String) -> Tally {
+    fn finish(mut self, key: String) -> ResultsView {
         let games = f64::from(self.games.max(1));
         self.key = key;
         let share = (f64::from(self.won) + 0.5 * f64::from(self.drawn)) / games;
@@ -167,16 +166,17 @@ impl Tally {
 }
 
 fn group<'a>(name: &'static str, games: impl Iterator<Item = (String, Seen<'a>)>) -> GroupView {
-    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+    let mut tallies: BTreeMap<String, ResultsView> = BTreeMap::new();
     for (key, seen) in games {
         tallies.entry(key).or_default().add(&seen);
     }
-    let mut rows: Vec<Tally> = tallies.into_iter().map(|(key, tally)| tally.finish(key)).collect();
+    let mut rows: Vec<ResultsView> =
+        tallies.into_iter().map(|(key, tally)| tally.finish(key)).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.games));
     GroupView { name, rows }
 }
 
-/// What a player is called in a group.
+/// The key of a player in a group.
 fn called(seat: &PlayedSeat) -> String {
     match &seat.agent {
         Some(agent) => agent.clone(),
@@ -190,8 +190,8 @@ impl StatisticsView {
         // player who moved first.
         let side = |game: &Played| if mine { game.mine.unwrap_or(game.first) } else { game.first };
         let seen = || games.iter().map(|game| Seen { game, player: side(game) });
-        let mut whole = Tally::default();
-        seen().for_each(|game| whole.add(&game));
+        let mut total = ResultsView::default();
+        seen().for_each(|game| total.add(&game));
         let both = || games.iter().flat_map(|game| [0, 1].map(|player| Seen { game, player }));
         let players = if mine {
             group("opponent", seen().map(|s| (called(&s.game.seats[1 - s.player]), s)))
@@ -226,8 +226,8 @@ impl StatisticsView {
         progress.reverse();
         StatisticsView {
             games: games.len(),
-            most: MOST_GAMES,
-            whole: whole.finish("all".to_owned()),
+            max_games: MAX_GAMES,
+            total: total.finish("all".to_owned()),
             groups: vec![players, colours, openings, boards, rulesets],
             lengths: lengths
                 .into_iter()
@@ -238,8 +238,8 @@ impl StatisticsView {
     }
 }
 
-/// Results, lengths, accuracy and times of finished games. A visitor's own are those with exactly one
-/// seat of the visitor's.
+/// Results, lengths, accuracy and times of finished games. A visitor's own games are those in which the
+/// visitor plays one side.
 #[utoipa::path(get, path = "/api/statistics", params(StatisticsInput), responses(
     (status = 200, body = StatisticsView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
 ))]
@@ -251,11 +251,11 @@ pub(crate) async fn statistics(
 ) -> ApiResult<Json<StatisticsView>> {
     app.guard.analysis(address)?;
     let mine = query.mine == Some(true);
-    let games = app.store.played(mine.then_some(&who), MOST_GAMES).await?;
+    let games = app.store.played(mine.then_some(&who), MAX_GAMES).await?;
     Ok(Json(StatisticsView::new(&games, mine)))
 }
 
-/// A position that games may have come through.
+/// A position to look up in finished games.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -284,29 +284,29 @@ impl Default for ExplorerInput {
     }
 }
 
-/// What was played from a position.
+/// The continuations of a position.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ExplorerView {
-    /// Games that came through the position, in this order of moves.
+    /// The number of games that began with these moves.
     games: u32,
-    /// The moves that were played there, the most frequent first.
+    /// The continuations, the most frequent first.
     moves: Vec<ExplorerMoveView>,
 }
 
-/// A move that was played from a position.
+/// A continuation.
 #[derive(Debug, Serialize, ToSchema)]
 struct ExplorerMoveView {
     column: u8,
     games: u32,
-    /// Games that the player who moved first won, drew and lost.
+    /// Results of the first player to move.
     won: u32,
     drawn: u32,
     lost: u32,
-    /// What it is worth to the side to move, where that is known.
+    /// Its exact value for the side to move, if known.
     value: Option<ValueView>,
 }
 
-/// Which moves were played from a position, what came of them, and what they are worth.
+/// The continuations of a position in finished games, with results and exact values.
 #[utoipa::path(get, path = "/api/explorer", params(ExplorerInput), responses(
     (status = 200, body = ExplorerView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
     (status = 503, body = ErrorView),
@@ -352,7 +352,7 @@ pub(crate) async fn explore(
             let limits = AnalysisLimits { time, cancel: Some(Arc::clone(cancel)) };
             worker.analyzers.with(|analyzer| analyzer.analyze(&position, &limits))
         };
-        // The games are worth showing without their moves' values, too.
+        // Without values the games are still worth showing.
         if let Ok(analysis) = app.engine.run(Urgency::Brief, name, work).await {
             for entry in moves.values_mut() {
                 let known = analysis.columns.get(usize::from(entry.column) - 1).copied().flatten();
@@ -394,9 +394,9 @@ mod tests {
             played(Some(1), 0, Some(0), "1"),
         ];
         let view = StatisticsView::new(&games, true);
-        assert_eq!((view.whole.won, view.whole.drawn, view.whole.lost), (1, 1, 1));
-        assert!((view.whole.score - 0.5).abs() < 1e-9);
-        assert_eq!(view.whole.accuracy, Some(0.5));
+        assert_eq!((view.total.won, view.total.drawn, view.total.lost), (1, 1, 1));
+        assert!((view.total.score - 0.5).abs() < 1e-9);
+        assert_eq!(view.total.accuracy, Some(0.5));
         let rows = |name: &str| {
             let group = view.groups.iter().find(|group| group.name == name).unwrap();
             group.rows.iter().map(|row| (row.key.clone(), row.games)).collect::<Vec<_>>()
@@ -417,7 +417,7 @@ mod tests {
         let players = &view.groups[0];
         assert_eq!((players.name, players.rows.len()), ("player", 2));
         assert!(players.rows.iter().any(|row| row.key == "human" && row.lost == 1));
-        assert_eq!((view.whole.won, view.whole.lost), (0, 1), "seen from the first mover");
+        assert_eq!((view.total.won, view.total.lost), (0, 1), "seen from the first mover");
         assert!(view.progress.is_empty());
     }
 }

@@ -19,7 +19,7 @@ pub(crate) async fn health(State(app): AppState) -> ApiResult<&'static str> {
         Err(_) => "no response in time".to_owned(),
     };
     tracing::error!(error, "Health check failed");
-    Err(Error::Busy("The database does not store anything".to_owned(), 5))
+    Err(Error::Busy("The database is not available".to_owned(), 5))
 }
 
 /// Metrics in Prometheus' text format.

@@ -34,46 +34,47 @@ pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(games))
 }
 
-/// Runs that a server keeps at most.
-const MOST_RUNS: usize = 50;
+/// Maximum number of stored runs.
+const MAX_RUNS: usize = 50;
 
 fn check_minutes(minutes: f64, config: &Config) -> ApiResult<()> {
-    let most = config.training_minutes.max(1);
-    if minutes > 0.0 && minutes <= most as f64 {
+    let max = config.training_minutes.max(1);
+    if minutes > 0.0 && minutes <= max as f64 {
         return Ok(());
     }
-    Err(Error::Bad(format!("minutes is more than 0 and at most {most}, not {minutes}")))
+    Err(Error::Bad(format!("minutes must be more than 0 and at most {max}, not {minutes}")))
 }
 
-/// Whether networks can be trained here, or why not.
+/// The folder for runs, or why training is not allowed.
 fn allowed(app: &App) -> Result<PathBuf, String> {
     let config = &app.config;
     match config.training.as_str() {
         "everyone" => {}
         "local" if config.addr.ip().is_loopback() && !config.trust_proxy => {}
         "local" => {
-            return Err("networks are trained here only when the server listens at an address of its own machine \
-                 (the setting training)".to_owned());
+            return Err("Training is only allowed when the server listens on a loopback address \
+                 (setting: training)"
+                .to_owned());
         }
-        _ => return Err("no networks are trained here (the setting training)".to_owned()),
+        _ => return Err("Training is disabled on this server (setting: training)".to_owned()),
     }
     let folder = config.runs_folder();
-    folder.ok_or_else(|| "there is no folder for runs (the setting runs)".to_owned())
+    folder.ok_or_else(|| "No folder for training runs is set (setting: runs)".to_owned())
 }
 
-/// Whether and how networks are trained here, and the runs that there are.
+/// Whether training is allowed, and all runs.
 #[derive(Debug, Serialize, ToSchema)]
 struct TrainingView {
-    /// Whether a run can be begun.
+    /// Whether a run can be started.
     allowed: bool,
     /// Why not.
     reason: Option<String>,
     presets: Vec<PresetView>,
-    most_minutes: u64,
+    max_minutes: u64,
     runs: Vec<RunSummary>,
 }
 
-/// What a run may begin with.
+/// A preset of parameters.
 #[derive(Debug, Serialize, ToSchema)]
 struct PresetView {
     name: &'static str,
@@ -87,30 +88,30 @@ struct RunSummary {
     title: String,
     /// `queued`, `running`, `stopped`, `done` or `failed`.
     state: &'static str,
-    /// When it was begun, in milliseconds since 1970.
+    /// Milliseconds since 1970.
     created: i64,
-    /// The game that it learns.
+    /// The board and the rules.
     setup: SetupInput,
     mine: bool,
-    /// Seconds worked, and to be worked.
+    /// Seconds trained, and the total to train.
     done: u64,
     total: u64,
-    /// Iterations done.
+    /// The number of finished iterations.
     iterations: u64,
 }
 
-/// A run as it stands.
+/// A run and its progress.
 #[derive(Debug, Serialize, ToSchema)]
 struct RunView {
     #[serde(flatten)]
     summary: RunSummary,
     error: Option<String>,
-    /// What was asked for.
+    /// The request.
     #[schema(value_type = Object)]
     plan: Value,
-    /// What it is doing.
+    /// The current stage.
     stage: Option<StageView>,
-    /// What each iteration did, as `claimeven train --json` has it.
+    /// The metrics of each iteration, as `claimeven train --json` prints them.
     #[schema(value_type = Vec<Object>)]
     history: Vec<Metrics>,
     /// The iterations whose networks are kept. `zero:model=ID@N` plays with one of them,
@@ -136,7 +137,7 @@ fn summary(job: &Job, who: &Visitor, iterations: u64) -> RunSummary {
 async fn view(app: &App, id: &str, who: &Visitor) -> ApiResult<Json<RunView>> {
     let job = app.jobs.find(Kind::Training, id).await?;
     let folder = folder_of(&app.config, id).unwrap_or_default();
-    // A run that has not begun has no folder yet.
+    // A queued run has no folder yet.
     let read = tokio::task::spawn_blocking(move || {
         (Run::metrics_of(&folder).unwrap_or_default(), kept_networks(&folder))
     });
@@ -152,7 +153,7 @@ async fn view(app: &App, id: &str, who: &Visitor) -> ApiResult<Json<RunView>> {
     }))
 }
 
-/// Whether networks can be trained here, and the runs that there are.
+/// Whether training is allowed, and all runs.
 #[utoipa::path(get, path = "/api/training", responses((status = 200, body = TrainingView)))]
 async fn list(
     State(app): State<Arc<App>>,
@@ -170,12 +171,12 @@ async fn list(
         allowed: reason.is_none(),
         reason,
         presets: presets.into(),
-        most_minutes: app.config.training_minutes.max(1),
+        max_minutes: app.config.training_minutes.max(1),
         runs: jobs.iter().map(|job| summary(job, &who, iterations(job))).collect(),
     }))
 }
 
-/// Begins a run.
+/// Starts a run.
 #[utoipa::path(post, path = "/api/training", request_body = RunInput, responses(
     (status = 201, body = RunView), (status = 400, body = ErrorView), (status = 403, body = ErrorView),
     (status = 409, body = ErrorView), (status = 429, body = ErrorView),
@@ -210,21 +211,22 @@ async fn create(
     Ok((StatusCode::CREATED, view).into_response())
 }
 
-/// One run at a time.
+/// Checks the limits: one active run, and the number of stored ones.
 async fn check_room(app: &App) -> ApiResult<()> {
     let runs = app.store.jobs(Kind::Training, None).await?;
     if let Some(other) = runs.iter().find(|job| job.state.is_active()) {
-        let message = format!("one run at a time: '{}' has to end first", other.title);
+        let message =
+            format!("Only one run at a time: wait for '{}' to end or stop it", other.title);
         return Err(Error::Conflict(message));
     }
-    if runs.len() >= MOST_RUNS {
-        let message = format!("there are {} runs; delete one of them first", runs.len());
+    if runs.len() >= MAX_RUNS {
+        let message = format!("This server keeps at most {MAX_RUNS} runs: delete one first");
         return Err(Error::Conflict(message));
     }
     Ok(())
 }
 
-/// A run as it stands.
+/// A run and its progress.
 #[utoipa::path(get, path = "/api/training/{id}", params(("id" = String, Path)), responses(
     (status = 200, body = RunView), (status = 404, body = ErrorView),
 ))]
@@ -236,7 +238,7 @@ async fn show(
     view(&app, &id, &who).await
 }
 
-/// Stops a run at its last iteration.
+/// Stops a run after its last finished iteration.
 #[utoipa::path(post, path = "/api/training/{id}/stop", params(("id" = String, Path)), responses(
     (status = 200, body = RunView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
 ))]
@@ -250,15 +252,15 @@ async fn stop(
     view(&app, &id, &who).await
 }
 
-/// How long a run is to work.
+/// The new duration of a run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ResumeInput {
-    /// In minutes, all that it has worked included; as before if not given.
+    /// Total duration in minutes; unchanged if omitted.
     minutes: Option<f64>,
 }
 
-/// Goes on with a run.
+/// Resumes a run.
 #[utoipa::path(post, path = "/api/training/{id}/resume", params(("id" = String, Path)), request_body = ResumeInput, responses(
     (status = 200, body = RunView), (status = 400, body = ErrorView), (status = 403, body = ErrorView),
     (status = 404, body = ErrorView), (status = 409, body = ErrorView),
@@ -272,7 +274,7 @@ async fn resume(
     let job = app.jobs.own(Kind::Training, &id, &who).await?;
     allowed(&app).map_err(Error::Forbidden)?;
     if job.state.is_active() {
-        return Err(Error::Conflict("the run is under way".to_owned()));
+        return Err(Error::Conflict("The run is in progress".to_owned()));
     }
     check_room(&app).await?;
     if let Some(minutes) = input.minutes {
@@ -303,13 +305,13 @@ async fn delete(
     {
         let removed = tokio::task::spawn_blocking(move || fs::remove_dir_all(folder)).await;
         if !matches!(removed, Ok(Ok(()))) {
-            tracing::warn!(id, ?removed, "the folder of a run cannot be removed");
+            tracing::warn!(id, ?removed, "Failed to remove the folder of a run");
         }
     }
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Which games are to be shown.
+/// Which games to show.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -318,7 +320,7 @@ struct ShownInput {
     iteration: Option<u32>,
 }
 
-/// Some games of the networks against themselves, those of the latest iterations first.
+/// Some self-play games, those of the latest iterations first.
 #[utoipa::path(get, path = "/api/training/{id}/games", params(("id" = String, Path), ShownInput), responses(
     (status = 200, body = Vec<ShownGame>), (status = 404, body = ErrorView),
 ))]

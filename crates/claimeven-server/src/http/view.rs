@@ -17,9 +17,9 @@ use crate::visitor::Visitor;
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct GameView {
     id: String,
-    /// Grows with each change of the game. Who is there and who is thinking may change without it.
+    /// Increases with each change of the game. Presence and thinking change without it.
     version: u64,
-    /// When the game was made, in milliseconds since 1970.
+    /// Milliseconds since 1970.
     created: i64,
     setup: SetupView,
     players: [PlayerView; 2],
@@ -29,33 +29,35 @@ pub(crate) struct GameView {
     status: &'static str,
     moves: Vec<MoveView>,
     ply: usize,
-    /// How many of the moves were given at the start.
+    /// How many of the moves are the opening.
     opening: usize,
-    /// How many moves can be played again.
+    /// How many moves can be redone.
     undone: usize,
     to_move: Option<usize>,
-    /// The columns that can be played.
+    /// The legal moves.
     legal: Vec<u8>,
-    /// How many lines each player has.
+    /// The completed lines of each player.
     scores: [u32; 2],
-    /// The closed lines, each a list of cells as column and row.
+    /// The completed lines, each a list of cells as column and row.
     lines: Vec<Vec<[u8; 2]>>,
     result: Option<ResultView>,
     clock: Option<ClockView>,
     offers: OffersView,
-    /// The game that followed this one.
+    /// The id of the rematch.
     rematch: Option<String>,
-    /// How many look on without a seat.
+    /// The number of spectators.
     watchers: usize,
     /// The player whose agent is thinking.
     thinking: Option<usize>,
-    /// How long a person who dropped out has to come back, in games between people.
+    /// How long a disconnected player has to reconnect, in games between people.
     away_limit_ms: Option<u64>,
     /// Whether the game is one of the visitor's own.
     mine: bool,
+    /// Whether strangers see it in their lists.
+    listed: bool,
 }
 
-/// The game that is played.
+/// The board and the rules.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct SetupView {
     cols: u8,
@@ -69,16 +71,17 @@ pub(crate) struct SetupView {
 struct PlayerView {
     /// `human`, `open` or `agent`.
     kind: &'static str,
+    /// Empty for a person who gave none.
     name: String,
     /// The agent's text.
     agent: Option<String>,
-    /// Whether it is the visitor.
+    /// Whether this is the visitor.
     you: bool,
-    /// Whether it is there.
+    /// Whether the player is connected; agents always are.
     connected: bool,
-    /// How long ago it left.
+    /// How long the player has been disconnected.
     away_ms: Option<u64>,
-    /// How long it has thought so far.
+    /// Total thinking time.
     time_ms: u64,
 }
 
@@ -115,7 +118,7 @@ struct ClockView {
     running: Option<usize>,
 }
 
-/// What a player has asked the other for: the player who asks.
+/// Open offers: the player who made each.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 struct OffersView {
     draw: Option<usize>,
@@ -178,6 +181,7 @@ impl GameView {
             thinking: presence.thinking,
             away_limit_ms: presence.away_limit.map(ms),
             mine: session.is_of(who),
+            listed: session.is_listed,
         }
     }
 }
@@ -248,6 +252,8 @@ pub(crate) struct GameSummary {
     result: Option<ResultView>,
     /// Whether the game is one of the visitor's own.
     mine: bool,
+    /// Whether strangers see it in their lists.
+    listed: bool,
 }
 
 /// A player in a list.
@@ -275,11 +281,12 @@ impl GameSummary {
             moves: session.game.move_text(),
             result: result(session),
             mine: session.is_of(who),
+            listed: session.is_listed,
         }
     }
 }
 
-/// What a position is worth to the side to move.
+/// The value of a position for the side to move.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct ValueView {
     /// `win`, `loss`, `draw`, `lines`, `points` or `chance`.
@@ -312,13 +319,13 @@ impl From<ExactValue> for ValueView {
 pub(crate) struct HintView {
     column: u8,
     value: ValueView,
-    /// From the left; `null` where nobody can play or nothing is known.
+    /// From the left; `null` for full columns and where nothing is known.
     columns: Vec<Option<ColumnView>>,
     /// Whether the values are exact.
     exact: bool,
 }
 
-/// What a column is worth to the side to move.
+/// The value of a move for the side to move.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 struct ColumnView {
     column: u8,

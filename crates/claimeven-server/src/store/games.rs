@@ -29,14 +29,14 @@ impl Store {
         self.change_one(Change::Delete(id, version)).await
     }
 
-    /// Ends all games that nobody has touched since a time; how many that were.
+    /// Ends all games without a change since `before`; how many.
     pub(crate) async fn abandon(&self, before: i64) -> Result<u64, StoreError> {
         self.change(Change::Abandon(before)).await
     }
 
     /// A game with all its moves.
     pub(crate) async fn load(&self, id: &str) -> Result<Option<GameSession>, StoreError> {
-        // One transaction, so that the moves are those of the game's version.
+        // One transaction, so that game and moves have the same version.
         let mut transaction = self.pool.begin().await?;
         let row = sqlx::query(AssertSqlSafe(format!("SELECT {COLUMNS} FROM games WHERE id = $1")))
             .bind(id.to_owned())
@@ -54,7 +54,7 @@ impl Store {
         session_of(&row, moves).map(Some)
     }
 
-    /// The games that somebody has touched since a time and that are not over.
+    /// The games in progress that have changed since a time.
     pub(crate) async fn unfinished(
         &self,
         since: i64,
@@ -71,7 +71,7 @@ impl Store {
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
-    /// Games by what they must have, the latest first.
+    /// The games that match a filter, the latest first.
     pub(crate) async fn list(&self, filter: Filter) -> Result<Vec<GameSession>, StoreError> {
         let Filter { conditions, values, most } = filter;
         let conditions = if conditions.is_empty() {
@@ -88,11 +88,11 @@ impl Store {
                 Bound::Number(number) => query.bind(number),
             });
         let rows = query.fetch_all(&self.pool).await?;
-        // A list shows no more than the columns, which the line of moves has. A game that cannot be
-        // read, say of an agent that there is no more, does not spoil the list.
+        // A list shows only the moves, which are in the game's row. A game that cannot be read, for
+        // example because its agent no longer exists, is left out.
         let read = |row: &AnyRow| session_of(row, plain_moves(row)?);
         let sessions = rows.iter().map(read).filter_map(|session| {
-            session.inspect_err(|error| tracing::warn!(?error, "a game cannot be read")).ok()
+            session.inspect_err(|error| tracing::warn!(?error, "Failed to read a game")).ok()
         });
         Ok(sessions.collect())
     }
@@ -113,7 +113,7 @@ enum Bound {
 }
 
 impl Filter {
-    /// All games, but so many at most.
+    /// All games, at most `most`.
     pub(crate) fn new(most: u32) -> Filter {
         Filter { conditions: Vec::new(), values: Vec::new(), most }
     }
@@ -133,7 +133,7 @@ impl Filter {
         self.conditions.push(condition.to_owned());
     }
 
-    /// What comes after a game in the list.
+    /// The games after a given one in the list.
     pub(crate) fn after(&mut self, created: i64, id: &str) {
         self.values.extend([Bound::Number(created), Bound::Text(id.to_owned())]);
         let (time, name) = (self.values.len() - 1, self.values.len());
@@ -251,12 +251,12 @@ pub(super) async fn abandon(
     Ok(done.rows_affected())
 }
 
-/// The columns of a game in the order in which `bind` gives them; the name comes first.
+/// The columns of a game in the order of `bind`; the id comes first.
 const COLUMNS: &str = "id, version, created, touched, owner, kind0, kind1, holder0, holder1, name0, name1, agent0, agent1, \
     board_cols, board_rows, connect, ruleset, first_player, seed, opening, clock_initial, clock_increment, left0, left1, \
-    status, winner, reason, rematch, line, pending";
+    status, winner, reason, rematch, listed, line, pending";
 
-/// What of a session is neither a column of its own nor a move.
+/// The rest of a session, stored as JSON.
 #[derive(Default, Serialize, Deserialize)]
 struct Pending {
     undone: Vec<PlayedMove>,
@@ -316,6 +316,7 @@ fn bind<'q>(query: AnyQuery<'q>, session: &GameSession) -> Result<AnyQuery<'q>, 
         .bind(session.end.and_then(|end| end.winner).map(|winner| winner as i64))
         .bind(reason.and_then(|reason| reason.as_str().map(str::to_owned)))
         .bind(session.rematch.clone())
+        .bind(i64::from(session.is_listed))
         .bind(session.game.move_text())
         .bind(serde_json::to_string(&pending).map_err(broken)?))
 }
@@ -331,7 +332,7 @@ fn session_of(row: &AnyRow, moves: Vec<PlayedMove>) -> Result<GameSession, Store
     let setup = Setup::new(small("board_cols")?, small("board_rows")?, small("connect")?, ruleset);
     let game = Game::parse(setup.map_err(broken)?, &text("line")?).map_err(broken)?;
     if game.moves().len() != moves.len() {
-        return Err(broken(format!("the moves of game {} are not all there", text("id")?)));
+        return Err(broken(format!("moves of game {} are missing", text("id")?)));
     }
     let seat = |kind, holder, name, agent| -> Result<Seat, StoreError> {
         let name = text(name)?;
@@ -376,6 +377,7 @@ fn session_of(row: &AnyRow, moves: Vec<PlayedMove>) -> Result<GameSession, Store
         },
         offers: pending.offers,
         rematch: some_text("rematch")?,
+        is_listed: number("listed")? != 0,
         turn_began: Instant::now(),
     })
 }
@@ -389,7 +391,7 @@ fn move_of(row: &AnyRow) -> Result<PlayedMove, StoreError> {
     })
 }
 
-/// The moves of a line without what is known of each.
+/// The moves without their times and statistics.
 fn plain_moves(row: &AnyRow) -> Result<Vec<PlayedMove>, StoreError> {
     let line: String = row.try_get("line")?;
     let column = |character| claimeven_game::Column::from_char(character);

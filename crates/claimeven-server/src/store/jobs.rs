@@ -1,4 +1,4 @@
-//! Long work on disk: what it is to be, how far it is, and the games of tournaments.
+//! Jobs: their plan, progress and games.
 
 use claimeven_arena::GameRecord;
 use sqlx::any::AnyRow;
@@ -7,7 +7,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use super::{Change, Store, StoreError, broken, now_ms};
 use crate::visitor::Visitor;
 
-/// Something that takes long.
+/// A tournament or a training run.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) id: String,
@@ -17,17 +17,17 @@ pub(crate) struct Job {
     pub(crate) created: i64,
     pub(crate) state: State,
     pub(crate) title: String,
-    /// What it is to be, as JSON.
+    /// The request as JSON.
     pub(crate) plan: String,
     pub(crate) done: u64,
     pub(crate) total: u64,
-    /// What came of it so far, as JSON.
+    /// The result so far, as JSON.
     pub(crate) result: Option<String>,
     /// Why it failed.
     pub(crate) error: Option<String>,
 }
 
-/// What kinds of long work there are.
+/// The kinds of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Tournament,
@@ -43,13 +43,13 @@ impl Kind {
     }
 }
 
-/// How it stands with a job.
+/// The state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It waits for its turn.
+    /// Waiting for its turn.
     Queued,
     Running,
-    /// Its owner has stopped it and may go on.
+    /// Stopped by its owner, who may resume it.
     Stopped,
     Done,
     Failed,
@@ -66,7 +66,7 @@ impl State {
         }
     }
 
-    /// Whether it is under way or waits to be.
+    /// Whether it is running or queued.
     pub(crate) const fn is_active(self) -> bool {
         matches!(self, State::Queued | State::Running)
     }
@@ -117,7 +117,7 @@ impl Store {
         self.change_jobs(JobChange::Add(job.clone())).await.map(drop)
     }
 
-    /// A job by its name.
+    /// A job by its id.
     pub(crate) async fn job(&self, id: &str) -> Result<Option<Job>, StoreError> {
         let row = sqlx::query(AssertSqlSafe(format!("SELECT {COLUMNS} FROM jobs WHERE id = $1")))
             .bind(id.to_owned())
@@ -143,7 +143,7 @@ impl Store {
         query.fetch_all(&self.pool).await?.iter().map(job_of).collect()
     }
 
-    /// How many jobs of a kind are under way or wait.
+    /// How many jobs of a kind are running or queued.
     pub(crate) async fn active_jobs(&self, kind: Kind) -> Result<u64, StoreError> {
         let row = sqlx::query(
             "SELECT COUNT(*) FROM jobs WHERE kind = $1 AND state IN ('queued', 'running')",
@@ -219,7 +219,7 @@ impl Store {
         self.change_jobs(JobChange::ShowGames { id: id.to_owned(), games }).await.map(drop)
     }
 
-    /// Games of a tournament as JSON, the latest first, from before a number on.
+    /// Games of a job as JSON with numbers below `before`, the latest first.
     pub(crate) async fn job_games(
         &self,
         id: &str,
@@ -362,13 +362,13 @@ fn job_of(row: &AnyRow) -> Result<Job, StoreError> {
         kind: kinds
             .into_iter()
             .find(|known| known.name() == kind)
-            .ok_or_else(|| broken(format!("there is no kind of job '{kind}'")))?,
+            .ok_or_else(|| broken(format!("unknown kind of job '{kind}'")))?,
         owner: Visitor::stored(text("owner")?),
         created: row.try_get("created")?,
         state: states
             .into_iter()
             .find(|known| known.name() == state)
-            .ok_or_else(|| broken(format!("there is no state '{state}'")))?,
+            .ok_or_else(|| broken(format!("unknown state '{state}'")))?,
         title: text("title")?,
         plan: text("plan")?,
         done: count("done")?,

@@ -5,25 +5,25 @@ use sqlx::{AnyConnection, Row};
 
 use super::{Change, Store, StoreError};
 
-/// What was found of a game's moves.
+/// The review of a game.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredReview {
     pub(crate) game: String,
-    /// The moves that it is about: a game may go on after its end.
+    /// The reviewed moves: a finished game can continue after an undo.
     pub(crate) line: String,
-    /// The accuracy of both players, by their numbers.
+    /// The accuracy of both players, by player number.
     pub(crate) accuracy: [Option<f64>; 2],
     /// The review itself, as JSON.
     pub(crate) content: String,
 }
 
 impl Store {
-    /// Stores what was found of a game's moves.
+    /// Stores the review of a game.
     pub(crate) async fn keep_review(&self, review: StoredReview) -> Result<(), StoreError> {
         self.change(Change::Review(Box::new(review))).await.map(drop)
     }
 
-    /// What was found of a game's moves, if it has those moves still.
+    /// The review of a game, if it is about these moves.
     pub(crate) async fn review(&self, id: &str, line: &str) -> Result<Option<String>, StoreError> {
         let row = sqlx::query("SELECT content FROM reviews WHERE game = $1 AND line = $2")
             .bind(id.to_owned())
@@ -33,7 +33,7 @@ impl Store {
         Ok(row.map(|row| row.try_get(0)).transpose()?)
     }
 
-    /// A finished game whose moves nobody has looked at, the latest first: its name and moves.
+    /// The latest finished game without a review: its id and moves.
     pub(crate) async fn unreviewed(&self) -> Result<Option<(String, String)>, StoreError> {
         let row = sqlx::query(
             "SELECT id, line FROM games WHERE status = 'finished' AND line <> '' AND NOT EXISTS \
@@ -55,7 +55,7 @@ pub(super) async fn keep_review(
     connection: &mut AnyConnection,
     review: &StoredReview,
 ) -> Result<u64, StoreError> {
-    // The game may have been deleted meanwhile.
+    // The game may have been deleted in the meantime.
     let done = sqlx::query(
         "INSERT INTO reviews (game, line, accuracy0, accuracy1, content) \
          SELECT id, $2, NULLIF(CAST($3 AS DOUBLE PRECISION), -1), \

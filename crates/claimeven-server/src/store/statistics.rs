@@ -7,7 +7,7 @@ use sqlx::{AssertSqlSafe, Row};
 use super::{Store, StoreError, broken};
 use crate::visitor::Visitor;
 
-/// A finished game, as much of it as statistics need.
+/// A finished game, as far as statistics need it.
 #[derive(Clone, Debug)]
 pub(crate) struct Played {
     pub(crate) id: String,
@@ -16,15 +16,15 @@ pub(crate) struct Played {
     pub(crate) seats: [PlayedSeat; 2],
     /// Which of the players moved first.
     pub(crate) first: usize,
-    /// How many moves were given and not played.
+    /// How many moves the game started with.
     pub(crate) opening: usize,
     pub(crate) winner: Option<usize>,
-    /// The side of the visitor who asks.
+    /// The visitor's side.
     pub(crate) mine: Option<usize>,
     pub(crate) line: String,
     /// The accuracy of both players, where it is known.
     pub(crate) accuracy: [Option<f64>; 2],
-    /// How long the moves of the one who moved first took, and those of the other.
+    /// Total thinking time of the first and of the second player to move.
     pub(crate) micros: [i64; 2],
 }
 
@@ -42,7 +42,7 @@ impl Store {
         who: Option<&Visitor>,
         most: u32,
     ) -> Result<Vec<Played>, StoreError> {
-        // Whoever holds both seats has neither won nor lost.
+        // In a local game the visitor has neither won nor lost.
         let own = if who.is_some() {
             "AND (holder0 = $1 OR holder1 = $1) \
              AND COALESCE(holder0, '') <> COALESCE(holder1, '')"
@@ -71,8 +71,8 @@ impl Store {
         rows.iter().map(|row| played_of(row, who.map(|_| secret.as_str()))).collect()
     }
 
-    /// What was played after some moves: the next move as a letter (none if the game ended there),
-    /// 1, 0 or -1 as the one who moved first won, drew or lost, and how often.
+    /// The continuations of some moves in finished games: the next move as a character (empty if the
+    /// game ended there), 1, 0 or -1 if the first player won, drew or lost, and how often.
     pub(crate) async fn continuations(
         &self,
         setup: Setup,
@@ -81,7 +81,7 @@ impl Store {
     ) -> Result<Vec<(String, i64, u32)>, StoreError> {
         let own =
             if who.is_some() { "(owner = $6 OR holder0 = $6 OR holder1 = $6)" } else { "$6 = $6" };
-        // Letters and figures alone, so nothing in the moves has a meaning for LIKE.
+        // Moves are letters and digits only, so nothing in them is a wildcard of LIKE.
         let sql = format!(
             "SELECT next, result, COUNT(*) AS number FROM (SELECT SUBSTR(line, {}, 1) AS next, \
              CASE WHEN winner IS NULL THEN 0 WHEN winner = first_player THEN 1 ELSE -1 END AS result \
@@ -100,7 +100,7 @@ impl Store {
             .fetch_all(&self.pool)
             .await?;
         let read = |row: &AnyRow| {
-            // PostgreSQL's constants are smaller integers than its counts.
+            // PostgreSQL returns constants as smaller integers than counts.
             let result =
                 row.try_get::<i64, _>(1).or_else(|_| row.try_get::<i32, _>(1).map(i64::from))?;
             let number = row.try_get::<i64, _>(2)?;

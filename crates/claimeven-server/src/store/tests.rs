@@ -22,6 +22,7 @@ fn session(id: &str) -> GameSession {
         end: None,
         offers: Offers::default(),
         rematch: None,
+        is_listed: false,
         turn_began: Instant::now(),
     }
 }

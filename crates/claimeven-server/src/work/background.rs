@@ -1,5 +1,5 @@
-//! Long work: searches of the lab, tournaments and training. It has a few threads of its own, which
-//! the system runs last, so that nobody's game waits for it.
+//! Background work: searches of the lab, tournaments and training runs. It has low-priority threads
+//! of its own, so that no game waits for it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::engine::EngineError;
 
-/// Places for searches of the lab, and the end of all long work.
+/// A pool of low-priority threads with a bounded queue.
 pub(crate) struct BackgroundPool {
     places: Arc<Semaphore>,
     waiting: AtomicUsize,
@@ -21,7 +21,7 @@ pub(crate) struct BackgroundPool {
 }
 
 impl BackgroundPool {
-    /// So many searches at a time, and so many that may wait.
+    /// A pool for `places` searches at a time and `most_waiting` queued ones.
     pub(crate) fn new(places: usize, most_waiting: usize) -> BackgroundPool {
         BackgroundPool {
             places: Arc::new(Semaphore::new(places.max(1))),
@@ -31,8 +31,7 @@ impl BackgroundPool {
         }
     }
 
-    /// Does some work when there is a place for it. The flag that the work gets is set when nobody
-    /// waits for it any more.
+    /// Runs work when a place is free. Dropping the future sets the flag that the work gets.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Arc<AtomicBool>) -> T + Send + 'static,
@@ -50,9 +49,9 @@ impl BackgroundPool {
         let cancel = Arc::clone(&gone.0);
         let spawned = spawn_low_priority("lab", move || {
             let done = catch_unwind(AssertUnwindSafe(|| work(&cancel)));
-            // The place is free before the answer is told.
+            // The place is free before the caller hears of the result.
             drop(place);
-            let failed = |_| EngineError::Failed("a search of the lab broke".to_owned());
+            let failed = |_| EngineError::Failed("a search of the lab panicked".to_owned());
             let _ = answer.send(done.map_err(failed));
         });
         spawned.map_err(|error| EngineError::Failed(error.to_string()))?;
@@ -62,7 +61,7 @@ impl BackgroundPool {
         }
     }
 
-    /// Ends all searches and takes no more.
+    /// Cancels all searches and accepts no more.
     pub(crate) fn close(&self) {
         self.stopping.cancel();
     }
@@ -76,7 +75,7 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// One more that waits, until it is dropped.
+/// A place in the queue, until it is dropped.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {
@@ -96,14 +95,13 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Starts a thread that the system runs when others leave it time, as it does the threads that this
-/// one starts.
+/// Starts a thread with low priority, which the threads that it starts inherit.
 pub(crate) fn spawn_low_priority(
     name: &str,
     work: impl FnOnce() + Send + 'static,
 ) -> std::io::Result<thread::JoinHandle<()>> {
     thread::Builder::new().name(name.to_owned()).spawn(move || {
-        // Elsewhere this would be a matter of the whole process.
+        // On other systems the priority belongs to the whole process.
         #[cfg(target_os = "linux")]
         let _ = rustix::process::setpriority_process(None, 15);
         work();

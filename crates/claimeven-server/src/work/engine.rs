@@ -1,4 +1,4 @@
-//! The one door to thinking: a few threads, a queue for each urgency, and a refusal when it is full.
+//! The engine: a fixed pool of search threads with a bounded queue for each urgency.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,50 +11,50 @@ use claimeven_game::Position;
 use claimeven_search::{Agent, Decision, Limits};
 use tokio::sync::oneshot;
 
-/// Threads that think, and what waits for them.
+/// A pool of search threads and their queues.
 pub(crate) struct Engine {
     shared: Arc<Shared>,
     threads: usize,
 }
 
-/// Whose thought comes first.
+/// The priority of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Urgency {
-    /// A person waits for the move.
+    /// A person is waiting for the move.
     Person,
-    /// What is done in a moment: it comes after people's moves and may use their thread, so that
-    /// it is never stuck behind long thoughts.
+    /// Short work: after people's moves, but also on their reserved thread, so that it never waits for
+    /// long searches.
     Brief,
-    /// Games without a person, hints, and all that takes long.
+    /// Games between agents, hints and everything that takes long.
     Other,
 }
 
-/// A move to be found.
+/// A position to search.
 pub(crate) struct Question {
     pub(crate) spec: AgentSpec,
     pub(crate) seed: u64,
     pub(crate) position: Position,
     pub(crate) limits: Limits,
-    /// The game and the player, for agents that remember.
+    /// The game and the player, for agents that keep a tree or a table between moves.
     pub(crate) seat: Option<(String, usize)>,
 }
 
-/// Why there is no move.
+/// Why a search has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EngineError {
-    /// Too many thoughts wait already.
+    /// The queue is full.
     Busy,
-    /// Nobody waits for it any more.
+    /// It was cancelled.
     Cancelled,
-    /// The agent cannot play that game.
+    /// The agent does not support the board or the rules.
     Unsuited(String),
-    /// The agent broke.
+    /// The agent panicked.
     Failed(String),
 }
 
 type Work = Box<dyn FnOnce(&Shared, &Arc<AtomicBool>) + Send>;
 
-/// Something to do on a thread that thinks, with the flag that ends it.
+/// Work for a search thread, with the flag that cancels it.
 struct Task {
     work: Work,
     cancel: Arc<AtomicBool>,
@@ -78,7 +78,7 @@ struct Queues {
 }
 
 impl Engine {
-    /// Starts the threads. If there are two or more, one of them is for people alone.
+    /// Starts the threads. With two or more, one of them is reserved for people.
     pub(crate) fn new(threads: usize, people: usize, others: usize, agents: usize) -> Engine {
         let queues = Queues { most_people: people, most_others: others, ..Queues::default() };
         let shared = Arc::new(Shared {
@@ -96,7 +96,7 @@ impl Engine {
         Engine { shared, threads }
     }
 
-    /// Asks for a move. Whoever stops waiting for it ends the search.
+    /// Searches for a move. Dropping the future cancels the search.
     pub(crate) async fn decide(
         &self,
         urgency: Urgency,
@@ -108,8 +108,8 @@ impl Engine {
         self.queue(urgency, cancel, name, decide).await?
     }
 
-    /// Does other work on a thinking thread. It must end soon after its flag is set, which
-    /// whoever stops waiting for it does.
+    /// Runs other work on a search thread. Dropping the future sets the flag, after which the work must
+    /// end soon.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         urgency: Urgency,
@@ -133,12 +133,12 @@ impl Engine {
                 return;
             }
             let result = match catch_unwind(AssertUnwindSafe(|| work(shared, cancel))) {
-                // What was found in a hurry is not what was asked for.
+                // The result of a cancelled search is not what was asked for.
                 Ok(_) if cancel.load(Ordering::Relaxed) => Err(EngineError::Cancelled),
                 Ok(result) => Ok(result),
                 Err(_) => Err(EngineError::Failed(format!("{name} broke"))),
             };
-            // Whoever has gone meanwhile needs no answer.
+            // The caller may be gone.
             let _ = answer.send(result);
         };
         {
@@ -156,34 +156,34 @@ impl Engine {
                 Urgency::Other => queues.others.push_back(task),
             }
         }
-        // Threads that wait do not wait for the same: all have a look.
+        // The threads serve different queues: wake all of them.
         self.shared.work.notify_all();
         let _gone = CancelOnDrop(cancel);
         answered.await.unwrap_or(Err(EngineError::Cancelled))
     }
 
-    /// How many threads think.
+    /// The number of search threads.
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
 
-    /// Whether a thought could wait.
+    /// Whether the queue has room.
     pub(crate) fn has_room(&self, urgency: Urgency) -> bool {
         self.shared.lock().has_room(urgency)
     }
 
-    /// Thoughts that wait, those of people first, and those under way.
+    /// Queued searches for people, other queued searches, and searches in progress.
     pub(crate) fn load(&self) -> (usize, usize, usize) {
         let queues = self.shared.lock();
         (queues.people.len(), queues.brief.len() + queues.others.len(), queues.thinking)
     }
 
-    /// Forgets the agents of a game that is over.
+    /// Drops the agents of a finished game.
     pub(crate) fn forget(&self, game: &str) {
         self.shared.agents.lock().retain(|(seat, _)| seat.game != game);
     }
 
-    /// Ends all searches and takes no more.
+    /// Cancels all searches and accepts no more.
     pub(crate) fn close(&self) {
         let mut queues = self.shared.lock();
         queues.closed = true;
@@ -224,7 +224,7 @@ impl Shared {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A thread's life.
+    /// The loop of a search thread.
     fn work(&self, people_only: bool) {
         let mut queues = self.lock();
         while !queues.closed {
@@ -264,8 +264,8 @@ impl Shared {
     }
 }
 
-/// Agents between their moves, the latest last. What they remember only makes them faster, so the
-/// oldest can go at any time.
+/// Agents between their moves, the most recent last. Their memory only makes them faster, so the
+/// oldest can be dropped at any time.
 struct Agents {
     kept: Mutex<Vec<(SeatKey, Box<dyn Agent>)>>,
     most: usize,

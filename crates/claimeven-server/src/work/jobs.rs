@@ -1,5 +1,5 @@
-//! Long work: tournaments and training runs. They wait for their turn, run one of each kind at a
-//! time, can be stopped and go on, also after a restart of the server.
+//! Jobs: tournaments and training runs. They are queued, run one of each kind at a time, and can be
+//! stopped and resumed, also after a restart of the server.
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::store::{Job, Kind, State, Store, StoreError};
 use crate::visitor::Visitor;
 
-/// All long work.
+/// All jobs.
 pub(crate) struct Jobs {
     config: Arc<Config>,
     store: Store,
@@ -29,31 +29,31 @@ pub(crate) struct Jobs {
     stopping: CancellationToken,
 }
 
-/// A job under way, for the thread that does it and for those who watch.
+/// A running job, as its thread and its watchers share it.
 #[derive(Default)]
 pub(crate) struct Running {
-    /// Set to end it.
+    /// Set to stop it.
     pub(crate) cancel: Arc<AtomicBool>,
-    /// The games that are being played: by number, as they stand.
+    /// The games in progress, by number.
     pub(crate) boards: Mutex<BTreeMap<usize, tournament::BoardView>>,
-    /// What a training run is doing.
+    /// The current stage of a training run.
     pub(crate) stage: Mutex<Option<training::StageView>>,
 }
 
 /// How a turn of a job ended.
 #[derive(Debug)]
 pub(crate) enum TurnEnd {
-    /// There is no more to do.
+    /// The job is complete.
     Done,
-    /// Others have waited long enough.
+    /// Another job has waited long enough.
     Yielded,
     /// It was cancelled.
     Cancelled,
-    /// It cannot go on, and why.
+    /// It cannot continue; the reason.
     Failed(String),
 }
 
-/// What the thread of a job has at hand.
+/// What the thread of a job works with.
 pub(crate) struct JobContext {
     pub(crate) config: Arc<Config>,
     pub(crate) running: Arc<Running>,
@@ -62,7 +62,7 @@ pub(crate) struct JobContext {
 }
 
 impl JobContext {
-    /// Asks the database, from a thread that may wait for it.
+    /// Runs a query from a thread that may block.
     pub(crate) fn with_store<T, F: Future<Output = T>>(&self, query: impl FnOnce(Store) -> F) -> T {
         self.handle.block_on(query(self.store.clone()))
     }
@@ -84,11 +84,11 @@ impl Jobs {
         })
     }
 
-    /// Goes on with what was under way when the server last stopped, and with what waits.
+    /// Starts working on the queue, including the jobs that were running when the server stopped.
     pub(crate) async fn start(self: &Arc<Self>) -> Result<(), StoreError> {
         let jobs = self.store.requeue_jobs().await?;
         if jobs > 0 {
-            tracing::info!(jobs, "going on with long work");
+            tracing::info!(jobs, "Resumed jobs");
         }
         for kind in [Kind::Tournament, Kind::Training] {
             let jobs = Arc::clone(self);
@@ -97,16 +97,16 @@ impl Jobs {
         Ok(())
     }
 
-    /// Adds a job at the end of the queue.
+    /// Adds a job to the queue.
     pub(crate) async fn add(&self, job: &Job) -> Result<(), Error> {
         self.store.add_job(job).await?;
         self.wake(job.kind).notify_one();
         Ok(())
     }
 
-    /// A job by its name.
+    /// A job by its id.
     pub(crate) async fn find(&self, kind: Kind, id: &str) -> Result<Job, Error> {
-        let unknown = || Error::NotFound(format!("there is no {} '{id}'", kind.name()));
+        let unknown = || Error::NotFound(format!("{} '{id}' not found", kind.name()));
         if id.len() > 32 || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(unknown());
         }
@@ -114,22 +114,21 @@ impl Jobs {
         job.filter(|job| job.kind == kind).ok_or_else(unknown)
     }
 
-    /// The same, for its owner alone.
+    /// A job by its id, if it belongs to the visitor.
     pub(crate) async fn own(&self, kind: Kind, id: &str, who: &Visitor) -> Result<Job, Error> {
         let job = self.find(kind, id).await?;
         if job.owner == *who {
             return Ok(job);
         }
-        Err(Error::Forbidden(format!("this {} is not yours", kind.name())))
+        Err(Error::Forbidden(format!("This {} belongs to someone else", kind.name())))
     }
 
-    /// A job under way.
+    /// A running job.
     pub(crate) fn running(&self, id: &str) -> Option<Arc<Running>> {
         lock(&self.running).get(id).cloned()
     }
 
-    /// Ends a job for now, and says whether it has ended: a training run first has to come out of its
-    /// gate match, which is not waited for.
+    /// Stops a job; whether it has stopped yet. A training run stops only after its gate match.
     pub(crate) async fn stop(&self, id: &str) -> Result<bool, Error> {
         const PATIENCE: Duration = Duration::from_secs(5);
         if self.store.set_job_state(id, &[State::Queued], State::Stopped, None).await? {
@@ -146,16 +145,16 @@ impl Jobs {
         Ok(true)
     }
 
-    /// Deletes a job with its games, once it has ended.
+    /// Stops and deletes a job with its games.
     pub(crate) async fn delete(&self, job: &Job) -> Result<(), Error> {
         if !self.stop(&job.id).await? {
-            let message = format!("the {} is still ending, try again", job.kind.name());
+            let message = format!("The {} is still stopping, try again", job.kind.name());
             return Err(Error::Conflict(message));
         }
         Ok(self.store.delete_job(&job.id).await?)
     }
 
-    /// Lets a job that was stopped, or failed, go on; a training run also when it was done.
+    /// Resumes a stopped or failed job, or a training run that was done.
     pub(crate) async fn resume(&self, job: &Job) -> Result<(), Error> {
         let from = match job.kind {
             Kind::Tournament => &[State::Stopped, State::Failed][..],
@@ -165,18 +164,18 @@ impl Jobs {
             self.wake(job.kind).notify_one();
             return Ok(());
         }
-        let message = format!("only a {} that was stopped can go on", job.kind.name());
+        let message = format!("Only a stopped {} can be resumed", job.kind.name());
         Err(Error::Conflict(message))
     }
 
-    /// Ends all work for now, and returns when it is stored.
+    /// Stops all jobs, to be resumed at the next start.
     pub(crate) async fn close(&self) {
         self.stopping.cancel();
         for running in lock(&self.running).values() {
             running.cancel.store(true, Ordering::Relaxed);
         }
         self.tasks.close();
-        // A training run cannot be interrupted in a gate match; it goes on from its last iteration.
+        // A training run cannot be interrupted in a gate match; it resumes from its last iteration.
         let _ = tokio::time::timeout(Duration::from_secs(10), self.tasks.wait()).await;
     }
 
@@ -184,7 +183,7 @@ impl Jobs {
         &self.wake[usize::from(kind == Kind::Training)]
     }
 
-    /// Does the jobs of a kind, one after the other.
+    /// Runs the jobs of a kind, one after the other.
     async fn work_through(self: Arc<Self>, kind: Kind) {
         while !self.stopping.is_cancelled() {
             let turn = self.next_turn(kind).await;
@@ -192,7 +191,7 @@ impl Jobs {
                 Ok(true) => continue,
                 Ok(false) => Duration::from_mins(1),
                 Err(error) => {
-                    tracing::error!(?error, "long work is held up");
+                    tracing::error!(?error, "Failed to run a job");
                     Duration::from_secs(5)
                 }
             };
@@ -204,11 +203,11 @@ impl Jobs {
         }
     }
 
-    /// Gives the job that has waited longest a turn; says whether there was one.
+    /// Runs the job that has waited longest for a turn; whether there was one.
     async fn next_turn(&self, kind: Kind) -> Result<bool, StoreError> {
         let Some(job) = self.store.next_job(kind).await? else { return Ok(false) };
         let (id, running) = (job.id.clone(), Arc::new(Running::default()));
-        // It is there for those who want to stop it before its state says that it runs.
+        // Registered before its state changes, so that it can be stopped at any time.
         lock(&self.running).insert(id.clone(), Arc::clone(&running));
         let begun = self.store.set_job_state(&id, &[State::Queued], State::Running, None).await;
         if !matches!(begun, Ok(true)) {
@@ -244,7 +243,7 @@ impl Jobs {
                 Kind::Tournament => tournament::perform(&job, &context),
                 Kind::Training => training::perform(&job, &context),
             }));
-            let broken = |_| TurnEnd::Failed("the work broke off".to_owned());
+            let broken = |_| TurnEnd::Failed("Internal error".to_owned());
             let _ = answer.send(end.unwrap_or_else(broken));
         });
         match spawned {

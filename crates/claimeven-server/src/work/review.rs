@@ -11,11 +11,10 @@ use crate::error::Error;
 use crate::session::GameSession;
 use crate::store::{Store, StoredReview};
 
-/// How long to look at the moves of one position. All of the standard board's take less, unless
-/// much else is going on.
+/// Time per position. Positions of the standard board take less, unless the machine is busy.
 const TIME_PER_POSITION: Duration = Duration::from_secs(3);
 
-/// What the moves come to by the players' numbers, not by who began.
+/// The summaries of both players by player number, not by who moved first.
 pub(crate) fn by_player(session: &GameSession, review: &Review) -> [PlayerReview; 2] {
     let [beginner, other] = review.players_after(session.opening);
     if session.first == 0 { [beginner, other] } else { [other, beginner] }

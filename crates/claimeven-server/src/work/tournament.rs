@@ -11,25 +11,25 @@ use utoipa::ToSchema;
 use super::jobs::{JobContext, TurnEnd, lock};
 use crate::store::{Job, Kind};
 
-/// How long a tournament goes on while another one waits.
+/// How long a tournament runs while another one is waiting.
 const TURN: Duration = Duration::from_secs(20);
 
-/// How often games are stored and standings told.
+/// How often games and standings are stored.
 const INTERVAL: Duration = Duration::from_millis(300);
 
-/// A game that is being played.
+/// A game in progress.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct BoardView {
     /// The number of the game, from 1.
     pub(crate) number: usize,
     /// The players' names.
     pub(crate) players: [String; 2],
-    /// Which of them began.
+    /// Which of them moved first.
     pub(crate) first: usize,
     pub(crate) moves: String,
 }
 
-/// Plays a tournament for a turn.
+/// Plays a tournament until it is done, cancelled, or another one is due.
 pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
     let failed = |error: &dyn ToString| TurnEnd::Failed(error.to_string());
     let plan = match Plan::from_json_with(&job.plan, &context.config.models()) {
@@ -106,8 +106,8 @@ pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
     };
     if let Some(error) = broken.or_else(|| store(&results).err().map(|error| format!("{error:?}")))
     {
-        tracing::error!(error, "a tournament cannot be stored");
-        return TurnEnd::Failed("the games cannot be stored".to_owned());
+        tracing::error!(error, "Failed to store a tournament");
+        return TurnEnd::Failed("The games could not be stored".to_owned());
     }
     if results.games() >= plan.games() {
         TurnEnd::Done

@@ -17,23 +17,23 @@ use crate::error::Error;
 use crate::http::extract::{ApiResult, SetupInput};
 use crate::store::Job;
 
-/// What a run may begin with: a name, and what it is.
+/// Presets of parameters: name and description.
 pub(crate) const PRESETS: [(&str, &str); 3] = [
-    ("quick", "a small network that learns in iterations of seconds, to see how it goes"),
-    ("10min", "a network that visibly learns within ten minutes of two cores"),
-    ("1h", "a good network within an hour of two cores"),
+    ("quick", "A small network that learns in iterations of a few seconds"),
+    ("10min", "A network that learns visibly within ten minutes on two cores"),
+    ("1h", "A good network within an hour on two cores"),
 ];
 
-/// A run to be begun.
+/// A new training run.
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunInput {
-    /// What people call it.
+    /// A title for people.
     #[serde(default)]
     pub(crate) title: String,
     /// `quick`, `10min` or `1h`.
     pub(crate) preset: String,
-    /// How long it is to work, in minutes.
+    /// Duration in minutes.
     pub(crate) minutes: f64,
     #[serde(default)]
     pub(crate) seed: u32,
@@ -50,10 +50,10 @@ impl RunInput {
                 .filter(|_| PRESETS.iter().any(|(known, _)| *known == name))
                 .ok_or_else(|| {
                     let names: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
-                    Error::Bad(format!("preset is one of {}, not '{name}'", names.join(", ")))
+                    Error::Bad(format!("unknown preset '{name}' (available: {})", names.join(", ")))
                 })?,
         };
-        // A seed of 0 is that of the preset.
+        // A seed of 0 means the preset's own.
         if self.seed > 0 {
             parameters.seed = self.seed.into();
         }
@@ -62,7 +62,7 @@ impl RunInput {
     }
 }
 
-/// Iterations of some seconds.
+/// A tiny network with iterations of a few seconds.
 fn quick(setup: Setup) -> Parameters {
     let mut parameters = Parameters::ten_minutes(setup);
     parameters.architecture = Architecture::new(setup, 2, 16);
@@ -78,7 +78,7 @@ fn quick(setup: Setup) -> Parameters {
     parameters
 }
 
-/// What a run is doing.
+/// The current stage of a run.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct StageView {
     /// `preparing`, `playing`, `learning` or `testing`.
@@ -87,12 +87,12 @@ pub(crate) struct StageView {
     of: u64,
 }
 
-/// A game of a network against itself.
+/// A self-play game.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct ShownGame {
     iteration: u64,
     moves: String,
-    /// How many of the moves were made at random, to begin with.
+    /// How many of the moves are a random opening.
     opening: usize,
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn whole_seconds(seconds: f64) -> u64 {
     Duration::try_from_secs_f64(seconds.ceil()).map_or(0, |duration| duration.as_secs())
 }
 
-/// Trains for as long as the run was given.
+/// Trains until the duration of the run is reached or it is cancelled.
 pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
     let failed = |error: &dyn ToString| TurnEnd::Failed(error.to_string());
     let input: RunInput = match serde_json::from_str(&job.plan) {
@@ -116,14 +116,14 @@ pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
         Err(error) => return TurnEnd::Failed(error.message()),
     };
     let Some(folder) = folder_of(&context.config, &job.id) else {
-        return TurnEnd::Failed("there is no folder for runs (the setting runs)".to_owned());
+        return TurnEnd::Failed("No folder for training runs is set (setting: runs)".to_owned());
     };
     match train(job, context, &folder, &parameters, 60.0 * input.minutes) {
         Ok(end) => end,
         Err(RunError::Stopped(_)) => TurnEnd::Cancelled,
         Err(error) => {
-            tracing::warn!(%error, run = job.id, "a training run failed");
-            // Where the run is on the disk is nobody's business.
+            tracing::warn!(%error, run = job.id, "Training run failed");
+            // The path stays private.
             failed(&error.to_string().replace(&*folder.to_string_lossy(), "its folder"))
         }
     }
@@ -163,7 +163,7 @@ fn train(
                 let stored = context
                     .with_store(|store| async move { store.show_games(&job.id, games).await });
                 if let Err(error) = stored {
-                    tracing::warn!(?error, "games of a training run cannot be stored");
+                    tracing::warn!(?error, "Failed to store games of a training run");
                 }
                 return wish();
             }
@@ -176,7 +176,7 @@ fn train(
                     store.advance_job(&job.id, &[], whole_seconds(state.seconds), text).await
                 });
                 if let Err(error) = stored {
-                    tracing::warn!(?error, "a training run cannot be stored");
+                    tracing::warn!(?error, "Failed to store the progress of a training run");
                 }
                 return wish();
             }

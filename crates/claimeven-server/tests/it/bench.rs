@@ -67,8 +67,11 @@ async fn the_lab_refuses_in_a_line_that_names_the_value() {
     for (body, error) in [
         (json!({ "agent": "random" }), "random has no search tree to draw"),
         (json!({ "agent": "minimax", "moves": "48" }), "'8'"),
-        (json!({ "agent": "minimax", "moves": "1212121" }), "the game is over after '1212121'"),
-        (json!({ "agent": "minimax", "nodes": 6000 }), "nodes is 1 to 5000, not 6000"),
+        (
+            json!({ "agent": "minimax", "moves": "1212121" }),
+            "The game is already over after '1212121'",
+        ),
+        (json!({ "agent": "minimax", "nodes": 6000 }), "nodes must be 1 to 5000, not 6000"),
         (json!({ "agent": "minimax:depth=999" }), "999"),
         (json!({ "agent": "zero:model=nothing" }), "model of zero cannot be given here"),
         (json!({ "agent": "minimax", "setup": { "cols": 99 } }), "99"),

@@ -103,8 +103,8 @@ on_both_databases! {
         let ada = world.visitor();
         let id = ada.create(online()).await;
         assert_eq!(ada.game(&id).await["status"], "waiting");
-        assert_eq!(ada.play(&id, 4, 0).await.error(409), "the other player has not come yet");
-        assert_eq!(ada.act(&id, "join", json!({})).await.error(409), "you already sit in this game");
+        assert_eq!(ada.play(&id, 4, 0).await.error(409), "The other player has not joined yet");
+        assert_eq!(ada.act(&id, "join", json!({})).await.error(409), "You already have a seat in this game");
 
         let others: Vec<_> = (0..8).map(|_| world.visitor()).collect();
         let joining = others.iter().map(|other| other.act(&id, "join", json!({ "name": "Bob" })));
@@ -118,10 +118,10 @@ on_both_databases! {
             if index == seated {
                 reply.expect(200);
             } else {
-                assert_eq!(reply.error(403), "you have no seat in this game");
+                assert_eq!(reply.error(403), "You are not a player in this game");
             }
         }
-        assert_eq!(others[seated].play(&id, 4, 2).await.error(409), "it is not your turn");
+        assert_eq!(others[seated].play(&id, 4, 2).await.error(409), "It is not your turn");
         let text = others[seated].game(&id).await.to_string();
         assert!(!text.contains("holder") && !text.contains("owner"), "{text}");
     }
@@ -149,7 +149,7 @@ on_both_databases! {
     async fn undo_against_an_agent_goes_back_to_the_persons_move_and_redo_forth(world: World) {
         let ada = world.visitor();
         let id = ada.create(against("influence")).await;
-        assert_eq!(ada.act(&id, "undo", json!({})).await.error(409), "there is no move to take back");
+        assert_eq!(ada.act(&id, "undo", json!({})).await.error(409), "There is no move to take back");
         ada.play(&id, 4, 0).await.expect(200);
         ada.wait(&id, |game| game["ply"] == 2).await;
         ada.play(&id, 4, 2).await.expect(200);
@@ -163,7 +163,7 @@ on_both_databases! {
         assert_eq!((&game["ply"], &game["undone"]), (&json!(2), &json!(2)));
         let game = ada.act(&id, "redo", json!({})).await.expect(200);
         assert_eq!(game["moves"], before["moves"]);
-        assert_eq!(ada.act(&id, "redo", json!({})).await.error(409), "there is no move to play again");
+        assert_eq!(ada.act(&id, "redo", json!({})).await.error(409), "There is no move to redo");
 
         ada.act(&id, "undo", json!({})).await.expect(200);
         let game = ada.play(&id, 1, 2).await.expect(200);
@@ -217,7 +217,7 @@ on_both_databases! {
         assert_eq!(bob.game(&id).await["offers"]["rematch"], Value::Null);
         assert_eq!(
             bob.act(&id, "rematch", no.clone()).await.error(409),
-            "nobody has offered a rematch"
+            "Nobody has offered a rematch"
         );
         assert_eq!(ada.act(&id, "rematch", json!({})).await.expect(200), json!({ "id": null }));
         let next = bob.act(&id, "rematch", json!({})).await.expect(200)["id"].clone();
@@ -233,7 +233,7 @@ on_both_databases! {
     async fn resigning_ends_a_game_and_a_rematch_swaps_who_begins(world: World) {
         let ada = world.visitor();
         let id = ada.create(against("random")).await;
-        assert_eq!(ada.act(&id, "rematch", json!({})).await.error(409), "the game is not over yet");
+        assert_eq!(ada.act(&id, "rematch", json!({})).await.error(409), "The game is not over yet");
         assert!(ada.get(&format!("/api/games/{id}/record")).await.error(409).contains("not over"));
         let game = ada.act(&id, "resign", json!({})).await.expect(200);
         assert_eq!(game["result"], json!({ "winner": 1, "reason": "resigned" }));
@@ -291,7 +291,7 @@ on_both_databases! {
         assert_eq!(list("player=aDa&limit=100").await.len(), 5);
         assert_eq!(list("status=waiting").await, std::slice::from_ref(&waiting));
         let others = eve.get("/api/games?limit=100").await.expect(200);
-        assert_eq!(names(others).len(), 5, "an invitation is nobody else's business");
+        assert_eq!(names(others), [""; 0], "people's games are nobody else's business");
 
         let (mut paged, mut cursor) = (Vec::new(), String::new());
         loop {
@@ -310,6 +310,63 @@ on_both_databases! {
             assert!(ada.get(&format!("/api/games/{id}")).await.error(404).contains(id));
         }
         assert_eq!(list("mine=true").await, [waiting]);
+    }
+
+    async fn strangers_see_only_the_games_that_are_listed(world: World) {
+        let (ada, bob, eve) = (world.visitor(), world.visitor(), world.visitor());
+        let agent = json!({ "kind": "agent", "agent": "random" });
+        let watched = ada.create(json!([agent, agent])).await;
+        let local = ada.create(one_screen()).await;
+        let computer = ada.create(against("level:1")).await;
+        let invited = ada.create(online()).await;
+        bob.act(&invited, "join", json!({ "name": "Bob" })).await.expect(200);
+        let shown = ada.create_with(json!({ "seats": against("level:1"), "listed": true })).await;
+
+        let ids = async |visitor: &crate::world::Visitor| -> Vec<String> {
+            let list = visitor.get("/api/games?limit=100").await.expect(200);
+            let games = list["games"].as_array().unwrap();
+            games.iter().map(|game| game["id"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(ids(&eve).await, [shown.clone(), watched.clone()]);
+        assert_eq!(ids(&bob).await, [shown.clone(), invited.clone(), watched.clone()]);
+        assert_eq!(ids(&ada).await.len(), 5);
+        assert_eq!(eve.game(&local).await["listed"], false, "who has the link may look");
+
+        let list = async |who: &crate::world::Visitor, id: &str, listed: bool| {
+            who.act(id, "listing", json!({ "listed": listed })).await
+        };
+        list(&ada, &local, true).await.expect(200);
+        list(&ada, &shown, false).await.expect(200);
+        assert_eq!(ids(&eve).await, [local.clone(), watched.clone()]);
+        list(&eve, &computer, true).await.error(403);
+        assert_eq!(list(&ada, &invited, true).await.error(409), "The other player would have to agree");
+        assert_eq!(ids(&eve).await, [local.clone(), watched]);
+
+        // A game that was created as listed can be taken off by either player; a rematch stays off.
+        let open = ada.create_with(json!({ "seats": online(), "listed": true, "first": 0 })).await;
+        bob.act(&open, "join", json!({})).await.expect(200);
+        assert!(ids(&eve).await.contains(&open));
+        list(&bob, &open, false).await.expect(200);
+        assert!(!ids(&eve).await.contains(&open));
+        bob.act(&open, "resign", json!({})).await.expect(200);
+        ada.act(&open, "rematch", json!({})).await.expect(200);
+        let next = bob.act(&open, "rematch", json!({})).await.expect(200);
+        let next = next["id"].as_str().unwrap();
+        assert_eq!(ada.game(next).await["listed"], false);
+
+        let world = world.restart().await;
+        let eve = eve.at(&world);
+        assert!(ids(&eve).await.contains(&local));
+        assert_eq!(eve.game(&open).await["listed"], false);
+    }
+
+    async fn a_person_without_a_name_has_none(world: World) {
+        let ada = world.visitor();
+        let id = ada.create(one_screen()).await;
+        let game = ada.act(&id, "resign", json!({})).await.expect(200);
+        assert_eq!((&game["players"][0]["name"], &game["players"][1]["name"]), (&json!(""), &json!("")));
+        let pgn = ada.get(&format!("/api/games/{id}/record?format=pgn")).await;
+        assert!(pgn.text.contains("\"Guest\""), "{}", pgn.text);
     }
 
     async fn a_game_of_two_people_stays_until_both_have_deleted_it(world: World) {
@@ -397,5 +454,5 @@ async fn a_hint_is_exact_where_it_can_be() {
     let hint = ada.post("/api/hint", json!({ "setup": setup })).await.expect(200);
     assert_eq!(hint["exact"], false);
     let over = ada.post("/api/hint", json!({ "moves": "1212121" })).await;
-    assert_eq!(over.error(400), "the game is over after '1212121'");
+    assert_eq!(over.error(400), "The game is already over after '1212121'");
 }

@@ -25,7 +25,7 @@ async fn bad_input_is_refused_in_a_line_that_names_it() {
         (json!({ "seats": seats, "setup": { "cols": 12, "rows": 12 } }), "12x12"),
         (json!({ "seats": seats, "setup": { "ruleset": "chess" } }), "unknown ruleset 'chess'"),
         (json!({ "seats": seats, "moves": "448" }), "move 3, '8'"),
-        (json!({ "seats": seats, "moves": "1212121" }), "the game is over after '1212121'"),
+        (json!({ "seats": seats, "moves": "1212121" }), "The game is already over after '1212121'"),
         (json!({ "seats": seats, "clock": { "initial_ms": 5, "increment_ms": 0 } }), "not 5"),
         (
             json!({ "seats": [{ "kind": "human", "name": "x".repeat(41) }, { "kind": "open" }] }),
@@ -195,7 +195,10 @@ async fn games_sockets_and_bytes_have_limits() {
     }
     assert_eq!(statuses, [201, 201, 201, 503, 429]);
     let long = json!({ "seats": "x".repeat(600) });
-    assert_eq!(ada.post("/api/games", long).await.error(413), "a body has at most 500 bytes");
+    assert_eq!(
+        ada.post("/api/games", long).await.error(413),
+        "The request body must have at most 500 bytes"
+    );
 
     let list = ada.get("/api/games?mine=true").await.expect(200);
     let id = list["games"][0]["id"].as_str().unwrap();

@@ -40,7 +40,7 @@ on_both_databases! {
         let (mut own, mut foreign) = (ada.follow(&id).await, eve.follow(&id).await);
         foreign.play(4, 0).await;
         let refused = foreign.hear_of("refused", |_| true).await;
-        assert_eq!(refused["error"], "you have no seat in this game");
+        assert_eq!(refused["error"], "You are not a player in this game");
         for (message, part) in [
             (json!({ "type": "move", "column": 0, "ply": 0 }), "column 0 is not one of 1 to 7"),
             (json!({ "type": "move", "column": 8, "ply": 0 }), "column 8 is not one of 1 to 7"),

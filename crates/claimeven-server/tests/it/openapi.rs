@@ -112,3 +112,15 @@ async fn answers_are_as_described() {
     check("get", "/api/training", "200", &ada.get("/api/training").await.expect(200));
     check("get", "/api/games/{id}", "404", &ada.get("/api/games/nothing").await.expect(404));
 }
+
+/// The page's types are generated from this file. `UPDATE_OPENAPI=1` writes it anew.
+#[test]
+fn the_committed_document_is_current() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("openapi.json");
+    let current = claimeven_server::openapi_json().unwrap();
+    if std::env::var_os("UPDATE_OPENAPI").is_some() {
+        std::fs::write(&file, &current).unwrap();
+    }
+    let committed = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(committed == current, "run this test with UPDATE_OPENAPI=1 and commit openapi.json");
+}

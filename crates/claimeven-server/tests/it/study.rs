@@ -132,7 +132,7 @@ on_both_databases! {
         // The second player, who is player 0, overlooks a row of three.
         let id = played(&ada, one_screen(), 1, &[4, 5, 4, 5, 4, 5]).await;
         let path = format!("/api/games/{id}/review");
-        assert_eq!(ada.get(&path).await.error(409), "the game is not over yet");
+        assert_eq!(ada.get(&path).await.error(409), "The game is not over yet");
         ada.play(&id, 4, 6).await.expect(200);
         let review = ada.get(&path).await.expect(200);
         let moves = review["moves"].as_array().unwrap();

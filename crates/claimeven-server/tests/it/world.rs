@@ -105,7 +105,7 @@ impl World {
         World::start(self.config.clone(), self.folder.take()).await
     }
 
-    /// Somebody new.
+    /// A new visitor.
     pub(crate) fn visitor(&self) -> Visitor {
         Visitor {
             addr: self.addr,

@@ -6,7 +6,7 @@ import { plural as counted } from "../format";
 import { bench } from "./bench";
 import { play } from "./play";
 import { players } from "./players";
-import { study } from "../en/study";
+import { study } from "./study";
 
 const plural = (n: number, one: string, other: string): string => counted(n, { one, other });
 

@@ -222,7 +222,7 @@ export const study = {
     start: "Start of the game",
     given: "given",
 
-    learn: (own: boolean) => (own ? "Learn from your mistakes" : "Learn from the mistakes"),
+    learn: (own: boolean): string => (own ? "Learn from your mistakes" : "Learn from the mistakes"),
     learnAbout: (n: number, own: boolean) =>
       own ? `You missed ${plural(n, "better move")}. Find ${n === 1 ? "it" : "them"}.` : `${plural(n, "better move was", "better moves were")} missed. Find ${n === 1 ? "it" : "them"}.`,
     noErrors: "No mistakes to learn from. Well played!",
