@@ -6,12 +6,14 @@ import { plural as counted } from "../format";
 import { bench } from "./bench";
 import { play } from "./play";
 import { players } from "./players";
+import { share } from "./share";
 import { study } from "./study";
 
 const plural = (n: number, one: string, other: string): string => counted(n, { one, other });
 
 export const es: Texts = {
   product: "Claimeven",
+  share,
   study,
   bench,
   play,
