@@ -227,14 +227,14 @@ async fn tournaments_are_limited_and_bad_ones_refused() {
     let mut long = cup(600);
     long["players"] = json!([{ "agent": "mcts:sims=100000" }, { "agent": "random" }]);
     let id = ada.post("/api/arena", long).await.expect(201)["id"].as_str().unwrap().to_owned();
-    assert!(ada.post("/api/arena", cup(1)).await.error(409).contains("have to end first"));
+    assert!(ada.post("/api/arena", cup(1)).await.error(409).contains("stop one first"));
     let bob = world.visitor();
     bob.post(&format!("/api/arena/{id}/stop"), json!({})).await.error(403);
     ada.post(&format!("/api/arena/{id}/stop"), json!({})).await.expect(200);
     let second =
         ada.post("/api/arena", cup(1)).await.expect(201)["id"].as_str().unwrap().to_owned();
     wait(&ada, &format!("/api/arena/{second}"), |view| view["state"] == "done").await;
-    assert!(ada.post("/api/arena", cup(1)).await.error(409).contains("delete one of them first"));
+    assert!(ada.post("/api/arena", cup(1)).await.error(409).contains("delete one first"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
