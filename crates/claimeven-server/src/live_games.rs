@@ -592,7 +592,7 @@ impl LiveGames {
         change: impl Fn(&mut GameSession, Instant) -> Result<(), Refusal> + Send + Sync + 'static,
         cancel: &Arc<AtomicBool>,
     ) {
-        const DEADLINE: Duration = Duration::from_secs(60);
+        const DEADLINE: Duration = Duration::from_mins(1);
         let (began, mut pause) = (Instant::now(), Duration::from_millis(200));
         let change = Arc::new(change);
         loop {

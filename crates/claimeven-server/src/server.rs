@@ -184,7 +184,7 @@ async fn sweep(games: Arc<LiveGames>) {
 /// followed by a pause that grows.
 async fn review(app: Arc<App>) {
     const IDLE: Duration = Duration::from_secs(3);
-    const MAX_PAUSE: Duration = Duration::from_secs(600);
+    const MAX_PAUSE: Duration = Duration::from_mins(10);
     let mut pause = IDLE;
     loop {
         match review_idly(&app.engine, &app.store).await {

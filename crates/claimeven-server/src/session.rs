@@ -296,8 +296,8 @@ impl GameSession {
             return conflict("It is not your turn");
         }
         let time = self.turn_time(now);
-        let played = PlayedMove { column: column.number(), time, nodes: None, value: None };
-        self.append(column, played, now)
+        let new_move = PlayedMove { column: column.number(), time, nodes: None, value: None };
+        self.append(column, new_move, now)
     }
 
     /// Plays an agent's move.
@@ -547,14 +547,19 @@ impl GameSession {
         usize::from(!self.holds(who, 0))
     }
 
-    fn append(&mut self, column: Column, played: PlayedMove, now: Instant) -> Result<(), Refusal> {
+    fn append(
+        &mut self,
+        column: Column,
+        new_move: PlayedMove,
+        now: Instant,
+    ) -> Result<(), Refusal> {
         let player = self.mover(self.ply());
-        let time = played.time;
+        let time = new_move.time;
         self.game.play(column).map_err(|error| Refusal::Conflict(error.to_string()))?;
         if let Some(clock) = &mut self.clock {
             clock.left[player] = clock.left[player].saturating_sub(time) + clock.increment;
         }
-        self.moves.push(played);
+        self.moves.push(new_move);
         self.undone.clear();
         self.offers = Offers::default();
         self.turn_began = now;

@@ -45,7 +45,7 @@ impl BookReader<'_> {
         mut beta: i32,
     ) -> Result<i32, Stopped> {
         self.nodes += 1;
-        if self.nodes % Stop::POLL_INTERVAL == 0 && self.stop.is_requested() {
+        if self.nodes.is_multiple_of(Stop::POLL_INTERVAL) && self.stop.is_requested() {
             return Err(Stopped);
         }
         let rules = board.rules();

@@ -289,11 +289,11 @@ mod tests {
     fn check<const OFF: u32>(rules: AnySize<u128>, [own, opp]: [u128; 2], score: i32) -> usize {
         let empty = rules.cells() & !(own | opp);
         let threats = lines::threats::<_, Portable>(rules, opp, empty);
-        let even = empty.count().is_multiple_of(2);
-        let fires =
-            |alpha: &i32| at_most::<_, Portable, OFF>(rules, own, opp, threats, *alpha, even);
+        let even_left = empty.count().is_multiple_of(2);
+        let is_proven =
+            |alpha: &i32| at_most::<_, Portable, OFF>(rules, own, opp, threats, *alpha, even_left);
         let most = (rules.setup().cells() / 2 + 1) as i32;
-        let fired: Vec<i32> = (-most..=most).filter(fires).collect();
+        let fired: Vec<i32> = (-most..=most).filter(is_proven).collect();
         let least = fired.iter().min();
         assert!(least.is_none_or(|&alpha| score <= alpha), "{score}: {fired:?}, {own:x} {opp:x}");
         fired.len()

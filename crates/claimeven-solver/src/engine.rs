@@ -137,6 +137,8 @@ impl<S: Shape, C: Cpu, const OFF: u32> Engine for Searchers<S, C, OFF> {
         let (low, high) = root.extremes(self.shape);
         let mut windows = Windows::new(low.clamp(least, most), high.clamp(least, most));
 
+        self.table.warm_up(stop);
+
         // 3. Null windows, tried alone while they are cheap and then by all.
         let before = self.nodes();
         let rounds = if OFF & off::WINDOWS == 0 { BUDGET_ROUNDS } else { 0 };

@@ -7,7 +7,6 @@
 #![allow(unsafe_code, reason = "the intrinsics have no safe form, and save a fifth of the work")]
 #![allow(clippy::wildcard_imports, reason = "the names of intrinsics say where they come from")]
 #![allow(clippy::cast_sign_loss, reason = "the intrinsics call bits a signed number")]
-#![expect(clippy::missing_safety_doc, reason = "one sentence holds for all of them")]
 
 use std::arch::x86_64::*;
 

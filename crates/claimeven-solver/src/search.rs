@@ -136,9 +136,6 @@ pub(crate) struct Search<S: Shape, C: Cpu, const OFF: u32 = 0> {
     end: u64,
     /// The nodes at which it looks whether it should.
     checkpoint: u64,
-    /// Up to so many nodes it looks at every node. The first access to each huge page of the table
-    /// takes up to a millisecond, because the system has to clear it, and one node has several.
-    warm_up: u64,
     stop: Stop,
 }
 
@@ -152,8 +149,9 @@ const TEAM_LEFT: u32 = 20;
 const DEFERRED: i32 = -1_000_000;
 /// Nodes from which on a position is worth keeping in the table.
 const HARD_NODES: u64 = 60;
-/// After so many nodes per huge page nearly all of the table has been accessed.
-const WARM_UP_NODES_PER_PAGE: u64 = 8;
+/// Nodes between two looks at clock and flag. A node takes a tenth of a microsecond on the standard
+/// board, and up to 20 on tall, narrow ones, where many moves are forced.
+const POLL_INTERVAL: u64 = 128;
 
 /// A position to begin with.
 pub(crate) enum Root<B> {
@@ -170,7 +168,6 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         table: Arc<Table<S::Bits>>,
         searching: Option<Arc<CurrentlySearching>>,
     ) -> Self {
-        let warm_up = WARM_UP_NODES_PER_PAGE * table.huge_pages();
         let none = S::Bits::ZERO;
         let quiet = Quiet { own: none, opp: none, own_threats: none, opp_threats: none, discs: 0 };
         let blank = Child { quiet, slot: Slot::default(), order: 0, cell: 0, same_side: false };
@@ -181,7 +178,6 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
             searching,
             stack: vec![blank; ((shape.size() + 1) * shape.cols()) as usize],
             cell_order: cell_order(shape),
-            warm_up,
             nodes: 0,
             end: 0,
             checkpoint: 0,
@@ -254,8 +250,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         if self.stop.is_requested() {
             return Err(Interrupt::Limit);
         }
-        let interval = if self.nodes < self.warm_up { 1 } else { Stop::POLL_INTERVAL };
-        self.checkpoint = self.end.min(self.nodes + interval);
+        self.checkpoint = self.end.min(self.nodes + POLL_INTERVAL);
         Ok(())
     }
 

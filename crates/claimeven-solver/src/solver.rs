@@ -37,7 +37,8 @@ impl Options {
     /// Sets the size of the transposition table in MiB per thread: 2 by default, at most
     /// [`Options::MAX_TABLE_MB`]. All threads share one table.
     ///
-    /// Small tables stay in the processor's caches. With the default, positions of the standard
+    /// The system clears the memory during the first searches, within their limits; that takes up
+    /// to a second per GiB. Small tables stay in the processor's caches. With the default, positions of the standard
     /// board are solved fastest, and so is the empty board.
     pub fn with_table_mb(self, table_mb: usize) -> Options {
         Options { table_mb: table_mb.min(Options::MAX_TABLE_MB), ..self }

@@ -13,8 +13,9 @@
 //! Clearing costs nothing: entries of another epoch are as good as empty.
 
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use crate::limits::Stop;
 use crate::shape::Shape;
 use crate::word::Word;
 
@@ -57,6 +58,8 @@ pub(crate) struct Table<B: Word> {
     buckets: Vec<Bucket<B>>,
     tag_bits: u32,
     epoch: AtomicU64,
+    /// The buckets before this one are on pages that have been written to.
+    warm: AtomicUsize,
 }
 
 /// Two entries: the first for positions that took work, the second for whatever came last.
@@ -95,13 +98,24 @@ impl<B: Word> Table<B> {
             "an entry has room for its tag"
         );
         assert!((shape.size() as i32 + 1) / 2 < BIAS, "scores fit their seven bits");
-        Table { buckets, tag_bits, epoch: AtomicU64::new(1) }
+        Table { buckets, tag_bits, epoch: AtomicU64::new(1), warm: AtomicUsize::new(0) }
     }
 
-    /// How many huge pages the table takes.
-    pub(crate) fn huge_pages(&self) -> u64 {
+    /// Writes to every huge page of a new table until `stop` is requested; the next call goes on
+    /// from there.
+    ///
+    /// The system clears a page when it is first written to, which takes milliseconds for a huge
+    /// one. In a search a few nodes could meet hundreds of them between two looks at the clock.
+    pub(crate) fn warm_up(&self, stop: &Stop) {
         const HUGE_PAGE: usize = 2 << 20;
-        size_of_val(self.buckets.as_slice()).div_ceil(HUGE_PAGE) as u64
+        let per_page = HUGE_PAGE / size_of::<Bucket<B>>();
+        let mut next = self.warm.load(Ordering::Relaxed);
+        while next < self.buckets.len() && !stop.is_requested() {
+            // Nothing is stored here yet, so nothing is lost.
+            B::store(&self.buckets[next].last, B::ZERO);
+            next += per_page;
+            self.warm.store(next, Ordering::Relaxed);
+        }
     }
 
     /// Forgets everything.
@@ -204,13 +218,13 @@ impl<B: Word> Table<B> {
 fn zeroed<B: Word>(len: usize) -> Option<Vec<Bucket<B>>> {
     let layout = Layout::array::<Bucket<B>>(len).ok().filter(|layout| layout.size() > 0)?;
     // SAFETY: the layout is not empty. A bucket of zeros is an empty one, and the layout is that
-    // of a vector of buckets.
+    // of a boxed slice of buckets.
     let buckets = unsafe {
         let start = alloc_zeroed(layout);
         if start.is_null() {
             return None;
         }
-        Vec::from_raw_parts(start.cast::<Bucket<B>>(), len, len)
+        Box::from_raw(std::ptr::slice_from_raw_parts_mut(start.cast::<Bucket<B>>(), len)).into_vec()
     };
     #[cfg(target_os = "linux")]
     {

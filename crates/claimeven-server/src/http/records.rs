@@ -87,7 +87,7 @@ fn game_record(session: &GameSession) -> ApiResult<GameRecord> {
         }
         Seat::Agent { spec, name } => PlayerRecord { agent: spec.to_string(), name: name.clone() },
     };
-    let played = |played: &PlayedMove| MoveRecord {
+    let move_record = |played: &PlayedMove| MoveRecord {
         column: played.column,
         ms: played.time.as_micros() as f64 / 1e3,
         nodes: played.nodes.unwrap_or(0),
@@ -103,7 +103,7 @@ fn game_record(session: &GameSession) -> ApiResult<GameRecord> {
         first_player: session.first,
         seed: session.seed,
         opening_moves: session.opening,
-        moves: session.moves.iter().map(played).collect(),
+        moves: session.moves.iter().map(move_record).collect(),
         result: ResultRecord {
             winner: end.winner,
             reason: end.reason,

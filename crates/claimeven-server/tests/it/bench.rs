@@ -73,7 +73,7 @@ async fn the_lab_refuses_in_a_line_that_names_the_value() {
         ),
         (json!({ "agent": "minimax", "nodes": 6000 }), "nodes must be 1 to 5000, not 6000"),
         (json!({ "agent": "minimax:depth=999" }), "999"),
-        (json!({ "agent": "zero:model=nothing" }), "model of zero cannot be given here"),
+        (json!({ "agent": "zero:model=nothing" }), "zero: 'model' cannot be set on this server"),
         (json!({ "agent": "minimax", "setup": { "cols": 99 } }), "99"),
     ] {
         let said = ada.post("/api/lab/tree", body.clone()).await.error(400);
@@ -207,9 +207,9 @@ async fn tournaments_are_limited_and_bad_ones_refused() {
         ),
         (
             json!({ "players": [{ "agent": "random" }, { "agent": "ugi:cmd=ls" }] }),
-            "ugi cannot be played against here",
+            "player 'ugi' is not available on this server",
         ),
-        (json!({ "games": 100_000 }), "at most 2000 games here, not 300000"),
+        (json!({ "games": 100_000 }), "at most 2000 games on this server, not 300000"),
         (json!({ "games": 0 }), "games = 0"),
         (json!({ "openings": "balanced:30" }), "not 'balanced:30'"),
         (json!({ "openings": "/etc/passwd" }), "not '/etc/passwd'"),
@@ -227,14 +227,14 @@ async fn tournaments_are_limited_and_bad_ones_refused() {
     let mut long = cup(600);
     long["players"] = json!([{ "agent": "mcts:sims=100000" }, { "agent": "random" }]);
     let id = ada.post("/api/arena", long).await.expect(201)["id"].as_str().unwrap().to_owned();
-    assert!(ada.post("/api/arena", cup(1)).await.error(409).contains("have to end first"));
+    assert!(ada.post("/api/arena", cup(1)).await.error(409).contains("stop one first"));
     let bob = world.visitor();
     bob.post(&format!("/api/arena/{id}/stop"), json!({})).await.error(403);
     ada.post(&format!("/api/arena/{id}/stop"), json!({})).await.expect(200);
     let second =
         ada.post("/api/arena", cup(1)).await.expect(201)["id"].as_str().unwrap().to_owned();
     wait(&ada, &format!("/api/arena/{second}"), |view| view["state"] == "done").await;
-    assert!(ada.post("/api/arena", cup(1)).await.error(409).contains("delete one of them first"));
+    assert!(ada.post("/api/arena", cup(1)).await.error(409).contains("delete one first"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -250,7 +250,7 @@ async fn a_network_is_trained_stopped_resumed_and_played_against() {
         .unwrap()
         .to_owned();
     let path = format!("/api/training/{id}");
-    assert!(ada.post("/api/training", plan).await.error(409).contains("'First' has to end first"));
+    assert!(ada.post("/api/training", plan).await.error(409).contains("wait for 'First' to end"));
     let run = wait(&ada, &path, |run| run["history"].as_array().unwrap().len() >= 2).await;
     assert!(run["history"][0]["policy_loss"].as_f64().unwrap() > 0.0);
     assert!(run["history"][1]["exam"]["policy_error"].is_number());
@@ -297,7 +297,7 @@ async fn nobody_trains_where_that_is_not_allowed() {
     let plan = json!({ "preset": "quick", "minutes": 1 });
     ada.post("/api/training", plan).await.error(403);
     for (plan, error) in [
-        (json!({ "preset": "best", "minutes": 1 }), "not 'best'"),
+        (json!({ "preset": "best", "minutes": 1 }), "unknown preset 'best'"),
         (json!({ "preset": "quick", "minutes": 0 }), "not 0"),
         (json!({ "preset": "quick", "minutes": 1e9 }), "1000000000"),
     ] {

@@ -181,7 +181,7 @@ on_both_databases! {
         }
         let game = ada.game(&id).await;
         assert_eq!(game["lines"], json!([[[1, 1], [1, 2], [1, 3], [1, 4]]]));
-        assert_eq!(ada.play(&id, 2, 7).await.error(409), "the game is over");
+        assert_eq!(ada.play(&id, 2, 7).await.error(409), "The game is over");
         let game = ada.act(&id, "undo", json!({})).await.expect(200);
         assert_eq!((&game["status"], &game["result"]), (&json!("playing"), &Value::Null));
         assert_eq!(game["ply"], 6);
@@ -392,7 +392,7 @@ on_both_databases! {
         assert_eq!(list["games"][0]["result"], json!({ "winner": 0, "reason": "time" }));
         let game = ada.game(&id).await;
         assert_eq!(game["clock"]["remaining_ms"], json!([1000, 0]));
-        assert_eq!(ada.play(&id, 1, 0).await.error(409), "the game is over");
+        assert_eq!(ada.play(&id, 1, 0).await.error(409), "The game is over");
     }
 
     async fn clocks_add_what_a_move_earns_and_agents_keep_to_theirs(world: World) {

@@ -19,7 +19,7 @@ async fn bad_input_is_refused_in_a_line_that_names_it() {
         (json!({}), "missing field `seats`"),
         (json!({ "seats": [] }), "invalid length 0"),
         (json!({ "seats": [{ "kind": "cat" }, { "kind": "open" }] }), "cat"),
-        (json!({ "seats": seats, "first": 2 }), "first is 0 or 1, not 2"),
+        (json!({ "seats": seats, "first": 2 }), "first must be 0 or 1, not 2"),
         (json!({ "seats": seats, "colour": "red" }), "colour"),
         (json!({ "seats": seats, "setup": { "cols": 99 } }), "1 to 35 columns, not 99"),
         (json!({ "seats": seats, "setup": { "cols": 12, "rows": 12 } }), "12x12"),
@@ -34,9 +34,12 @@ async fn bad_input_is_refused_in_a_line_that_names_it() {
         (game("lvl:3"), "unknown player 'lvl'"),
         (game("level:11"), "level '11' of level"),
         (game("alphabeta:depth=900"), "depth '900' of alphabeta"),
-        (game("perfect:threads=2"), "threads '2' of perfect: at most 1 here"),
-        (game("mtdf:table=60000"), "table '60000' of mtdf: at most 64 here"),
-        (game("mcts:sims=9000000"), "sims '9000000' of mcts: at most 1000000 here"),
+        (game("perfect:threads=2"), "perfect: threads must be at most 1 on this server, not 2"),
+        (game("mtdf:table=60000"), "mtdf: table must be at most 64 on this server, not 60000"),
+        (
+            game("mcts:sims=9000000"),
+            "mcts: sims must be at most 1000000 on this server, not 9000000",
+        ),
         (game("human"), "unknown player 'human'"),
     ] {
         let error = ada.post("/api/games", body.clone()).await.error(400);

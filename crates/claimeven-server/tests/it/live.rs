@@ -42,9 +42,9 @@ on_both_databases! {
         let refused = foreign.hear_of("refused", |_| true).await;
         assert_eq!(refused["error"], "You are not a player in this game");
         for (message, part) in [
-            (json!({ "type": "move", "column": 0, "ply": 0 }), "column 0 is not one of 1 to 7"),
-            (json!({ "type": "move", "column": 8, "ply": 0 }), "column 8 is not one of 1 to 7"),
-            (json!({ "type": "move", "column": 4, "ply": 3 }), "ply 3 has passed, the game is at 0"),
+            (json!({ "type": "move", "column": 0, "ply": 0 }), "column must be 1 to 7, not 0"),
+            (json!({ "type": "move", "column": 8, "ply": 0 }), "column must be 1 to 7, not 8"),
+            (json!({ "type": "move", "column": 4, "ply": 3 }), "The game is at ply 0, not 3"),
             (json!({ "type": "move", "column": "x", "ply": 3 }), "invalid type"),
             (json!({ "type": "dance" }), "dance"),
             (json!([1]), "invalid"),

@@ -171,12 +171,12 @@ on_both_databases! {
 
         let mine = ada.get("/api/statistics?mine=true").await.expect(200);
         assert_eq!(mine["games"], 1, "at one screen nobody wins");
-        assert_eq!((&mine["whole"]["lost"], &mine["whole"]["score"]), (&json!(1), &json!(0.0)));
+        assert_eq!((&mine["total"]["lost"], &mine["total"]["score"]), (&json!(1), &json!(0.0)));
         assert_eq!(mine["groups"][0]["rows"][0]["key"], "level:1");
         assert_eq!(mine["progress"][0]["id"], *lost);
         assert_eq!(eve.get("/api/statistics?mine=true").await.expect(200)["games"], 0);
         let all = eve.get("/api/statistics").await.expect(200);
-        assert_eq!((&all["games"], &all["whole"]["won"]), (&json!(2), &json!(1)));
+        assert_eq!((&all["games"], &all["total"]["won"]), (&json!(2), &json!(1)));
         assert_eq!(all["progress"], json!([]));
 
         let explored = eve.get("/api/explorer?moves=").await.expect(200);
@@ -204,8 +204,8 @@ on_both_databases! {
         let began = std::time::Instant::now();
         loop {
             let mine = ada.get("/api/statistics?mine=true").await.expect(200);
-            if mine["whole"]["reviewed"] == 1 {
-                assert!(mine["whole"]["accuracy"].is_number());
+            if mine["total"]["reviewed"] == 1 {
+                assert!(mine["total"]["accuracy"].is_number());
                 break;
             }
             assert!(began.elapsed() < Duration::from_mins(1), "{mine:#}");
