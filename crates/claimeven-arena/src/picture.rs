@@ -1,5 +1,7 @@
 //! Positions as PNG and games as animated GIF, for messengers, slides and other people's pages.
 
+#![allow(clippy::cast_sign_loss, reason = "places and colours in a picture are never negative")]
+
 use std::collections::HashMap;
 use std::f32::consts::FRAC_1_SQRT_2;
 
@@ -127,9 +129,10 @@ impl Picture {
         self.fill_circle(centre, 0.37 * unit, face);
         // Each colour has a shape, so that nobody has to tell them apart by colour.
         let (size, stroke) = (0.2 * unit, 0.028 * unit);
-        self.fill(centre, [size + stroke; 2], mark, |x, y| match () {
-            _ if is_red => (x.hypot(y) - size).abs() - stroke,
-            _ => ((x.abs() + y.abs() - size) * FRAC_1_SQRT_2).abs() - stroke,
+        self.fill(centre, [size + stroke; 2], mark, |x, y| {
+            let edge =
+                if is_red { x.hypot(y) - size } else { (x.abs() + y.abs() - size) * FRAC_1_SQRT_2 };
+            edge.abs() - stroke
         });
         if is_last {
             self.fill_circle(centre, 0.075 * unit, WINNING);

@@ -647,7 +647,7 @@ mod tests {
             (
                 "{\"games\": 2,\n \"players\": [\"nobody\"]}".to_owned(),
                 Some(2),
-                "no player 'nobody'",
+                "unknown player 'nobody'",
             ),
             (
                 "{\"players\": [\"random\", \"level:1\"],\n\"anchor\": {\"player\": \"me\"}}"

@@ -108,7 +108,8 @@ impl Theme {
         let mut board = *position;
         let mut last = None;
         for (ply, &column) in pv.iter().enumerate() {
-            let row = (0..).take_while(|&row| board.disc(Cell { column, row }).is_some()).count();
+            let rows = 0..board.setup().rows();
+            let row = rows.take_while(|&row| board.disc(Cell { column, row }).is_some()).count();
             last = Some(Cell { column, row: row as u8 });
             if board.play(column).is_err() {
                 return themes;
@@ -232,7 +233,7 @@ fn basics(
     known: &mut HashSet<u128>,
 ) -> Vec<Puzzle> {
     // A sequence of its own, so that the other puzzles do not depend on these.
-    let mut random = Rng::with_seed(seed ^ 0xBA51C5);
+    let mut random = Rng::with_seed(seed ^ 0x00BA_51C5);
     let mut found: [Vec<Puzzle>; 2] = [Vec::new(), Vec::new()];
     while found.iter().any(|kind| kind.len() < each) {
         let game = erring_game(&mut random);

@@ -12,7 +12,7 @@ use crate::monitor::SearchMonitor;
 /// The limits of a search under way: the stop condition of all crates, and who is told of the
 /// progress.
 pub(crate) struct Stop {
-    stop: SolverStop,
+    condition: SolverStop,
     max_nodes: u64,
     monitor: Option<Arc<SearchMonitor>>,
 }
@@ -24,8 +24,12 @@ impl Stop {
             monitor.reset();
         }
         let time = [limits.time, time].into_iter().flatten().min();
-        let stop = SolverStop::new(&SolverLimits { time, ..limits.for_solver() });
-        Stop { stop, max_nodes: limits.nodes.unwrap_or(u64::MAX), monitor: limits.monitor.clone() }
+        let condition = SolverStop::new(&SolverLimits { time, ..limits.for_solver() });
+        Stop {
+            condition,
+            max_nodes: limits.nodes.unwrap_or(u64::MAX),
+            monitor: limits.monitor.clone(),
+        }
     }
 
     /// Fails if a limit is reached at this number of nodes.
@@ -34,18 +38,18 @@ impl Stop {
         if nodes.is_multiple_of(SolverStop::POLL_INTERVAL) {
             self.report_nodes(nodes);
         }
-        self.stop.check(nodes)
+        self.condition.check(nodes)
     }
 
     /// Fails if a limit is reached. Reads the clock each time, for steps that take longer than a
     /// node of a depth-limited search.
     pub(crate) fn check_now(&self, nodes: u64) -> Result<(), Stopped> {
-        if nodes >= self.max_nodes || self.stop.is_requested() { Err(Stopped) } else { Ok(()) }
+        if nodes >= self.max_nodes || self.condition.is_requested() { Err(Stopped) } else { Ok(()) }
     }
 
     /// What is left of the limits for a search within this one, after so many nodes.
     pub(crate) fn remaining(&self, nodes: u64) -> Limits {
-        let SolverLimits { nodes, time, cancel } = self.stop.remaining(nodes);
+        let SolverLimits { nodes, time, cancel } = self.condition.remaining(nodes);
         Limits { nodes, time, cancel, ..Limits::default() }
     }
 
@@ -66,6 +70,6 @@ impl Stop {
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
-        self.stop.elapsed()
+        self.condition.elapsed()
     }
 }

@@ -207,7 +207,6 @@ impl Exam {
 }
 
 /// The result of playing in each column, for the side to move; `None` if a limit was reached.
-#[expect(clippy::type_complexity, reason = "results of columns, of a search that may be stopped")]
 fn results(
     solver: &mut Solver,
     position: &Position,

@@ -616,7 +616,9 @@ mod tests {
                 let targets: Vec<f64> = sample.policy.iter().map(|&p| p.into()).collect();
                 loss += cross_entropy_of(&logits, &targets);
                 let mut hidden = self.dense("value.hidden", &value[index].concat());
-                hidden.iter_mut().for_each(|number| *number = self.relu(*number));
+                for number in &mut hidden {
+                    *number = self.relu(*number);
+                }
                 let outputs = self.dense("value.result", &hidden);
                 let Wdl { win, draw } = sample.value;
                 let (win, draw) = (f64::from(win), f64::from(draw));

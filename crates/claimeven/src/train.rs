@@ -268,11 +268,13 @@ impl Task<'_> {
     /// Trains and prints a line per iteration.
     fn train(&self, mut view: View, log: &Log) -> Result<(), Failure> {
         let mut has_begun = false;
+        // The exam reports its progress all the time and is announced once.
+        let mut is_announced = false;
         // A closed output does not stop the training.
         let worked = self.work(&mut |event| {
-            // The exam is announced once.
-            let is_repeated = matches!(view.stage, Stage::Preparing { .. })
-                && matches!(event, Event::PreparingExam { .. });
+            let is_exam = matches!(event, Event::PreparingExam { .. });
+            let is_repeated = is_exam && is_announced;
+            is_announced |= is_exam;
             view.update(event);
             if !has_begun {
                 let _ = log.begin(&view);

@@ -139,7 +139,10 @@ fn what_is_out_of_reach_is_unknown_and_the_end_is_not() {
     let review = Review::of(&game, &options);
     assert!(start.elapsed() < Duration::from_secs(5));
     assert_eq!(review.moves[0].judgement, Judgement::Unknown);
-    assert_eq!(review.players[0].judged, 0);
+    // The winning move is known without a search, and only what is known counts.
+    assert_ne!(review.moves[6].judgement, Judgement::Unknown);
+    let known = |index: &usize| review.moves[*index].judgement != Judgement::Unknown;
+    assert_eq!(review.players[0].judged, (0..7).step_by(2).filter(known).count());
     let cancelled = ReviewOptions { time_per_position: None, cancel: Some(Arc::new(true.into())) };
     let review = Review::of(&game, &cancelled);
     assert!(review.moves.iter().all(|reviewed| reviewed.judgement == Judgement::Unknown));

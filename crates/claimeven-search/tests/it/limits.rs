@@ -180,7 +180,7 @@ proptest! {
         for (name, mut agent) in all_players(seed) {
             let start = thread_time();
             let decision = agent.decide(&position, &Limits::default().with_time(time));
-            let used = thread_time() - start;
+            let used = thread_time().saturating_sub(start);
             prop_assert!(used <= time + GRANULARITY, "{}: {:?} of {:?}", name, used, time);
             if name != "perfect" {
                 prop_assert!(decision.is_ok(), "{}: {:?}", name, decision);

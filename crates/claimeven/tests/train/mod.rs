@@ -189,7 +189,7 @@ fn a_run_that_is_there_is_not_touched_by_mistake() {
 
     let (_, err, code) = program(&["--run", &folder, "--parameters", TINY]);
     let exists =
-        format!("error: {folder} already holds a training run; --resume goes on with it\n");
+        format!("error: {folder} already holds a training run; use --resume to continue it\n");
     assert_eq!((err, code), (exists, Some(2)));
     for (change, reason) in [
         (&["--set", "learning.rate=0.25"][..], "has learning.rate 0.005, not 0.25"),
