@@ -209,7 +209,7 @@ impl Report<'_> {
                 out,
                 "  {player}: {:.3} ms and {} per move, {:.2} ms per game",
                 each(*ms),
-                counted(each(*nodes as f64).round() as u64, "node"),
+                counted((nodes + moves / 2) / (*moves).max(1), "node"),
                 ms / games.max(1) as f64
             )?;
         }

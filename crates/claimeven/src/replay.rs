@@ -27,6 +27,7 @@ Examples:\n  \
     claimeven replay games.jsonl --game 3\n  \
     claimeven replay games.jsonl --verify\n  \
     claimeven replay games.jsonl --verify --seed-check")]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Args {
     #[command(flatten)]
     records: RecordsArgs,

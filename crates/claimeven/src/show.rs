@@ -103,12 +103,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// The side to move or the result, the ply, and the points if the ruleset counts them.
 pub(crate) fn status(position: &Position) -> String {
     let names = Player::BOTH.map(|player| player.to_string());
-    let mut status = format!("{}, ply {}", state(position, &names), position.ply());
-    if position.setup().ruleset() == Ruleset::Lines {
-        let [first, second] = position.scores();
-        status += &format!(", points: X {first}, O {second}");
+    let status = format!("{}, ply {}", state(position, &names), position.ply());
+    if position.setup().ruleset() != Ruleset::Lines {
+        return status;
     }
-    status
+    let [first, second] = position.scores();
+    format!("{status}, points: X {first}, O {second}")
 }
 
 /// The side to move or the result, with these names for the players.

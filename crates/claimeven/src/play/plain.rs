@@ -305,9 +305,11 @@ impl PlainGame {
     fn draw(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "\n{}", self.drawing())?;
         let names = Player::BOTH.map(|player| player.to_string());
-        let status = match self.session.is_over() && self.session.position().outcome().is_none() {
-            true => self.session.status(&names),
-            false => status(self.session.position()),
+        let position = self.session.position();
+        let status = if self.session.is_over() && position.outcome().is_none() {
+            self.session.status(&names)
+        } else {
+            status(position)
         };
         writeln!(out, "{status}, time: {}", self.times())
     }
