@@ -62,7 +62,7 @@ for (const [size, options] of Object.entries(SIZES)) {
 const overflowing = (page) =>
   page.evaluate(() =>
     [...document.querySelectorAll("button, a.button, nav a, label > span, legend, th, summary, h1, h2, h3, .card")]
-      .filter((element) => element.checkVisibility() && element.clientWidth > 1 && !element.closest(".sr, [title]") && getComputedStyle(element).clipPath === "none")
+      .filter((element) => element.textContent.trim() && element.checkVisibility() && element.clientWidth > 1 && !element.closest(".sr, [title]") && getComputedStyle(element).clipPath === "none")
       .filter((element) => element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== "inline")
       .map((element) => `${element.tagName} '${element.textContent.trim().slice(0, 60)}' is ${element.scrollWidth} wide in ${element.clientWidth}`),
   );

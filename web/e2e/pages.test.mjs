@@ -153,9 +153,9 @@ test("the history: found again, filtered, replayed and deleted", async () => {
   await page.getByRole("link", { name: "All games" }).click();
   await page.waitForURL(/\/games$/);
   await shows(3);
-  await page.getByLabel("Rules", { exact: true }).selectOption("lines");
+  await page.getByRole("combobox", { name: "Rules" }).selectOption("lines");
   await shows(1);
-  await page.getByLabel("Rules", { exact: true }).selectOption("");
+  await page.getByRole("combobox", { name: "Rules" }).selectOption("");
   await page.getByLabel("Computer opponent").selectOption("level:2");
   await shows(1);
   await page.getByLabel("Computer opponent").selectOption("");

@@ -77,7 +77,7 @@ test("undo and redo against the computer", async () => {
 
 test("every key", async () => {
   const { page, close } = await browser.visit(server.base);
-  await page.getByRole("button", { name: "Two at one screen" }).click();
+  await page.getByRole("button", { name: /^Local game/ }).click();
   await page.waitForURL(/\/game\//);
   await page.locator(".board svg").first().waitFor();
 
@@ -155,7 +155,7 @@ test("every key", async () => {
 
 test("a full column says so, and a finished game is stepped through with the arrows", async () => {
   const { page, close } = await browser.visit(server.base);
-  await page.getByRole("button", { name: "Two at one screen" }).click();
+  await page.getByRole("button", { name: /^Local game/ }).click();
   await page.waitForURL(/\/game\//);
   for (let turn = 1; turn <= 6; turn++) {
     await column(page, 1).click();
@@ -182,8 +182,8 @@ test("a full column says so, and a finished game is stepped through with the arr
 
 test("an algorithm with its parameters, another board, most lines and a clock", async () => {
   const { page, close } = await browser.visit(`${server.base}/new`);
-  await page.getByRole("radio", { name: "Algorithm" }).check();
-  await page.getByRole("combobox", { name: "Algorithm" }).selectOption("alphabeta");
+  await page.getByRole("radio", { name: "Custom engine" }).check();
+  await page.getByRole("combobox", { name: "Engine" }).selectOption("alphabeta");
   await page.getByLabel("Depth").fill("999");
   await page.getByText("at most 128, not 999").waitFor();
   assert.equal(await page.getByRole("button", { name: "Start the game" }).isDisabled(), true);
@@ -193,7 +193,7 @@ test("an algorithm with its parameters, another board, most lines and a clock", 
   await page.getByText("12 × 12 is too large").waitFor();
   await page.getByLabel("Columns", { exact: true }).fill("5");
   await page.getByLabel("Rows", { exact: true }).fill("4");
-  await page.getByLabel("In a line", { exact: true }).fill("3");
+  await page.getByLabel("Connect", { exact: true }).fill("3");
   await page.getByRole("radio", { name: "Most lines" }).check();
   await page.getByRole("radio", { name: "Yellow" }).check();
   await page.getByRole("radio", { name: "5 + 3" }).check();
