@@ -185,7 +185,7 @@ test("an algorithm with its parameters, another board, most lines and a clock", 
   await page.getByRole("radio", { name: "Custom engine" }).check();
   await page.getByRole("combobox", { name: "Engine" }).selectOption("alphabeta");
   await page.getByLabel("Depth").fill("999");
-  await page.getByText("at most 128, not 999").waitFor();
+  await page.getByText("Must be at most 128.").waitFor();
   assert.equal(await page.getByRole("button", { name: "Start the game" }).isDisabled(), true);
   await page.getByLabel("Depth").fill("2");
   await page.getByLabel("Columns", { exact: true }).fill("12");
