@@ -186,7 +186,7 @@ test("an algorithm with its parameters, another board, most lines and a clock", 
   await page.getByRole("combobox", { name: "Engine" }).selectOption("alphabeta");
   await page.getByLabel("Depth").fill("999");
   await page.getByText("Must be at most 128.").waitFor();
-  assert.equal(await page.getByRole("button", { name: "Start the game" }).isDisabled(), true);
+  assert.equal(await page.getByRole("button", { name: "Start game" }).isDisabled(), true);
   await page.getByLabel("Depth").fill("2");
   await page.getByLabel("Columns", { exact: true }).fill("12");
   await page.getByLabel("Rows", { exact: true }).fill("12");
@@ -198,7 +198,7 @@ test("an algorithm with its parameters, another board, most lines and a clock", 
   await page.getByRole("radio", { name: "Yellow" }).check();
   await page.getByRole("radio", { name: "5 + 3" }).check();
   await screenshot(page, "new-game");
-  await page.getByRole("button", { name: "Start the game" }).click();
+  await page.getByRole("button", { name: "Start game" }).click();
   await page.waitForURL(/\/game\//);
   await yourTurn(page);
   const game = await gameOf(page);
@@ -234,9 +234,9 @@ test("sound is on until it is muted, and the choice is remembered", async () => 
 
 test("two computers are watched, and one of them is replaced in the middle", async () => {
   const { page, close } = await browser.visit(`${server.base}/new?kind=watch`);
-  await page.getByLabel("Red is played by").selectOption("timed");
+  await page.getByLabel("Red: player").selectOption("timed");
   await page.getByLabel("Time per move (ms)").fill("700");
-  await page.getByRole("button", { name: "Start watching" }).click();
+  await page.getByRole("button", { name: "Watch", exact: true }).click();
   await page.waitForURL(/\/game\//);
   await page.getByText(/thinking… depth \d+/).first().waitFor();
   await screenshot(page, "watching");
@@ -271,7 +271,7 @@ test("resigning asks once, and a game on the clock is lost when the time is up",
   await page.getByRole("radio", { name: "Other" }).check();
   await page.getByLabel("Minutes").fill("0.05");
   await page.getByLabel("Seconds per move").fill("0");
-  await page.getByRole("button", { name: "Start the game" }).click();
+  await page.getByRole("button", { name: "Start game" }).click();
   await page.waitForURL(/\/game\//);
   await eventually("the flag has fallen", async () => (await headline(page)) === "You lost" || (await headline(page)));
   assert.match(await page.locator(".detail").textContent(), /you ran out of time/);
