@@ -133,13 +133,10 @@ fn a_training_learns_and_says_so() {
     assert!(lines[10].starts_with("8 iterations, 480 games, "), "{out}");
     let first = &run.lines()[0];
     let last = &run.lines()[7];
-    for name in ["/policy_loss", "/exam/value_error"] {
-        let mark = |line: &Value| line.pointer(name).and_then(Value::as_f64).unwrap();
+    for name in ["policy_error", "value_error"] {
+        let mark = |line: &Value| line["exam"][name].as_f64().unwrap();
         assert!(mark(last) < 0.8 * mark(first), "{name} {first} {last}");
     }
-    // Of 200 positions, the policy misses so few after one iteration that little is left to gain.
-    let missed = |line: &Value| line["exam"]["policy_error"].as_f64().unwrap();
-    assert!(missed(last) < missed(first), "{first} {last}");
     // What it has learnt can be played with, and measured over the iterations.
     let best = format!("zero:sims=16,model={}", run.text());
     let board = ["--cols", "4", "--rows", "4", "--connect", "3"];
