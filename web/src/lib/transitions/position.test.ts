@@ -19,7 +19,7 @@ describe("the board on show", () => {
   });
 
   it("has the move that is under way, with the key that it will keep", () => {
-    const early = shown(game, 3, { column: 4, ply: 3, player: 1 });
+    const early = shown(game, 4, { column: 4, ply: 3, player: 1 });
     expect(early.last).toEqual({ column: 4, row: 3, player: 1, ply: 4 });
     expect(shown(view([4, 4, 5, 4]), 4, null).last).toEqual(early.last);
   });
@@ -31,7 +31,7 @@ describe("the board on show", () => {
 
   it("does not put a disc on a full column", () => {
     const full = view([4, 4, 4, 4, 4, 4]);
-    expect(shown(full, 6, { column: 4, ply: 6, player: 0 }).discs).toHaveLength(6);
+    expect(shown(full, 7, { column: 4, ply: 6, player: 0 }).discs).toHaveLength(6);
   });
 
   it("shows a line only once all its discs are there, and counts it for its owner", () => {

@@ -27,14 +27,14 @@ export interface Shown {
   scores: [number, number];
 }
 
-/** The board after `ply` moves, with the move that is under way if it is the next one. */
+/** The board after `ply` moves, the last of which may be the one that is under way. */
 export function shown(view: Pick<GameView, "setup" | "moves" | "lines">, ply: number, pending: Pending | null): Shown {
   const discs = discsOf(view.moves.slice(0, ply));
   const heights = heightsOf(view.setup.cols, discs);
-  if (pending && pending.ply === ply && ply === view.moves.length) {
+  if (pending && pending.ply === view.moves.length && ply > pending.ply) {
     const row = (heights[pending.column - 1] ?? 0) + 1;
     if (row <= view.setup.rows) {
-      discs.push({ column: pending.column, row, player: pending.player, ply: ply + 1 });
+      discs.push({ column: pending.column, row, player: pending.player, ply });
       heights[pending.column - 1] = row;
     }
   }
