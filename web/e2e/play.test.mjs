@@ -36,7 +36,7 @@ test("a whole game against the computer, from the first click to the next game",
   const said = over.result.winner === null ? "Draw" : over.result.winner === 0 ? "You won" : "You lost";
   await eventually("the page says how", async () => (await headline(page)) === said || (await headline(page)));
   await eventually("it is read out", async () => (await announced(page)).includes(said));
-  if (over.result.winner !== null) assert.ok((await page.locator("svg .line").count()) > 0, "the winning line is lit");
+  if (over.result.winner !== null) assert.ok((await page.locator("svg .line").count()) > 0, "the winning row is shown");
   assert.equal(await discs(page), over.moves.length);
   await screenshot(page, "game-over");
 
@@ -268,9 +268,9 @@ test("resigning asks once, and a game on the clock is lost when the time is up",
   await eventually("the game is lost", async () => (await headline(page)) === "You lost" || (await headline(page)));
 
   await page.goto(`${server.base}/new`);
-  await page.getByRole("radio", { name: "Other" }).check();
-  await page.getByLabel("Minutes").fill("0.05");
-  await page.getByLabel("Seconds per move").fill("0");
+  await page.getByRole("radio", { name: "Custom", exact: true }).check();
+  await page.getByLabel("Minutes per player").fill("0.05");
+  await page.getByLabel("Increment (seconds)").fill("0");
   await page.getByRole("button", { name: "Start game" }).click();
   await page.waitForURL(/\/game\//);
   await eventually("the flag has fallen", async () => (await headline(page)) === "You lost" || (await headline(page)));

@@ -45,6 +45,8 @@ describe("a new game", () => {
     expect(clockProblem(null)).toBe(false);
     expect(clockProblem({ minutes: 3, increment: 0 })).toBe(false);
     expect(clockProblem({ minutes: 0, increment: 5 })).toBe(true);
+    expect(clockProblem({ minutes: 0.01, increment: 5 })).toBe(true);
+    expect(clockProblem({ minutes: 0.05, increment: 0 })).toBe(false);
     expect(clockProblem({ minutes: Number.NaN, increment: 5 })).toBe(true);
     expect(clockProblem({ minutes: 5, increment: -1 })).toBe(true);
   });

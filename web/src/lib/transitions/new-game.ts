@@ -71,9 +71,12 @@ function clockOf(clock: Form["clock"]): Clock | null {
   return clock && { initial_ms: Math.round(clock.minutes * 60_000), increment_ms: Math.round(clock.increment * 1000) };
 }
 
+/** The shortest and longest time on a clock that the server accepts. */
+export const CLOCK_MINUTES = { least: 1 / 60, most: 180 };
+
 /** Clocks that cannot be played are told apart before the server is asked. */
 export function clockProblem(clock: Form["clock"]): boolean {
   if (!clock) return false;
   const { minutes, increment } = clock;
-  return !(minutes > 0 && minutes <= 180) || !(increment >= 0 && increment <= 180);
+  return !(minutes >= CLOCK_MINUTES.least && minutes <= CLOCK_MINUTES.most) || !(increment >= 0 && increment <= 180);
 }
