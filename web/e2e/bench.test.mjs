@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, before, checkAccess, checkWidth, DESKTOP, eventually, HUGE, PHONE, screenshot, startBrowser, startServer, TINY, test } from "./harness.mjs";
+import { after, before, checkAccess, DESKTOP, eventually, screenshot, startBrowser, startServer, test } from "./harness.mjs";
 
 let server, browser;
 before(async () => {
@@ -13,29 +13,6 @@ after(async () => {
   await browser?.stop();
   await server?.stop();
 });
-
-const post = (page, path, body) =>
-  page.evaluate(
-    ([path, body]) => fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }).then((answer) => answer.json()),
-    [path, body],
-  );
-const get = (page, path) => page.evaluate((path) => fetch(path).then((answer) => answer.json()), path);
-
-const CUP = {
-  title: "Small cup",
-  players: [{ agent: "random" }, { agent: "level:2", name: "Level 2" }, { agent: "alphabeta:depth=2", name: "Two plies" }, { agent: "mcts:sims=100", name: "Carlo" }],
-  games: 6,
-  openings: "random:4",
-};
-
-let cup, run;
-
-/** A finished tournament, by the API of a visitor's own page; whoever has the address can look at it. */
-async function finishedCup(page) {
-  cup ??= (await post(page, "/api/arena", CUP)).id;
-  await eventually("the cup is over", async () => (await get(page, `/api/arena/${cup}`)).state === "done");
-  return cup;
-}
 
 test("the lab: trees side by side, step by step, in words and by keyboard", async () => {
   const { page, close } = await browser.visit(`${server.base}/lab`);
@@ -181,7 +158,6 @@ test("training: begun, watched, stopped, and its network played against", async 
   await page.getByLabel("Title").fill("Pupil");
   await page.getByRole("button", { name: "Start training" }).click();
   await page.waitForURL(/\/training\/\w+$/);
-  run = new URL(page.url()).pathname.split("/").at(-1);
   await page.getByRole("heading", { name: "Self-play games" }).waitFor();
   await page.getByText(/^Iteration 2: /).waitFor();
   await page.getByRole("button", { name: "Stop" }).click();
@@ -207,42 +183,3 @@ test("training: begun, watched, stopped, and its network played against", async 
   await page.getByText("Finished", { exact: true }).waitFor();
   await close();
 });
-
-for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
-  for (const colorScheme of ["light", "dark"]) {
-    test(`axe and the width of the pages, ${size}, ${colorScheme}`, async () => {
-      const { page, close } = await browser.visit(server.base, { ...options, colorScheme }, { mayFail: /404/ });
-      const cup = await finishedCup(page);
-      const paths = { lab: "/lab", compare: "/lab?view=compare", arena: "/arena", cup: `/arena/${cup}`, nocup: "/arena/none", training: "/training", run: `/training/${run}` };
-      for (const [name, path] of Object.entries(paths)) {
-        await page.goto(server.base + path);
-        await page.waitForLoadState("networkidle");
-        await page.locator("main h1").waitFor({ state: "attached" });
-        if (name === "lab") await page.getByRole("heading", { name: "Alpha-beta", exact: true }).waitFor();
-        if (name === "compare") {
-          await page.getByRole("spinbutton", { name: "Maximum depth" }).fill("5");
-          await page.getByRole("button", { name: "Compare" }).click();
-          await eventually("all searches are there", async () => (await page.locator("tbody tr").count()) === 15);
-        }
-        await checkAccess(page, name);
-        await checkWidth(page, name);
-        await screenshot(page, `bench-${name}-${size}-${colorScheme}`);
-      }
-      await close();
-    });
-  }
-}
-
-for (const [size, options] of Object.entries({ "320": TINY, "4k": HUGE })) {
-  test(`the pages fit ${size}`, async () => {
-    const { page, close } = await browser.visit(server.base, options);
-    const cup = await finishedCup(page);
-    for (const [name, path] of Object.entries({ lab: "/lab", arena: "/arena", cup: `/arena/${cup}`, training: "/training", run: `/training/${run}` })) {
-      await page.goto(server.base + path);
-      await page.waitForLoadState("networkidle");
-      await checkWidth(page, name);
-      await screenshot(page, `bench-${name}-${size}`);
-    }
-    await close();
-  });
-}

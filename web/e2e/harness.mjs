@@ -22,6 +22,12 @@ export const DESKTOP = { viewport: { width: 1280, height: 800 } };
 export const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
 export const TINY = { viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true };
 export const HUGE = { viewport: { width: 3840, height: 2160 } };
+/** A window of 1280 by 800 at 200 % zoom. */
+export const ZOOMED = { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 };
+const sideways = (width, height) => ({ viewport: { width, height }, hasTouch: true, isMobile: true });
+/** A phone held sideways, a smaller one too. */
+export const SIDEWAYS = sideways(844, 390);
+export const SMALL_SIDEWAYS = sideways(667, 375);
 
 export { test };
 export const before = test.beforeAll;
@@ -52,6 +58,8 @@ export async function startServer() {
   return {
     base: front.base,
     port: front.port,
+    /** The program itself, with its own headers and the page it was built with. */
+    direct: base,
     async stop() {
       await front.stop();
       server.kill("SIGTERM");
@@ -64,7 +72,7 @@ export async function startServer() {
 /** Serves the built page with the API of a server behind it. */
 async function serveDist(target) {
   const { preview } = await import("vite");
-  const proxy = Object.fromEntries(["/api", "/embed", "/healthz"].map((path) => [path, { target, ws: true, changeOrigin: false }]));
+  const proxy = Object.fromEntries(["/api", "/healthz"].map((path) => [path, { target, ws: true, changeOrigin: false }]));
   const page = await preview({ root: path.join(here, ".."), logLevel: "error", preview: { host: "127.0.0.1", port: await freePort(), proxy } });
   const base = page.resolvedUrls.local[0].replace(/\/$/, "").replace("localhost", "127.0.0.1");
   return { base, port: Number(new URL(base).port), stop: () => page.close() };
@@ -252,6 +260,44 @@ export const untilYourTurn = (page) => eventually("it is your turn", async () =>
 /** Waits for the person's turn. */
 export async function yourTurn(page) {
   await eventually("it is your turn", async () => (await headline(page)) === "Your turn" || (await headline(page)));
+}
+
+// What a person sets up before a test looks at it, by the page alone.
+
+/** Drops discs for both sides of a local game, each when the one before is on the board. */
+export async function playMoves(page, columns) {
+  const begun = await moves(page);
+  for (const [index, number] of columns.entries()) {
+    await clickColumn(page, number);
+    await eventually(`move ${index + 1} is made`, async () => (await moves(page)) === begun + index + 1 || (await moves(page)));
+    // The next one can be made once the server has taken this one.
+    if (index + 1 < columns.length) await page.locator("[data-column].open").first().waitFor();
+  }
+}
+
+/** A local game with these moves, on any board; its id. */
+export async function localGame(page, base, columns, { cols = 7, rows = 6, connect = 4, ruleset = "standard" } = {}) {
+  await page.goto(`${base}/new?kind=two`);
+  await page.getByLabel("Columns", { exact: true }).fill(String(cols));
+  await page.getByLabel("Rows", { exact: true }).fill(String(rows));
+  await page.getByLabel("Connect", { exact: true }).fill(String(connect));
+  if (ruleset === "lines") await page.getByRole("radio", { name: "Most lines" }).check();
+  await page.getByRole("button", { name: "Start game" }).click();
+  await page.waitForURL(/\/game\//);
+  await playMoves(page, columns);
+  return new URL(page.url()).pathname.split("/").at(-1);
+}
+
+/** A game against a level that begins in a column and is resigned at once. */
+export async function resignedGame(page, base, level, number) {
+  await page.goto(base);
+  await page.getByRole("slider", { name: /Level/ }).fill(String(level));
+  await clickColumn(page, number);
+  await page.waitForURL(/\/game\//);
+  await yourTurn(page);
+  await page.getByRole("button", { name: "Resign", exact: true }).click();
+  await page.getByRole("button", { name: "Resign now?" }).click();
+  await eventually("the game is lost", async () => (await headline(page)) === "You lost" || (await headline(page)));
 }
 
 function findChromium() {

@@ -1,7 +1,7 @@
-// Sizes and languages: what one plays with is on the first screen, nothing is wider than the window, no text leaves its place.
+// A game at every size, by touch, in the person's own settings and language.
 
 import assert from "node:assert/strict";
-import { after, before, checkAccess, checkWidth, column, DESKTOP, eventually, moves, PHONE, screenshot, startBrowser, startServer, test } from "./harness.mjs";
+import { after, before, checkAccess, checkWidth, column, DESKTOP, eventually, headline, HUGE, localGame, moves, PHONE, screenshot, SIDEWAYS, SMALL_SIDEWAYS, startBrowser, startServer, test, TINY, ZOOMED } from "./harness.mjs";
 
 let server, browser;
 before(async () => {
@@ -13,17 +13,7 @@ after(async () => {
   await server?.stop();
 });
 
-const touch = { hasTouch: true, isMobile: true };
-const SIZES = {
-  "844x390": { viewport: { width: 844, height: 390 }, ...touch },
-  "667x375": { viewport: { width: 667, height: 375 }, ...touch },
-  "320x568": { viewport: { width: 320, height: 568 }, ...touch },
-  // A window of 1280 by 800 at 200 % zoom.
-  "zoom200": { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
-  "4k": { viewport: { width: 3840, height: 2160 } },
-};
-const PAGES = ["/", "/new", "/new?kind=watch", "/games", "/settings", "/about", "/lab", "/arena", "/training", "/analysis", "/puzzles", "/statistics"];
-const name = (path) => path.replace(/\W+/g, "") || "home";
+const SIZES = { "844x390": SIDEWAYS, "667x375": SMALL_SIDEWAYS, "320x568": TINY, zoom200: ZOOMED, "4k": HUGE };
 
 for (const [size, options] of Object.entries(SIZES)) {
   test(`a game at ${size}: the board and its controls are on the first screen`, async () => {
@@ -36,6 +26,8 @@ for (const [size, options] of Object.entries(SIZES)) {
       const box = await part.boundingBox();
       assert.ok(box && box.x >= 0 && box.y >= 0 && box.x + box.width <= width + 1 && box.y + box.height <= height + 1, `${part} is at ${JSON.stringify(box)} in ${width} x ${height}`);
     }
+    const board = await page.locator(".board svg").first().boundingBox();
+    assert.ok(board.width > Math.min(width, height) * 0.6, `the board uses the window: ${board.width} of ${width} x ${height}`);
     await checkWidth(page, `a game at ${size}`);
     await screenshot(page, `size-game-${size}`);
     // The next step: another move, at this size.
@@ -43,48 +35,55 @@ for (const [size, options] of Object.entries(SIZES)) {
     await eventually("both have moved again", async () => (await moves(page)) === 4 || (await moves(page)));
     await close();
   });
-
-  test(`every page at ${size} is as wide as the window`, async () => {
-    const { page, close } = await browser.visit(server.base, options);
-    for (const path of PAGES) {
-      await page.goto(server.base + path);
-      await page.waitForLoadState("networkidle");
-      await page.locator("main h1").waitFor({ state: "attached" });
-      await checkWidth(page, `${path} at ${size}`);
-      await screenshot(page, `size-${name(path)}-${size}`);
-      if (size === "zoom200") await checkAccess(page, `${path} at 200 %`);
-    }
-    await close();
-  });
 }
 
-/** Buttons, tabs and labels whose text is cut off or leaves its box. What has its full text as a title may be shortened. */
-const overflowing = (page) =>
-  page.evaluate(() =>
-    [...document.querySelectorAll("button, a.button, nav a, label > span, legend, th, summary, h1, h2, h3, .card")]
-      .filter((element) => element.textContent.trim() && element.checkVisibility() && element.clientWidth > 1 && !element.closest(".sr, [title]") && getComputedStyle(element).clipPath === "none")
-      .filter((element) => element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== "inline")
-      .map((element) => `${element.tagName} '${element.textContent.trim().slice(0, 60)}' is ${element.scrollWidth} wide in ${element.clientWidth}`),
-  );
+test("a game by touch on a phone", async () => {
+  const { page, close } = await browser.visit(server.base, PHONE);
+  await column(page, 4).tap();
+  await page.waitForURL(/\/game\//);
+  await eventually("both have moved", async () => (await moves(page)) === 2 || (await moves(page)));
+  await eventually("it is your turn", async () => (await headline(page)) === "Your turn");
+  await column(page, 3).tap();
+  await eventually("both have moved again", async () => (await moves(page)) === 4 || (await moves(page)));
+  const board = await page.locator(".board svg").first().boundingBox();
+  assert.ok(board.width > 330, "the board is as wide as the phone");
+  await screenshot(page, "game-phone");
+  await close();
+});
 
-for (const [locale, title] of Object.entries({ "en-GB": "Settings", "de-DE": "Einstellungen", "es-ES": "Ajustes" })) {
-  for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
-    test(`no text leaves its place: ${locale}, ${size}`, async () => {
-      const { page, close } = await browser.visit(`${server.base}/settings`, { ...options, locale });
-      await page.getByRole("heading", { name: title, level: 1 }).waitFor();
-      assert.equal(await page.evaluate(() => document.documentElement.lang), locale.slice(0, 2));
-      for (const path of PAGES) {
-        await page.goto(server.base + path);
-        await page.waitForLoadState("networkidle");
-        await page.locator("main h1").waitFor({ state: "attached" });
-        assert.deepEqual(await overflowing(page), [], `${path}, ${locale}, ${size}`);
-        await checkWidth(page, `${path}, ${locale}`);
-        await screenshot(page, `language-${name(path)}-${locale.slice(0, 2)}-${size}`);
-      }
-      await close();
-    });
-  }
-}
+test("settings stay, and show at once", async () => {
+  const { page, close } = await browser.visit(`${server.base}/settings`);
+  await page.getByRole("radio", { name: "Dark" }).check();
+  await page.getByRole("radio", { name: /^Clear/ }).check();
+  await page.getByLabel("Your name").fill("Ada");
+  const state = () => page.evaluate(() => ({ ...document.documentElement.dataset }));
+  assert.deepEqual(await state(), { theme: "dark", palette: "clear", motion: "reduced" });
+  await page.reload();
+  assert.deepEqual(await state(), { theme: "dark", palette: "clear", motion: "reduced" });
+  assert.equal(await page.getByLabel("Your name").inputValue(), "Ada");
+
+  await localGame(page, server.base, [4, 5]);
+  await page.locator(".frame .disc.bold").first().waitFor();
+  await page.getByText("Blue to move", { exact: true }).waitFor();
+  await checkAccess(page, "the colour-blind safe palette in the dark");
+  await screenshot(page, "clear-dark");
+  await close();
+});
+
+test("discs fall, unless the person wants no movement", async () => {
+  const { page, close } = await browser.visit(server.base, { ...DESKTOP, reducedMotion: "no-preference" });
+  await page.getByRole("button", { name: /^Local game/ }).click();
+  await page.waitForURL(/\/game\//);
+  await column(page, 4).click();
+  const falling = () => page.evaluate(() => document.getAnimations().filter((animation) => animation.effect?.target?.closest?.(".frame")).length);
+  assert.ok((await falling()) > 0, "a disc is falling");
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await eventually("the page has heard", async () => (await page.evaluate(() => document.documentElement.dataset.motion)) === "reduced");
+  await eventually("the disc is in", async () => (await moves(page)) === 1 && (await falling()) === 0);
+  await column(page, 3).click();
+  assert.equal(await falling(), 0, "nothing moves");
+  await close();
+});
 
 test("the language is chosen in the settings, and stays", async () => {
   const { page, close } = await browser.visit(`${server.base}/settings`);

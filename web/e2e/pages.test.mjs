@@ -1,202 +1,205 @@
-// Every page in both themes and sizes, for everyone: axe, no sideways scrolling, settings that stay, the history.
+// Every kind of page in every size, theme and language, with games, a tournament and a training run in it that one visitor has
+// made by the page: axe finds nothing, no page is wider than its window, no text leaves its place, and each is photographed.
 
 import assert from "node:assert/strict";
-import { after, before, checkAccess, checkWidth, column, DESKTOP, eventually, gameOf, headline, HUGE, moves, PHONE, screenshot, startBrowser, startServer, TINY, test } from "./harness.mjs";
+import { after, before, checkAccess, checkWidth, DESKTOP, eventually, HUGE, localGame, PHONE, resignedGame, screenshot, SIDEWAYS, SMALL_SIDEWAYS, startBrowser, startServer, test, TINY, ZOOMED } from "./harness.mjs";
 
-let server, browser;
+const WON = [4, 5, 4, 5, 4, 5, 4];
+const ERRORS = [3, 6, 6, 4, 7, 4, 7, 3, 4, 1, 1, 5, 6, 2, 3, 4, 4, 2, 5, 5, 5];
+
+let server, browser, made;
 before(async () => {
+  test.setTimeout(180_000);
   server = await startServer();
   browser = await startBrowser();
+  made = await setUp();
 });
 after(async () => {
   await browser?.stop();
   await server?.stop();
 });
 
-/** A finished game at one screen, by the API of the visitor's own page. */
-async function playedGame(page, columns, changes = {}) {
-  return page.evaluate(
-    async ({ columns, changes }) => {
-      const post = (path, body) =>
-        fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }).then((answer) => answer.json());
-      const game = await post("/api/games", {
-        setup: { cols: 7, rows: 6, connect: 4, ruleset: "standard" },
-        seats: [{ kind: "human" }, { kind: "human" }],
-        first: 0,
-        clock: null,
-        ...changes,
-      });
-      for (const [ply, column] of columns.entries()) await post(`/api/games/${game.id}/moves`, { column, ply });
-      return game.id;
+/** What the visitor has done before anybody looks: their cookie, and the addresses of what they made. */
+async function setUp() {
+  const { page, context, close } = await browser.visit(server.base);
+  const training = await startTraining(page);
+  const cup = await startTournament(page);
+  const ids = {
+    training,
+    cup,
+    won: await localGame(page, server.base, WON),
+    begun: await localGame(page, server.base, [4, 4, 3]),
+    wide: await localGame(page, server.base, [1, 20], { cols: 35, rows: 2, ruleset: "lines" }),
+    tall: await localGame(page, server.base, [1, 2], { cols: 3, rows: 35 }),
+    errors: await localGame(page, server.base, ERRORS),
+  };
+  for (const level of [1, 3]) await resignedGame(page, server.base, level, 4);
+  await page.goto(`${server.base}/arena/${cup}`);
+  await page.getByText("Finished", { exact: true }).waitFor();
+  const storageState = await context.storageState();
+  await close();
+  return { ...ids, storageState };
+}
+
+async function startTraining(page) {
+  await page.goto(`${server.base}/training`);
+  await page.getByLabel("Board").selectOption("4x4");
+  await page.getByLabel("Title").fill("Pupil");
+  await page.getByRole("button", { name: "Start training" }).click();
+  await page.waitForURL(/\/training\/\w+$/);
+  await page.getByText(/^Iteration 2: /).waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("Stopped", { exact: true }).waitFor();
+  return new URL(page.url()).pathname.split("/").at(-1);
+}
+
+/** Six players, some with long names. */
+async function startTournament(page) {
+  await page.goto(`${server.base}/arena`);
+  for (let added = 0; added < 3; added++) await page.getByRole("button", { name: "Add player" }).click();
+  const players = ["Level 1", "Alpha-beta", "Level 2", "Random", "Influence map", "Level 3"];
+  for (const [index, name] of players.entries()) await page.getByRole("combobox", { name: `Player ${index + 1}`, exact: true }).selectOption(name);
+  await page.getByRole("textbox", { name: "Depth" }).first().fill("2");
+  await page.getByRole("textbox", { name: "Name" }).nth(4).fill("The one that looks at no move ahead");
+  await page.getByLabel("Games per pairing", { exact: true }).fill("2");
+  await page.getByText("30 games", { exact: true }).waitFor();
+  await page.getByLabel("Title").fill("Cup of six");
+  await page.getByRole("button", { name: "Start tournament" }).click();
+  await page.waitForURL(/\/arena\/\w+$/);
+  return new URL(page.url()).pathname.split("/").at(-1);
+}
+
+/** Each kind of page: its address, what is on it when it is ready, and what is opened on it, for which one has to read English. */
+const PAGES = {
+  home: { path: () => "/", ready: ".tile" },
+  new: { path: () => "/new", ready: "form [type=submit]" },
+  algorithm: { path: () => "/new?kind=algorithm", ready: "select option:nth-child(3)" },
+  watch: { path: () => "/new?kind=watch", ready: "select option:nth-child(3)" },
+  games: { path: () => "/games", ready: ".tile" },
+  settings: { path: () => "/settings" },
+  about: { path: () => "/about" },
+  missing: { path: () => "/nowhere" },
+  won: { path: () => `/game/${made.won}`, ready: ".buttons a[href$=review]" },
+  share: { path: () => `/game/${made.won}`, ready: ".game details", open: (page) => page.locator(".game details summary").click() },
+  begun: { path: () => `/game/${made.begun}`, ready: ".controls button" },
+  wide: { path: () => `/game/${made.wide}`, ready: ".controls button" },
+  tall: { path: () => `/game/${made.tall}`, ready: ".controls button" },
+  unknown: { path: () => "/game/none", ready: ".page a.button" },
+  analysis: { path: () => "/analysis?pos=147444324451355337366636", ready: "li.win, li.draw, li.loss" },
+  "wide-analysis": { path: () => "/analysis?cols=20&rows=4", ready: ".verdict .headline" },
+  opinions: {
+    path: () => "/analysis?pos=147444324451355337366636",
+    ready: "li.win, li.draw, li.loss",
+    english: true,
+    open: async (page) => {
+      await page.getByLabel("Show threats on the board").check();
+      await page.getByLabel("Network without search").check();
+      await page.getByLabel("Alpha-beta, depth 8").check();
+      await eventually("both have spoken", async () => (await page.locator("article ul").count()) === 2);
+      await page.locator("article").last().scrollIntoViewIfNeeded();
     },
-    { columns, changes },
+  },
+  setup: { path: () => "/analysis", ready: ".verdict", english: true, open: (page) => page.getByRole("button", { name: "Set up" }).click() },
+  review: { path: () => `/game/${made.errors}/review`, ready: "[data-ply]" },
+  learn: {
+    path: () => `/game/${made.errors}/review`,
+    ready: "[data-ply]",
+    english: true,
+    open: async (page) => {
+      await page.getByRole("button", { name: "Learn from your mistakes" }).click();
+      await page.getByText("Find the move.").waitFor();
+    },
+  },
+  puzzles: { path: () => "/puzzles", ready: ".frame .disc" },
+  statistics: { path: () => "/statistics", ready: ".explorer tbody tr" },
+  lab: { path: () => "/lab", ready: ".pane canvas" },
+  compare: {
+    path: () => "/lab?view=compare",
+    english: true,
+    open: async (page) => {
+      await page.getByRole("spinbutton", { name: "Maximum depth" }).fill("4");
+      await page.getByRole("button", { name: "Compare" }).click();
+      await eventually("all searches are there", async () => (await page.locator("tbody tr").count()) === 12);
+    },
+  },
+  arena: { path: () => "/arena", ready: "select option:nth-child(3)" },
+  cup: { path: () => `/arena/${made.cup}`, ready: "table" },
+  nocup: { path: () => "/arena/none", ready: "main h1" },
+  training: { path: () => "/training", ready: "form [type=submit]" },
+  run: { path: () => `/training/${made.training}`, ready: "main section" },
+  embed: { path: () => "/embed?pos=4453", ready: ".frame .disc" },
+  "embed-game": { path: () => `/embed/game/${made.won}`, ready: ".frame .disc" },
+};
+
+/** Buttons, tabs and labels whose text is cut off or leaves its box. What has its full text as a title may be shortened. */
+const overflowing = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll("button, a.button, nav a, label > span, legend, th, summary, h1, h2, h3, .card")]
+      .filter((element) => element.textContent.trim() && element.checkVisibility() && element.clientWidth > 1 && !element.closest(".sr, [title]") && getComputedStyle(element).clipPath === "none")
+      .filter((element) => element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== "inline")
+      .map((element) => `${element.tagName} '${element.textContent.trim().slice(0, 60)}' is ${element.scrollWidth} wide in ${element.clientWidth}`),
   );
-}
 
-const WON = [4, 5, 4, 5, 4, 5, 4];
+const VIEWS = {
+  "desktop-light": { options: DESKTOP, axe: true },
+  "desktop-dark": { options: { ...DESKTOP, colorScheme: "dark" }, axe: true },
+  "phone-light": { options: PHONE, axe: true },
+  "phone-dark": { options: { ...PHONE, colorScheme: "dark" }, axe: true },
+  "zoom200-dark": { options: { ...ZOOMED, colorScheme: "dark" }, axe: true },
+  "844x390": { options: SIDEWAYS, axe: true },
+  "667x375": { options: SMALL_SIDEWAYS },
+  320: { options: TINY, axe: true },
+  "4k": { options: HUGE },
+  "de-desktop": { options: { ...DESKTOP, locale: "de-DE" } },
+  "de-phone": { options: { ...PHONE, locale: "de-DE" } },
+  "es-desktop": { options: { ...DESKTOP, locale: "es-ES" } },
+  "es-phone": { options: { ...PHONE, locale: "es-ES" } },
+};
 
-for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
-  for (const colorScheme of ["light", "dark"]) {
-    test(`axe and the width of every page, ${size}, ${colorScheme}`, async () => {
-      const { page, close } = await browser.visit(server.base, { ...options, colorScheme }, { mayFail: /404/ });
-      const won = await playedGame(page, WON);
-      const begun = await playedGame(page, [4, 4, 3]);
-      const wide = await playedGame(page, [1, 20], { setup: { cols: 35, rows: 2, connect: 4, ruleset: "lines" } });
-      const paths = {
-        home: "/",
-        new: "/new",
-        algorithm: "/new?kind=algorithm",
-        watch: "/new?kind=watch",
-        games: "/games",
-        settings: "/settings",
-        about: "/about",
-        missing: "/nowhere",
-        won: `/game/${won}`,
-        begun: `/game/${begun}`,
-        wide: `/game/${wide}`,
-        unknown: "/game/none",
-      };
-      for (const [name, path] of Object.entries(paths)) {
-        await page.goto(server.base + path);
-        await page.waitForLoadState("networkidle");
-        await page.locator("main h1").waitFor({ state: "attached" });
-        await checkAccess(page, name);
-        await checkWidth(page, name);
-        await screenshot(page, `${name}-${size}-${colorScheme}`);
-      }
-      const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-      const [red = 0] = background.match(/\d+/g)?.map(Number) ?? [];
-      assert.equal(red < 64, colorScheme === "dark", `the background is ${background}`);
-      await close();
-    });
-  }
-}
-
-for (const [size, options] of Object.entries({ "320": TINY, "4k": HUGE })) {
-  test(`every page fits ${size}`, async () => {
-    const { page, close } = await browser.visit(server.base, options);
-    const won = await playedGame(page, WON);
-    const tall = await playedGame(page, [1, 2], { setup: { cols: 3, rows: 35, connect: 4, ruleset: "standard" } });
-    for (const [name, path] of Object.entries({ home: "/", new: "/new", games: "/games", settings: "/settings", about: "/about", won: `/game/${won}`, tall: `/game/${tall}` })) {
-      await page.goto(server.base + path);
-      await page.waitForLoadState("networkidle");
-      await checkWidth(page, name);
-      await screenshot(page, `${name}-${size}`);
+for (const [view, { options, axe }] of Object.entries(VIEWS)) {
+  test(`every page, ${view}`, async () => {
+    const language = options.locale?.slice(0, 2) ?? "en";
+    const { page, close } = await browser.visit("about:blank", { ...options, storageState: made.storageState }, { mayFail: /404|429/ });
+    for (const [name, { path, ready = "main h1", open, english }] of Object.entries(PAGES)) {
+      if (english && language !== "en") continue;
+      await page.goto(server.base + path());
+      await page.locator("main h1, .embed h1").first().waitFor({ state: "attached" });
+      await page.locator(ready).first().waitFor({ state: "attached" });
+      await open?.(page);
+      assert.equal(await page.evaluate(() => document.documentElement.lang), language);
+      const where = `${name}, ${view}`;
+      await checkWidth(page, where);
+      assert.deepEqual(await overflowing(page), [], where);
+      if (axe) await checkAccess(page, where);
+      await screenshot(page, `${name}-${view}`);
     }
-    await page.goto(`${server.base}/game/${won}`);
-    const board = await page.locator(".board svg").first().boundingBox();
-    const { width, height } = page.viewportSize();
-    assert.ok(board.height <= height, "the board fits the window");
-    assert.ok(board.width > Math.min(width, height) * 0.6, "the board uses the window");
+    const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const [red = 0] = background.match(/\d+/g)?.map(Number) ?? [];
+    assert.equal(red < 64, options.colorScheme === "dark", `the background is ${background}`);
     await close();
   });
 }
 
-test("a game by touch on a phone", async () => {
-  const { page, close } = await browser.visit(server.base, PHONE);
-  await column(page, 4).tap();
-  await page.waitForURL(/\/game\//);
-  await eventually("both have moved", async () => (await moves(page)) === 2 || (await moves(page)));
-  await eventually("it is your turn", async () => (await headline(page)) === "Your turn");
-  await column(page, 3).tap();
-  await eventually("both have moved again", async () => (await moves(page)) === 4 || (await moves(page)));
-  const board = await page.locator(".board svg").first().boundingBox();
-  assert.ok(board.width > 330, "the board is as wide as the phone");
-  await screenshot(page, "game-phone");
-  await close();
-});
-
-test("settings stay, and show at once", async () => {
-  const { page, close } = await browser.visit(`${server.base}/settings`);
-  await page.getByRole("radio", { name: "Dark" }).check();
-  await page.getByRole("radio", { name: /^Clear/ }).check();
-  await page.getByLabel("Your name").fill("Ada");
-  const state = () => page.evaluate(() => ({ ...document.documentElement.dataset }));
-  assert.deepEqual(await state(), { theme: "dark", palette: "clear", motion: "reduced" });
-  await page.reload();
-  assert.deepEqual(await state(), { theme: "dark", palette: "clear", motion: "reduced" });
-  assert.equal(await page.getByLabel("Your name").inputValue(), "Ada");
-
-  const id = await playedGame(page, [4, 5]);
-  await page.goto(`${server.base}/game/${id}`);
-  await page.locator(".frame .disc.bold").first().waitFor();
-  await page.getByText("Blue to move").waitFor();
-  await checkAccess(page, "the colour-blind safe palette in the dark");
-  await screenshot(page, "clear-dark");
-  await close();
-});
-
-test("discs fall, unless the person wants no movement", async () => {
-  const { page, close } = await browser.visit(server.base, { ...DESKTOP, reducedMotion: "no-preference" });
-  const id = await playedGame(page, []);
-  await page.goto(`${server.base}/game/${id}`);
-  await column(page, 4).click();
-  const falling = () => page.evaluate(() => document.getAnimations().filter((animation) => animation.effect?.target?.closest?.(".frame")).length);
-  assert.ok((await falling()) > 0, "a disc is falling");
-  await page.emulateMedia({ reducedMotion: "reduce" });
-  await eventually("the page has heard", async () => (await page.evaluate(() => document.documentElement.dataset.motion)) === "reduced");
-  await eventually("the disc is in", async () => (await moves(page)) === 1 && (await falling()) === 0);
-  await column(page, 3).click();
-  assert.equal(await falling(), 0, "nothing moves");
-  await close();
-});
-
-test("the history: found again, filtered, replayed and deleted", async () => {
-  const { page, close } = await browser.visit(server.base);
-  const won = await playedGame(page, WON);
-  await playedGame(page, [1, 2], { setup: { cols: 5, rows: 4, connect: 4, ruleset: "lines" } });
-  await playedGame(page, [4], { seats: [{ kind: "human" }, { kind: "agent", agent: "level:2" }] });
-  const tiles = () => page.locator(".tile").count();
-  const shows = (number) => eventually(`${number} games are shown`, async () => (await tiles()) === number || (await tiles()));
-
-  await page.goto(server.base);
-  await page.getByRole("link", { name: "All games" }).click();
-  await page.waitForURL(/\/games$/);
-  await shows(3);
-  await page.getByRole("combobox", { name: "Rules" }).selectOption("lines");
-  await shows(1);
-  await page.getByRole("combobox", { name: "Rules" }).selectOption("");
-  await page.getByLabel("Computer opponent").selectOption("level:2");
-  await shows(1);
-  await page.getByLabel("Computer opponent").selectOption("");
-  await page.getByLabel("Status").selectOption("finished");
-  await shows(1);
-  await page.getByLabel("Board").selectOption("9x7");
-  await page.getByText("No game matches these filters.").waitFor();
-  await page.getByRole("button", { name: "Clear filters" }).click();
-  await shows(3);
-  await screenshot(page, "history");
-
-  await page.locator(`.tile[href="/game/${won}"]`).click();
-  await page.waitForURL(/\/game\//);
-  await eventually("it is the game", async () => (await headline(page)) === "Red won" || (await headline(page)));
-  assert.equal((await gameOf(page)).moves.length, WON.length);
-  await page.goBack();
-  await shows(3);
-  const remove = page.locator("li", { has: page.locator(`.tile[href="/game/${won}"]`) }).getByRole("button");
-  await remove.click();
-  await shows(3);
-  await remove.click();
-  await shows(2);
-  await page.reload();
-  await shows(2);
-
-  // Another visitor has none of these, and cannot delete them.
-  const other = await browser.visit(`${server.base}/games`);
-  await other.page.getByText("No games yet").waitFor();
-  await other.close();
-  await close();
-});
-
 test("a palette for each taste", async () => {
-  const { page, close } = await browser.visit(server.base);
-  const won = await playedGame(page, WON);
-  for (const palette of ["classic", "clear", "walnut", "dusk"]) {
-    await page.evaluate((palette) => localStorage.setItem("claimeven.settings", JSON.stringify({ palette })), palette);
-    await page.goto(`${server.base}/game/${won}`);
+  const { page, close } = await browser.visit(`${server.base}/settings`, { ...DESKTOP, storageState: made.storageState });
+  for (const palette of ["Classic", "Clear", "Walnut", "Dusk"]) {
+    await page.goto(`${server.base}/settings`);
+    await page.getByRole("radio", { name: new RegExp(`^${palette}`) }).check();
+    await page.goto(`${server.base}/game/${made.won}`);
     await page.locator(".board svg").first().waitFor();
     await checkAccess(page, palette);
-    await screenshot(page, `palette-${palette}`);
+    await screenshot(page, `palette-${palette.toLowerCase()}`);
   }
+  await close();
+});
+
+test("the menu of a phone leads to another page and is out of the way there", async () => {
+  const { page, close } = await browser.visit(`${server.base}/statistics`, PHONE);
+  await page.getByRole("button", { name: "More pages" }).tap();
+  await checkAccess(page, "the menu");
+  await screenshot(page, "menu-phone");
+  await page.getByRole("link", { name: "Analysis", exact: true }).tap();
+  await page.waitForURL(/\/analysis/);
+  assert.equal(await page.locator("#menu").isVisible(), false);
   await close();
 });

@@ -1,7 +1,7 @@
 // The study room: analysis board, game review, puzzles and statistics, against the real server.
 
 import assert from "node:assert/strict";
-import { after, before, checkAccess, checkWidth, column, DESKTOP, discs, eventually, HUGE, PHONE, screenshot, startBrowser, startServer, TINY, test } from "./harness.mjs";
+import { after, before, column, DESKTOP, discs, eventually, localGame, resignedGame, startBrowser, startServer, test } from "./harness.mjs";
 
 let server, browser;
 before(async () => {
@@ -13,106 +13,10 @@ after(async () => {
   await server?.stop();
 });
 
-/** A finished game by the API of the visitor's own page. */
-async function playedGame(page, columns, changes = {}) {
-  return page.evaluate(
-    async ({ columns, changes }) => {
-      const post = (path, body) =>
-        fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }).then((answer) => answer.json());
-      const game = await post("/api/games", { seats: [{ kind: "human" }, { kind: "human" }], first: 0, ...changes });
-      for (const [ply, column] of columns.entries()) await post(`/api/games/${game.id}/moves`, { column, ply });
-      return game.id;
-    },
-    { columns, changes },
-  );
-}
-
 const ERRORS = [3, 6, 6, 4, 7, 4, 7, 3, 4, 1, 1, 5, 6, 2, 3, 4, 4, 2, 5, 5, 5];
 
 const verdict = (page) => page.locator(".verdict .headline").textContent();
 const is = (page, text) => eventually(`the verdict is ${text}`, async () => (await verdict(page)) === text || (await verdict(page)));
-
-for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
-  for (const colorScheme of ["light", "dark"]) {
-    test(`axe and the width of the study pages, ${size}, ${colorScheme}`, async () => {
-      const { page, close } = await browser.visit(server.base, { ...options, colorScheme });
-      const id = await playedGame(page, ERRORS);
-      await page.evaluate(async () => {
-        const post = (path, body) =>
-          fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }).then((answer) => answer.json());
-        for (const agent of ["level:1", "level:3", "random"]) {
-          const game = await post("/api/games", { seats: [{ kind: "human" }, { kind: "agent", agent }], first: 0 });
-          await post(`/api/games/${game.id}/moves`, { column: 4, ply: 0 });
-          await post(`/api/games/${game.id}/resign`, {});
-        }
-      });
-      const look = async (name) => {
-        await checkAccess(page, name);
-        await checkWidth(page, name);
-        await page.evaluate(() => scrollTo(0, 0));
-        await screenshot(page, `${name}-${size}-${colorScheme}`);
-      };
-      await page.goto(`${server.base}/analysis?pos=147444324451355337366636`);
-      await eventually("the values are there", async () => (await page.locator("ul[aria-label='Value of each column'] li.win, ul[aria-label='Value of each column'] li.loss, ul[aria-label='Value of each column'] li.draw").count()) > 0);
-      await page.getByLabel("Show threats on the board").check();
-      await page.getByLabel("Network without search").check();
-      await page.getByLabel("Alpha-beta, depth 8").check();
-      await eventually("both have spoken", async () => (await page.locator("article ul").count()) === 2);
-      await look("analysis");
-      await page.locator("article").last().scrollIntoViewIfNeeded();
-      await screenshot(page, `analysis-opinions-${size}-${colorScheme}`);
-      await page.getByRole("button", { name: "Set up" }).click();
-      await look("analysis-setup");
-
-      await page.goto(`${server.base}/game/${id}/review`);
-      await page.getByRole("heading", { name: /^Review:/ }).waitFor();
-      await look("review");
-      await page.getByRole("button", { name: "Learn from your mistakes" }).click();
-      await page.getByText("Find the move.").waitFor();
-      await look("review-learn");
-
-      await page.goto(`${server.base}/puzzles`);
-      await page.getByRole("button", { name: "Skip" }).waitFor();
-      await look("puzzles");
-
-      await page.goto(`${server.base}/statistics`);
-      await page.getByRole("heading", { name: "Opening explorer" }).waitFor();
-      await page.waitForLoadState("networkidle");
-      await look("statistics");
-      await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
-      await screenshot(page, `statistics-end-${size}-${colorScheme}`);
-      if (size === "phone") {
-        await page.evaluate(() => scrollTo(0, 0));
-        await page.getByRole("button", { name: "More pages" }).click();
-        await look("menu");
-        await page.getByRole("link", { name: "Analysis", exact: true }).click();
-        await page.waitForURL(/\/analysis/);
-        assert.equal(await page.locator("#menu").isVisible(), false, "the menu is out of the way");
-      }
-      await close();
-    });
-  }
-}
-
-const UPRIGHT = { ...PHONE, viewport: { width: 390, height: 844 } };
-const SIDEWAYS = { ...PHONE, viewport: { width: 844, height: 390 } };
-/** A window of 1280 x 800 at 200 %. */
-const ZOOMED = { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 };
-
-for (const [size, options] of Object.entries({ 320: TINY, "390x844": UPRIGHT, "844x390": SIDEWAYS, "zoom-200": ZOOMED, "4k": HUGE })) {
-  test(`the study pages fit ${size}`, async () => {
-    const { page, close } = await browser.visit(server.base, options);
-    const id = await playedGame(page, ERRORS);
-    for (const [name, path] of Object.entries({ analysis: "/analysis?pos=4444", wide: "/analysis?cols=20&rows=4", review: `/game/${id}/review`, puzzles: "/puzzles", statistics: "/statistics" })) {
-      await page.goto(server.base + path);
-      await page.waitForLoadState("networkidle");
-      await checkWidth(page, name);
-      await checkAccess(page, `${name}, ${size}`);
-      await screenshot(page, `${name}-${size}`);
-    }
-    await close();
-  });
-}
 
 test("analysis: exact values, best play, variations, a link, and the keyboard alone", async () => {
   const { page, close } = await browser.visit(`${server.base}/analysis?pos=4455`);
@@ -266,7 +170,7 @@ test("analysis: links and move lists of other solvers, whose move is whose, and 
 
 test("a finished game is reviewed, and its mistakes are learnt from", async () => {
   const { page, close } = await browser.visit(server.base);
-  const id = await playedGame(page, ERRORS);
+  const id = await localGame(page, server.base, ERRORS);
   await page.goto(`${server.base}/game/${id}`);
   await page.getByRole("link", { name: "Review" }).click();
   await page.getByRole("heading", { name: /^Review:/ }).waitFor();
@@ -328,7 +232,7 @@ test("a finished game is reviewed, and its mistakes are learnt from", async () =
 
 test("a review of a large board judges what it can and praises nobody for the rest", async () => {
   const { page, close } = await browser.visit(server.base);
-  const id = await playedGame(page, [5, 1, 4, 1, 6, 1, 3, 1, 9, 1], { setup: { cols: 9, rows: 7, connect: 5, ruleset: "standard" } });
+  const id = await localGame(page, server.base, [5, 1, 4, 1, 6, 1, 3, 1, 9, 1], { cols: 9, rows: 7, connect: 5 });
   await page.goto(`${server.base}/game/${id}/review`);
   await page.getByRole("heading", { name: /^Review:/ }).waitFor();
   await page.getByText(/^\d of 10 moves could be judged \(\d+%\)/).waitFor();
@@ -345,7 +249,7 @@ test("a review of a large board judges what it can and praises nobody for the re
   await page.getByRole("heading", { name: /^Review:/ }).waitFor();
 
   // With lines, values are said in lines, and the end of the game is its result.
-  const lines = await playedGame(page, [1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4], { setup: { cols: 4, rows: 3, connect: 3, ruleset: "lines" } });
+  const lines = await localGame(page, server.base, [1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4], { cols: 4, rows: 3, connect: 3, ruleset: "lines" });
   await page.goto(`${server.base}/game/${lines}/review`);
   await page.getByRole("heading", { name: /^Review:/ }).waitFor();
   const said = page.locator(".said");
@@ -420,16 +324,8 @@ test("puzzles: from the gentlest on, played out to the win, kept, by theme", asy
 test("statistics: one's own and everyone's, and the explorer", async () => {
   const { page, close } = await browser.visit(`${server.base}/statistics`);
   await page.getByText("No finished games yet").waitFor();
-  await page.evaluate(async () => {
-    const post = (path, body) =>
-      fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }).then((answer) => answer.json());
-    for (let number = 0; number < 3; number++) {
-      const game = await post("/api/games", { seats: [{ kind: "human" }, { kind: "agent", agent: "level:2" }], first: 0 });
-      await post(`/api/games/${game.id}/moves`, { column: 3, ply: 0 });
-      await post(`/api/games/${game.id}/resign`, {});
-    }
-  });
-  await page.reload();
+  for (let number = 0; number < 3; number++) await resignedGame(page, server.base, 2, 3);
+  await page.goto(`${server.base}/statistics`);
   await page.getByText("3 games", { exact: true }).waitFor();
   await page.getByRole("rowheader", { name: "Level 2" }).waitFor();
   await page.getByRole("img", { name: /Score, last 10 games: 0%/ }).waitFor();
