@@ -31,6 +31,7 @@ export const server = {
   draw: (id: string, accept?: boolean) => call<GameView>("POST", path(id, "draw"), answer(accept)),
   rematch: (id: string, accept?: boolean) => call<{ id: string | null }>("POST", path(id, "rematch"), answer(accept)),
   seat: (id: string, player: Player, agent: string) => call<GameView>("POST", path(id, "seat"), { player, agent }),
+  list: (id: string, listed: boolean) => call<GameView>("POST", path(id, "listing"), { listed }),
   remove: (id: string) => call<void>("DELETE", path(id)),
   hint: (setup: Setup, moves: string) => call<Hint>("POST", "/api/hint", { setup, moves }),
   games: (filter: HistoryFilter, limit: number, before: string | null) =>

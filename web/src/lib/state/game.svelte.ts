@@ -160,6 +160,14 @@ export class GameState {
     if (view) void this.ask(() => server.seat(view.id, player, agent));
   }
 
+  /** Shows the game in everyone's list, or no longer. */
+  async list(listed: boolean): Promise<void> {
+    const { view } = this;
+    if (!view) return;
+    await this.ask(() => server.list(view.id, listed));
+    if (this.view?.listed === listed) this.say(listed ? t.share.listed : t.share.unlisted);
+  }
+
   async rematch(accept?: boolean): Promise<void> {
     const { view } = this;
     if (!view) return;

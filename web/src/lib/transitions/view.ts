@@ -80,6 +80,11 @@ export function opponentIsPerson(view: GameView): boolean {
   return seat !== null && view.players[other(seat)].kind !== "agent";
 }
 
+/** Whether nobody else has a seat in the visitor's game: only then may they show it to strangers. */
+export function isAlone(view: GameView): boolean {
+  return view.mine && view.players.every((player) => player.kind !== "human" || player.you);
+}
+
 export function other(player: Player): Player {
   return player === 0 ? 1 : 0;
 }
