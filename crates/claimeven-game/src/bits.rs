@@ -25,7 +25,7 @@ pub trait Bits:
     + Shl<u32, Output = Self>
     + Shr<u32, Output = Self>
 {
-    /// How many bits there are.
+    /// The number of bits.
     const WIDTH: u32;
     /// No cell.
     const ZERO: Self;

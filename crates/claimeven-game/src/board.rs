@@ -1,4 +1,4 @@
-//! The bit board that searches and counters play on.
+//! The bit board of searches and counts.
 
 use crate::bits::Bits;
 use crate::{Column, Player, Rules, Ruleset};
@@ -8,7 +8,7 @@ use crate::{Column, Player, Rules, Ruleset};
 /// `filled` has every disc and `own` those of the side to move, so changing sides is one XOR:
 /// the discs of the other side are `own ^ filled`.
 ///
-/// Nothing is checked here beyond debug assertions; [`Position`](crate::Position) is the door.
+/// Moves are checked by debug assertions only; [`Position`](crate::Position) is the checked type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Board<R: Rules> {
     rules: R,
@@ -22,13 +22,13 @@ impl<R: Rules> Board<R> {
         Board { rules, filled: R::Bits::ZERO, own: R::Bits::ZERO }
     }
 
-    /// A board with these discs; the caller answers for their being possible.
+    /// A board with these discs; the caller ensures that they are a legal position.
     pub(crate) fn with_discs(rules: R, filled: R::Bits, own: R::Bits) -> Self {
         debug_assert!(filled & own == own && filled & rules.cells() == filled);
         Board { rules, filled, own }
     }
 
-    /// The rules it is played by.
+    /// The rules.
     #[inline]
     pub fn rules(&self) -> R {
         self.rules
@@ -70,7 +70,7 @@ impl<R: Rules> Board<R> {
         if self.ply().is_multiple_of(2) { Player::First } else { Player::Second }
     }
 
-    /// The cell on which the next disc of each column comes to rest; full columns have none.
+    /// The cell in which the next disc of each column lands; full columns have none.
     ///
     /// Adding the bottom row carries through the discs of a column into the cell above them:
     ///
@@ -86,13 +86,13 @@ impl<R: Rules> Board<R> {
         (self.filled + self.rules.bottom()) & self.rules.cells()
     }
 
-    /// The cells on which the side to move may play: the open ones until the game is over.
+    /// The legal moves as cells: the open ones, or none after the end of the game.
     #[inline]
     pub fn legal(&self) -> R::Bits {
         if self.is_over() { R::Bits::ZERO } else { self.open() }
     }
 
-    /// Plays on an open cell.
+    /// Plays in an open cell.
     #[inline]
     pub fn play_cell(&mut self, cell: R::Bits) {
         debug_assert!(cell.count() == 1 && cell & self.open() == cell, "the cell is open");
@@ -134,7 +134,7 @@ impl<R: Rules> Board<R> {
         self.rules.is_over(self.filled, self.other())
     }
 
-    /// How many lines each player has, first player first.
+    /// The number of lines of each player, first player first.
     pub fn scores(&self) -> [u32; 2] {
         Player::BOTH.map(|player| self.rules.count_lines(self.discs(player)))
     }

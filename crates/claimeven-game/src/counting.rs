@@ -36,40 +36,53 @@ fn sequences<R: Rules>(board: Board<R>, plies: u32) -> u64 {
     }
 }
 
-/// The distinct positions after some number of plies.
+/// The number of distinct positions after a number of plies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlyCount {
-    /// How many discs have been played.
+    /// The number of discs on the board.
     pub ply: u32,
-    /// How many distinct positions there are; mirror images are different positions.
+    /// Distinct positions; mirror images count separately.
     pub positions: u64,
     /// How many of them are finished games.
     pub finished: u64,
 }
 
-/// What happens during [`count_positions`].
+/// Progress of [`count_positions`].
 #[derive(Clone, Copy, Debug)]
 pub enum CountEvent {
-    /// A part of a ply is done.
-    Progress {
-        /// The ply at work.
-        ply: u32,
-        /// The parts of it that are done.
-        done: u64,
-        /// All its parts.
-        of: u64,
-    },
+    /// Some groups of positions of a ply are done.
+    #[allow(missing_docs, reason = "the names say it")]
+    Progress { ply: u32, done: u64, of: u64 },
     /// A ply has been counted.
     Counted(PlyCount),
 }
 
 /// Counts the distinct positions of a setup, ply by ply from the empty board to ply `plies` or
-/// to the full board, in at most `memory` bytes. An error of `on_event` ends it.
+/// to the full board. An error of `on_event` ends it.
 ///
-/// Positions are kept in groups that share their column heights. Such a group can be entered
-/// only from the few groups with one disc less on top of a column, and adding that disc keeps a
-/// sorted list of positions sorted. So a ply is made by merging sorted lists, group by group,
-/// with nothing else in memory than the two plies themselves.
+/// Positions are kept in groups with equal column heights. A group has at most one predecessor per
+/// column, the group with one disc less in that column, and adding that disc keeps a sorted list of
+/// positions sorted. So a ply is computed group by group, by merging sorted lists.
+///
+/// `memory` is the limit, in bytes, for the positions of two successive plies. From a million
+/// positions on, their number is forecast before each ply, and a count that is expected to exceed
+/// the limit ends with a [`CountError`]. The limit excludes the buffers in which one group is
+/// merged and the allocator's overhead; a group is a small part of a ply.
+///
+/// ```
+/// use claimeven_game::{CountError, CountEvent, Ruleset, Setup, count_positions};
+///
+/// let setup = Setup::new(4, 4, 4, Ruleset::Standard)?;
+/// let mut total = 0;
+/// count_positions(setup, u32::MAX, 1 << 30, |event| {
+///     if let CountEvent::Counted(ply) = event {
+///         total += ply.positions;
+///     }
+///     Ok::<(), CountError>(())
+/// })?;
+/// assert_eq!(total, 161_029);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn count_positions<E: From<CountError>>(
     setup: Setup,
     plies: u32,
@@ -80,7 +93,8 @@ pub fn count_positions<E: From<CountError>>(
     with_board!(Position::new(setup), board => count_from(board.rules(), plies, memory, &mut on_event))
 }
 
-/// For each set of filled cells the first player's discs in every unfinished position, sorted.
+/// The unfinished positions of a ply, grouped by their filled cells: the first player's discs in
+/// each position, sorted.
 type Ply<B> = BTreeMap<B, Vec<B>>;
 
 fn count_from<R: Rules, E: From<CountError>>(
@@ -145,12 +159,12 @@ fn positions_of_group<R: Rules>(rules: R, filled: R::Bits, last: &Ply<R::Bits>) 
     positions
 }
 
-/// Foresees whether the plies to come fit in memory.
+/// Forecasts whether the coming plies fit in memory.
 ///
-/// The number of column heights times the ways to colour so many discs bounds the positions of
-/// a ply. The share of that bound which is reached falls from ply to ply, as finished games cut
-/// off more and more, so the share and its last fall foretell the plies to come with something
-/// to spare.
+/// The number of combinations of column heights times the number of colourings is an upper bound
+/// on the positions of a ply. The share of that bound that is reached falls from ply to ply, because
+/// more and more games are finished. Extrapolating it with its latest decrease overestimates the
+/// coming plies.
 struct Forecast {
     setup: Setup,
     plies: u32,
@@ -161,7 +175,7 @@ struct Forecast {
 }
 
 impl Forecast {
-    /// Plies with fewer positions are neither a danger nor enough to see a trend.
+    /// Plies with fewer positions need little memory and show no trend yet.
     const FEW: u64 = 1_000_000;
 
     fn new<B>(setup: Setup, plies: u32, memory: u64) -> Forecast {
@@ -190,7 +204,7 @@ impl Forecast {
         }
     }
 
-    /// Takes note of the unfinished positions of one more ply and looks ahead.
+    /// Adds the number of unfinished positions of the latest ply and forecasts the next ones.
     #[expect(clippy::cast_sign_loss, reason = "sizes are not negative")]
     fn check(&mut self, unfinished: u64) -> Result<(), CountError> {
         let ply = self.shares.len();
@@ -221,16 +235,17 @@ impl Forecast {
 
 /// A count that would not fit in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CountError {
-    /// What was to be counted.
+    /// The setup to count.
     pub setup: Setup,
-    /// Up to which ply.
+    /// The last ply to count.
     pub plies: u32,
-    /// About how many bytes that would take.
+    /// The forecast of the bytes needed.
     pub needed: u64,
-    /// How many there are.
+    /// The limit in bytes.
     pub memory: u64,
-    /// The ply up to which the count would fit.
+    /// The last ply that would fit.
     pub fits: u32,
 }
 

@@ -1,4 +1,4 @@
-//! A setup as a type, so that one generic code serves every board at its own speed.
+//! A setup as a type, so that generic code is compiled for each kind of board.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -30,13 +30,13 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
     /// The integer that holds a set of cells.
     type Bits: Bits;
 
-    /// The setup in plain numbers.
+    /// The setup.
     fn setup(self) -> Setup;
 
     /// The lowest cell of every column.
     fn bottom(self) -> Self::Bits;
 
-    /// The bits from one column to the next.
+    /// The number of bits from one column to the next.
     #[inline]
     fn stride(self) -> u32 {
         self.setup().stride()
@@ -92,7 +92,7 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
         runs & runs.shifted_down(direction * (connect - length))
     }
 
-    /// Whether the discs hold a line.
+    /// Whether the discs contain a line.
     #[inline]
     fn has_line(self, discs: Self::Bits) -> bool {
         self.directions()
@@ -101,13 +101,13 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
             != Self::Bits::ZERO
     }
 
-    /// How many lines the discs hold.
+    /// The number of lines among the discs.
     #[inline]
     fn count_lines(self, discs: Self::Bits) -> u32 {
         self.directions().into_iter().map(|direction| self.lines(discs, direction).count()).sum()
     }
 
-    /// The cells of all lines that the discs hold.
+    /// The cells of all lines among the discs.
     fn line_cells(self, discs: Self::Bits) -> Self::Bits {
         let mut cells = Self::Bits::ZERO;
         for direction in self.directions() {
@@ -120,8 +120,7 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
         cells
     }
 
-    /// The cells that have all other discs of a line around them: an empty one among them closes
-    /// a line with its next disc.
+    /// The cells that would complete a line of these discs, whether they are empty or not.
     ///
     /// ```text
     /// discs     . X X . X . .
@@ -141,7 +140,7 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
                 for _ in 0..before {
                     cells = (cells & discs) << direction;
                 }
-                // What lies after a cell is gathered from the far end towards it.
+                // The discs after a cell are collected from the far end towards it.
                 let mut after = self.cells();
                 for _ in before..missing {
                     after = (after & discs).shifted_down(direction);
@@ -152,7 +151,8 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
         threats & self.cells()
     }
 
-    /// The same cells with left and right exchanged; also for sums whose columns stay apart.
+    /// The mirror image of a set of cells, or of a sum such as a key whose columns do not carry into
+    /// each other.
     #[inline]
     fn mirror(self, cells: Self::Bits) -> Self::Bits {
         let (stride, cols) = (self.stride(), u32::from(self.setup().cols()));
@@ -174,11 +174,11 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
     }
 }
 
-/// The standard ruleset on a board whose size the compiler knows.
+/// The standard ruleset on a board of a size known at compile time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Fixed<const COLS: u8, const ROWS: u8, const CONNECT: u8>;
 
-/// Seven columns, six rows, four in a line, first line wins.
+/// The standard game: seven columns, six rows, connect 4.
 pub type Standard = Fixed<7, 6, 4>;
 
 impl<const COLS: u8, const ROWS: u8, const CONNECT: u8> Fixed<COLS, ROWS, CONNECT> {

@@ -5,22 +5,22 @@ use std::ops::Neg;
 
 use claimeven_game::{Outcome, Position};
 
-/// How a position ends under perfect play, seen from the side to move.
+/// The result of a position under perfect play, from the point of view of the side to move.
 ///
-/// Positive: it wins, 1 with its last disc, 2 with the one before and so on. 0: a draw. Negative:
-/// the other side wins, counted in the same way.
+/// A positive score is a win: 1 with the winner's last disc, 2 with the disc before, and so on. 0 is
+/// a draw. A negative score is a loss, counted in the same way by the winner's discs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Score(i8);
 
 impl Score {
-    /// Neither side wins.
+    /// A draw.
     pub const DRAW: Score = Score(0);
 
     pub(crate) const fn new(value: i32) -> Score {
         Score(value as i8)
     }
 
-    /// The number itself.
+    /// The score as a number.
     pub const fn value(self) -> i32 {
         self.0 as i32
     }
@@ -30,7 +30,8 @@ impl Score {
         self.0.signum() as i32
     }
 
-    /// The score of a finished game, if the position is one: the side to move has lost or drawn.
+    /// The score of a finished game, a loss or a draw for the side to move; `None` if the game is not
+    /// over.
     pub fn of_finished(position: &Position) -> Option<Score> {
         let empty = position.setup().cells() - position.ply();
         position.outcome().map(|outcome| match outcome {
@@ -39,7 +40,7 @@ impl Score {
         })
     }
 
-    /// How many more discs the winner plays, the winning one included; `None` for a draw.
+    /// The number of moves the winner needs, including the winning one; `None` for a draw.
     ///
     /// ```
     /// use claimeven_game::{Position, Setup};
@@ -60,7 +61,7 @@ impl Score {
         Some((to_fill + 1).saturating_sub(self.0.unsigned_abs().into()))
     }
 
-    /// What people are told: `wins in 3`, `loses in 3` or `draw`.
+    /// The score in words: `wins in 3`, `loses in 3` or `draw`.
     pub fn describe(self, position: &Position) -> String {
         match (self.moves_to_win(position), self.0) {
             (Some(moves), 1..) => format!("wins in {moves}"),

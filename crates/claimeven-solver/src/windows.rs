@@ -1,17 +1,17 @@
-//! Closing in on a score with null windows.
+//! Finding a score by a series of null-window searches.
 //!
-//! A null window at `alpha` asks one question: is the score above `alpha` or not? Windows far from
-//! the true score are cheap when the game is short, those around it are all that is needed when it
-//! is long, and nobody knows beforehand which it is. So both are tried by turns within a node
-//! budget that grows: a walk outwards from the best guess, then probes half way between the guess
-//! and either end of what is still possible.
+//! A null window at `alpha` asks whether the score is above `alpha`. In short games windows far
+//! from the score are cheap and bisection is fastest; in long games only the windows next to the
+//! score are affordable. Which case applies is unknown beforehand, so both methods alternate within
+//! a growing node budget: steps from the best guess, as in MTD(f), and bisection between the guess
+//! and either end of the possible range.
 
-/// Nodes of the first round, how the rounds grow, and how many there are.
+/// The node budget of the first round, its growth per round, and the number of rounds.
 const FIRST_BUDGET: u64 = 100;
 const BUDGET_GROWTH: u64 = 8;
 pub(crate) const BUDGET_ROUNDS: u32 = 3;
 
-/// Why a null window was left without an answer.
+/// Why a null-window search ended without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interrupt {
     /// The node budget of the round is used up.
@@ -20,7 +20,7 @@ pub(crate) enum Interrupt {
     Limit,
 }
 
-/// The scores that are still possible, and the best guess among them.
+/// The range of possible scores, and the best guess in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Windows {
     pub(crate) low: i32,
@@ -33,11 +33,11 @@ impl Windows {
         Windows { low, high, guess: 0 }
     }
 
-    /// Narrows the range down to one score, or to what is known when a limit ends `probe`.
+    /// Narrows the range down to one score, or as far as possible before a limit ends `probe`.
     ///
-    /// `probe` takes a null window and the nodes left for it, from which it subtracts what it
-    /// uses. It answers with a score at most `alpha` that the true one does not exceed, or with
-    /// one above `alpha` that the true one reaches.
+    /// `probe` searches one null window. It gets `alpha` and the remaining node budget, from which
+    /// it subtracts its nodes, and returns an upper bound that is at most `alpha` or a lower bound
+    /// above it (fail-soft).
     pub(crate) fn close_in(
         &mut self,
         rounds: u32,
@@ -54,7 +54,7 @@ impl Windows {
             }
             budget *= BUDGET_GROWTH;
         }
-        // Stopped or not, the range holds what is known.
+        // If a limit ends this, the range has the bounds found so far.
         let _ = self.walk(&mut |alpha| probe(alpha, &mut { u64::MAX }));
     }
 
@@ -72,7 +72,7 @@ impl Windows {
         Ok(())
     }
 
-    /// Cuts off the far parts of the range on both sides of the guess.
+    /// Bisects the range on both sides of the guess in turn.
     fn halve(
         &mut self,
         probe: &mut dyn FnMut(i32) -> Result<i32, Interrupt>,
