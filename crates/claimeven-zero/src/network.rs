@@ -1,14 +1,14 @@
 //! Networks: their tensors, and the file format.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::io;
 use std::path::Path;
 
 use claimeven_game::Setup;
 use fastrand::Rng;
-use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
+use serde::Serialize;
 
 use crate::architecture::{Architecture, ArchitectureError, Role};
 use crate::files::{self, FileError};
@@ -128,23 +128,45 @@ impl Network {
     }
 
     /// The content of a network's file: safetensors, with the architecture as JSON in its metadata.
+    /// Equal networks have equal files: the header is sorted by name.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
+        #[derive(Serialize)]
+        struct Header<'a> {
+            #[serde(rename = "__metadata__")]
+            metadata: BTreeMap<&'a str, &'a str>,
+            #[serde(flatten)]
+            tensors: BTreeMap<&'a str, Entry<'a>>,
+        }
+        #[derive(Serialize)]
+        struct Entry<'a> {
+            dtype: &'static str,
+            shape: &'a [usize],
+            data_offsets: [usize; 2],
+        }
         let architecture =
             serde_json::to_string(&self.architecture).expect("the architecture is plain data");
-        let mut header = self.notes.clone();
-        header.insert(ARCHITECTURE.to_owned(), architecture);
-        let bytes: Vec<Vec<u8>> = self
-            .tensors
-            .iter()
-            .map(|numbers| numbers.iter().flat_map(|number| number.to_le_bytes()).collect())
-            .collect();
+        let notes = self.notes.iter().map(|(name, text)| (&**name, &**text));
+        let metadata = notes.chain([(ARCHITECTURE, &*architecture)]).collect();
         let shapes = self.architecture.tensors();
-        let views = shapes.iter().zip(&bytes).map(|(tensor, bytes)| {
-            let view = TensorView::new(Dtype::F32, tensor.shape.clone(), bytes);
-            (&tensor.name, view.expect("the bytes are those of the shape"))
-        });
-        safetensors::serialize(views, Some(header)).expect("names and shapes are sound")
+        let sorted: BTreeMap<&str, (&[usize], &[f32])> = shapes
+            .iter()
+            .zip(&self.tensors)
+            .map(|(tensor, numbers)| (&*tensor.name, (&*tensor.shape, &**numbers)))
+            .collect();
+        let mut data = Vec::new();
+        let mut tensors = BTreeMap::new();
+        for (name, (shape, numbers)) in sorted {
+            let start = data.len();
+            data.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+            let data_offsets = [start, data.len()];
+            tensors.insert(name, Entry { dtype: "F32", shape, data_offsets });
+        }
+        let mut header =
+            serde_json::to_vec(&Header { metadata, tensors }).expect("the header is plain data");
+        // The data are aligned to 8 bytes.
+        header.resize(header.len().next_multiple_of(8), b' ');
+        [&(header.len() as u64).to_le_bytes()[..], &header, &data].concat()
     }
 
     /// Reads the content of a network's file.
@@ -226,6 +248,8 @@ pub(crate) fn normal(random: &mut Rng) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use safetensors::tensor::TensorView;
+
     use super::*;
 
     fn network() -> Network {
@@ -238,6 +262,21 @@ mod tests {
     fn a_network_comes_back_from_its_file_as_it_was() {
         let network = network();
         assert_eq!(Network::from_bytes(&network.to_bytes()), Ok(network));
+    }
+
+    #[test]
+    fn equal_networks_have_equal_files() {
+        let with_notes = |names: &[&str]| {
+            let mut network = network();
+            for name in names {
+                network.set_note(name, "x");
+            }
+            network.to_bytes()
+        };
+        let bytes = with_notes(&["a", "b", "c", "d", "e"]);
+        assert_eq!(bytes, with_notes(&["e", "d", "c", "b", "a"]));
+        // Written again from what was read, with other random hashes.
+        assert_eq!(Network::from_bytes(&bytes).unwrap().to_bytes(), bytes);
     }
 
     #[test]

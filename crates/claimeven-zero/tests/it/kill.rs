@@ -69,21 +69,12 @@ fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
             let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
             let content = match &*name {
                 "state.json" | "metrics.jsonl" => Vec::new(),
-                _ if name.ends_with(".safetensors") => in_order(&fs::read(path).unwrap()),
                 _ => fs::read(path).unwrap(),
             };
             files.insert(name, content);
         }
     }
     files
-}
-
-/// A network's file with the entries of its header in their order, which the format leaves open.
-fn in_order(file: &[u8]) -> Vec<u8> {
-    let (length, rest) = file.split_first_chunk().unwrap();
-    let (header, numbers) = rest.split_at(usize::try_from(u64::from_le_bytes(*length)).unwrap());
-    let header: BTreeMap<String, serde_json::Value> = serde_json::from_slice(header).unwrap();
-    [serde_json::to_vec(&header).unwrap(), numbers.to_vec()].concat()
 }
 
 fn metrics(folder: &Path) -> Vec<(u64, u64, u64, u32, u32)> {
