@@ -3,7 +3,6 @@
 use claimeven_game::{Board, Rules};
 use claimeven_solver::Stopped;
 
-use crate::agent::BoundKind;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
 use crate::transposition_table::TranspositionTable;
 use crate::tree::Trace;
@@ -50,7 +49,8 @@ impl Algorithm for IterativeDeepening {
             loop {
                 table.begin(board.rules().setup());
                 let mut deeper = root.best_first();
-                let end = search.iteration(table, board, depth, (alpha, beta), &mut deeper);
+                search.trace.begin_pass(|_| format!("depth {depth}"));
+                let end = search.search_root(table, board, depth, (alpha, beta), &mut deeper);
                 guess = deeper.best_points();
                 let is_inside = alpha < guess && guess < beta;
                 // The previous best move is searched first, so a partial result is no worse than it.
@@ -59,9 +59,9 @@ impl Algorithm for IterativeDeepening {
                 }
                 match end {
                     Err(Stopped) => return Err(Stopped),
-                    Ok(()) if is_inside => break,
-                    Ok(()) if guess <= alpha => alpha = -INFINITY,
-                    Ok(()) => beta = INFINITY,
+                    Ok(_) if is_inside => break,
+                    Ok(_) if guess <= alpha => alpha = -INFINITY,
+                    Ok(_) => beta = INFINITY,
                 }
             }
             search.stats.depth = depth;
@@ -70,38 +70,6 @@ impl Algorithm for IterativeDeepening {
                 break;
             }
         }
-        Ok(())
-    }
-}
-
-impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
-    /// Searches the moves of the root to one depth.
-    fn iteration(
-        &mut self,
-        table: &mut TranspositionTable,
-        board: Board<R>,
-        depth: u32,
-        (alpha, beta): (i32, i32),
-        root: &mut Root,
-    ) -> Result<(), Stopped> {
-        self.trace.begin_pass(|_| format!("depth {depth}"));
-        self.enter(alpha, beta)?;
-        for column in root.order() {
-            let child = self.play(&board, column);
-            let sure = alpha.max(root.best_points());
-            let points = -self.alphabeta_with_table(table, child, depth - 1, 1, (-beta, -sure))?;
-            let bound = match points {
-                _ if points <= sure => BoundKind::Upper,
-                _ if points >= beta => BoundKind::Lower,
-                _ => BoundKind::Exact,
-            };
-            root.add(column, points, bound, self.pv(1));
-            if points >= beta {
-                self.prune_root(root.unknown());
-                break;
-            }
-        }
-        self.leave(root.best_points(), alpha, beta);
         Ok(())
     }
 }

@@ -3,7 +3,6 @@
 use claimeven_game::{Board, Rules};
 use claimeven_solver::Stopped;
 
-use crate::agent::BoundKind;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
 use crate::transposition_table::TranspositionTable;
 use crate::tree::Trace;
@@ -81,19 +80,6 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
         root: &mut Root,
     ) -> Result<i32, Stopped> {
         self.trace.begin_pass(|scale| format!("{} or better?", scale.value(beta)));
-        self.enter(beta - 1, beta)?;
-        root.forget();
-        for column in root.order() {
-            let child = self.play(&board, column);
-            let window = (-beta, 1 - beta);
-            let points = -self.alphabeta_with_table(table, child, depth - 1, 1, window)?;
-            let bound = if points < beta { BoundKind::Upper } else { BoundKind::Lower };
-            root.add(column, points, bound, self.pv(1));
-            if points >= beta {
-                self.prune_root(root.unknown());
-                break;
-            }
-        }
-        Ok(self.leave(root.best_points(), beta - 1, beta))
+        self.search_root(table, board, depth, (beta - 1, beta), root)
     }
 }

@@ -1,10 +1,10 @@
-//! Alpha-beta with a transposition table, which the basis of MTD(f) and iterative deepening.
+//! Alpha-beta with a transposition table, the basis of MTD(f) and iterative deepening.
 
 use claimeven_game::{Bits, Board, Column, Rules, Setup, mix_key};
 use claimeven_solver::Stopped;
 
 use crate::agent::BoundKind;
-use crate::depth_search::{DepthSearch, INFINITY};
+use crate::depth_search::{DepthSearch, INFINITY, Root};
 use crate::tree::{Source, Trace};
 
 /// The transposition table of the depth-limited searches.
@@ -129,6 +129,36 @@ impl TranspositionTable {
 }
 
 impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
+    /// Searches the moves of the root within a window, in the root's order, and returns the points of
+    /// the best one.
+    pub(crate) fn search_root(
+        &mut self,
+        table: &mut TranspositionTable,
+        board: Board<R>,
+        depth: u32,
+        (alpha, beta): (i32, i32),
+        root: &mut Root,
+    ) -> Result<i32, Stopped> {
+        self.enter(alpha, beta)?;
+        root.forget();
+        for column in root.order() {
+            let child = self.play(&board, column);
+            let lower = alpha.max(root.best_points());
+            let points = -self.alphabeta_with_table(table, child, depth - 1, 1, (-beta, -lower))?;
+            let bound = match points {
+                _ if points <= lower => BoundKind::Upper,
+                _ if points >= beta => BoundKind::Lower,
+                _ => BoundKind::Exact,
+            };
+            root.add(column, points, bound, self.pv(1));
+            if points >= beta {
+                self.prune_root(root.unknown());
+                break;
+            }
+        }
+        Ok(self.leave(root.best_points(), alpha, beta))
+    }
+
     /// Alpha-beta with the transposition table; see `alphabeta`.
     pub(crate) fn alphabeta_with_table(
         &mut self,
