@@ -7,7 +7,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use claimeven_arena::{AgentSpec, Match, Openings, Plan, TimeControl, Tournament};
+use claimeven_arena::{AgentSpec, Match, Openings, Plan, Tournament};
 use claimeven_game::Setup;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -61,16 +61,9 @@ fn play(
     let [first, second]: [AgentSpec; 2] = [players[0].parse()?, players[1].parse()?];
     // Whoever plays many matches chooses the openings once.
     let openings = openings.choose(Setup::STANDARD, games as usize / 2, 1)?;
-    let planned = Match {
-        setup: Setup::STANDARD,
-        players: [&first, &second],
-        openings: &openings,
-        pairs: games / 2,
-        seed: 1,
-        time: TimeControl::default(),
-        sprt: None,
-        threads,
-    };
+    let planned = Match::new(Setup::STANDARD, [&first, &second], &openings)
+        .with_pairs(games / 2)
+        .with_threads(threads);
     let start = Instant::now();
     let status = planned.run(|_, _| {})?;
     let seconds = start.elapsed().as_secs_f64();

@@ -2,7 +2,7 @@
 //!
 //! Run it with `cargo run --release --example own_agent`.
 
-use claimeven_arena::{AgentSpec, Match, Openings, TimeControl};
+use claimeven_arena::{AgentSpec, Match, Openings};
 use claimeven_game::{Position, Setup};
 use claimeven_search::{Agent, AgentError, Decision, Limits};
 
@@ -20,17 +20,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let central = AgentSpec::custom("central", |_setup, _seed| Ok(Box::new(Central)))?;
     let opponent: AgentSpec = "level:3".parse()?;
     let openings = Openings::Random(4).choose(Setup::STANDARD, 10, 1)?;
-    let planned = Match {
-        setup: Setup::STANDARD,
-        players: [&central, &opponent],
-        openings: &openings,
-        pairs: 10,
-        seed: 1,
-        time: TimeControl::default(),
-        sprt: None,
-        threads: 2,
-    };
-    let status = planned.run(|games, _| {
+    let planned = Match::new(Setup::STANDARD, [&central, &opponent], &openings);
+    let status = planned.with_threads(2).run(|games, _| {
         for game in games {
             println!("{} {}", game.id, game.move_text());
         }

@@ -10,7 +10,7 @@ mod tournaments;
 
 use std::fmt;
 
-use claimeven_search::AgentError;
+use claimeven_search::{AgentError, RandomGameError};
 
 pub use finding::{
     Cell, Figure, Finding, HeatPanel, Line, LinePanel, Plot, RangePanel, RangeRow, Table, Unit,
@@ -18,6 +18,8 @@ pub use finding::{
 };
 pub use lab::{Lab, Progress};
 
+use crate::game::MatchError;
+use crate::openings::OpeningError;
 use crate::roster::write_guess;
 
 /// A claim, and how it is put to the test.
@@ -31,7 +33,7 @@ pub struct Experiment {
     pub claim: &'static str,
     /// Whose claim it is.
     pub origin: Origin,
-    run: fn(&Lab) -> Result<Finding, AgentError>,
+    run: fn(&Lab) -> Result<Finding, ExperimentError>,
 }
 
 /// Whose claim it is.
@@ -45,7 +47,7 @@ pub enum Origin {
 
 impl Experiment {
     /// Puts the claim to the test.
-    pub fn run(&self, lab: &Lab) -> Result<Finding, AgentError> {
+    pub fn run(&self, lab: &Lab) -> Result<Finding, ExperimentError> {
         (self.run)(lab)
     }
 
@@ -53,6 +55,78 @@ impl Experiment {
     pub fn named(name: &str) -> Result<&'static Experiment, UnknownExperiment> {
         let found = EXPERIMENTS.iter().find(|experiment| experiment.name == name);
         found.ok_or_else(|| UnknownExperiment(name.to_owned()))
+    }
+}
+
+/// Why an experiment has no finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExperimentError {
+    /// A player cannot play or failed.
+    Agent(AgentError),
+    /// A match cannot be played.
+    Match(MatchError),
+    /// No openings were chosen.
+    Openings(OpeningError),
+    /// No random positions were found.
+    Positions(RandomGameError),
+    /// No position was found in which moves differ in their result.
+    NoPosition,
+    /// The experiment was cancelled.
+    Cancelled,
+}
+
+impl From<AgentError> for ExperimentError {
+    fn from(error: AgentError) -> ExperimentError {
+        ExperimentError::Agent(error)
+    }
+}
+
+impl From<MatchError> for ExperimentError {
+    fn from(error: MatchError) -> ExperimentError {
+        ExperimentError::Match(error)
+    }
+}
+
+impl From<OpeningError> for ExperimentError {
+    fn from(error: OpeningError) -> ExperimentError {
+        ExperimentError::Openings(error)
+    }
+}
+
+impl From<RandomGameError> for ExperimentError {
+    fn from(error: RandomGameError) -> ExperimentError {
+        match error {
+            RandomGameError::Cancelled => ExperimentError::Cancelled,
+            error => ExperimentError::Positions(error),
+        }
+    }
+}
+
+impl fmt::Display for ExperimentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExperimentError::Agent(error) => error.fmt(f),
+            ExperimentError::Match(error) => error.fmt(f),
+            ExperimentError::Openings(error) => error.fmt(f),
+            ExperimentError::Positions(error) => error.fmt(f),
+            ExperimentError::NoPosition => {
+                f.write_str("no position found in which moves differ in their result")
+            }
+            ExperimentError::Cancelled => f.write_str("the experiment was cancelled"),
+        }
+    }
+}
+
+impl std::error::Error for ExperimentError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ExperimentError::Agent(error) => Some(error),
+            ExperimentError::Match(error) => Some(error),
+            ExperimentError::Openings(error) => Some(error),
+            ExperimentError::Positions(error) => Some(error),
+            ExperimentError::NoPosition | ExperimentError::Cancelled => None,
+        }
     }
 }
 
@@ -64,9 +138,9 @@ impl fmt::Display for UnknownExperiment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let UnknownExperiment(name) = self;
         let names: Vec<&str> = EXPERIMENTS.iter().map(|experiment| experiment.name).collect();
-        write!(f, "there is no experiment '{name}'")?;
+        write!(f, "unknown experiment '{name}'")?;
         write_guess(f, name, &names)?;
-        write!(f, " (there are {})", names.join(", "))
+        write!(f, " (available: {})", names.join(", "))
     }
 }
 
@@ -175,7 +249,22 @@ pub static EXPERIMENTS: &[Experiment] = &[
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+    use std::time::{Duration, Instant};
+
     use super::*;
+
+    #[test]
+    fn every_experiment_can_be_cancelled() {
+        for experiment in EXPERIMENTS {
+            let lab = Lab::new(1, 2, false, &|_| {}).with_cancel(Arc::new(AtomicBool::new(true)));
+            let began = Instant::now();
+            let ended = experiment.run(&lab);
+            assert_eq!(ended.unwrap_err(), ExperimentError::Cancelled, "{}", experiment.name);
+            assert!(began.elapsed() < Duration::from_secs(5), "{}", experiment.name);
+        }
+    }
 
     #[test]
     fn names_are_different_and_plain() {
@@ -190,9 +279,7 @@ mod tests {
         }
         let error = Experiment::named("deeper").unwrap_err().to_string();
         assert!(
-            error.starts_with(
-                "there is no experiment 'deeper'; did you mean deeper-wins? (there are"
-            ),
+            error.starts_with("unknown experiment 'deeper'; did you mean deeper-wins? (available:"),
             "{error}"
         );
     }

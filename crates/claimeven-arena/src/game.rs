@@ -1,11 +1,12 @@
 //! One game between two players.
 
+use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use claimeven_game::{Column, Game, Setup};
+use claimeven_game::{Column, Game, PlayError, Setup};
 use claimeven_search::{Agent, AgentError, Limits};
 
 use crate::record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord};
@@ -74,26 +75,25 @@ pub fn play_game(
     pairing: &Pairing,
     id: String,
     cancel: &Arc<AtomicBool>,
-) -> Result<Option<GameRecord>, AgentError> {
+) -> Result<Option<GameRecord>, MatchError> {
     play_game_watched(pairing, id, cancel, |_| {})
 }
 
-/// The same, and tells of the game before each move.
+/// Plays a game and calls `watch` before each move; `None` if it was cancelled.
 pub fn play_game_watched(
     pairing: &Pairing,
     id: String,
     cancel: &Arc<AtomicBool>,
     watch: impl Fn(&Game),
-) -> Result<Option<GameRecord>, AgentError> {
+) -> Result<Option<GameRecord>, MatchError> {
     let Pairing { setup, players, first_player, opening, seed, time } = *pairing;
+    if first_player > 1 {
+        return Err(MatchError::FirstPlayer(first_player));
+    }
+    let mut game = play_opening(setup, opening)?;
+    let mut moves: Vec<MoveRecord> = opening.iter().copied().map(MoveRecord::given).collect();
     let mut agents = seat_players(setup, players.map(Some), seed)?;
     let began = jiff::Timestamp::now();
-    let mut game = Game::new(setup);
-    let mut moves = Vec::new();
-    for &column in opening {
-        game.play(column).expect("an opening is a legal beginning");
-        moves.push(MoveRecord::given(column));
-    }
     let mut left = [time.clock.map(|clock| clock.base); 2];
     let result = loop {
         if let Some(result) = ResultRecord::of_game(&game, first_player) {
@@ -142,6 +142,63 @@ pub fn play_game_watched(
         moves,
         result,
     }))
+}
+
+/// The game after an opening.
+pub(crate) fn play_opening(setup: Setup, opening: &[Column]) -> Result<Game, MatchError> {
+    let mut game = Game::new(setup);
+    for (&column, ply) in opening.iter().zip(1..) {
+        game.play(column).map_err(|error| MatchError::Opening { ply, error })?;
+    }
+    Ok(game)
+}
+
+/// Why a game or a match cannot be played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MatchError {
+    /// The first player of a pairing is neither 0 nor 1.
+    FirstPlayer(usize),
+    /// The match has no openings; the empty board is an opening without moves.
+    NoOpenings,
+    /// An opening has an illegal move.
+    Opening {
+        /// The number of the move, from 1.
+        ply: usize,
+        /// Why the move is illegal.
+        error: PlayError,
+    },
+    /// A player cannot play.
+    Agent(AgentError),
+}
+
+impl From<AgentError> for MatchError {
+    fn from(error: AgentError) -> MatchError {
+        MatchError::Agent(error)
+    }
+}
+
+impl fmt::Display for MatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MatchError::FirstPlayer(place) => {
+                write!(f, "first player {place}: must be 0 or 1")
+            }
+            MatchError::NoOpenings => f.write_str("the match has no openings"),
+            MatchError::Opening { ply, error } => write!(f, "move {ply} of an opening: {error}"),
+            MatchError::Agent(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for MatchError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            MatchError::FirstPlayer(_) | MatchError::NoOpenings => None,
+            MatchError::Opening { error, .. } => Some(error),
+            MatchError::Agent(error) => Some(error),
+        }
+    }
 }
 
 /// Makes the players of a game by its seed; `None` stands for a person.

@@ -6,35 +6,41 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use claimeven_game::{Column, Setup, mix_key};
-use claimeven_search::AgentError;
 
-use crate::game::{Pairing, TimeControl, play_game};
+use crate::game::{MatchError, Pairing, TimeControl, play_game, play_opening};
 use crate::pool::run_jobs;
 use crate::record::GameRecord;
 use crate::roster::AgentSpec;
 use crate::statistics::{PairResults, Sprt, SprtOutcome};
 
-/// Two players, and the games that they are to play.
+/// A match between two players.
 ///
-/// Games come in pairs from one opening, in which either begins. Their results do not depend on
-/// how many threads there are.
+/// Games are played in pairs: from each opening, each player moves first once. Results do not
+/// depend on the number of threads.
+///
+/// ```
+/// use claimeven_arena::{AgentSpec, Match, Openings};
+/// use claimeven_game::Setup;
+///
+/// let players: [AgentSpec; 2] = ["alphabeta:depth=4".parse()?, "random".parse()?];
+/// let openings = Openings::Random(4).choose(Setup::STANDARD, 5, 1)?;
+/// let status = Match::new(Setup::STANDARD, players.each_ref(), &openings).run(|_, _| {})?;
+/// assert_eq!(status.games(), 10);
+/// assert!(status.pairs.score().middle > 0.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
 pub struct Match<'a> {
-    /// The game.
-    pub setup: Setup,
-    /// Both players.
-    pub players: [&'a AgentSpec; 2],
-    /// The openings, which are used in turn.
-    pub openings: &'a [Vec<Column>],
-    /// How many pairs of games to play.
-    pub pairs: u64,
-    /// What chance decides by.
-    pub seed: u64,
-    /// How long the players may think.
-    pub time: TimeControl,
-    /// A test that may end the match early.
-    pub sprt: Option<Sprt>,
-    /// How many games to play at the same time.
-    pub threads: usize,
+    setup: Setup,
+    players: [&'a AgentSpec; 2],
+    openings: &'a [Vec<Column>],
+    pairs: u64,
+    seed: u64,
+    time: TimeControl,
+    sprt: Option<Sprt>,
+    threads: usize,
+    cancel: Option<Arc<AtomicBool>>,
 }
 
 /// How a match stands.
@@ -94,19 +100,75 @@ impl MatchStatus {
     }
 }
 
-impl Match<'_> {
+impl<'a> Match<'a> {
+    /// A match with one pair of games from each opening, seed 1, one thread and no time limits.
+    pub fn new(
+        setup: Setup,
+        players: [&'a AgentSpec; 2],
+        openings: &'a [Vec<Column>],
+    ) -> Match<'a> {
+        Match {
+            setup,
+            players,
+            openings,
+            pairs: openings.len() as u64,
+            seed: 1,
+            time: TimeControl::default(),
+            sprt: None,
+            threads: 1,
+            cancel: None,
+        }
+    }
+
+    /// The same match with so many pairs of games; the openings are used in turn.
+    pub fn with_pairs(self, pairs: u64) -> Match<'a> {
+        Match { pairs, ..self }
+    }
+
+    /// The same match with another seed of the players' random choices.
+    pub fn with_seed(self, seed: u64) -> Match<'a> {
+        Match { seed, ..self }
+    }
+
+    /// The same match with time limits.
+    pub fn with_time(self, time: TimeControl) -> Match<'a> {
+        Match { time, ..self }
+    }
+
+    /// The same match, ended early by a sequential probability ratio test.
+    pub fn with_sprt(self, sprt: impl Into<Option<Sprt>>) -> Match<'a> {
+        Match { sprt: sprt.into(), ..self }
+    }
+
+    /// The same match with so many games at the same time.
+    pub fn with_threads(self, threads: usize) -> Match<'a> {
+        Match { threads, ..self }
+    }
+
+    /// The same match, ended when another thread sets the flag.
+    pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Match<'a> {
+        Match { cancel: Some(cancel), ..self }
+    }
+
     /// Plays the match. After each pair, in their order, its games and the status are reported.
+    /// A cancelled match ends with the status of the pairs reported so far.
     pub fn run(
         &self,
         mut report: impl FnMut(&[GameRecord; 2], &MatchStatus),
-    ) -> Result<MatchStatus, AgentError> {
+    ) -> Result<MatchStatus, MatchError> {
+        if self.openings.is_empty() {
+            return Err(MatchError::NoOpenings);
+        }
+        for opening in self.openings {
+            play_opening(self.setup, opening)?;
+        }
         let mut status = MatchStatus::default();
         let mut waiting = BTreeMap::new();
         let mut counted = 0;
         run_jobs(
             0..self.pairs,
             self.threads,
-            &Arc::default(),
+            self.cancel.as_deref(),
             |&pair, cancel| self.play_pair(pair, cancel),
             |pair, games| {
                 waiting.insert(pair, games);
@@ -130,7 +192,7 @@ impl Match<'_> {
         &self,
         pair: u64,
         cancel: &Arc<AtomicBool>,
-    ) -> Result<Option<[GameRecord; 2]>, AgentError> {
+    ) -> Result<Option<[GameRecord; 2]>, MatchError> {
         let opening = &self.openings[pair as usize % self.openings.len()];
         let mut seeds = fastrand::Rng::with_seed(self.seed ^ mix_key(pair));
         let mut play = |first_player| {
@@ -146,5 +208,55 @@ impl Match<'_> {
         };
         let (first, second) = (play(0)?, play(1)?);
         Ok(first.zip(second).map(<[GameRecord; 2]>::from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use claimeven_game::Game;
+
+    use super::*;
+
+    #[test]
+    fn openings_that_cannot_be_played_are_an_error() {
+        let random: AgentSpec = "random".parse().unwrap();
+        let run = |openings: &[Vec<Column>]| {
+            let planned = Match::new(Setup::STANDARD, [&random, &random], openings);
+            planned.with_pairs(3).run(|_, _| {}).map(|status| status.games())
+        };
+        let moves = |text| Game::parse(Setup::STANDARD, text).unwrap().moves().to_vec();
+        assert_eq!(run(&[]), Err(MatchError::NoOpenings));
+        let overfull = vec![moves("1")[0]; 7];
+        let error = run(&[Vec::new(), overfull.clone()]).unwrap_err();
+        assert!(matches!(error, MatchError::Opening { ply: 7, .. }), "{error}");
+        assert!(std::error::Error::source(&error).is_some());
+        assert_eq!(run(&[Vec::new(), moves("44")]), Ok(6));
+
+        let pairing = Pairing {
+            setup: Setup::STANDARD,
+            players: [&random, &random],
+            first_player: 0,
+            opening: &overfull,
+            seed: 1,
+            time: TimeControl::default(),
+        };
+        let play = |pairing: &Pairing| play_game(pairing, String::new(), &Arc::default());
+        assert!(matches!(play(&pairing), Err(MatchError::Opening { .. })));
+        let third = Pairing { first_player: 2, opening: &[], ..pairing };
+        assert_eq!(play(&third), Err(MatchError::FirstPlayer(2)));
+    }
+
+    #[test]
+    fn a_cancelled_match_ends_with_what_was_played() {
+        let random: AgentSpec = "random".parse().unwrap();
+        let cancel = Arc::new(AtomicBool::new(false));
+        let openings = [Vec::new()];
+        let status = Match::new(Setup::STANDARD, [&random, &random], &openings)
+            .with_pairs(u64::MAX)
+            .with_cancel(Arc::clone(&cancel))
+            .run(|_, status| {
+                cancel.store(status.games() >= 6, std::sync::atomic::Ordering::Relaxed);
+            });
+        assert!(status.unwrap().games() >= 6);
     }
 }

@@ -75,12 +75,13 @@ impl Journal {
 
 /// Why a journal cannot be used.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum JournalError {
     /// The file cannot be read or written.
     File(io::Error),
     /// Another run writes to it.
     InUse,
-    /// A line is none of the tournament's games.
+    /// A line is not one of the tournament's games.
     Game {
         /// The number of the line, from 1.
         line: u64,
@@ -105,4 +106,11 @@ impl fmt::Display for JournalError {
     }
 }
 
-impl std::error::Error for JournalError {}
+impl std::error::Error for JournalError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            JournalError::File(error) => Some(error),
+            JournalError::InUse | JournalError::Game { .. } => None,
+        }
+    }
+}

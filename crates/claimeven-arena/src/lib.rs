@@ -47,11 +47,12 @@ mod ugi;
 pub use agents::AGENTS;
 pub use analysis::{Analysis, AnalysisLimits, Analyzer, ColumnAnalysis, Estimate, ExactValue};
 pub use experiments::{
-    Cell, EXPERIMENTS, Experiment, Figure, Finding, HeatPanel, Lab, Line, LinePanel, Origin, Plot,
-    Progress, RangePanel, RangeRow, Table, Unit, UnknownExperiment, Verdict,
+    Cell, EXPERIMENTS, Experiment, ExperimentError, Figure, Finding, HeatPanel, Lab, Line,
+    LinePanel, Origin, Plot, Progress, RangePanel, RangeRow, Table, Unit, UnknownExperiment,
+    Verdict,
 };
 pub use export::{LegacyRecord, pgn};
-pub use game::{Clock, Pairing, TimeControl, play_game, play_game_watched};
+pub use game::{Clock, MatchError, Pairing, TimeControl, play_game, play_game_watched};
 pub use game_match::{Match, MatchStatus, PlayerStats};
 pub use journal::{Journal, JournalError};
 pub use openings::{OpeningError, Openings};

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
-use claimeven_game::{Bits, Column, Game, Setup, with_board};
+use claimeven_game::{Bits, Column, Game, PlayError, Setup, with_board};
 use claimeven_search::RandomGames;
-use claimeven_solver::{Options, Score, Solver, embedded_books};
+use claimeven_solver::{Limits, Options, Score, Solver, Stop, embedded_books};
 
 /// How the games of a match begin.
 ///
@@ -33,50 +33,134 @@ pub enum Openings {
 /// Rejected samples in a row after which no further openings are expected.
 const MAX_FAILURES: u32 = 20_000;
 
+/// Nodes that the solver may search between two openings.
+const MAX_NODES: u64 = 2_000_000_000;
+
 impl Openings {
     /// Chooses `count` openings, or as many distinct ones as are found, at least one. The choice
-    /// depends on the seed alone. In none of them is the game over or won with the next move.
+    /// depends on the seed alone. In none of them can the next move end the game.
+    ///
+    /// The search for each opening is bounded: by 20,000 rejected samples, and by 2 billion nodes
+    /// of the solver.
     pub fn choose(
         &self,
         setup: Setup,
         count: usize,
         seed: u64,
     ) -> Result<Vec<Vec<Column>>, OpeningError> {
-        let (plies, balanced) = match self {
-            Openings::None => return Ok(vec![Vec::new()]),
-            Openings::Given(openings) => return Ok(openings.clone()),
-            Openings::Balanced(plies) => (*plies, true),
-            Openings::Random(plies) => (*plies, false),
-        };
-        if balanced && (Solver::check(setup).is_err() || setup.cells() > Setup::STANDARD.cells()) {
-            return Err(OpeningError::OutOfReach(setup));
-        }
-        let mut solver = Solver::new(Options::default().with_books(embedded_books()));
-        let games = RandomGames::new(setup);
-        let mut random = fastrand::Rng::with_seed(seed);
-        let mut tried = HashSet::new();
-        let mut openings = Vec::new();
-        let mut failures = 0;
-        while openings.len() < count && failures < MAX_FAILURES {
-            failures += 1;
-            let Some(game) = opening(&games, plies, &mut random) else { continue };
-            let position = game.position();
-            let key: u128 = with_board!(position, board => board.canonical_key().widen());
-            let is_new = tried.insert(key);
-            if is_new && (!balanced || solver.score(position) == Ok(Score::DRAW)) {
-                openings.push(game.moves().to_vec());
-                failures = 0;
-            }
-        }
-        if openings.is_empty() { Err(OpeningError::Nothing { setup, plies }) } else { Ok(openings) }
+        self.choose_within(setup, count, seed, &Limits::default())
     }
 
-    /// The default openings: balanced ones on boards that can be solved, random ones elsewhere.
-    pub fn choose_usual(setup: Setup, count: usize, seed: u64) -> Vec<Vec<Column>> {
-        let balanced = Openings::Balanced(6).choose(setup, count, seed);
-        let random = || Openings::Random(4).choose(setup, count, seed);
-        balanced.or_else(|_| random()).unwrap_or_else(|_| vec![Vec::new()])
+    /// Chooses openings like [`Openings::choose`], or fails with [`OpeningError::Stopped`] when a
+    /// limit is reached.
+    pub fn choose_within(
+        &self,
+        setup: Setup,
+        count: usize,
+        seed: u64,
+        limits: &Limits,
+    ) -> Result<Vec<Vec<Column>>, OpeningError> {
+        match self {
+            Openings::None => Ok(vec![Vec::new()]),
+            Openings::Given(openings) => check_given(setup, openings).map(|()| openings.clone()),
+            Openings::Balanced(_)
+                if Solver::check(setup).is_err() || setup.cells() > Setup::STANDARD.cells() =>
+            {
+                Err(OpeningError::OutOfReach(setup))
+            }
+            Openings::Balanced(plies) => sample(setup, *plies, true, count, seed, limits),
+            Openings::Random(plies) => sample(setup, *plies, false, count, seed, limits),
+        }
     }
+
+    /// The default openings: balanced ones on boards that can be solved, random ones elsewhere, and
+    /// the empty board where neither are found.
+    pub fn choose_usual(setup: Setup, count: usize, seed: u64) -> Vec<Vec<Column>> {
+        let unlimited = Openings::choose_usual_within(setup, count, seed, &Limits::default());
+        unlimited.unwrap_or_else(|_| vec![Vec::new()])
+    }
+
+    /// The default openings, or [`OpeningError::Stopped`] when a limit is reached.
+    pub fn choose_usual_within(
+        setup: Setup,
+        count: usize,
+        seed: u64,
+        limits: &Limits,
+    ) -> Result<Vec<Vec<Column>>, OpeningError> {
+        let stop = Stop::new(limits);
+        for openings in [Openings::Balanced(6), Openings::Random(4)] {
+            match openings.choose_within(setup, count, seed, &stop.remaining(0)) {
+                Err(OpeningError::OutOfReach(_) | OpeningError::Nothing { .. }) => {}
+                chosen_or_stopped => return chosen_or_stopped,
+            }
+        }
+        Ok(vec![Vec::new()])
+    }
+}
+
+fn check_given(setup: Setup, openings: &[Vec<Column>]) -> Result<(), OpeningError> {
+    if openings.is_empty() {
+        return Err(OpeningError::Empty);
+    }
+    for (number, opening) in (1..).zip(openings) {
+        let mut game = Game::new(setup);
+        for &column in opening {
+            game.play(column).map_err(|error| OpeningError::Illegal { number, error })?;
+        }
+        if game.position().outcome().is_some() {
+            return Err(OpeningError::Finished { number });
+        }
+    }
+    Ok(())
+}
+
+/// Distinct random openings, of which a balanced one is a draw under perfect play.
+fn sample(
+    setup: Setup,
+    plies: u32,
+    balanced: bool,
+    count: usize,
+    seed: u64,
+    limits: &Limits,
+) -> Result<Vec<Vec<Column>>, OpeningError> {
+    let stop = Stop::new(limits);
+    let mut solver = Solver::new(Options::default().with_books(embedded_books()));
+    let games = RandomGames::new(setup);
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut tried = HashSet::new();
+    let mut openings = Vec::new();
+    let (mut failures, mut nodes_before) = (0, 0);
+    while openings.len() < count && failures < MAX_FAILURES {
+        if stop.is_requested() {
+            return Err(OpeningError::Stopped);
+        }
+        failures += 1;
+        let Some(game) = opening(&games, plies, &mut random) else { continue };
+        let position = game.position();
+        let key: u128 = with_board!(position, board => board.canonical_key().widen());
+        if !tried.insert(key) {
+            continue;
+        }
+        if balanced {
+            let own_limit = MAX_NODES.saturating_sub(solver.nodes() - nodes_before);
+            let remaining = stop.remaining(solver.nodes());
+            let nodes = remaining.nodes.map_or(own_limit, |nodes| nodes.min(own_limit));
+            let bounds = solver.sign_within(position, &remaining.clone().with_nodes(nodes));
+            let bounds = bounds.map_err(|_| OpeningError::OutOfReach(setup))?;
+            match bounds.exact() {
+                Some(sign) if sign == Score::DRAW => {}
+                Some(_) => continue,
+                None if nodes < own_limit || stop.is_requested() => {
+                    return Err(OpeningError::Stopped);
+                }
+                None if openings.is_empty() => return Err(OpeningError::OutOfReach(setup)),
+                None => break,
+            }
+        }
+        openings.push(game.moves().to_vec());
+        (failures, nodes_before) = (0, solver.nodes());
+    }
+    if openings.is_empty() { Err(OpeningError::Nothing { setup, plies }) } else { Ok(openings) }
 }
 
 /// A random game that the next move cannot end.
@@ -121,19 +205,31 @@ impl fmt::Display for Openings {
     }
 }
 
-/// Why no openings were found.
+/// Why no openings were chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OpeningError {
     /// Positions of the game cannot be solved in a reasonable time.
     OutOfReach(Setup),
     /// Nearly all random games of the setup are over by then.
-    Nothing {
-        /// The setup.
-        setup: Setup,
-        /// The length of the openings.
-        plies: u32,
+    #[allow(missing_docs, reason = "the names say it")]
+    Nothing { setup: Setup, plies: u32 },
+    /// The list of given openings is empty.
+    Empty,
+    /// A given opening has an illegal move.
+    Illegal {
+        /// The number of the opening, from 1.
+        number: usize,
+        /// Why the move is illegal.
+        error: PlayError,
     },
+    /// The game is over after a given opening.
+    Finished {
+        /// The number of the opening, from 1.
+        number: usize,
+    },
+    /// A limit was reached, or the choice was cancelled.
+    Stopped,
 }
 
 impl fmt::Display for OpeningError {
@@ -148,8 +244,70 @@ impl fmt::Display for OpeningError {
                 f,
                 "no opening of {plies} moves found for {setup}: random games are decided by then"
             ),
+            OpeningError::Empty => f.write_str("the list of openings is empty"),
+            OpeningError::Illegal { number, error } => write!(f, "opening {number}: {error}"),
+            OpeningError::Finished { number } => {
+                write!(f, "opening {number}: the game is over after its last move")
+            }
+            OpeningError::Stopped => f.write_str("the choice of openings was stopped"),
         }
     }
 }
 
-impl std::error::Error for OpeningError {}
+impl std::error::Error for OpeningError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            OpeningError::Illegal { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+    use std::time::{Duration, Instant};
+
+    use claimeven_game::Ruleset;
+
+    use super::*;
+
+    fn moves(text: &str) -> Vec<Column> {
+        Game::parse(Setup::STANDARD, text).unwrap().moves().to_vec()
+    }
+
+    #[test]
+    fn given_openings_are_checked() {
+        let choose =
+            |openings: Vec<Vec<Column>>| Openings::Given(openings).choose(Setup::STANDARD, 1, 1);
+        assert_eq!(choose(vec![moves(""), moves("44")]), Ok(vec![moves(""), moves("44")]));
+        assert_eq!(choose(Vec::new()), Err(OpeningError::Empty));
+        let overfull = vec![moves("4"), vec![moves("1")[0]; 7]];
+        assert!(matches!(choose(overfull), Err(OpeningError::Illegal { number: 2, .. })));
+        let finished = choose(vec![moves("1212121")]);
+        assert_eq!(finished, Err(OpeningError::Finished { number: 1 }));
+        let narrow = Setup::new(4, 4, 3, Ruleset::Standard).unwrap();
+        let foreign = Openings::Given(vec![moves("7")]).choose(narrow, 1, 1).unwrap_err();
+        assert!(std::error::Error::source(&foreign).is_some(), "{foreign}");
+    }
+
+    #[test]
+    fn a_choice_stops_at_its_limits() {
+        // Boards of this size without a book take minutes for each opening.
+        let setup = Setup::new(6, 7, 4, Ruleset::Standard).unwrap();
+        let cancelled = Limits::default().with_cancel(Arc::new(AtomicBool::new(true)));
+        for limits in [
+            cancelled,
+            Limits::default().with_time(Duration::from_millis(30)),
+            Limits::default().with_nodes(100_000),
+        ] {
+            let began = Instant::now();
+            let stopped = Openings::Balanced(2).choose_within(setup, 50, 1, &limits);
+            assert_eq!(stopped, Err(OpeningError::Stopped), "{limits:?}");
+            let usual = Openings::choose_usual_within(setup, 1_000_000, 1, &limits);
+            assert_eq!(usual, Err(OpeningError::Stopped), "{limits:?}");
+            assert!(began.elapsed() < Duration::from_secs(5), "{limits:?}");
+        }
+    }
+}

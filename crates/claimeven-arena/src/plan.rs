@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use claimeven_game::{Column, Game, Ruleset, Setup, SetupError};
+use claimeven_game::{Column, Game, Setup};
 use claimeven_zero::ModelStore;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
@@ -129,7 +129,7 @@ impl Plan {
     fn check(file: PlanFile, text: &str, models: &ModelStore) -> Result<Plan, PlanError> {
         let wrong =
             |value: &str, message: String| PlanError { line: line_of(text, value), message };
-        let setup = file.setup.unwrap_or_default();
+        let setup = file.setup;
         let mut players: Vec<Entrant> = Vec::new();
         for EntrantFile { agent, name } in file.players {
             let name = name.unwrap_or_else(|| agent.to_string());
@@ -255,6 +255,7 @@ impl fmt::Display for Format {
 
 /// Why a text is no plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlanError {
     /// The line at fault, from 1, if it is one.
     pub line: Option<usize>,
@@ -310,8 +311,8 @@ struct PlanFile {
     #[serde(default, deserialize_with = "some_parsed")]
     time: Option<Clock>,
     move_time: Option<MoveTime>,
-    #[serde(default, deserialize_with = "setup")]
-    setup: Option<Setup>,
+    #[serde(default)]
+    setup: Setup,
     anchor: Option<AnchorFile>,
 }
 
@@ -382,27 +383,6 @@ where
     D: Deserializer<'de>,
 {
     parsed(deserializer).map(Some)
-}
-
-fn setup<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Setup>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct File {
-        cols: Option<u8>,
-        rows: Option<u8>,
-        connect: Option<u8>,
-        #[serde(default, deserialize_with = "some_parsed")]
-        ruleset: Option<Ruleset>,
-    }
-    let file = File::deserialize(deserializer)?;
-    let usual = Setup::STANDARD;
-    let setup: Result<Setup, SetupError> = Setup::new(
-        file.cols.unwrap_or(usual.cols()),
-        file.rows.unwrap_or(usual.rows()),
-        file.connect.unwrap_or(usual.connect()),
-        file.ruleset.unwrap_or_default(),
-    );
-    setup.map(Some).map_err(D::Error::custom)
 }
 
 /// A player: its text, or a table with its text and its name.

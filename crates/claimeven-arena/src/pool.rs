@@ -1,19 +1,24 @@
-//! Games on all cores.
+//! Work on all cores.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
-/// Does jobs on some threads, and hands over what comes of each as soon as it is done, in whatever
-/// order that is. Ends early when it is told to, or with the first error.
+/// How often the caller's flag is looked at.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// Runs jobs on several threads and hands over each result as soon as it is there, in any order.
+/// Ends early when `take` breaks, when the caller's flag is set, or with the first error.
 ///
-/// A job gets the flag that cancels it, and gives `None` once it was cancelled. The flag is set at the
-/// end, whoever brought that about.
+/// A job polls the flag it is given and returns `None` once that is set. It is not the caller's
+/// flag, which is only read.
 pub(crate) fn run_jobs<J, T, E>(
     jobs: impl Iterator<Item = J> + Send,
     threads: usize,
-    cancel: &Arc<AtomicBool>,
+    cancel: Option<&AtomicBool>,
     work: impl Fn(&J, &Arc<AtomicBool>) -> Result<Option<T>, E> + Sync,
     mut take: impl FnMut(J, T) -> Result<ControlFlow<()>, E>,
 ) -> Result<(), E>
@@ -23,16 +28,17 @@ where
     E: Send,
 {
     let jobs = Mutex::new(jobs);
+    let stop = Arc::new(AtomicBool::new(false));
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
         for _ in 0..threads.max(1) {
-            let (sender, jobs, work) = (sender.clone(), &jobs, &work);
+            let (sender, jobs, work, stop) = (sender.clone(), &jobs, &work, &stop);
             scope.spawn(move || {
-                while !cancel.load(Ordering::Relaxed) {
+                while !stop.load(Ordering::Relaxed) {
                     let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
                     let Some(job) = job else { return };
-                    let Some(done) = work(&job, cancel).transpose() else { return };
-                    // Nobody listens any more once the end has come early.
+                    let Some(done) = work(&job, stop).transpose() else { return };
+                    // The receiver is gone after an early end.
                     if sender.send((job, done)).is_err() {
                         return;
                     }
@@ -40,18 +46,70 @@ where
             });
         }
         drop(sender);
-        let mut outcome = Ok(());
-        for (job, done) in receiver {
-            match done.and_then(|done| take(job, done)) {
-                Ok(ControlFlow::Continue(())) => {}
-                Ok(ControlFlow::Break(())) => break,
-                Err(error) => {
-                    outcome = Err(error);
-                    break;
+        // An early return drops the receiver and sets the flag that the jobs poll.
+        let _stop_at_end = SetOnDrop(&stop);
+        loop {
+            // Results that are there already are still handed over.
+            if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            match receiver.recv_timeout(POLL_INTERVAL) {
+                Ok((job, done)) => {
+                    if take(job, done?)?.is_break() {
+                        return Ok(());
+                    }
                 }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
         }
-        cancel.store(true, Ordering::Relaxed);
-        outcome
     })
+}
+
+/// Sets the flag at the end of its scope, also when a panic ends it.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn the_callers_flag_ends_the_jobs_and_is_only_read() {
+        let cancel = AtomicBool::new(false);
+        let began = Instant::now();
+        let mut taken = 0;
+        let ended: Result<(), Infallible> = run_jobs(
+            0_u64..,
+            2,
+            Some(&cancel),
+            |&job, stop| {
+                while job >= 10 && !stop.load(Ordering::Relaxed) {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                Ok((job < 10).then_some(job))
+            },
+            |_, _| {
+                taken += 1;
+                cancel.store(taken == 10, Ordering::Relaxed);
+                Ok(ControlFlow::Continue(()))
+            },
+        );
+        assert_eq!((ended, taken), (Ok(()), 10));
+        assert!(began.elapsed() < Duration::from_secs(10));
+
+        cancel.store(false, Ordering::Relaxed);
+        let take = |_, _| Ok(ControlFlow::Break(()));
+        let ended: Result<(), Infallible> =
+            run_jobs(0_u64.., 2, Some(&cancel), |&job, _| Ok(Some(job)), take);
+        assert_eq!((ended, cancel.load(Ordering::Relaxed)), (Ok(()), false));
+    }
 }

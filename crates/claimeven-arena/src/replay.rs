@@ -133,6 +133,7 @@ fn choice(agent: &mut dyn Agent, game: &Game) -> Result<Column, AgentError> {
 
 /// A record that is not what it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RecordError {
     /// The game's id.
     pub id: String,
@@ -142,6 +143,7 @@ pub struct RecordError {
 
 /// What is wrong with a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fault {
     /// The version is not one that is known.
     Version(u32),
@@ -260,4 +262,15 @@ impl fmt::Display for Fault {
     }
 }
 
-impl std::error::Error for RecordError {}
+impl std::error::Error for RecordError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.fault {
+            Fault::Ruleset(error) => Some(error),
+            Fault::Setup(error) => Some(error),
+            Fault::Move { reason: Some(error), .. } => Some(error),
+            Fault::Agent(error) => Some(error),
+            Fault::Unsuited(error) | Fault::Choice { choice: Err(error), .. } => Some(error),
+            _ => None,
+        }
+    }
+}

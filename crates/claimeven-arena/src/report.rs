@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use claimeven_game::Setup;
 use serde::Serialize;
 
 use crate::game_match::PlayerStats;
 use crate::plan::Plan;
 use crate::rating::{PairScore, ratings};
-use crate::record::{GameRecord, Reason, SetupRecord};
+use crate::record::{GameRecord, Reason};
 use crate::statistics::Interval;
 
 /// Games won, drawn and lost.
@@ -155,7 +156,7 @@ impl TournamentResults {
         Report {
             title: plan.title.clone(),
             format: plan.format.to_string(),
-            setup: plan.setup.into(),
+            setup: plan.setup,
             seed: plan.seed,
             anchor: plan.anchor.map(|(place, _)| plan.players[place].name.clone()),
             games: self.games,
@@ -182,7 +183,7 @@ pub struct Report {
     /// How the pairings came about.
     pub format: String,
     /// The game.
-    pub setup: SetupRecord,
+    pub setup: Setup,
     /// What chance decided by.
     pub seed: u64,
     /// The player whose rating was given.

@@ -10,10 +10,12 @@ use std::thread;
 use std::time::Duration;
 
 use claimeven_game::{Position, Setup};
-use claimeven_search::{Agent, AgentError, Limits, random_game};
+use claimeven_search::{Agent, AgentError, Limits, RandomGames};
 use claimeven_solver::{Options, Solver, Unsolvable, embedded_books};
 use fastrand::Rng;
 use serde::Serialize;
+
+use crate::statistics::Interval;
 
 /// Positions with their exact scores.
 #[derive(Clone, Debug)]
@@ -48,12 +50,14 @@ impl TestSet {
     ) -> Result<TestSet, EvaluateError> {
         const MAX_ATTEMPTS: u32 = 10_000;
         Solver::check(setup).map_err(EvaluateError::Unsolvable)?;
+        let games = RandomGames::new(setup).with_max_attempts(MAX_ATTEMPTS);
         let mut random = Rng::with_seed(seed);
         let mut positions: Vec<Position> = Vec::new();
         for _ in 0..count {
             let plies = random.u32(plies.clone());
-            let game = random_game(setup, plies, MAX_ATTEMPTS, &mut random);
-            positions.push(*game.ok_or(EvaluateError::OutOfReach { setup, plies })?.position());
+            let game = games.sample(plies, &mut random);
+            let game = game.map_err(|_| EvaluateError::OutOfReach { setup, plies })?;
+            positions.push(*game.position());
         }
         let scores = in_parallel(&positions, threads, solver, |solver, position| {
             solver.score(position).map(claimeven_solver::Score::value)
@@ -138,18 +142,8 @@ impl Rate {
     /// The share of `count` in `of`.
     #[must_use]
     pub fn new(count: u64, of: u64) -> Rate {
-        const Z: f64 = 1.959_964;
-        if of == 0 {
-            return Rate { share: 0.0, low: 0.0, high: 1.0 };
-        }
-        let n = of as f64;
-        let share = count as f64 / n;
-        let centre = share + Z * Z / (2.0 * n);
-        let margin = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
-        let scale = 1.0 + Z * Z / n;
-        let (low, high) = ((centre - margin) / scale, (centre + margin) / scale);
-        // Rounding must not push an end past the share itself.
-        Rate { share, low: low.clamp(0.0, share), high: high.clamp(share, 1.0) }
+        let Interval { low, middle, high } = Interval::of_share(count, of);
+        Rate { share: middle, low, high }
     }
 }
 
@@ -263,6 +257,7 @@ fn parse_line(setup: Setup, line: &str) -> Option<(Position, i32)> {
 
 /// A line of a test set that is not `moves score`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LineError {
     /// The line's number, from 1.
     pub number: usize,

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use claimeven_game::{Column, Game, mix_key};
-use claimeven_search::AgentError;
+use claimeven_solver::Limits;
 
-use crate::game::{Pairing, play_game_watched};
+use crate::game::{MatchError, Pairing, play_game_watched};
 use crate::journal::{Journal, JournalError};
 use crate::openings::{OpeningError, Openings};
 use crate::plan::{Fixture, Plan};
@@ -40,11 +40,16 @@ struct Scheduled {
 impl<'a> Tournament<'a> {
     /// Chooses the openings of a plan and puts its games in order.
     pub fn new(plan: &'a Plan) -> Result<Tournament<'a>, OpeningError> {
+        Tournament::new_within(plan, &Limits::default())
+    }
+
+    /// A tournament whose openings are chosen within limits, or [`OpeningError::Stopped`].
+    pub fn new_within(plan: &'a Plan, limits: &Limits) -> Result<Tournament<'a>, OpeningError> {
         let rounds = plan.fixtures.iter().map(|fixture| fixture.games).max().unwrap_or(0);
         let count = rounds.div_ceil(2) as usize;
         let openings = match &plan.openings {
-            Some(openings) => openings.choose(plan.setup, count, plan.seed)?,
-            None => Openings::choose_usual(plan.setup, count, plan.seed),
+            Some(openings) => openings.choose_within(plan.setup, count, plan.seed, limits)?,
+            None => Openings::choose_usual_within(plan.setup, count, plan.seed, limits)?,
         };
         let schedule = (0..rounds)
             .flat_map(|round| {
@@ -63,8 +68,8 @@ impl<'a> Tournament<'a> {
     /// Plays all games that are not in the journal yet, and adds them to it as they finish.
     ///
     /// Results do not depend on the number of threads, nor on how often a run was interrupted,
-    /// unless players have time limits. The results is reported before the first game, which the
-    /// journal may have made a late one, and after each.
+    /// unless players have time limits. The results are reported once before the first game, with
+    /// those of the journal, and after each game.
     pub fn run(
         &self,
         journal: Option<&Path>,
@@ -88,8 +93,8 @@ impl<'a> Tournament<'a> {
         run_jobs(
             (0..self.schedule.len()).filter(|&number| !is_played[number]),
             threads,
-            &Arc::default(),
-            |&number, cancel| self.play(number, cancel, |_| {}).map_err(TournamentError::Agent),
+            None,
+            |&number, cancel| self.play(number, cancel, |_| {}).map_err(TournamentError::Game),
             |number, record| {
                 if let Some(journal) = &mut journal {
                     journal.append(&record).map_err(JournalError::File)?;
@@ -111,7 +116,7 @@ impl<'a> Tournament<'a> {
         &self,
         played: impl IntoIterator<Item = GameRecord>,
         threads: usize,
-        cancel: &Arc<AtomicBool>,
+        cancel: &AtomicBool,
         watch: impl Fn(usize, Fixture, &Game) + Sync,
         mut take: impl FnMut(GameRecord, &TournamentResults) -> ControlFlow<()>,
     ) -> Result<TournamentResults, TournamentError> {
@@ -119,12 +124,12 @@ impl<'a> Tournament<'a> {
         run_jobs(
             (0..self.schedule.len()).filter(|&number| !is_played[number]),
             threads,
-            cancel,
+            Some(cancel),
             |&number, cancel| {
                 let first_player = self.pairing(number).first_player;
                 let fixture = Fixture { first_player, ..*self.fixture(number) };
                 self.play(number, cancel, |game| watch(number, fixture, game))
-                    .map_err(TournamentError::Agent)
+                    .map_err(TournamentError::Game)
             },
             |number, record| {
                 results.add(self.fixture(number).players, &record);
@@ -201,7 +206,7 @@ impl<'a> Tournament<'a> {
         number: usize,
         cancel: &Arc<AtomicBool>,
         watch: impl Fn(&Game),
-    ) -> Result<Option<GameRecord>, AgentError> {
+    ) -> Result<Option<GameRecord>, MatchError> {
         let id = (number + 1).to_string();
         let record = play_game_watched(&self.pairing(number), id, cancel, watch)?;
         Ok(record.map(|mut record| {
@@ -217,7 +222,7 @@ impl<'a> Tournament<'a> {
         let id = &record.id;
         let number = id.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let number = number.filter(|&number| number < self.schedule.len());
-        let number = number.ok_or_else(|| format!("there is no game '{id}' in the plan"))?;
+        let number = number.ok_or_else(|| format!("game '{id}' is not in the plan"))?;
         let game = record.replay().map_err(|error| error.to_string())?;
         let planned = self.pairing(number);
         let names = self.fixture(number).players.map(|place| &self.plan.players[place].name);
@@ -246,13 +251,14 @@ impl<'a> Tournament<'a> {
     }
 }
 
-/// Why a tournament came to no end.
+/// Why a tournament could not be finished.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum TournamentError {
     /// The journal cannot be used.
     Journal(JournalError),
-    /// A player cannot play.
-    Agent(AgentError),
+    /// A game cannot be played.
+    Game(MatchError),
 }
 
 impl From<JournalError> for TournamentError {
@@ -265,9 +271,16 @@ impl fmt::Display for TournamentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TournamentError::Journal(error) => error.fmt(f),
-            TournamentError::Agent(error) => error.fmt(f),
+            TournamentError::Game(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for TournamentError {}
+impl std::error::Error for TournamentError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            TournamentError::Journal(error) => Some(error),
+            TournamentError::Game(error) => Some(error),
+        }
+    }
+}

@@ -4,10 +4,11 @@
 //! - [`Position`] is a board with a side to move: legal moves, play, undo, outcome, mirror, key.
 //! - [`Game`] is a position with the moves that led to it.
 //! - [`Board`] is the same position for code that must be fast: generic over [`Rules`], copied
-//!   instead of undone, checked by nobody. [`with_board!`] leads from a position to it.
+//!   instead of undone, unchecked. [`with_board!`] leads from a position to it.
 //! - Move text, pictures and the boards of other programs are read and written by methods of
 //!   [`Game`] and [`Position`].
 //! - [`perft`] counts move sequences, [`count_positions`] distinct positions.
+//! - With the feature `serde`, setups, columns, positions and games are serialized.
 //!
 //! ```
 //! use claimeven_game::{Game, Setup};
@@ -29,6 +30,8 @@ mod outcome;
 mod player;
 mod position;
 mod rules;
+#[cfg(feature = "serde")]
+mod serde;
 mod setup;
 
 pub use bits::Bits;

@@ -28,16 +28,22 @@ use fastrand::Rng;
 #[must_use]
 pub struct RandomGames {
     setup: Setup,
+    max_attempts: u32,
     cancel: Option<Arc<AtomicBool>>,
 }
 
 impl RandomGames {
-    /// Games that are tried for one sample.
+    /// Games that are tried for one sample, unless another number is given.
     pub const MAX_ATTEMPTS: u32 = 20_000;
 
     /// Games of a setup.
     pub fn new(setup: Setup) -> RandomGames {
-        RandomGames { setup, cancel: None }
+        RandomGames { setup, max_attempts: RandomGames::MAX_ATTEMPTS, cancel: None }
+    }
+
+    /// The same with so many games tried for one sample.
+    pub fn with_max_attempts(self, max_attempts: u32) -> RandomGames {
+        RandomGames { max_attempts, ..self }
     }
 
     /// The same, ended when another thread sets a flag.
@@ -51,7 +57,7 @@ impl RandomGames {
         if plies >= self.setup.cells() {
             return Err(rare);
         }
-        for _ in 0..RandomGames::MAX_ATTEMPTS {
+        for _ in 0..self.max_attempts {
             if self.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
                 return Err(RandomGameError::Cancelled);
             }
@@ -91,11 +97,9 @@ pub enum RandomGameError {
 impl fmt::Display for RandomGameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RandomGameError::Rare { setup, plies } => write!(
-                f,
-                "random games of {setup} are over before ply {plies} ({} tried)",
-                RandomGames::MAX_ATTEMPTS
-            ),
+            RandomGameError::Rare { setup, plies } => {
+                write!(f, "nearly all random games of {setup} are over before ply {plies}")
+            }
             RandomGameError::Cancelled => f.write_str("the sampling of random games was cancelled"),
         }
     }

@@ -12,7 +12,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use claimeven_game::{Column, Position, Setup};
-use claimeven_search::random_game;
+use claimeven_search::RandomGames;
 use claimeven_solver::{Limits, Options, Solver, Unsolvable, embedded_books};
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
@@ -90,6 +90,7 @@ impl Exam {
         if plies.is_empty() {
             return Err(ExamError::NoPlies { min: *plies.start(), max: *plies.end() });
         }
+        let sampler = RandomGames::new(setup).with_max_attempts(MAX_ATTEMPTS);
         let mut random = Rng::with_seed(seed);
         let mut games = Vec::new();
         for index in 0..parameters.positions {
@@ -97,8 +98,8 @@ impl Exam {
                 return Ok(None);
             }
             let plies = random.u32(plies.clone());
-            let game = random_game(setup, plies, MAX_ATTEMPTS, &mut random);
-            games.push(game.ok_or(ExamError::OutOfReach { setup, plies })?);
+            let game = sampler.sample(plies, &mut random);
+            games.push(game.map_err(|_| ExamError::OutOfReach { setup, plies })?);
         }
         let (next, count) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let cancel = Arc::new(AtomicBool::new(false));

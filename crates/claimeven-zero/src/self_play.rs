@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use claimeven_game::{Column, Outcome, Player, Position, Setup, mix_key};
-use claimeven_search::random_game;
+use claimeven_search::RandomGames;
 use fastrand::Rng;
 
 use crate::cache::Cache;
@@ -357,8 +357,9 @@ pub(crate) fn random_position(setup: Setup, plies: u32, random: &mut Rng) -> Pos
 
 /// A random opening and its moves. Where random games end sooner, as with connect 2, it is shorter.
 fn random_opening(setup: Setup, mut plies: u32, random: &mut Rng) -> (Position, Vec<Column>) {
+    let games = RandomGames::new(setup).with_max_attempts(200);
     loop {
-        if let Some(game) = random_game(setup, plies, 200, random) {
+        if let Ok(game) = games.sample(plies, random) {
             return (*game.position(), game.moves().to_vec());
         }
         plies -= 1;

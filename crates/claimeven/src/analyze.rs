@@ -4,13 +4,13 @@ use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
 use claimeven_arena::AgentSpec;
-use claimeven_game::{Column, Game, Position};
+use claimeven_game::{Column, Game, Position, Setup};
 use claimeven_search::{BoundKind, ColumnValue, Decision, Limits, Value};
 use serde::Serialize;
 
 use crate::Failure;
 use crate::draw::Drawing;
-use crate::setup::{SetupArgs, SetupJson};
+use crate::setup::SetupArgs;
 use crate::show::status;
 
 /// Evaluate the moves of a position, exactly or with any player
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct Report<'a> {
-    setup: SetupJson,
+    setup: Setup,
     position: &'a str,
     agent: String,
     /// Absent if the game is over.
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     if args.json {
         let report = Report {
-            setup: setup.into(),
+            setup,
             position: &args.position,
             agent: args.agent.to_string(),
             opinion: decision.map(Opinion::from),

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::thread;
 
-use claimeven_game::Position;
+use claimeven_game::{Position, Setup};
 use claimeven_solver::{Book, BuildError, Options, Solver, Unsolvable, book_positions, build_book};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::options::SeedArgs;
 use crate::output::{print_json, write_file};
 use crate::progress::bar;
-use crate::setup::{SetupArgs, SetupJson};
+use crate::setup::SetupArgs;
 use crate::solver::{SolverArgs, read_book};
 use crate::text::counted;
 use crate::{Failure, cores};
@@ -93,7 +93,7 @@ struct InfoArgs {
 
 #[derive(Serialize)]
 struct Description {
-    setup: SetupJson,
+    setup: Setup,
     ply: u32,
     entries: u64,
     bytes: usize,
@@ -214,7 +214,6 @@ fn describe(book: &Book, json: bool) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     let (setup, ply, entries) = (book.setup(), book.ply(), book.entries());
     if json {
-        let setup = SetupJson::from(setup);
         let description = Description { setup, ply, entries, bytes, bits_per_entry };
         print_json(&description)?;
     } else {

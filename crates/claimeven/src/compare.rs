@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::Failure;
 use crate::plot::{Chart, Figure, Scale, Series, count_text, short_time_text, time_text};
 use crate::progress;
-use crate::setup::{SetupArgs, SetupJson};
+use crate::setup::SetupArgs;
 use crate::text::counted;
 
 /// Compare the cost of searches on the same positions, by depth
@@ -118,7 +118,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     if args.json {
         let report = json!({
-            "setup": SetupJson::from(setup),
+            "setup": setup,
             "positions": positions.iter().map(|(moves, _)| moves).collect::<Vec<_>>(),
             "results": measured.iter().map(ResultJson::from).collect::<Vec<_>>(),
         });

@@ -109,16 +109,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let pairs = args.games.div_ceil(2);
     let openings = openings(args, setup, pairs)?;
-    let planned = Match {
-        setup,
-        players: [&args.first, &args.second],
-        openings: &openings,
-        pairs,
-        seed: args.seed.seed,
-        time: TimeControl { clock: args.time, per_move: args.move_time.map(Duration::from_millis) },
-        sprt: args.sprt.map(|SprtText(sprt)| sprt),
-        threads: args.threads.threads(),
-    };
+    let per_move = args.move_time.map(Duration::from_millis);
+    let planned = Match::new(setup, [&args.first, &args.second], &openings)
+        .with_pairs(pairs)
+        .with_seed(args.seed.seed)
+        .with_time(TimeControl { clock: args.time, per_move })
+        .with_sprt(args.sprt.map(|SprtText(sprt)| sprt))
+        .with_threads(args.threads.threads());
     let mut records = args.out.as_deref().map(create_file).transpose()?.map(BufWriter::new);
     let mut written = Ok(());
     let bar = progress::bar(2 * pairs, "{bar:15} {pos}/{len} games, {msg}, {eta} left");

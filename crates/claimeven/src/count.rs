@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use claimeven_game::{CountEvent, PlyCount, count_positions};
+use claimeven_game::{CountEvent, PlyCount, Setup, count_positions};
 use clap::ArgGroup;
 use serde::Serialize;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
@@ -10,7 +10,7 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 use crate::Failure;
 use crate::output::print_json;
 use crate::progress::bar;
-use crate::setup::{SetupArgs, SetupJson};
+use crate::setup::SetupArgs;
 
 /// Count the distinct positions at each ply
 #[derive(clap::Args)]
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct Report {
-    setup: SetupJson,
+    setup: Setup,
     plies: Vec<Count>,
     positions: u64,
 }
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         writeln!(out, "{:>5} {:>20} {:>20}", "ply", "positions", "finished games")?;
     }
     let bar = bar(0, "{msg} {wide_bar} {percent:>3} %, {eta} left");
-    let mut report = Report { setup: setup.into(), plies: Vec::new(), positions: 0 };
+    let mut report = Report { setup, plies: Vec::new(), positions: 0 };
     count_positions(setup, args.plies.unwrap_or(u32::MAX), memory, |event| {
         match event {
             CountEvent::Progress { ply, done, of } => {

@@ -14,7 +14,7 @@ use crate::Failure;
 use crate::options::{SeedArgs, ThreadsArgs};
 use crate::plot::{Chart, Figure, Scale, Series};
 use crate::progress;
-use crate::setup::{SetupArgs, SetupJson};
+use crate::setup::SetupArgs;
 
 /// Measure the strength of a player against exact scores
 #[derive(clap::Args)]
@@ -254,7 +254,7 @@ fn write_table(out: &mut impl Write, outcomes: &[Outcome]) -> io::Result<()> {
 fn report(args: &Args, setup: Setup, outcomes: &[Outcome]) -> serde_json::Value {
     let sets = |outcome: &Outcome| outcome.results.iter().map(strength_json).collect::<Vec<_>>();
     let mut report = json!({
-        "setup": SetupJson::from(setup),
+        "setup": setup,
         "agent": args.agent.to_string(),
     });
     match &args.run {

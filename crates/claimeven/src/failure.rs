@@ -6,7 +6,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use claimeven_arena::{EvaluateError, OpeningError, RecordError, SpecError, UnknownExperiment};
+use claimeven_arena::{
+    EvaluateError, ExperimentError, MatchError, OpeningError, RecordError, SpecError,
+    UnknownExperiment,
+};
 use claimeven_game::{BoardError, CountError, MoveTextError, SetupError};
 use claimeven_search::AgentError;
 use claimeven_solver::Unsolvable;
@@ -130,6 +133,8 @@ input_errors!(
     Unsolvable,
     SpecError,
     AgentError,
+    MatchError,
+    ExperimentError,
     OpeningError,
     RecordError,
     EvaluateError,

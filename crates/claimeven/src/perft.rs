@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use claimeven_game::{Game, Position, perft};
+use claimeven_game::{Game, Position, Setup, perft};
 use serde::Serialize;
 
 use crate::Failure;
 use crate::output::print_json;
 use crate::progress::bar;
-use crate::setup::{SetupArgs, SetupJson};
+use crate::setup::SetupArgs;
 
 /// Count the move sequences of each length
 #[derive(clap::Args)]
@@ -36,7 +36,7 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct Report<'a> {
-    setup: SetupJson,
+    setup: Setup,
     from: &'a str,
     sequences: Vec<Length>,
 }
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
     let start = *Game::parse(setup, &args.from)?.position();
     let mut out = anstream::stdout().lock();
-    let mut report = Report { setup: setup.into(), from: &args.from, sequences: Vec::new() };
+    let mut report = Report { setup, from: &args.from, sequences: Vec::new() };
     if !args.json {
         writeln!(out, "{:>5} {:>20}", "plies", "sequences")?;
     }

@@ -1,8 +1,7 @@
-//! The options for the board and the rules, and a setup in JSON.
+//! The options for the board and the rules.
 
 use claimeven_game::{Ruleset, Setup, SetupError};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use serde::Serialize;
 
 /// The board and the rules, for all commands that need them.
 #[derive(clap::Args)]
@@ -34,25 +33,5 @@ pub(crate) struct SetupArgs {
 impl SetupArgs {
     pub(crate) fn setup(&self) -> Result<Setup, SetupError> {
         Setup::new(self.cols, self.rows, self.connect, self.ruleset)
-    }
-}
-
-/// A setup in JSON output.
-#[derive(Serialize)]
-pub(crate) struct SetupJson {
-    cols: u8,
-    rows: u8,
-    connect: u8,
-    ruleset: &'static str,
-}
-
-impl From<Setup> for SetupJson {
-    fn from(setup: Setup) -> Self {
-        SetupJson {
-            cols: setup.cols(),
-            rows: setup.rows(),
-            connect: setup.connect(),
-            ruleset: setup.ruleset().name(),
-        }
     }
 }

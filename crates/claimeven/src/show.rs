@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::Failure;
 use crate::draw::{self, Drawing};
 use crate::output::print_json;
-use crate::setup::{SetupArgs, SetupJson};
+use crate::setup::SetupArgs;
 use crate::text::in_words;
 
 /// Draw a position, or convert it to another notation
@@ -171,7 +171,7 @@ fn from_kaggle(setup: Setup, text: &str) -> Result<Position, Failure> {
 
 #[derive(Serialize)]
 struct Report {
-    setup: SetupJson,
+    setup: Setup,
     /// Absent unless the position was given as moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     moves: Option<String>,
@@ -198,7 +198,7 @@ impl Report {
         let outcome = position.outcome();
         let cells = position.winning_cells();
         Report {
-            setup: position.setup().into(),
+            setup: position.setup(),
             moves: game.map(Game::move_text),
             ply: position.ply(),
             board: position.to_string().lines().map(str::to_owned).collect(),

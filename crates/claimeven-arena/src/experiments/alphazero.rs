@@ -1,7 +1,6 @@
 //! The network against minimax.
 
-use claimeven_search::AgentError;
-
+use super::ExperimentError;
 use super::finding::{Cell, Finding, Table, Verdict, percent};
 use super::lab::{BALANCED, Lab, agent};
 use crate::agents::AGENTS;
@@ -10,7 +9,7 @@ use crate::statistics::Interval;
 /// The player that is a network, by the name of its kind.
 const NETWORK: &str = "zero";
 
-pub(super) fn against_minimax(lab: &Lab) -> Result<Finding, AgentError> {
+pub(super) fn against_minimax(lab: &Lab) -> Result<Finding, ExperimentError> {
     if AGENTS.iter().all(|kind| kind.name != NETWORK) {
         return Ok(Finding {
             run: "Nothing: it takes the player `zero`, and the roster has none.".to_owned(),
@@ -26,7 +25,7 @@ pub(super) fn against_minimax(lab: &Lab) -> Result<Finding, AgentError> {
     let games = lab.either(100, 2);
     let depths = lab.either(1..=4, 4..=4);
     lab.more(games * depths.clone().count() as u64);
-    let openings = lab.openings(&BALANCED, games);
+    let openings = lab.openings(&BALANCED, games)?;
     let mut rows = Vec::new();
     let mut final_score = None;
     for depth in depths {

@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use claimeven_game::{Column, Position, Setup, mix_key};
-use claimeven_search::{AgentError, Limits};
 use claimeven_solver::{Options, Solver, embedded_books};
 
+use super::ExperimentError;
 use super::finding::{
     Cell, Count, Figure, Finding, Line, LinePanel, Plot, Table, Unit, Verdict, percent,
 };
@@ -27,8 +27,11 @@ struct Question {
     keeping: Vec<Column>,
 }
 
+/// Games played for one position, and positions drawn for one question, before giving up.
+const MAX_ATTEMPTS: u32 = 1000;
+
 impl Sample {
-    pub(super) fn draw(lab: &Lab) -> Sample {
+    pub(super) fn draw(lab: &Lab) -> Result<Sample, ExperimentError> {
         let groups: Vec<RangeInclusive<u32>> = lab.either(
             (0..8).map(|group| 4 * group + 4..=4 * group + 7).collect(),
             vec![24..=27, 28..=31],
@@ -40,14 +43,16 @@ impl Sample {
             let mut random = fastrand::Rng::with_seed(lab.seed ^ mix_key(index as u64 + 1));
             let options = Options::default().with_books(embedded_books());
             let mut solver = Solver::new(options);
-            loop {
-                let position = played_position(random.u32(groups[group].clone()), &mut random);
-                if let Some(keeping) = keeping_columns(&mut solver, &position) {
-                    return Question { group, position, keeping };
+            for _ in 0..MAX_ATTEMPTS {
+                let discs = random.u32(groups[group].clone());
+                let position = played_position(lab, discs, &mut random)?;
+                if let Some(keeping) = keeping_columns(lab, &mut solver, &position)? {
+                    return Ok(Question { group, position, keeping });
                 }
             }
-        });
-        Sample { groups, questions }
+            Err(ExperimentError::NoPosition)
+        })?;
+        Ok(Sample { groups, questions })
     }
 
     pub(super) fn len(&self) -> u64 {
@@ -55,14 +60,14 @@ impl Sample {
     }
 
     /// Asks a player for its move in every position. It sits down anew for each.
-    pub(super) fn ask(&self, lab: &Lab, spec: &AgentSpec) -> Result<Answers, AgentError> {
+    pub(super) fn ask(&self, lab: &Lab, spec: &AgentSpec) -> Result<Answers, ExperimentError> {
         lab.more(self.len());
         let erred = lab.for_each(&self.questions, |index, question| {
             let mut player = spec.build(Setup::STANDARD, lab.seed ^ index as u64)?;
-            let decision = player.decide(&question.position, &Limits::default())?;
+            let decision = player.decide(&question.position, &lab.limits())?;
             Ok(!question.keeping.contains(&decision.column))
-        });
-        Ok(Answers { erred: erred.into_iter().collect::<Result<_, AgentError>>()? })
+        })?;
+        Ok(Answers { erred })
     }
 
     /// The share of errors in each group, by the mean number of discs.
@@ -110,40 +115,52 @@ impl Answers {
 }
 
 /// The position after so many moves of a game between two levels that make mistakes.
-fn played_position(discs: u32, random: &mut fastrand::Rng) -> Position {
-    loop {
-        let mut players = [0, 1].map(|_| {
+fn played_position(
+    lab: &Lab,
+    discs: u32,
+    random: &mut fastrand::Rng,
+) -> Result<Position, ExperimentError> {
+    for _ in 0..MAX_ATTEMPTS {
+        let mut level = || {
             let level = agent(&format!("level:{}", random.u32(2..=6)));
-            level.build(Setup::STANDARD, random.u64(..)).expect("levels play on every board")
-        });
+            level.build(Setup::STANDARD, random.u64(..))
+        };
+        let mut players = [level()?, level()?];
         let mut position = Position::new(Setup::STANDARD);
         while position.ply() < discs && position.outcome().is_none() {
             let player = &mut players[position.ply() as usize % 2];
-            let decision = player.decide(&position, &Limits::default());
-            let column = decision.expect("the game is not over").column;
+            let column = player.decide(&position, &lab.limits())?.column;
             position.play(column).expect("a player's move is legal");
         }
+        lab.check_cancelled()?;
         if position.outcome().is_none() {
-            return position;
+            return Ok(position);
         }
     }
+    Err(ExperimentError::NoPosition)
 }
 
 /// The columns that keep what a position is worth, if there are others.
-fn keeping_columns(solver: &mut Solver, position: &Position) -> Option<Vec<Column>> {
+fn keeping_columns(
+    lab: &Lab,
+    solver: &mut Solver,
+    position: &Position,
+) -> Result<Option<Vec<Column>>, ExperimentError> {
+    let limits = lab.limits().for_solver();
     let mut signs = Vec::new();
     for column in position.legal() {
         let mut child = *position;
         child.play(column).expect("the column is a legal one");
-        signs.push((column, -solver.sign(&child).expect("the ruleset is solvable")));
+        let bounds = solver.sign_within(&child, &limits).expect("the ruleset is solvable");
+        signs.push((column, -bounds.exact().ok_or(ExperimentError::Cancelled)?));
     }
-    let best = signs.iter().map(|(_, sign)| *sign).max()?;
+    let Some(best) = signs.iter().map(|(_, sign)| *sign).max() else { return Ok(None) };
     let keeping: Vec<Column> =
         signs.iter().filter(|(_, sign)| *sign == best).map(|(column, _)| *column).collect();
-    (keeping.len() < signs.len()).then_some(keeping)
+    Ok((keeping.len() < signs.len()).then_some(keeping))
 }
 
-pub(super) fn errors(lab: &Lab) -> Result<Finding, AgentError> {
+pub(super) fn errors(lab: &Lab) -> Result<Finding, ExperimentError> {
     // Each family has its players from little search to much.
     let families: [&[&str]; 3] = [
         &[
@@ -158,7 +175,7 @@ pub(super) fn errors(lab: &Lab) -> Result<Finding, AgentError> {
         &["random", "influence"],
     ];
     let keep = lab.either(usize::MAX, 2);
-    let sample = lab.sample();
+    let sample = lab.sample()?;
     let (mut rows, mut lines, mut steps) = (Vec::new(), Vec::new(), Vec::new());
     let mut ends = Vec::new();
     for family in families {
@@ -277,10 +294,11 @@ mod tests {
 
     #[test]
     fn one_can_err_where_moves_differ_in_their_result() {
+        let lab = Lab::new(1, 1, true, &|_| {});
         let mut solver = Solver::new(Options::default().with_books(embedded_books()));
         let mut keeping = |moves: &str| {
             let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
-            let columns = keeping_columns(&mut solver, &position)?;
+            let columns = keeping_columns(&lab, &mut solver, &position).unwrap()?;
             Some(columns.iter().map(|column| column.number()).collect::<Vec<_>>())
         };
         // On the empty board the centre wins and nothing else does.

@@ -1,15 +1,15 @@
 //! Where experiments are run: how many threads, which seed, how much of everything.
 
 use std::collections::{BTreeMap, HashSet};
-use std::convert::Infallible;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use claimeven_game::{Column, Position, Setup};
-use claimeven_search::{AgentError, RandomGames};
+use claimeven_search::{Limits, RandomGames};
 
+use super::ExperimentError;
 use super::exact::Sample;
-use crate::game::TimeControl;
 use crate::game_match::{Match, MatchStatus};
 use crate::openings::Openings;
 use crate::pool::run_jobs;
@@ -28,6 +28,7 @@ pub struct Lab<'a> {
     /// Whether to do so little of everything that it takes seconds and says next to nothing.
     pub quick: bool,
     progress: &'a (dyn Fn(Progress) + Sync),
+    cancel: Arc<AtomicBool>,
     sample: OnceLock<Sample>,
 }
 
@@ -64,7 +65,24 @@ impl<'a> Lab<'a> {
         quick: bool,
         progress: &'a (dyn Fn(Progress) + Sync),
     ) -> Lab<'a> {
-        Lab { seed, threads, quick, progress, sample: OnceLock::new() }
+        Lab { seed, threads, quick, progress, cancel: Arc::default(), sample: OnceLock::new() }
+    }
+
+    /// The same lab, whose experiments end with [`ExperimentError::Cancelled`] after another thread
+    /// has set the flag.
+    #[must_use]
+    pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Lab<'a> {
+        Lab { cancel, ..self }
+    }
+
+    /// The limits of all searches: the flag alone.
+    pub(super) fn limits(&self) -> Limits {
+        Limits::default().with_cancel(Arc::clone(&self.cancel))
+    }
+
+    pub(super) fn check_cancelled(&self) -> Result<(), ExperimentError> {
+        let cancelled = self.cancel.load(Ordering::Relaxed);
+        if cancelled { Err(ExperimentError::Cancelled) } else { Ok(()) }
     }
 
     /// As much as is to be done of something: in earnest, or quickly.
@@ -81,9 +99,15 @@ impl<'a> Lab<'a> {
     }
 
     /// Different openings, the same as `claimeven match` takes for as many games and the seed.
-    pub(super) fn openings(&self, how: &Openings, games: u64) -> Vec<Vec<Column>> {
-        let count = games.div_ceil(2) as usize;
-        how.choose(Setup::STANDARD, count, self.seed).expect("the board has such openings")
+    pub(super) fn openings(
+        &self,
+        how: &Openings,
+        games: u64,
+    ) -> Result<Vec<Vec<Column>>, ExperimentError> {
+        let (count, limits) = (games.div_ceil(2) as usize, self.limits().for_solver());
+        let openings = how.choose_within(Setup::STANDARD, count, self.seed, &limits);
+        self.check_cancelled()?;
+        Ok(openings?)
     }
 
     /// Lets two players play, and counts each game as a step.
@@ -92,17 +116,12 @@ impl<'a> Lab<'a> {
         players: [&AgentSpec; 2],
         openings: &[Vec<Column>],
         games: u64,
-    ) -> Result<PlayedMatch, AgentError> {
-        let planned = Match {
-            setup: Setup::STANDARD,
-            players,
-            openings,
-            pairs: games.div_ceil(2),
-            seed: self.seed,
-            time: TimeControl::default(),
-            sprt: None,
-            threads: self.threads,
-        };
+    ) -> Result<PlayedMatch, ExperimentError> {
+        let planned = Match::new(Setup::STANDARD, players, openings)
+            .with_pairs(games.div_ceil(2))
+            .with_seed(self.seed)
+            .with_threads(self.threads)
+            .with_cancel(Arc::clone(&self.cancel));
         let mut seen = HashSet::new();
         let mut first_mover = PairResults::default();
         let status = planned.run(|games, _| {
@@ -112,6 +131,7 @@ impl<'a> Lab<'a> {
             seen.extend(games.iter().map(|game| (side(game.first_player), game.move_text())));
             self.done(2);
         })?;
+        self.check_cancelled()?;
         Ok(PlayedMatch { status, first_mover, distinct: seen.len() as u64 })
     }
 
@@ -119,22 +139,22 @@ impl<'a> Lab<'a> {
     pub(super) fn for_each<T: Sync, R: Send>(
         &self,
         items: &[T],
-        work: impl Fn(usize, &T) -> R + Sync,
-    ) -> Vec<R> {
+        work: impl Fn(usize, &T) -> Result<R, ExperimentError> + Sync,
+    ) -> Result<Vec<R>, ExperimentError> {
         let mut results = BTreeMap::new();
-        let done: Result<(), Infallible> = run_jobs(
+        run_jobs(
             0..items.len(),
             self.threads,
-            &Arc::default(),
-            |&index, _| Ok(Some(work(index, &items[index]))),
+            Some(&self.cancel),
+            |&index, _| work(index, &items[index]).map(Some),
             |index, result| {
                 results.insert(index, result);
                 self.done(1);
                 Ok(ControlFlow::Continue(()))
             },
-        );
-        done.expect("nothing can fail");
-        results.into_values().collect()
+        )?;
+        self.check_cancelled()?;
+        Ok(results.into_values().collect())
     }
 
     /// Positions of random games that are not over, with any number of discs in a range.
@@ -142,17 +162,20 @@ impl<'a> Lab<'a> {
         &self,
         count: usize,
         discs: std::ops::RangeInclusive<u32>,
-    ) -> Vec<Position> {
+    ) -> Result<Vec<Position>, ExperimentError> {
         let mut random = fastrand::Rng::with_seed(self.seed);
-        let games = RandomGames::new(Setup::STANDARD);
+        let games = RandomGames::new(Setup::STANDARD).with_cancel(Arc::clone(&self.cancel));
         let mut sample = || games.sample(random.u32(discs.clone()), &mut random);
-        let mut position = || *sample().expect("games of this length are frequent").position();
-        (0..count).map(|_| position()).collect()
+        (0..count).map(|_| Ok(*sample()?.position())).collect()
     }
 
     /// Positions in which one can err; they are drawn once.
-    pub(super) fn sample(&self) -> &Sample {
-        self.sample.get_or_init(|| Sample::draw(self))
+    pub(super) fn sample(&self) -> Result<&Sample, ExperimentError> {
+        if let Some(sample) = self.sample.get() {
+            return Ok(sample);
+        }
+        let sample = Sample::draw(self)?;
+        Ok(self.sample.get_or_init(|| sample))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Claims that matches decide.
 
-use claimeven_search::{AgentError, Heuristic};
+use claimeven_search::Heuristic;
 
+use super::ExperimentError;
 use super::finding::{
     Cell, Count, Figure, Finding, HeatPanel, Plot, RangePanel, RangeRow, Table, Unit, Verdict,
     percent, thousands,
@@ -26,14 +27,14 @@ fn together(results: impl IntoIterator<Item = PairResults>) -> PairResults {
     sum
 }
 
-pub(super) fn beats_random(lab: &Lab) -> Result<Finding, AgentError> {
+pub(super) fn beats_random(lab: &Lab) -> Result<Finding, ExperimentError> {
     let deepest = lab.either(8, 2);
     let games = lab.either(200, 4);
     let evaluations: Vec<&str> = Heuristic::names().collect();
     let players = evaluations.len() as u64 * u64::from(deepest);
     lab.more(players * games);
     let random = agent("random");
-    let openings = lab.openings(&Openings::None, games);
+    let openings = lab.openings(&Openings::None, games)?;
     let (mut scores, mut cells, mut all) = (Vec::new(), Vec::new(), Vec::new());
     for evaluation in &evaluations {
         let mut row = Vec::new();
@@ -91,13 +92,13 @@ struct DepthPair {
     pairs: PairResults,
 }
 
-pub(super) fn deeper_wins(lab: &Lab) -> Result<Finding, AgentError> {
+pub(super) fn deeper_wins(lab: &Lab) -> Result<Finding, ExperimentError> {
     let deepest: u32 = lab.either(8, 3);
     let games = lab.either(100, 2);
     let evaluations: Vec<&str> = Heuristic::names().collect();
     let matches = evaluations.len() as u64 * u64::from(deepest * (deepest - 1) / 2);
     lab.more(matches * games);
-    let openings = lab.openings(&BALANCED, games);
+    let openings = lab.openings(&BALANCED, games)?;
     let (mut rows, mut panels) = (Vec::new(), Vec::new());
     let (mut total, mut all, mut exceptions) = (Count::default(), Vec::new(), Vec::new());
     for evaluation in &evaluations {
@@ -187,7 +188,7 @@ fn depth_panel(evaluation: &str, deepest: u32, pairs: &[DepthPair]) -> HeatPanel
     }
 }
 
-pub(super) fn first_mover(lab: &Lab) -> Result<Finding, AgentError> {
+pub(super) fn first_mover(lab: &Lab) -> Result<Finding, ExperimentError> {
     // Exact scores take a while, so who plays by them plays less.
     let players = [
         ("random", 400),
@@ -207,7 +208,7 @@ pub(super) fn first_mover(lab: &Lab) -> Result<Finding, AgentError> {
     let players = &players[..lab.either(players.len(), 4)];
     let games_of = |&(_, games): &(&str, u64)| lab.either(games, 4);
     lab.more(players.iter().map(games_of).sum());
-    let openings = lab.openings(&Openings::None, 1);
+    let openings = lab.openings(&Openings::None, 1)?;
     let (mut rows, mut ranges, mut all) = (Vec::new(), Vec::new(), Vec::new());
     for entry in players {
         let spec = agent(entry.0);
@@ -264,14 +265,14 @@ pub(super) fn first_mover(lab: &Lab) -> Result<Finding, AgentError> {
     })
 }
 
-pub(super) fn repeats(lab: &Lab) -> Result<Finding, AgentError> {
+pub(super) fn repeats(lab: &Lab) -> Result<Finding, ExperimentError> {
     let deepest = lab.either(5, 2);
     let games = lab.either(100, 4);
     let pairs: Vec<[u32; 2]> =
         (2..=deepest).flat_map(|deeper| (1..deeper).map(move |lower| [deeper, lower])).collect();
     let rules = ["first", "last", "centre", "random"];
     lab.more(games * (pairs.len() * rules.len()) as u64);
-    let openings = lab.openings(&Openings::None, games);
+    let openings = lab.openings(&Openings::None, games)?;
     let player = |depth, ties| agent(&format!("minimax:depth={depth},ties={ties}"));
     let (mut rows, mut shares) = (Vec::new(), Vec::new());
     for ties in rules {
@@ -321,12 +322,12 @@ pub(super) fn repeats(lab: &Lab) -> Result<Finding, AgentError> {
     })
 }
 
-pub(super) fn difficulties(lab: &Lab) -> Result<Finding, AgentError> {
+pub(super) fn difficulties(lab: &Lab) -> Result<Finding, ExperimentError> {
     let games = lab.either(400, 4);
     let names = ["easy", "medium", "hard"];
     let scales = [[1, 3, 5], [2, 4, 6]];
     lab.more(games * 2 * scales.len() as u64);
-    let openings = lab.openings(&BALANCED, games);
+    let openings = lab.openings(&BALANCED, games)?;
     let (mut rows, mut scores) = (Vec::new(), Vec::new());
     for depths in scales {
         for step in 1..depths.len() {

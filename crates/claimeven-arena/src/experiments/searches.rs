@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use claimeven_game::{Position, Setup};
-use claimeven_search::{AgentError, Heuristic, Limits, SearchStats};
+use claimeven_search::{Heuristic, SearchStats};
 
+use super::ExperimentError;
 use super::finding::{
     Cell, Count, Figure, Finding, Line, LinePanel, Plot, Table, Unit, Verdict, percent, thousands,
     time, times,
@@ -21,23 +22,23 @@ fn reference(depth: u32) -> Option<[f64; 2]> {
     REFERENCE.iter().find(|(known, _)| *known == depth).map(|(_, seconds)| *seconds)
 }
 
-pub(super) fn same_value(lab: &Lab) -> Result<Finding, AgentError> {
+pub(super) fn same_value(lab: &Lab) -> Result<Finding, ExperimentError> {
     let deepest: u32 = lab.either(6, 3);
-    let positions = lab.positions(lab.either(300, 4), 0..=30);
+    let positions = lab.positions(lab.either(300, 4), 0..=30)?;
     let evaluations: Vec<&str> = Heuristic::names().collect();
     lab.more(positions.len() as u64 * u64::from(deepest));
     let mut rows = Vec::new();
     let (mut differences, mut total) = (0, 0);
     for depth in 1..=deepest {
         let counted = lab.for_each(&positions, |_, position| {
-            let mut counts = [0; 3];
+            let mut counts = [0_u64; 3];
             for evaluation in &evaluations {
                 for ties in ["centre", "first"] {
                     let answer = |beginning: &str| {
                         let text =
                             format!("{beginning}depth={depth},eval={evaluation},ties={ties}");
                         let mut agent = agent(&text).build(Setup::STANDARD, 0)?;
-                        agent.decide(position, &Limits::default())
+                        agent.decide(position, &lab.limits())
                     };
                     let minimax = answer("minimax:")?;
                     for other in ["alphabeta:", "mtdf:table=1,"] {
@@ -49,10 +50,9 @@ pub(super) fn same_value(lab: &Lab) -> Result<Finding, AgentError> {
                 }
             }
             Ok(counts)
-        });
+        })?;
         let mut sum = [0; 3];
         for counts in counted {
-            let counts: [u64; 3] = counts?;
             for (sum, count) in sum.iter_mut().zip(counts) {
                 *sum += count;
             }
@@ -107,11 +107,17 @@ struct Search {
 }
 
 /// Lets a player search a position some times; the time is the median.
-fn measure(spec: &AgentSpec, position: &Position, runs: usize) -> Result<Search, AgentError> {
+fn measure(
+    lab: &Lab,
+    spec: &AgentSpec,
+    position: &Position,
+    runs: usize,
+) -> Result<Search, ExperimentError> {
     let mut times: Vec<Duration> = Vec::new();
     let mut stats = SearchStats::default();
     for _ in 0..runs {
-        let decision = spec.build(Setup::STANDARD, 0)?.decide(position, &Limits::default())?;
+        let decision = spec.build(Setup::STANDARD, 0)?.decide(position, &lab.limits())?;
+        lab.check_cancelled()?;
         times.push(decision.time);
         stats = decision.stats;
     }
@@ -136,16 +142,18 @@ fn compare(
     depths: impl Iterator<Item = u32>,
     positions: &[Position],
     runs: usize,
-) -> Result<Vec<Measured>, AgentError> {
+) -> Result<Vec<Measured>, ExperimentError> {
     let empty = Position::new(Setup::STANDARD);
     let mut measured = Vec::new();
     for depth in depths {
         let specs = kinds.map(|kind| agent(&format!("{kind}:depth={depth}")));
         let both = |position: &Position| {
-            let searched =
-                [measure(&specs[0], position, runs)?, measure(&specs[1], position, runs)?];
+            let searched = [
+                measure(lab, &specs[0], position, runs)?,
+                measure(lab, &specs[1], position, runs)?,
+            ];
             lab.done(1);
-            Ok(searched)
+            Ok::<_, ExperimentError>(searched)
         };
         let on_empty = both(&empty)?;
         let searched: Vec<[Search; 2]> = positions.iter().map(both).collect::<Result<_, _>>()?;
@@ -164,9 +172,9 @@ fn compare(
     Ok(measured)
 }
 
-pub(super) fn pruning(lab: &Lab) -> Result<Finding, AgentError> {
+pub(super) fn pruning(lab: &Lab) -> Result<Finding, ExperimentError> {
     let deepest = lab.either(8, 3);
-    let positions = lab.positions(lab.either(30, 3), 0..=16);
+    let positions = lab.positions(lab.either(30, 3), 0..=16)?;
     let runs = lab.either(3, 1);
     lab.more(u64::from(deepest) * (positions.len() as u64 + 1));
     let measured = compare(lab, ["minimax", "alphabeta"], 1..=deepest, &positions, runs)?;
@@ -310,7 +318,7 @@ fn judge_pruning(factors: &[[Interval; 2]]) -> (Verdict, String) {
     }
 }
 
-pub(super) fn patience(lab: &Lab) -> Result<Finding, AgentError> {
+pub(super) fn patience(lab: &Lab) -> Result<Finding, ExperimentError> {
     let runs = lab.either(5, 1);
     let searches = [("minimax", 4, lab.either(8, 5)), ("alphabeta", 6, lab.either(14, 7))];
     let empty = Position::new(Setup::STANDARD);
@@ -319,7 +327,7 @@ pub(super) fn patience(lab: &Lab) -> Result<Finding, AgentError> {
         let depths = last_reasonable..=deepest;
         lab.more(depths.clone().count() as u64);
         for depth in depths {
-            let measured = measure(&agent(&format!("{kind}:depth={depth}")), &empty, runs)?;
+            let measured = measure(lab, &agent(&format!("{kind}:depth={depth}")), &empty, runs)?;
             lab.done(1);
             let theirs = reference(depth).map(|seconds| seconds[index]);
             rows.push(vec![
@@ -378,9 +386,9 @@ fn judge_patience(seconds: [f64; 2]) -> (Verdict, String) {
     (verdict, because)
 }
 
-pub(super) fn mtdf(lab: &Lab) -> Result<Finding, AgentError> {
+pub(super) fn mtdf(lab: &Lab) -> Result<Finding, ExperimentError> {
     let depths = lab.either(vec![2, 4, 6, 8, 10, 12], vec![2, 3]);
-    let positions = lab.positions(lab.either(30, 3), 0..=16);
+    let positions = lab.positions(lab.either(30, 3), 0..=16)?;
     let runs = lab.either(5, 1);
     lab.more(depths.len() as u64 * (positions.len() as u64 + 1));
     let measured = compare(lab, ["alphabeta", "mtdf"], depths.iter().copied(), &positions, runs)?;

@@ -1,7 +1,8 @@
 //! Claims that tournaments decide.
 
-use claimeven_search::{AgentError, Heuristic};
+use claimeven_search::Heuristic;
 
+use super::ExperimentError;
 use super::exact::Answers;
 use super::finding::{
     Cell, Count, Figure, Finding, Plot, RangePanel, RangeRow, Table, Unit, Verdict, elo, percent,
@@ -28,8 +29,8 @@ fn round_robin(
     players: &[AgentSpec],
     [neighbours, others]: [u64; 2],
     anchor: (usize, f64),
-) -> Result<RoundRobin, AgentError> {
-    let openings = lab.openings(&BALANCED, neighbours.max(others));
+) -> Result<RoundRobin, ExperimentError> {
+    let openings = lab.openings(&BALANCED, neighbours.max(others))?;
     let (mut scores, mut steps) = (Vec::new(), Vec::new());
     for upper in 1..players.len() {
         for lower in 0..upper {
@@ -48,7 +49,7 @@ fn round_robin(
     Ok(RoundRobin { ratings: ratings(players.len(), &scores, Some(anchor)), steps })
 }
 
-pub(super) fn evaluations(lab: &Lab) -> Result<Finding, AgentError> {
+pub(super) fn evaluations(lab: &Lab) -> Result<Finding, ExperimentError> {
     let depths = lab.either(vec![2, 4, 6, 8], vec![1, 2]);
     let games = lab.either(100, 2);
     // The rating of the first one is the zero of the scale.
@@ -134,7 +135,7 @@ pub(super) fn evaluations(lab: &Lab) -> Result<Finding, AgentError> {
 /// What the middle of the ladder is given.
 const ANCHOR_ELO: f64 = 1000.0;
 
-pub(super) fn ladder(lab: &Lab) -> Result<Finding, AgentError> {
+pub(super) fn ladder(lab: &Lab) -> Result<Finding, ExperimentError> {
     let levels = lab.either((1..=10).collect(), vec![1, 4, 10]);
     // Neighbours decide the steps; the others tie the ladder together.
     let (games, step_games) = (lab.either(10, 2), lab.either(100, 4));
@@ -149,7 +150,7 @@ pub(super) fn ladder(lab: &Lab) -> Result<Finding, AgentError> {
     let anchor = players.len() / 2;
     let RoundRobin { ratings, steps: scores } =
         round_robin(lab, &players, [step_games, games], (anchor, ANCHOR_ELO))?;
-    let sample = lab.sample();
+    let sample = lab.sample()?;
     let (mut rows, mut falls) = (Vec::new(), Vec::new());
     let (mut elos, mut rates) = (Vec::new(), Vec::new());
     let mut below: Option<Answers> = None;

@@ -23,16 +23,11 @@ fn games_in_time(
 ) -> Vec<GameRecord> {
     let [first, second] = players.map(|text| text.parse::<AgentSpec>().unwrap());
     let openings = openings.choose(setup, 3, 7).unwrap();
-    let planned = Match {
-        setup,
-        players: [&first, &second],
-        openings: &openings,
-        pairs: 3,
-        seed: 7,
-        time,
-        sprt: None,
-        threads: 2,
-    };
+    let planned = Match::new(setup, [&first, &second], &openings)
+        .with_pairs(3)
+        .with_seed(7)
+        .with_time(time)
+        .with_threads(2);
     let mut games = Vec::new();
     planned.run(|pair, _| games.extend(pair.iter().cloned())).unwrap();
     assert_eq!(games.len(), 6);

@@ -2,9 +2,11 @@
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{Plan, Tournament, TournamentResults};
+use claimeven_arena::{OpeningError, Plan, Tournament, TournamentResults};
+use claimeven_search::Limits;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -36,8 +38,11 @@ pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
         Ok(plan) => plan,
         Err(error) => return failed(&error),
     };
-    let tournament = match Tournament::new(&plan) {
+    let running = &context.running;
+    let limits = Limits::default().with_cancel(Arc::clone(&running.cancel)).for_solver();
+    let tournament = match Tournament::new_within(&plan, &limits) {
         Ok(tournament) => tournament,
+        Err(OpeningError::Stopped) => return TurnEnd::Cancelled,
         Err(error) => return failed(&error),
     };
     let stored = context.with_store(|store| {
@@ -50,7 +55,6 @@ pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
     };
     let played = stored.iter().rev().filter_map(|text| serde_json::from_str(text).ok());
 
-    let running = &context.running;
     let watch = |number: usize, fixture: claimeven_arena::Fixture, game: &claimeven_game::Game| {
         let name = |place: usize| plan.players[place].name.clone();
         let board = BoardView {

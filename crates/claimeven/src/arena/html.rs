@@ -16,10 +16,10 @@ pub(super) fn page(report: &Report) -> String {
         "{}, {}, {} x {}, connect {}, {}, seed {}",
         capitalized(&report.format),
         counted(report.players.len(), "player"),
-        setup.cols,
-        setup.rows,
-        setup.connect,
-        escape(&setup.ruleset),
+        setup.cols(),
+        setup.rows(),
+        setup.connect(),
+        setup.ruleset(),
         report.seed,
     );
     let origin = report.anchor.as_ref().map_or_else(

@@ -1,16 +1,15 @@
 //! A search tree as JSON: a list of nodes with their parents.
 
-use claimeven_game::Column;
+use claimeven_game::{Column, Setup};
 use claimeven_search::Content;
 use serde::Serialize;
 
 use super::TreeDrawing;
 use crate::analyze::ValueJson;
-use crate::setup::SetupJson;
 
 pub(super) fn draw(drawing: &TreeDrawing) -> Result<String, serde_json::Error> {
     let report = Report {
-        setup: drawing.tree.position.setup().into(),
+        setup: drawing.tree.position.setup(),
         position: drawing.game.move_text(),
         agent: drawing.agent.to_string(),
         column: drawing.decision.column.number(),
@@ -25,7 +24,7 @@ pub(super) fn draw(drawing: &TreeDrawing) -> Result<String, serde_json::Error> {
 
 #[derive(Serialize)]
 struct Report {
-    setup: SetupJson,
+    setup: Setup,
     position: String,
     agent: String,
     column: u8,
