@@ -1,4 +1,4 @@
-//! All players there are.
+//! The table of all players.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use claimeven_zero::{TreeParameters, Zero, ZeroParameters, embedded_network};
 use crate::external::External;
 use crate::roster::{AgentKind, Built, Parameter, Settings, Values};
 
-/// All players there are, the simplest first.
+/// All players, the simplest first.
 pub static AGENTS: &[AgentKind] = &[
     AgentKind {
         name: "random",
@@ -224,7 +224,7 @@ pub static AGENTS: &[AgentKind] = &[
     },
 ];
 
-/// Other names of players.
+/// Aliases of players.
 pub(crate) const ALIASES: [(&str, &str); 3] =
     [("easy", "alphabeta:depth=2"), ("medium", "alphabeta:depth=4"), ("hard", "alphabeta:depth=6")];
 

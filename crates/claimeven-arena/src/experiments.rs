@@ -1,4 +1,4 @@
-//! What the older projects found, played and measured again, and what they could not see.
+//! Experiments: claims of earlier projects measured again, and claims of our own.
 
 mod alphazero;
 mod exact;
@@ -22,31 +22,31 @@ use crate::game::MatchError;
 use crate::openings::OpeningError;
 use crate::roster::write_guess;
 
-/// A claim, and how it is put to the test.
+/// A claim and its test.
 #[derive(Debug)]
 pub struct Experiment {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// A few words.
+    /// The title of the section in the report.
     pub title: &'static str,
-    /// What is claimed.
+    /// The claim as a sentence.
     pub claim: &'static str,
-    /// Whose claim it is.
+    /// Who made the claim.
     pub origin: Origin,
     run: fn(&Lab) -> Result<Finding, ExperimentError>,
 }
 
-/// Whose claim it is.
+/// Who made a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A finding or a statement of one of the older projects.
+    /// One of the earlier projects.
     Older,
-    /// Ours: a question that takes exact scores or ten levels to be asked.
+    /// This project.
     Ours,
 }
 
 impl Experiment {
-    /// Puts the claim to the test.
+    /// Runs the experiment.
     pub fn run(&self, lab: &Lab) -> Result<Finding, ExperimentError> {
         (self.run)(lab)
     }
@@ -130,7 +130,7 @@ impl std::error::Error for ExperimentError {
     }
 }
 
-/// A name that no experiment has.
+/// An unknown name of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownExperiment(pub String);
 
@@ -146,7 +146,7 @@ impl fmt::Display for UnknownExperiment {
 
 impl std::error::Error for UnknownExperiment {}
 
-/// All experiments, in the order in which one would tell of them.
+/// All experiments, in the order of the report.
 pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "beats-random",

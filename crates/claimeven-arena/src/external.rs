@@ -14,16 +14,16 @@ use std::time::{Duration, Instant};
 use claimeven_game::{Cell, Column, Game, Position, Setup};
 use claimeven_search::{Agent, AgentError, Decision, Limits, SearchStats, Value};
 
-/// Another program that plays. It is started when it has to decide for the first time, and ended
-/// with the player.
+/// A player that is another program. The program is started for the first decision and ended with
+/// the player.
 pub(crate) struct External {
     /// The program and its arguments, as in a shell.
     pub(crate) command: String,
-    /// How long it is told to think about a move.
+    /// The time per move that it is given.
     pub(crate) time: Duration,
-    /// How much longer than that it may take until it is given up.
+    /// How much longer it may take before it forfeits.
     pub(crate) patience: Duration,
-    /// What chance decides by, if the program wants to know.
+    /// The seed, if the program has such an option.
     pub(crate) seed: u64,
     /// The program, if it runs.
     pub(crate) engine: Option<Engine>,
@@ -39,7 +39,7 @@ impl Agent for External {
         let start = Instant::now();
         let decision = self.ask(position, limits);
         if decision.is_err() {
-            // Whatever it says from now on belongs to the move that it did not make in time.
+            // Later output belongs to the move that came too late.
             self.engine = None;
         }
         match decision {
@@ -105,27 +105,27 @@ fn parse_move(text: &str, position: &Position) -> Result<Column, String> {
     Ok(column)
 }
 
-/// A program that runs, and what it prints.
+/// A running program and its output.
 pub(crate) struct Engine {
     process: Child,
     input: ChildStdin,
     lines: Receiver<String>,
 }
 
-/// What a program said of its search.
+/// A program's report on its search.
 #[derive(Clone, Copy)]
 struct Said {
     value: Value,
     stats: SearchStats,
 }
 
-/// The longest line that is understood; the rest of a longer one is taken for another line.
+/// The maximum length of a line; the rest of a longer one is treated as another line.
 const LONGEST_LINE: u64 = 1 << 16;
 
-/// How many lines may wait to be read.
+/// The maximum number of unread lines.
 const WAITING_LINES: usize = 1024;
 
-/// How long a program may take to end when it is asked to.
+/// The time a program has to exit after `quit`.
 const FAREWELL: Duration = Duration::from_millis(200);
 
 impl Engine {
@@ -146,7 +146,7 @@ impl Engine {
         Ok(Engine { process, input, lines })
     }
 
-    /// Gets the program ready for a game.
+    /// Prepares the program for a game.
     fn greet(&mut self, setup: Setup, seed: u64, patience: Duration) -> Result<(), String> {
         self.send("ugi")?;
         let mut options = HashSet::new();
@@ -177,8 +177,8 @@ impl Engine {
         self.send("uginewgame")
     }
 
-    /// Waits for the move. When the search is cancelled the program is told to stop, and has the
-    /// time of its patience left.
+    /// Waits for the move. When the search is cancelled, the program is told to stop and has the
+    /// waiting time left.
     fn best_move(
         &mut self,
         time: Duration,
@@ -204,7 +204,7 @@ impl Engine {
         }
     }
 
-    /// Reads lines until one is the word that is waited for.
+    /// Reads lines up to the expected word.
     fn wait_for(
         &mut self,
         word: &str,
@@ -220,7 +220,7 @@ impl Engine {
         }
     }
 
-    /// The next line, if it comes soon; an error if it can come no more or is too late.
+    /// The next line, if it comes soon; an error if the program has ended or is too late.
     fn line(&mut self, awaited: &str, deadline: Instant) -> Result<Option<String>, String> {
         const SOON: Duration = Duration::from_millis(10);
         if Instant::now() >= deadline {
@@ -238,7 +238,7 @@ impl Engine {
         sent.map_err(|_| self.death("more"))
     }
 
-    /// What to say of a program that does not talk any more.
+    /// The error for a program that no longer answers.
     fn death(&mut self, awaited: &str) -> String {
         match self.end_within(FAREWELL) {
             Some(status) => format!("the program died before {awaited} came ({status})"),
@@ -260,7 +260,7 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // A program that has ended or hangs cannot be told anything, and need not be.
+        // A program that has exited or hangs cannot be reached.
         let _ = writeln!(self.input, "quit");
         if self.end_within(FAREWELL).is_none() {
             let _ = self.process.kill();
@@ -299,12 +299,12 @@ impl Said {
     }
 }
 
-/// The start of a text that may be of any length.
+/// The start of a text, shortened for error messages.
 fn shortened(text: &str) -> String {
     text.chars().take(20).collect()
 }
 
-/// A game that leads to a position: the known one with a move or two more, or else one that has
+/// A game that leads to a position: the known one with one or two more moves, or any game with
 /// the same discs.
 fn follow(known: Option<Game>, position: &Position) -> Option<Game> {
     let extended = known.filter(|game| game.position().setup() == position.setup());
@@ -315,7 +315,7 @@ fn follow(known: Option<Game>, position: &Position) -> Option<Game> {
     extended.or_else(|| extend(&Game::new(position.setup()), position, &mut HashSet::new()))
 }
 
-/// Plays the discs of a position that are missing in a game, in an order that alternates.
+/// Adds the missing discs of a position to a game, with the players alternating.
 fn extend(game: &Game, position: &Position, tried: &mut HashSet<u128>) -> Option<Game> {
     let now = game.position();
     if now.ply() == position.ply() {
@@ -332,7 +332,7 @@ fn extend(game: &Game, position: &Position, tried: &mut HashSet<u128>) -> Option
     })
 }
 
-/// Whether the uppermost disc of a column lies in the other position too.
+/// Whether the top disc of a column is in the other position too.
 fn is_part(part: &Position, whole: &Position, column: Column) -> bool {
     let mut cells = (0..part.setup().rows()).rev().map(|row| Cell { column, row });
     let top = cells.find(|&cell| part.disc(cell).is_some());

@@ -12,27 +12,27 @@ use claimeven_search::{Agent, AgentError, Limits};
 use crate::record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord};
 use crate::roster::AgentSpec;
 
-/// A game that is to be played.
+/// A game to be played.
 #[derive(Clone, Debug)]
 pub struct Pairing<'a> {
-    /// The game.
+    /// The board and the rules.
     pub setup: Setup,
     /// Both players.
     pub players: [&'a AgentSpec; 2],
-    /// Which of them moves first: 0 or 1.
+    /// The player who moves first: 0 or 1.
     pub first_player: usize,
-    /// The moves that the game begins with.
+    /// The first moves of the game, which the players do not choose.
     pub opening: &'a [Column],
-    /// What chance decides by.
+    /// The seed of the players' random choices.
     pub seed: u64,
-    /// How long the players may think.
+    /// The time limits.
     pub time: TimeControl,
 }
 
-/// How long players may think; an agent's own parameters hold besides.
+/// The time limits of players, in addition to those of their own parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeControl {
-    /// The time for a whole game and what each move adds to it.
+    /// The time for a whole game, with an increment per move.
     pub clock: Option<Clock>,
     /// The time for a move.
     pub per_move: Option<Duration>,
@@ -43,13 +43,13 @@ pub struct TimeControl {
 pub struct Clock {
     /// The time at the start.
     pub base: Duration,
-    /// What is added after each move.
+    /// The increment after each move.
     pub increment: Duration,
 }
 
 impl Clock {
-    /// What a player should spend on a move with so much time left: a share that lasts for the
-    /// moves that a game may still have, and most of what it gets back.
+    /// The time for the next move with so much time left: a sixteenth of it and three quarters of
+    /// the increment, at most nine tenths of what is left.
     pub fn budget(self, left: Duration) -> Duration {
         let share = left / 16 + self.increment * 3 / 4;
         share.min(left * 9 / 10)
@@ -59,7 +59,7 @@ impl Clock {
 impl FromStr for Clock {
     type Err = String;
 
-    /// Seconds, or seconds and what each move adds, as in `60+0.5`.
+    /// Seconds, or seconds and increment, as in `60+0.5`.
     fn from_str(text: &str) -> Result<Clock, String> {
         let seconds = |text: &str| match text.parse() {
             Ok(seconds @ 0.0..=86_400.0) => Ok(Duration::from_secs_f64(seconds)),

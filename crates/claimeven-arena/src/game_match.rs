@@ -43,34 +43,32 @@ pub struct Match<'a> {
     cancel: Option<Arc<AtomicBool>>,
 }
 
-/// How a match stands.
+/// The results of a match so far.
 #[derive(Clone, Debug, Default)]
 pub struct MatchStatus {
-    /// Games that the first player won, drew and lost.
+    /// Games won, drawn and lost by the first player.
     pub results: [u64; 3],
-    /// The same by pairs of games.
+    /// The results of the first player by pairs of games.
     pub pairs: PairResults,
-    /// Games that the player who began won, drew and lost.
+    /// Games won, drawn and lost by the first mover.
     pub first_mover: [u64; 3],
-    /// What each player spent.
+    /// Moves, time and nodes of each player.
     pub stats: [PlayerStats; 2],
-    /// How the test ended, if it did.
+    /// The outcome of the sequential test, once it is decided.
     pub sprt: Option<SprtOutcome>,
 }
 
-/// What a player spent on its moves.
+/// A player's moves, opening moves excluded, with their time and nodes.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct PlayerStats {
-    /// The moves that it chose.
     pub moves: u64,
-    /// What it took for them, in milliseconds.
     pub ms: f64,
-    /// The positions that it looked at.
     pub nodes: u64,
 }
 
 impl PlayerStats {
-    /// Adds what a player spent on the moves that it chose in a game.
+    /// Adds a player's moves of a game.
     pub(crate) fn add(&mut self, game: &GameRecord, player: usize) {
         for (ply, chosen) in game.moves.iter().enumerate().skip(game.opening_moves) {
             if game.mover(ply) == player {
@@ -83,7 +81,7 @@ impl PlayerStats {
 }
 
 impl MatchStatus {
-    /// How many games have been played.
+    /// The number of games.
     pub fn games(&self) -> u64 {
         self.results.iter().sum()
     }

@@ -1,4 +1,4 @@
-//! The file that a tournament is kept in while it runs.
+//! The journal of a tournament: the file to which its games are appended.
 
 use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -9,17 +9,17 @@ use crate::record::GameRecord;
 
 /// A file of JSON lines, one game each, to which games are added as they finish.
 ///
-/// A game is one write, so a program that is killed leaves whole lines and at most one torn one at
-/// the end, which the next to open the file takes away.
+/// Each game is one write, so a program that is killed leaves complete lines and at most one torn
+/// line at the end, which is removed when the journal is opened again.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
 }
 
 impl Journal {
-    /// Opens a journal, or begins one, and hands over the games that it has.
+    /// Opens or creates a journal and passes its games to `take`.
     ///
-    /// Whoever takes the games may refuse one, with what is wrong with it. The file is locked until
+    /// `take` may refuse a game with an error message. The file is locked until
     /// the journal is dropped, so that no other run writes to it.
     pub fn open(
         path: &Path,
@@ -65,7 +65,7 @@ impl Journal {
         Ok(Journal { file })
     }
 
-    /// Adds a game. It is kept from then on, even if the program is killed.
+    /// Appends a game. It survives if the program is killed.
     pub fn append(&mut self, game: &GameRecord) -> io::Result<()> {
         let mut line = serde_json::to_vec(game)?;
         line.push(b'\n');

@@ -1,21 +1,31 @@
-//! Who plays whom in Connect Four, and what comes of it.
+//! Players, matches, tournaments and analysis for Connect Four.
+//!
+//! ```
+//! use claimeven_arena::{AgentSpec, Match, Openings};
+//! use claimeven_game::Setup;
+//!
+//! let players: [AgentSpec; 2] = ["mcts:sims=200".parse()?, "level:2".parse()?];
+//! let openings = Openings::Random(4).choose(Setup::STANDARD, 5, 1)?;
+//! let status = Match::new(Setup::STANDARD, players.each_ref(), &openings).run(|_, _| {})?;
+//! println!("score {:.2} in {} games", status.pairs.score().middle, status.games());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! - [`AgentSpec`] is a player by name and parameters: `alphabeta:depth=8,eval=sawwan`.
-//! - [`Participant`] is a side of a game, taken by a person or by a program.
-//! - [`play_game`] plays one game, [`Match`] a match on all cores; both give [`GameRecord`]s.
-//! - [`GameRecord::replay`] holds a record against the rules; [`LegacyRecord`] and [`pgn`] are other
-//!   forms of it.
-//! - [`run_ugi`] lends the players to other programs; `ugi:cmd=…` is a player that is one.
-//! - [`Plan`] is a tournament as a file says it; [`Tournament`] plays it, and goes on with it after an
-//!   interruption; [`Report`] is what came of it.
-//! - [`Analyzer`] says what every move of a position is worth.
-//! - [`TreeDrawing`] is the search tree of a player with what its drawings tell.
-//! - [`Review`] judges the moves of a game by exact scores.
-//! - [`Puzzle`] is a position with one way.
-//! - [`Picture`] is a position as PNG, [`game_gif`] a game as an animated GIF.
-//! - [`PairResults`], [`Sprt`] and [`ratings`] say what results mean.
-//! - [`evaluate`] measures any player against exact scores.
-//! - [`EXPERIMENTS`] are claims about players, each of which is put to the test in a [`Lab`].
+//! - [`Participant`] is a side of a game: a person or a program.
+//! - [`play_game`] plays one game, [`Match`] a match on several threads; both return [`GameRecord`]s.
+//! - [`GameRecord::replay`] checks a record against the rules; [`LegacyRecord`] and [`pgn`] convert it.
+//! - [`run_ugi`] offers the players to other programs; `ugi:cmd=…` is a player that is one.
+//! - [`Plan`] describes a tournament, [`Tournament`] plays it and resumes it after an interruption, and
+//!   [`Report`] has its results.
+//! - [`Analyzer`] evaluates every move of a position.
+//! - [`Review`] annotates the moves of a game by exact scores.
+//! - [`Puzzle`] is a position with exactly one right move.
+//! - [`TreeDrawing`] is a search tree prepared for drawing.
+//! - [`Picture`] renders a position as PNG, [`game_gif`] a game as an animated GIF.
+//! - [`PairResults`], [`Sprt`] and [`ratings`] are the statistics of results.
+//! - [`evaluate`] measures a player against exact scores.
+//! - [`EXPERIMENTS`] are claims about players, which a [`Lab`] tests.
 
 mod agents;
 mod analysis;

@@ -8,7 +8,7 @@ use claimeven_game::{Bits, Column, Game, PlayError, Setup, with_board};
 use claimeven_search::RandomGames;
 use claimeven_solver::{Limits, Options, Score, Solver, Stop, embedded_books};
 
-/// How the games of a match begin.
+/// The openings of a match or a tournament.
 ///
 /// ```
 /// use claimeven_arena::Openings;
@@ -20,13 +20,13 @@ use claimeven_solver::{Limits, Options, Score, Solver, Stop, embedded_books};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Openings {
-    /// With the empty board.
+    /// The empty board.
     None,
-    /// With distinct positions after so many moves whose exact value is a draw.
+    /// Distinct positions after this many plies that are draws under perfect play.
     Balanced(u32),
-    /// With distinct positions after so many random moves.
+    /// Distinct positions after this many random plies.
     Random(u32),
-    /// With given moves.
+    /// Given moves.
     Given(Vec<Vec<Column>>),
 }
 
@@ -37,8 +37,7 @@ const MAX_FAILURES: u32 = 20_000;
 const MAX_NODES: u64 = 2_000_000_000;
 
 impl Openings {
-    /// Chooses `count` openings, or as many distinct ones as are found, at least one. The choice
-    /// depends on the seed alone. In none of them can the next move end the game.
+    /// Chooses up to `count` distinct openings, at least one. The choice depends only on the seed. In none of them can the next move end the game.
     ///
     /// The search for each opening is bounded: by 20,000 rejected samples, and by 2 billion nodes
     /// of the solver.

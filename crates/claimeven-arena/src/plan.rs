@@ -1,4 +1,4 @@
-//! What a tournament is to be, as a file says it.
+//! Tournament plans in TOML and JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,77 +32,140 @@ use crate::roster::AgentSpec;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What people call the tournament.
-    pub title: Option<String>,
-    /// How the pairings came about.
-    pub format: Format,
-    /// Who plays.
-    pub players: Vec<Entrant>,
-    /// Who meets whom.
-    pub fixtures: Vec<Fixture>,
-    /// How games begin; `None` for what is usual on the board.
-    pub openings: Option<Openings>,
-    /// What chance decides by.
-    pub seed: u64,
-    /// The game.
-    pub setup: Setup,
-    /// How long the players may think.
-    pub time: TimeControl,
-    /// The player whose rating is given, by its place, and that rating.
-    pub anchor: Option<(usize, f64)>,
+    pub(crate) title: Option<String>,
+    pub(crate) format: Format,
+    pub(crate) players: Vec<Entrant>,
+    pub(crate) fixtures: Vec<Fixture>,
+    /// `None` for [`Openings::choose_usual`].
+    pub(crate) openings: Option<Openings>,
+    pub(crate) seed: u64,
+    pub(crate) setup: Setup,
+    pub(crate) time: TimeControl,
+    /// The index of the player whose rating is fixed, and its rating.
+    pub(crate) anchor: Option<(usize, f64)>,
 }
 
-/// How the pairings of a tournament come about.
+/// The format of a tournament.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// Everyone meets everyone.
+    /// All players meet each other.
     #[default]
     RoundRobin,
-    /// The first player meets everyone else.
+    /// The first player meets all others.
     Gauntlet,
-    /// As listed.
+    /// The pairings are listed.
     Pairings,
 }
 
 /// A player of a tournament.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entrant {
-    /// What people call it.
+    /// The displayed name, unique in its tournament.
     pub name: String,
-    /// What it is.
+    /// The agent.
     pub agent: AgentSpec,
 }
 
-/// Two players who meet.
+/// A pairing of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fixture {
-    /// The players, by their places.
+    /// The players, by their indices in [`Plan::players`].
     pub players: [usize; 2],
-    /// Which of the two begins the first game; from then on they take turns.
+    /// Which of the two moves first in the first game, 0 or 1; they alternate after that.
     pub first_player: usize,
-    /// How many games they play.
+    /// The number of games.
     pub games: u64,
 }
 
-/// The most games of a tournament.
+/// The maximum number of games of a tournament.
 const MAX_GAMES: u64 = 10_000_000;
 
 impl Plan {
+    /// A round robin with the default openings, seed 1 and no time limits. Each two players play so
+    /// many games.
+    ///
+    /// ```
+    /// use claimeven_arena::{AgentSpec, Openings, Plan};
+    /// use claimeven_game::Setup;
+    ///
+    /// let players = ["random", "level:1", "level:2"].map(|text| text.parse::<AgentSpec>().unwrap());
+    /// let plan = Plan::round_robin(Setup::STANDARD, players, 10)?;
+    /// let plan = plan.with_title("Beginners").with_openings(Openings::Random(4)).with_seed(7);
+    /// assert_eq!(plan.games(), 30);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn round_robin(
+        setup: Setup,
+        players: impl IntoIterator<Item = AgentSpec>,
+        games: u64,
+    ) -> Result<Plan, PlanError> {
+        let games = Games::try_from(games).map_err(|message| PlanError { line: None, message })?;
+        let entrant = |agent| EntrantFile { agent, name: None };
+        let file = PlanFile {
+            title: None,
+            format: Format::RoundRobin,
+            players: players.into_iter().map(entrant).collect(),
+            pairings: None,
+            games: Some(games),
+            openings: None,
+            seed: None,
+            time: None,
+            move_time: None,
+            setup,
+            anchor: None,
+        };
+        Plan::check(file, "", None)
+    }
+
+    /// The same plan with a title.
+    #[must_use]
+    pub fn with_title(self, title: impl Into<String>) -> Plan {
+        Plan { title: Some(title.into()), ..self }
+    }
+
+    /// The same plan with other openings.
+    #[must_use]
+    pub fn with_openings(self, openings: Openings) -> Plan {
+        Plan { openings: Some(openings), ..self }
+    }
+
+    /// The same plan with another seed of openings and random choices.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Plan {
+        Plan { seed, ..self }
+    }
+
+    /// The same plan with time limits.
+    #[must_use]
+    pub fn with_time(self, time: TimeControl) -> Plan {
+        Plan { time, ..self }
+    }
+
+    /// The title.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// The players.
+    pub fn players(&self) -> &[Entrant] {
+        &self.players
+    }
+
     /// Reads a plan from the text of a TOML file.
     pub fn from_toml(text: &str) -> Result<Plan, PlanError> {
         let file = toml::from_str(text).map_err(|error| PlanError {
             line: error.span().map(|span| line_at(text, span.start)),
             message: one_line(error.message()),
         })?;
-        Plan::check(file, text, &ModelStore::default())
+        Plan::check(file, text, Some(&ModelStore::default()))
     }
 
     /// Reads a plan from JSON: the same keys as in TOML, or a list of games.
     ///
     /// A game of a list has `player_one_settings` and `player_two_settings`, each with a player's
-    /// name as `AI` and its parameters as `options`, and perhaps a `first_player`, 1 or 2. Whatever
-    /// else there is, as in records of games played, is passed over. Games begin on the empty board.
+    /// name as `AI` and its parameters as `options`, and perhaps a `first_player`, 1 or 2. Other
+    /// keys, as in records of games, are ignored. Games start from the empty board.
     pub fn from_json(text: &str) -> Result<Plan, PlanError> {
         Plan::from_json_with(text, &ModelStore::default())
     }
@@ -117,16 +180,16 @@ impl Plan {
         if text.trim_start().starts_with('[') {
             Plan::from_games(serde_json::from_str(text).map_err(wrong)?)
         } else {
-            Plan::check(serde_json::from_str(text).map_err(wrong)?, text, models)
+            Plan::check(serde_json::from_str(text).map_err(wrong)?, text, Some(models))
         }
     }
 
-    /// How many games there are to play.
+    /// The number of games.
     pub fn games(&self) -> u64 {
         self.fixtures.iter().map(|fixture| fixture.games).sum()
     }
 
-    fn check(file: PlanFile, text: &str, models: &ModelStore) -> Result<Plan, PlanError> {
+    fn check(file: PlanFile, text: &str, models: Option<&ModelStore>) -> Result<Plan, PlanError> {
         let wrong =
             |value: &str, message: String| PlanError { line: line_of(text, value), message };
         let setup = file.setup;
@@ -134,10 +197,13 @@ impl Plan {
         for EntrantFile { agent, name } in file.players {
             let name = name.unwrap_or_else(|| agent.to_string());
             if players.iter().any(|known| known.name == name) {
-                let message = format!("there are two players '{name}'; give one of them a name");
+                let message = format!("two players are called '{name}'; give one of them a name");
                 return Err(wrong(&name, message));
             }
-            let agent = agent.with_models(models);
+            let agent = match models {
+                Some(models) => agent.with_models(models),
+                None => agent,
+            };
             agent.build(setup, 0).map_err(|error| wrong(&agent.to_string(), error.to_string()))?;
             players.push(Entrant { name, agent });
         }
@@ -253,11 +319,11 @@ impl fmt::Display for Format {
     }
 }
 
-/// Why a text is no plan.
+/// Why a plan is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanError {
-    /// The line at fault, from 1, if it is one.
+    /// The line of the error, from 1, if it is known.
     pub line: Option<usize>,
     /// What is wrong.
     pub message: String,
@@ -278,8 +344,8 @@ fn line_at(text: &str, offset: usize) -> usize {
     1 + text[..offset].matches('\n').count()
 }
 
-/// The last line that has a value in quotes. What refers to something else is known to be wrong only
-/// once all has been read, when its place is gone; later values refer to earlier ones.
+/// The last line that has a value in quotes: the most likely line of an error that is found only after
+/// parsing, when positions are lost. References come after what they refer to.
 fn line_of(text: &str, value: &str) -> Option<usize> {
     let places = ['"', '\''].map(|quote| text.rfind(&format!("{quote}{value}{quote}")));
     places.into_iter().flatten().max().map(|offset| line_at(text, offset))
@@ -493,7 +559,7 @@ impl TryFrom<OldSettings> for OldPlayer {
     }
 }
 
-/// The place of the player who begins.
+/// The player who moves first, 0 or 1.
 #[derive(Deserialize)]
 #[serde(try_from = "serde_json::Value")]
 struct OldFirst(usize);
@@ -574,7 +640,7 @@ mod tests {
                 Some(2),
                 "level '11' of level: not a whole number from 1 to 10",
             ),
-            ("players = ['random',\n\n 'random']", Some(3), "there are two players 'random'"),
+            ("players = ['random',\n\n 'random']", Some(3), "two players are called 'random'"),
             ("games = 0", Some(1), "games = 0 is not from 1 to 10000000"),
             ("games = -1", Some(1), "invalid value: integer `-1`"),
             ("\nformat = 'swiss'", Some(2), "unknown variant `swiss`"),

@@ -2,10 +2,10 @@
 
 use crate::statistics::{Interval, score_of_elo};
 
-/// What two players scored against each other.
+/// The score of two players against each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairScore {
-    /// The players, by their places.
+    /// The players, by their indices.
     pub players: [usize; 2],
     /// The points of the first of them: 1 for a win, 1/2 for a draw.
     pub points: f64,
@@ -13,17 +13,17 @@ pub struct PairScore {
     pub games: f64,
 }
 
-/// The ratings that make the scores the likeliest, with their 95 % intervals.
+/// Maximum-likelihood ratings with their 95 % confidence intervals.
 ///
-/// The model is Bradley's and Terry's: a player that is `d` Elo stronger scores
-/// `1 / (1 + 10^(-d / 400))`, and a draw is half a win. Each player also has one drawn game against
-/// an imagined player of middling strength. It moves ratings little once there are games, and keeps
-/// them finite for those who won or lost all of theirs or never met the others.
+/// This is the Bradley-Terry model: the expected score of a player that is `d` Elo stronger is
+/// `1 / (1 + 10^(-d / 400))`, and a draw is half a win. As a prior, each player has one drawn game
+/// against a virtual player of average strength. It has little weight once there are games, and keeps
+/// the ratings of players finite who won or lost all games or never met the others.
 ///
-/// Ratings are told from that of the anchor, a player's place with the Elo that it is given; without
-/// an anchor from their mean, which is 0. So are the intervals, and the anchor's own is a point. They
-/// come from the curvature of the likelihood and take games for independent, which repeated games
-/// are not.
+/// Ratings are relative to the anchor, a player by its index with its fixed rating; without an anchor,
+/// their mean is 0. The intervals are relative in the same way, so the anchor's is a point. They
+/// come from the curvature of the likelihood, which assumes independent games; repeated games are
+/// not.
 pub fn ratings(
     players: usize,
     scores: &[PairScore],
@@ -49,15 +49,15 @@ pub fn ratings(
         .collect()
 }
 
-/// One Elo in natural logarithms of odds, in which strengths are reckoned.
+/// One Elo in log-odds, the unit of strengths in the computation.
 const ELO: f64 = std::f64::consts::LN_10 / 400.0;
 
-/// A step smaller than this is none: a millionth of an Elo or so.
+/// Newton's method ends with a step smaller than this, about a millionth of an Elo.
 const SMALL: f64 = 1e-8;
 
-/// The strengths of the greatest likelihood, and the inverse of its curvature there.
+/// The maximum-likelihood strengths and their covariance matrix.
 ///
-/// The likelihood has one summit, to which Newton's steps lead as long as each goes uphill.
+/// The log-likelihood is concave, so damped Newton steps converge to its only maximum.
 fn likeliest_strengths(players: usize, scores: &[PairScore]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut strengths = vec![0.0; players];
     loop {
@@ -100,8 +100,7 @@ fn log_likelihood(strengths: &[f64], scores: &[PairScore]) -> f64 {
     imagined.chain(played).sum()
 }
 
-/// The gradient of the logarithm of the likelihood, and its second derivatives with their sign
-/// changed.
+/// The gradient of the log-likelihood, and its negated Hessian.
 fn slopes(strengths: &[f64], scores: &[PairScore]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let players = strengths.len();
     let mut gradient = vec![0.0; players];
@@ -125,8 +124,8 @@ fn slopes(strengths: &[f64], scores: &[PairScore]) -> (Vec<f64>, Vec<Vec<f64>>) 
     (gradient, curvature)
 }
 
-/// The inverse of a symmetric matrix that is positive definite, by Gauss and Jordan; such a matrix
-/// needs no exchange of rows.
+/// The inverse of a symmetric positive definite matrix by Gauss-Jordan elimination, which needs no
+/// pivoting for such a matrix.
 fn inverse(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let size = matrix.len();
     let mut inverse: Vec<Vec<f64>> = (0..size).map(|row| unit(size, row, 1.0)).collect();

@@ -1,4 +1,4 @@
-//! A game as it is kept in files.
+//! Game records: the JSON of finished games.
 
 use std::fmt;
 
@@ -6,43 +6,40 @@ use claimeven_game::{Column, Game, Outcome, Ruleset, Setup};
 use claimeven_search::Decision;
 use serde::{Deserialize, Serialize};
 
-/// A game: who played, what they played, and how it ended.
+/// A recorded game: players, moves and result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GameRecord {
-    /// The version of this format, which is 1.
+    /// The version of the format: [`GameRecord::VERSION`].
     pub version: u32,
-    /// A name for the game that no other of its run has.
+    /// An identifier that is unique in its match or tournament.
     pub id: String,
-    /// When the game began, as in RFC 3339.
+    /// The start of the game, in RFC 3339.
     pub time: String,
-    /// The game that was played.
+    /// The board and the rules.
     pub setup: SetupRecord,
-    /// Both players; results speak of them by their place.
+    /// Both players; other fields refer to them as 0 and 1.
     pub players: [PlayerRecord; 2],
-    /// Which of the players moved first: 0 or 1.
+    /// The player who moved first: 0 or 1.
     pub first_player: usize,
-    /// What chance decided by.
+    /// The seed of the players' random choices.
     pub seed: u64,
-    /// How many moves were given and not chosen by the players.
+    /// The number of opening moves, which the players did not choose.
     pub opening_moves: usize,
     /// The moves from the empty board.
     pub moves: Vec<MoveRecord>,
-    /// How the game ended.
+    /// The result.
     pub result: ResultRecord,
 }
 
-/// A setup in a record.
+/// A setup in a record, which [`GameRecord::replay`] checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct SetupRecord {
-    /// Columns.
     pub cols: u8,
-    /// Rows.
     pub rows: u8,
-    /// How many in a line.
     pub connect: u8,
-    /// The name of the ruleset.
     pub ruleset: String,
 }
 
@@ -50,9 +47,9 @@ pub struct SetupRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlayerRecord {
-    /// What makes the player: an agent's text, or `human`.
+    /// The agent text, or `human`.
     pub agent: String,
-    /// What people call the player.
+    /// The displayed name.
     pub name: String,
 }
 
@@ -60,27 +57,27 @@ pub struct PlayerRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MoveRecord {
-    /// The column, counted from 1.
+    /// The column, from 1.
     pub column: u8,
-    /// How long the player thought, in milliseconds.
+    /// The thinking time in milliseconds.
     pub ms: f64,
-    /// The positions that it looked at.
+    /// Nodes searched.
     pub nodes: u64,
-    /// What it said that the position was worth; `null` for a move it did not choose.
+    /// The player's evaluation of the position; `null` for an opening move.
     pub value: Option<String>,
 }
 
-/// How a game ended.
+/// The result of a game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResultRecord {
-    /// The place of the winner among the players; `null` for a draw.
+    /// The winner, 0 or 1; `null` for a draw.
     pub winner: Option<usize>,
     /// Why the game ended.
     pub reason: Reason,
-    /// How many lines each player had.
+    /// The number of lines of each player.
     pub scores: [u32; 2],
-    /// What happened, for people, where the reason alone does not tell.
+    /// Details for people, such as the error of a player who forfeited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
@@ -89,26 +86,26 @@ pub struct ResultRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// A line that wins.
+    /// The winner connected four, or as many as the setup asks for.
     Line,
     /// The board is full.
     BoardFull,
-    /// The loser had no time left.
+    /// The loser ran out of time.
     Time,
-    /// The loser could not decide.
+    /// The loser failed or made an illegal move.
     Forfeit,
-    /// The loser gave up.
+    /// The loser resigned.
     Resigned,
     /// The players agreed on a draw.
     Agreed,
     /// A player left and did not come back; without a winner, both did.
     Abandoned,
-    /// Nobody won: the game was put away before its end.
+    /// The game was stopped before its end, without a winner.
     Unfinished,
 }
 
 impl Reason {
-    /// The name by which users and files know the reason.
+    /// The name in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Reason::Line => "line",
@@ -155,7 +152,7 @@ impl GameRecord {
         self.moves.iter().filter_map(column).collect()
     }
 
-    /// How long a player thought, in milliseconds.
+    /// The thinking time of a player in milliseconds.
     pub fn ms(&self, player: usize) -> f64 {
         let moves = self.moves.iter().enumerate();
         // An empty sum of floats is -0.
@@ -164,14 +161,14 @@ impl GameRecord {
             .fold(0.0, |sum, (_, played)| sum + played.ms)
     }
 
-    /// The player who made a move, by its place in the game.
+    /// The player who made the move at a ply, from 0.
     pub fn mover(&self, ply: usize) -> usize {
         (ply + self.first_player) % 2
     }
 }
 
 impl MoveRecord {
-    /// A move that was given.
+    /// A move of an opening.
     pub fn given(column: Column) -> MoveRecord {
         MoveRecord { column: column.number(), ms: 0.0, nodes: 0, value: None }
     }
@@ -188,7 +185,7 @@ impl MoveRecord {
 }
 
 impl ResultRecord {
-    /// The result of a game that ended by the rules; `None` while it goes on.
+    /// The result by the rules; `None` if the game is not over.
     pub fn of_game(game: &Game, first_player: usize) -> Option<ResultRecord> {
         let outcome = game.position().outcome()?;
         let by_line =
@@ -201,19 +198,19 @@ impl ResultRecord {
         })
     }
 
-    /// The result of a game that a player lost otherwise.
+    /// The result of a game that a player lost for another reason than the rules.
     pub fn lost(game: &Game, first_player: usize, loser: usize, reason: Reason) -> Self {
         let winner = Some(1 - loser);
         ResultRecord { winner, reason, scores: scores(game, first_player), detail: None }
     }
 
-    /// The result of a game that was put away before its end.
+    /// The result of a game that was stopped before its end.
     pub fn unfinished(game: &Game, first_player: usize) -> ResultRecord {
         let scores = scores(game, first_player);
         ResultRecord { winner: None, reason: Reason::Unfinished, scores, detail: None }
     }
 
-    /// The same with what happened.
+    /// The same result with details.
     pub(crate) fn because(self, detail: impl fmt::Display) -> ResultRecord {
         ResultRecord { detail: Some(detail.to_string()), ..self }
     }

@@ -1,4 +1,4 @@
-//! Records held against the rules, and against the players who made them.
+//! Checks of records: against the rules, and against the players' choices.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use crate::record::{GameRecord, Reason, ResultRecord};
 use crate::roster::{Participant, SpecError};
 
 impl GameRecord {
-    /// Plays the recorded moves again. Every move has to be legal, and the result what the rules
-    /// say of the last position.
+    /// Replays the recorded moves. Every move must be legal, and the result must be that of the last
+    /// position by the rules.
     pub fn replay(&self) -> Result<Game, RecordError> {
         self.replayed().map_err(|fault| RecordError { id: self.id.clone(), fault })
     }
@@ -65,13 +65,13 @@ impl GameRecord {
                 ResultRecord::lost(game, self.first_player, self.mover(self.moves.len()), *reason)
             }
             (None, Reason::Unfinished) => ResultRecord::unfinished(game, self.first_player),
-            // Anybody may give up at any time.
+            // Either player may resign at any time.
             (None, Reason::Resigned) => {
                 let loser = usize::from(*winner == Some(0));
                 ResultRecord::lost(game, self.first_player, loser, *reason)
             }
             (None, Reason::Agreed) => self.undecided(game, None),
-            // The one who stayed has won; nobody has if both left.
+            // The player who stayed wins; there is no winner if both left.
             (None, Reason::Abandoned) => self.undecided(game, *winner),
         };
         if *winner != right.winner {
@@ -131,7 +131,7 @@ fn choice(agent: &mut dyn Agent, game: &Game) -> Result<Column, AgentError> {
     agent.decide(game.position(), &Limits::default()).map(|decision| decision.column)
 }
 
-/// A record that is not what it should be.
+/// Why a record is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordError {
@@ -145,66 +145,50 @@ pub struct RecordError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The version is not one that is known.
+    /// The version of the format is unknown.
     Version(u32),
-    /// There is no such player to move first.
+    /// The first player is neither 0 nor 1.
     FirstPlayer(usize),
-    /// No ruleset has the name.
+    /// The ruleset is unknown.
     Ruleset(UnknownRuleset),
-    /// The board cannot be played on.
+    /// The setup is invalid.
     Setup(SetupError),
-    /// More moves are said to be given than there are.
-    Opening {
-        /// The moves that are said to be given.
-        opening: usize,
-        /// All moves.
-        moves: usize,
-    },
-    /// A move is not legal.
+    /// The opening has more moves than the game.
+    #[allow(missing_docs, reason = "the names say it")]
+    Opening { opening: usize, moves: usize },
+    /// A move is illegal.
     Move {
-        /// Which move, counted from 1.
+        /// The number of the move, from 1.
         number: usize,
-        /// The column, as it is recorded.
+        /// The recorded column.
         column: u8,
-        /// What the rules say; `None` if no board has the column.
+        /// Why it is illegal; `None` if no board has the column.
         reason: Option<PlayError>,
     },
-    /// The game is said to have ended by the rules, and goes on.
+    /// The recorded reason is an end by the rules, but the game is not over.
     Unfinished(Reason),
-    /// Another player won, or nobody.
-    Winner {
-        /// Who is said to have won.
-        recorded: Option<usize>,
-        /// Who did.
-        right: Option<usize>,
-    },
-    /// The game ended for another reason.
-    Reason {
-        /// What is said to have ended it.
-        recorded: Reason,
-        /// What did.
-        right: Reason,
-    },
-    /// The players have other scores.
-    Scores {
-        /// What they are said to be.
-        recorded: [u32; 2],
-        /// What they are.
-        right: [u32; 2],
-    },
-    /// A player is none that there is.
+    /// The recorded winner is wrong.
+    #[allow(missing_docs, reason = "the names say it")]
+    Winner { recorded: Option<usize>, right: Option<usize> },
+    /// The recorded reason is wrong.
+    #[allow(missing_docs, reason = "the names say it")]
+    Reason { recorded: Reason, right: Reason },
+    /// The recorded scores are wrong.
+    #[allow(missing_docs, reason = "the names say it")]
+    Scores { recorded: [u32; 2], right: [u32; 2] },
+    /// A player's agent text is invalid.
     Agent(SpecError),
     /// A player cannot play the game.
     Unsuited(AgentError),
     /// A player does not choose the recorded move again.
     Choice {
-        /// Which move, counted from 1.
+        /// The number of the move, from 1.
         number: usize,
-        /// Who made it.
+        /// The player, 0 or 1.
         mover: usize,
-        /// The move.
+        /// The recorded move.
         recorded: Column,
-        /// What the player chooses now.
+        /// The player's choice now.
         choice: Result<Column, AgentError>,
     },
 }
@@ -219,18 +203,18 @@ impl fmt::Display for RecordError {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let player = |place: &Option<usize>| match place {
-            Some(place) => format!("player {place}"),
+            Some(place) => format!("player {}", place + 1),
             None => "nobody".to_owned(),
         };
         match self {
             Fault::Version(version) => {
-                write!(f, "version {version}: only version {} is known", GameRecord::VERSION)
+                write!(f, "unknown version {version} (expected {})", GameRecord::VERSION)
             }
-            Fault::FirstPlayer(place) => write!(f, "first player {place}: it is 0 or 1"),
+            Fault::FirstPlayer(place) => write!(f, "first player {place}: must be 0 or 1"),
             Fault::Ruleset(error) => write!(f, "setup: {error}"),
             Fault::Setup(error) => write!(f, "setup: {error}"),
             Fault::Opening { opening, moves } => {
-                write!(f, "opening: {opening} moves are given, but there are only {moves}")
+                write!(f, "opening: {opening} moves of a game of {moves}")
             }
             Fault::Move { number, column, reason: Some(reason) } => {
                 write!(f, "move {number}, column {column}: {reason}")
@@ -253,10 +237,10 @@ impl fmt::Display for Fault {
             Fault::Agent(error) => write!(f, "players: {error}"),
             Fault::Unsuited(error) => write!(f, "players: {error}"),
             Fault::Choice { number, mover, recorded, choice: Ok(column) } => {
-                write!(f, "move {number}: player {mover} chooses {column}, not {recorded}")
+                write!(f, "move {number}: player {} chooses {column}, not {recorded}", mover + 1)
             }
             Fault::Choice { number, mover, choice: Err(error), .. } => {
-                write!(f, "move {number}: player {mover}: {error}")
+                write!(f, "move {number}: player {}: {error}", mover + 1)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What came of a tournament.
+//! The results of a tournament.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,27 +13,25 @@ use crate::statistics::Interval;
 
 /// Games won, drawn and lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct Results {
-    /// Games won.
     pub won: u64,
-    /// Games drawn.
     pub drawn: u64,
-    /// Games lost.
     pub lost: u64,
 }
 
 impl Results {
-    /// How many games there are.
+    /// The number of games.
     pub fn games(self) -> u64 {
         self.won + self.drawn + self.lost
     }
 
-    /// A point for each win, half a point for each draw.
+    /// One point for each win, half a point for each draw.
     pub fn points(self) -> f64 {
         self.won as f64 + 0.5 * self.drawn as f64
     }
 
-    /// Points a game, 0 to 1; `None` without games.
+    /// Points per game, 0 to 1; `None` without games.
     pub fn score(self) -> Option<f64> {
         (self.games() > 0).then(|| self.points() / self.games() as f64)
     }
@@ -55,26 +53,26 @@ impl Results {
     }
 }
 
-/// What is counted while games are played.
+/// The results of a tournament so far.
 ///
-/// But for times, it is the same in whatever order games are added.
+/// Except for times, they do not depend on the order in which games are added.
 #[derive(Clone, Debug)]
 pub struct TournamentResults {
     games: u64,
-    /// The results of each player against each other.
+    /// The results of each player against each other one.
     cross: Vec<Vec<Results>>,
-    /// The results of each player when it began.
+    /// The results of each player as first mover.
     begun: Vec<Results>,
     stats: Vec<PlayerStats>,
     lost_on_time: Vec<u64>,
     forfeited: Vec<u64>,
-    /// Who began, who came second, and what they played.
+    /// First mover, second mover and moves of each game.
     seen: HashSet<(usize, usize, String)>,
     lengths: BTreeMap<usize, u64>,
 }
 
 impl TournamentResults {
-    /// A results of no games.
+    /// No results yet.
     pub(crate) fn new(players: usize) -> TournamentResults {
         TournamentResults {
             games: 0,
@@ -88,7 +86,7 @@ impl TournamentResults {
         }
     }
 
-    /// How many games were added.
+    /// The number of games so far.
     pub fn games(&self) -> u64 {
         self.games
     }
@@ -117,7 +115,7 @@ impl TournamentResults {
         *self.lengths.entry(game.moves.len()).or_default() += 1;
     }
 
-    /// What the games so far say, the strongest player first.
+    /// Ratings and statistics of the games so far, the strongest player first.
     pub fn report(&self, plan: &Plan) -> Report {
         let count = plan.players.len();
         let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| [a, b]));
@@ -175,86 +173,76 @@ impl TournamentResults {
     }
 }
 
-/// What came of a tournament, ready to be shown.
+/// The report of a tournament: ratings, standings and statistics.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct Report {
-    /// What people call the tournament.
     pub title: Option<String>,
-    /// How the pairings came about.
+    /// The name of the plan's [`Format`](crate::Format).
     pub format: String,
-    /// The game.
     pub setup: Setup,
-    /// What chance decided by.
     pub seed: u64,
-    /// The player whose rating was given.
+    /// The player whose rating is fixed.
     pub anchor: Option<String>,
-    /// How many games were played.
+    /// Games played.
     pub games: u64,
-    /// How many were planned.
+    /// Games of the whole plan.
     pub planned: u64,
     /// All players, the strongest first.
     pub players: Vec<PlayerReport>,
-    /// The results of each player against each other, in the same order.
+    /// The results of each player against each other one, in the same order.
     pub head_to_head: Vec<Vec<Results>>,
-    /// What those who began came to.
+    /// The results of the first movers.
     pub first_player: Results,
-    /// The same as points a game.
+    /// The points per game of the first movers.
     pub first_player_score: Option<f64>,
-    /// How many games differ in their players, in who began or in their moves.
+    /// Games that differ in their players, in the first mover or in their moves.
     pub distinct: u64,
-    /// How many games had been played before, move for move.
+    /// Games that repeat an earlier one move for move.
     pub repeated: u64,
-    /// How long games were, opening moves included; the shortest first.
+    /// The distribution of game lengths, including opening moves, the shortest first.
     pub lengths: Vec<Length>,
 }
 
-/// What came of a player.
+/// A player's part of a [`Report`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct PlayerReport {
-    /// What people call it.
     pub name: String,
-    /// What it is.
+    /// The agent text.
     pub agent: String,
-    /// Its rating.
     pub elo: Interval,
-    /// Its games.
     #[serde(flatten)]
     pub results: Results,
-    /// Its points.
     pub points: f64,
-    /// Its points a game.
+    /// Points per game.
     pub score: Option<f64>,
-    /// The games that it began.
+    /// The results as first mover.
     pub begun: Results,
-    /// The moves that it chose.
+    /// Moves chosen by the player; opening moves are not.
     pub moves: u64,
-    /// How long it thought, on average.
     pub ms_per_move: f64,
-    /// How many positions it looked at, on average.
     pub nodes_per_move: f64,
-    /// Games lost because its time was up.
     pub lost_on_time: u64,
-    /// Games lost because it could not decide.
     pub forfeited: u64,
 }
 
-/// How many games had a length.
+/// The number of games of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct Length {
-    /// The moves of a game.
     pub moves: usize,
-    /// The games with so many.
     pub games: u64,
 }
 
 impl Report {
-    /// The moves of an average game; `None` without games.
+    /// The mean number of moves per game; `None` without games.
     pub fn mean_length(&self) -> Option<f64> {
         let moves: u64 = self.lengths.iter().map(|length| length.moves as u64 * length.games).sum();
         (self.games > 0).then(|| moves as f64 / self.games as f64)
     }
 
-    /// The games in which someone lost on time or could not decide.
+    /// Games lost on time or forfeited.
     pub fn lost_otherwise(&self) -> u64 {
         self.players.iter().map(|player| player.lost_on_time + player.forfeited).sum()
     }

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// The results of pairs of games, each pair from one opening with either side to begin.
+/// The results of pairs of games; both games of a pair start from one opening, and each player
+/// moves first in one of them.
 ///
 /// The two games of a pair are not independent, so intervals are taken over pairs: a pair has
 /// 0, 1/2, 1, 3/2 or 2 points for the player (*pentanomial* statistics).
@@ -20,7 +21,7 @@ impl PairResults {
         self.counts[half_points] += 1;
     }
 
-    /// How many pairs there are.
+    /// The number of pairs.
     pub fn pairs(&self) -> u64 {
         self.counts.iter().sum()
     }
@@ -37,7 +38,7 @@ impl PairResults {
         (mean, weighted(&|score| (score - mean).powi(2)))
     }
 
-    /// The mean score of a game, with the ends of its 95 % interval.
+    /// The mean score of a game with its 95 % confidence interval.
     ///
     /// It is the Wilson interval of as many independent games without draws as have the same
     /// variance, so that even a score of 0 or 1 has an interval.
@@ -49,36 +50,35 @@ impl PairResults {
         Interval::wilson(mean, games)
     }
 
-    /// How much stronger the player is than the other, in Elo.
+    /// The Elo difference between the player and its opponent.
     pub fn elo(&self) -> Interval {
         self.score().map(elo_of_score)
     }
 
-    /// The logarithm of how much likelier the results are if the player is `elo1` stronger than if
-    /// it is `elo0` stronger, by the normal approximation.
+    /// The log-likelihood ratio of an Elo difference of `elo1` to one of `elo0`, by the normal
+    /// approximation of the pentanomial model (generalised SPRT).
     pub fn log_likelihood_ratio(&self, elo0: f64, elo1: f64) -> f64 {
         let (mean, variance) = self.moments();
-        // Without any variance nothing can be said yet; the least is that of one pair among all.
+        // Equal results have no variance; assume at least that of one pair among all.
         let variance = variance.max(0.25 / (self.pairs() + 1) as f64);
         let [score0, score1] = [elo0, elo1].map(score_of_elo);
         self.pairs() as f64 * (score1 - score0) * (2.0 * mean - score0 - score1) / (2.0 * variance)
     }
 }
 
-/// A number with the ends of its 95 % interval.
+/// An estimate with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct Interval {
-    /// The lower end.
     pub low: f64,
     /// The estimate.
     pub middle: f64,
-    /// The upper end.
     pub high: f64,
 }
 
 impl Interval {
-    /// A share of `count` cases with its 95 % Wilson interval, the one of all crates. Without cases
-    /// the interval is from 0 to 1.
+    /// A share of `count` cases with its 95 % Wilson score interval. Without cases the interval is
+    /// from 0 to 1.
     ///
     /// ```
     /// use claimeven_arena::Interval;
@@ -103,35 +103,35 @@ impl Interval {
         }
     }
 
-    /// The interval after a monotonic function.
+    /// The interval mapped by a monotonic function.
     pub fn map(self, f: impl Fn(f64) -> f64) -> Interval {
         Interval { low: f(self.low), middle: f(self.middle), high: f(self.high) }
     }
 }
 
-/// A test that ends as soon as one of two differences in strength is shown to be the likelier one.
+/// A sequential probability ratio test between two Elo differences, with error probabilities of 5 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sprt {
-    /// The difference that is to be rejected.
+    /// The Elo difference of the null hypothesis.
     pub elo0: f64,
-    /// The difference that is to be accepted.
+    /// The Elo difference of the alternative hypothesis, greater than `elo0`.
     pub elo1: f64,
 }
 
-/// How a test ended.
+/// The outcome of a sequential test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SprtOutcome {
-    /// The player is stronger by the greater difference.
+    /// The alternative hypothesis is accepted: the difference is at least `elo1`.
     Accepted,
-    /// It is not: it is stronger by the smaller difference at most.
+    /// The null hypothesis is accepted: the difference is at most `elo0`.
     Rejected,
 }
 
 impl Sprt {
-    /// Either error happens in 5 % of the cases at most.
+    /// log(0.95 / 0.05): both error probabilities are 5 %.
     const BOUND: f64 = 2.944_438_979_166_44;
 
-    /// What the results show, if they show it already.
+    /// The outcome, if the results decide the test.
     pub fn outcome(self, results: &PairResults) -> Option<SprtOutcome> {
         match results.log_likelihood_ratio(self.elo0, self.elo1) {
             ratio if ratio >= Sprt::BOUND => Some(SprtOutcome::Accepted),
@@ -150,12 +150,12 @@ impl fmt::Display for SprtOutcome {
     }
 }
 
-/// The expected score of a player who is so much stronger.
+/// The expected score of a player with this Elo advantage.
 pub fn score_of_elo(elo: f64) -> f64 {
     1.0 / (1.0 + 10_f64.powf(-elo / 400.0))
 }
 
-/// How much stronger a player with that expected score is; infinitely for 0 and 1.
+/// The Elo advantage of a player with this expected score; infinite for 0 and 1.
 pub fn elo_of_score(score: f64) -> f64 {
     -400.0 * (1.0 / score - 1.0).log10()
 }

@@ -20,7 +20,7 @@ use crate::statistics::Interval;
 /// Positions with their exact scores.
 #[derive(Clone, Debug)]
 pub struct TestSet {
-    /// Its name.
+    /// The displayed name.
     pub name: String,
     positions: Vec<(Position, i32)>,
 }
@@ -279,7 +279,7 @@ impl std::error::Error for LineError {}
 pub enum TestSetError {
     /// The file cannot be read.
     Io(PathBuf, io::Error),
-    /// A line is bad.
+    /// A line is invalid.
     Line(PathBuf, LineError),
 }
 

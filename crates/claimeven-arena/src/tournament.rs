@@ -1,4 +1,4 @@
-//! All games of a plan, on all cores, through interruptions.
+//! Tournaments: all games of a plan, on several threads, resumed after interruptions.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -17,11 +17,21 @@ use crate::pool::run_jobs;
 use crate::record::GameRecord;
 use crate::report::TournamentResults;
 
-/// A plan with its games in the order in which they are begun.
+/// A tournament: the schedule of a [`Plan`].
 ///
-/// The order goes round by round, each with a game of every pairing, so that standings on the way
-/// are fair. A game's number, opening and seed depend on the plan alone, so a plan whose pairings
-/// get more games goes on where the shorter one ended.
+/// Games are scheduled round by round, each with one game of every pairing, so that intermediate
+/// standings are fair. A game's number, opening and seed depend on the plan alone, so a plan with
+/// more games per pairing continues where the shorter one ended.
+///
+/// ```
+/// use claimeven_arena::{Plan, Tournament};
+///
+/// let plan = Plan::from_toml("games = 4\nplayers = ['random', 'alphabeta:depth=2', 'level:1']")?;
+/// let results = Tournament::new(&plan)?.run(None, 2, |_| {})?;
+/// let report = results.report(&plan);
+/// assert_eq!((report.games, report.players.len()), (12, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Tournament<'a> {
     plan: &'a Plan,
@@ -33,12 +43,12 @@ pub struct Tournament<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Scheduled {
     fixture: usize,
-    /// Which of the fixture's games it is, from 0.
+    /// The number of the game in its fixture, from 0.
     round: u64,
 }
 
 impl<'a> Tournament<'a> {
-    /// Chooses the openings of a plan and puts its games in order.
+    /// Chooses the openings of a plan and schedules its games.
     pub fn new(plan: &'a Plan) -> Result<Tournament<'a>, OpeningError> {
         Tournament::new_within(plan, &Limits::default())
     }
@@ -60,7 +70,7 @@ impl<'a> Tournament<'a> {
         Ok(Tournament { plan, openings, schedule })
     }
 
-    /// How many different openings there are.
+    /// The number of distinct openings.
     pub fn openings(&self) -> usize {
         self.openings.len()
     }
@@ -107,11 +117,11 @@ impl<'a> Tournament<'a> {
         Ok(results)
     }
 
-    /// Plays all games that have not been played yet, for those who keep games in their own way.
+    /// Plays all games that have not been played yet, for callers who store the games themselves.
     ///
-    /// `take` gets each game as it ends, with the results up to it, and may end the run, as the flag
-    /// does. `watch` is told of the games under way by the number of the game, from 0, and by its
-    /// players' places; it is called on the threads that play.
+    /// `take` gets each game as it ends, with the results so far, and may end the run, as the flag
+    /// does. `watch` is called before each move, on the threads that play, with the number of the
+    /// game, from 0, and its fixture.
     pub fn resume(
         &self,
         played: impl IntoIterator<Item = GameRecord>,
@@ -139,7 +149,7 @@ impl<'a> Tournament<'a> {
         Ok(results)
     }
 
-    /// What games of this tournament say.
+    /// The results of games of this tournament.
     pub fn results(
         &self,
         played: impl IntoIterator<Item = GameRecord>,
@@ -147,7 +157,7 @@ impl<'a> Tournament<'a> {
         self.count(played).map(|(results, _)| results)
     }
 
-    /// The results of some games, and which of the schedule they are.
+    /// The results of games, and which games of the schedule they are.
     fn count(
         &self,
         played: impl IntoIterator<Item = GameRecord>,
@@ -168,7 +178,7 @@ impl<'a> Tournament<'a> {
         &self.plan.fixtures[self.schedule[number].fixture]
     }
 
-    /// What is to be played as the game with a number.
+    /// The pairing of a game by its number.
     fn pairing(&self, number: usize) -> Pairing<'_> {
         let Scheduled { round, .. } = self.schedule[number];
         let fixture = self.fixture(number);
@@ -182,8 +192,8 @@ impl<'a> Tournament<'a> {
         }
     }
 
-    /// A game's own seed. Records do not have the time control, so it is mixed in here: games with
-    /// another one are told apart by their seeds.
+    /// The seed of a game. Records do not contain the time control, so it is mixed in here: games
+    /// with another time control have other seeds.
     fn seed(&self, number: usize) -> u64 {
         let Scheduled { fixture, round } = self.schedule[number];
         let time = self.plan.time;
@@ -217,7 +227,7 @@ impl<'a> Tournament<'a> {
         }))
     }
 
-    /// The number of a recorded game, if it is one of this tournament.
+    /// The number of a recorded game, if it belongs to this tournament.
     fn number_of(&self, record: &GameRecord) -> Result<usize, String> {
         let id = &record.id;
         let number = id.parse::<usize>().ok().and_then(|number| number.checked_sub(1));

@@ -1,5 +1,4 @@
-//! The search tree of a player with what its drawings tell: which nodes are whose choice, where and
-//! why branches were cut, which line was chosen.
+//! Search trees prepared for drawing: kinds of nodes, pruned moves and the principal variation.
 
 use claimeven_game::{Column, Game, Player, Setup};
 use claimeven_search::{AgentError, Content, Decision, Limits, Node, Source, Tree, Value};
@@ -10,30 +9,30 @@ use crate::roster::AgentSpec;
 /// A search tree, ready to be drawn.
 #[derive(Clone, Debug)]
 pub struct TreeDrawing {
-    /// Whose search it is.
+    /// The player that searched.
     pub agent: AgentSpec,
     /// The game up to the root.
     pub game: Game,
-    /// What the player decided.
+    /// The player's decision.
     pub decision: Decision,
-    /// What it looked at.
+    /// The recorded tree.
     pub tree: Tree,
-    /// Whether each node is on the line that the player chose.
+    /// Whether each node is on the principal variation.
     pub chosen: Vec<bool>,
 }
 
-/// What a node is in the game of the two players.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// The player at the root chooses.
     Max,
     /// The opponent chooses.
     Min,
-    /// The search looked no further: an evaluation.
+    /// The horizon: a heuristic evaluation.
     Horizon,
     /// The game is over.
     End,
-    /// The transposition table knew enough.
+    /// A hit in the transposition table.
     Table,
 }
 
@@ -50,20 +49,20 @@ impl NodeKind {
     }
 }
 
-/// Moves that were not searched, and the two bounds that met, in a few letters.
+/// Pruned moves, with the window that pruned them, as short texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// What the player at the root is sure of.
+    /// The value that the player at the root has secured.
     pub alpha: String,
-    /// What the other player is sure of.
+    /// The value that the opponent has secured.
     pub beta: String,
-    /// The moves that did not matter any more.
+    /// The pruned moves.
     pub moves: Vec<String>,
 }
 
 impl TreeDrawing {
-    /// Lets a player think, and keeps at most so many nodes of its tree. Some `recorded` nodes are
-    /// in memory on the way; of deeper levels than those fill, nodes are counted.
+    /// Searches a position and keeps at most `most` nodes of the tree. The search records as many
+    /// levels as `recorded` nodes can fill; deeper nodes are only counted.
     pub fn new(
         agent: &AgentSpec,
         game: &Game,

@@ -1,7 +1,7 @@
-//! The Universal Game Interface, spoken for our own players.
+//! The server side of the Universal Game Interface, for the built-in players.
 //!
 //! <https://github.com/kz04px/cutegames/blob/master/ugi.md> describes the protocol. Moves are
-//! written as in move text, separated by spaces; there is no `fen` of this game.
+//! written as in move text, separated by spaces; `fen` is not supported.
 
 use std::io::{self, BufRead, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,19 +58,19 @@ struct Session<'scope, W> {
     output: &'scope Mutex<W>,
     options: Options,
     game: Game,
-    /// Kept from move to move; `None` if it has to be made or is at work.
+    /// Kept from move to move; `None` before the first search and during a search.
     player: Option<Box<dyn Agent>>,
     search: Option<Search<'scope>>,
 }
 
-/// A search that is under way.
+/// A running search.
 struct Search<'scope> {
     cancel: Arc<AtomicBool>,
     is_infinite: bool,
     thread: ScopedJoinHandle<'scope, Searched>,
 }
 
-/// What is left of a search.
+/// A finished search.
 struct Searched {
     player: Box<dyn Agent>,
     written: io::Result<()>,
@@ -150,8 +150,8 @@ impl<'scope, W: Write + Send> Session<'scope, W> {
         self.finish();
         self.options.set(name, value)?;
         self.player = None;
-        // The other numbers of a board may be still to come, so that it is not checked before a
-        // position or a search asks for it.
+        // The other options of the board may still follow, so the setup is checked only when a
+        // position or a search needs it.
         if let Ok(setup) = self.options.setup()
             && setup != self.game.position().setup()
         {
@@ -209,7 +209,7 @@ impl<'scope, W: Write + Send> Session<'scope, W> {
         Ok(())
     }
 
-    /// Ends the search, which then says what it has.
+    /// Stops the search, which then prints its move.
     fn stop(&mut self) {
         if let Some(search) = &self.search {
             search.cancel.store(true, Ordering::Relaxed);
@@ -217,7 +217,7 @@ impl<'scope, W: Write + Send> Session<'scope, W> {
         self.finish();
     }
 
-    /// Waits for the search, unless it would never end.
+    /// Waits for the search, unless it has no limit.
     fn finish(&mut self) -> Option<io::Result<()>> {
         let search = self.search.take()?;
         if search.is_infinite {
@@ -253,7 +253,7 @@ fn best_move_text(decision: &Decision) -> String {
     format!("info depth {depth} score {score} time {ms} nodes {nodes} pv{pv}\nbestmove {column}")
 }
 
-/// What a search is allowed.
+/// The limits of a search.
 struct Go {
     limits: Limits,
     is_infinite: bool,
@@ -293,8 +293,7 @@ impl Go {
     }
 }
 
-/// What the other side can choose. The numbers of a board come one by one and may not fit together
-/// in between.
+/// The options. Those of the board are set one by one and may be inconsistent in between.
 struct Options {
     agent: AgentSpec,
     cols: u8,

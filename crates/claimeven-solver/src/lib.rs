@@ -1,6 +1,21 @@
 //! Exact scores of Connect Four positions, on any board the rules allow.
 //!
-//! [`Solver`] is the door. `docs/solver.md` explains how it works and how fast it is.
+//! ```
+//! use claimeven_game::{Position, Setup};
+//! use claimeven_solver::{Options, Solver, embedded_books};
+//!
+//! let mut solver = Solver::new(Options::default().with_books(embedded_books()));
+//! let position = Position::from_moves(Setup::STANDARD, "44")?;
+//! println!("{}", solver.score(&position)?.describe(&position));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - [`Solver`] computes scores, within [`Limits`] if need be.
+//! - [`Score`] is the result under perfect play; [`Bounds`] are what is known when a limit ends a search.
+//! - [`Book`] is an opening book; [`embedded_books`] are part of the crate, [`build_book`] makes others.
+//! - [`Limits`] and [`Stop`] are the limits of all searches of Claimeven.
+//!
+//! `docs/solver.md` explains how the solver works and how fast it is.
 
 #![allow(
     clippy::inline_always,

@@ -7,12 +7,12 @@ mod bench;
 mod book;
 mod compare;
 mod completions;
-mod contest;
 mod count;
 mod draw;
 mod evaluate;
 mod experiments;
 mod failure;
+mod game_match;
 mod games;
 mod options;
 mod output;
@@ -65,7 +65,7 @@ enum Command {
     Solve(solve::Args),
     Tree(tree::Args),
     Compare(compare::Args),
-    Match(contest::Args),
+    Match(game_match::Args),
     Arena(arena::Args),
     Train(train::Args),
     #[command(hide = true)]
@@ -132,7 +132,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Analyze(args)) => analyze::run(&args),
         Some(Command::Tree(args)) => tree::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
-        Some(Command::Match(args)) => contest::run(&args),
+        Some(Command::Match(args)) => game_match::run(&args),
         Some(Command::Arena(args)) => arena::run(&args),
         Some(Command::Train(args)) => train::run(&args),
         Some(Command::Evaluate(args)) => evaluate::run(&args),

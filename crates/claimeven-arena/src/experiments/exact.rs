@@ -1,4 +1,4 @@
-//! Players held against exact scores: how often they give away a win or a draw.
+//! Players compared with exact scores: how often they give away a win or a draw.
 
 use std::ops::RangeInclusive;
 
@@ -13,8 +13,8 @@ use super::lab::{Lab, agent};
 use crate::roster::AgentSpec;
 use crate::statistics::Interval;
 
-/// Positions in which one can err: some move keeps what the position is worth, and some other
-/// gives it away. They come from games of levels, so that they look like those that people meet.
+/// Positions in which a player can err: some moves keep the result of perfect play and others give
+/// it away. They come from games between levels, so that they resemble those of human games.
 pub(super) struct Sample {
     groups: Vec<RangeInclusive<u32>>,
     questions: Vec<Question>,
@@ -23,7 +23,7 @@ pub(super) struct Sample {
 struct Question {
     group: usize,
     position: Position,
-    /// The columns that keep a win or a draw, by their places.
+    /// The columns that keep the result.
     keeping: Vec<Column>,
 }
 
@@ -59,7 +59,7 @@ impl Sample {
         self.questions.len() as u64
     }
 
-    /// Asks a player for its move in every position. It sits down anew for each.
+    /// Asks a player for its move in every position; each position gets a new player.
     pub(super) fn ask(&self, lab: &Lab, spec: &AgentSpec) -> Result<Answers, ExperimentError> {
         lab.more(self.len());
         let erred = lab.for_each(&self.questions, |index, question| {
@@ -140,7 +140,7 @@ fn played_position(
     Err(ExperimentError::NoPosition)
 }
 
-/// The columns that keep what a position is worth, if there are others.
+/// The columns that keep the result of perfect play; `None` if all do.
 fn keeping_columns(
     lab: &Lab,
     solver: &mut Solver,

@@ -1,4 +1,4 @@
-//! What came of an experiment.
+//! Findings: the results of experiments.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use serde::Serialize;
 
 use crate::statistics::Interval;
 
-/// What came of an experiment, in words, tables and figures. All of it follows from the numbers.
+/// The result of an experiment as text, tables and figures.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     /// What was run.
     pub run: String,
-    /// Commands that give single numbers of it.
+    /// Commands that reproduce parts of it.
     pub commands: Vec<String>,
     /// What was measured, with 95 % intervals.
     pub measured: String,
     /// Whether the claim holds.
     pub verdict: Verdict,
-    /// Why that is the verdict.
+    /// The reason for the verdict.
     pub because: String,
     /// The numbers.
     pub tables: Vec<Table>,
@@ -35,7 +35,7 @@ pub enum Verdict {
     HoldsInPart,
     /// In less than half of it, or in none.
     DoesNotHold,
-    /// It could not be put to the test.
+    /// It could not be tested.
     Skipped,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// How many of several comparisons bear a claim out.
+/// The number of comparisons that support a claim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Count {
     /// The interval lies on the claim's side.
@@ -133,17 +133,17 @@ pub enum Cell {
     Count(u64),
     /// A part of the whole, 0 to 1.
     Share(f64),
-    /// The same with its interval.
+    /// A share with its interval.
     ShareWithin(Interval),
-    /// How many times as much.
+    /// A ratio.
     Factor(f64),
-    /// The same with its interval.
+    /// A ratio with its interval.
     FactorWithin(Interval),
     /// A rating with its interval.
     Elo(Interval),
     /// A time in seconds.
     Seconds(f64),
-    /// Nothing to say.
+    /// An empty cell.
     Nothing,
 }
 

@@ -1,4 +1,4 @@
-//! Where experiments are run: how many threads, which seed, how much of everything.
+//! The lab: seed, threads, scale and cancellation of experiments.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
@@ -16,37 +16,45 @@ use crate::pool::run_jobs;
 use crate::roster::AgentSpec;
 use crate::statistics::{Interval, PairResults};
 
-/// Where experiments are run.
+/// The environment of experiments.
 ///
-/// What is found depends on the seed and on whether it is to be quick, and not on the threads;
-/// times excepted.
+/// Findings depend on the seed and on `quick`, but not on the number of threads, except for times.
+///
+/// ```
+/// use claimeven_arena::{Experiment, Lab};
+///
+/// let lab = Lab::new(1, 2, true, &|_| {});
+/// let finding = Experiment::named("same-value")?.run(&lab)?;
+/// println!("{}: {}", finding.verdict, finding.because);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Lab<'a> {
-    /// What chance decides by.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// How many games or searches to run at the same time.
+    /// The number of games or searches that run at the same time.
     pub threads: usize,
-    /// Whether to do so little of everything that it takes seconds and says next to nothing.
+    /// Whether to run a smoke test: a few games and positions, whose findings mean nothing.
     pub quick: bool,
     progress: &'a (dyn Fn(Progress) + Sync),
     cancel: Arc<AtomicBool>,
     sample: OnceLock<Sample>,
 }
 
-/// How far an experiment is.
+/// The progress of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// It has so many steps more.
+    /// This many steps are added to the total.
     More(u64),
-    /// So many steps are done.
+    /// This many more steps are done.
     Done(u64),
 }
 
-/// The games of two players, and what they show.
+/// The results of a match in an experiment.
 pub(super) struct PlayedMatch {
     pub(super) status: MatchStatus,
-    /// The score of whoever began, over the same pairs of games.
+    /// The results of the first movers, over the same pairs of games.
     pub(super) first_mover: PairResults,
-    /// Games that differ in who began or in their moves.
+    /// Games that differ in the first mover or in their moves.
     pub(super) distinct: u64,
 }
 
@@ -58,7 +66,7 @@ impl PlayedMatch {
 }
 
 impl<'a> Lab<'a> {
-    /// A lab that tells how far it is.
+    /// A lab that reports its progress.
     pub fn new(
         seed: u64,
         threads: usize,
@@ -85,7 +93,7 @@ impl<'a> Lab<'a> {
         if cancelled { Err(ExperimentError::Cancelled) } else { Ok(()) }
     }
 
-    /// As much as is to be done of something: in earnest, or quickly.
+    /// One of two values: for a full run or for a quick one.
     pub(super) fn either<T>(&self, in_earnest: T, quickly: T) -> T {
         if self.quick { quickly } else { in_earnest }
     }
@@ -98,7 +106,7 @@ impl<'a> Lab<'a> {
         (self.progress)(Progress::Done(steps));
     }
 
-    /// Different openings, the same as `claimeven match` takes for as many games and the seed.
+    /// Distinct openings, those of `claimeven match` for the same number of games and seed.
     pub(super) fn openings(
         &self,
         how: &Openings,
@@ -110,7 +118,7 @@ impl<'a> Lab<'a> {
         Ok(openings?)
     }
 
-    /// Lets two players play, and counts each game as a step.
+    /// Plays a match; each game is a step of the progress.
     pub(super) fn play(
         &self,
         players: [&AgentSpec; 2],
@@ -135,7 +143,7 @@ impl<'a> Lab<'a> {
         Ok(PlayedMatch { status, first_mover, distinct: seen.len() as u64 })
     }
 
-    /// Does something with every item on all threads, keeps the order, and counts each as a step.
+    /// Maps items on all threads in their order; each item is a step of the progress.
     pub(super) fn for_each<T: Sync, R: Send>(
         &self,
         items: &[T],
@@ -157,7 +165,7 @@ impl<'a> Lab<'a> {
         Ok(results.into_values().collect())
     }
 
-    /// Positions of random games that are not over, with any number of discs in a range.
+    /// Unfinished positions of random games, with a random number of discs in a range.
     pub(super) fn positions(
         &self,
         count: usize,
@@ -169,7 +177,7 @@ impl<'a> Lab<'a> {
         (0..count).map(|_| Ok(*sample()?.position())).collect()
     }
 
-    /// Positions in which one can err; they are drawn once.
+    /// The positions in which a player can err, drawn once per lab.
     pub(super) fn sample(&self) -> Result<&Sample, ExperimentError> {
         if let Some(sample) = self.sample.get() {
             return Ok(sample);
@@ -179,7 +187,7 @@ impl<'a> Lab<'a> {
     }
 }
 
-/// Openings that neither side has lost yet.
+/// Openings that are draws under perfect play.
 pub(super) const BALANCED: Openings = Openings::Balanced(6);
 
 /// A player of the roster.

@@ -120,18 +120,15 @@ fn a_tampered_record_is_refused_by_game_move_and_reason() {
     for (change, message) in [
         (
             &(|game: &mut GameRecord| game.version = 2) as &dyn Fn(&mut GameRecord),
-            "version 2: only version 1 is known".to_owned(),
+            "unknown version 2 (expected 1)".to_owned(),
         ),
-        (&|game| game.first_player = 2, "first player 2: it is 0 or 1".to_owned()),
+        (&|game| game.first_player = 2, "first player 2: must be 0 or 1".to_owned()),
         (&|game| game.setup.cols = 0, "setup: a board has 1 to 35 columns, not 0".to_owned()),
         (
             &|game| game.setup.ruleset = "wild".to_owned(),
             "setup: unknown ruleset 'wild' (available: standard, lines)".to_owned(),
         ),
-        (
-            &|game| game.opening_moves = 99,
-            format!("opening: 99 moves are given, but there are only {last}"),
-        ),
+        (&|game| game.opening_moves = 99, format!("opening: 99 moves of a game of {last}")),
         (&|game| game.moves[2].column = 0, "move 3, column 0: no board has this column".to_owned()),
         (
             &|game| game.moves[2].column = 8,
@@ -149,8 +146,8 @@ fn a_tampered_record_is_refused_by_game_move_and_reason() {
             &|game| drop(game.moves.pop()),
             "result: the reason is line, but the game is not over".to_owned(),
         ),
-        (&|game| game.result.winner = Some(1), "result: player 0 won, not player 1".to_owned()),
-        (&|game| game.result.winner = None, "result: player 0 won, not nobody".to_owned()),
+        (&|game| game.result.winner = Some(1), "result: player 1 won, not player 2".to_owned()),
+        (&|game| game.result.winner = None, "result: player 1 won, not nobody".to_owned()),
         (
             &|game| game.result.reason = Reason::Time,
             "result: the reason is line, not time".to_owned(),
@@ -173,7 +170,7 @@ fn an_unfinished_game_is_lost_by_whoever_was_to_move() {
     game.result.winner = Some(0);
     assert_eq!(
         game.replay().unwrap_err().to_string(),
-        "game 1, result: player 1 won, not player 0"
+        "game 1, result: player 2 won, not player 1"
     );
     game.result.winner = Some(1);
     game.replay().unwrap();

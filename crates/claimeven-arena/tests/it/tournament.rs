@@ -107,7 +107,7 @@ fn a_journal_of_another_plan_is_refused_and_left_alone() {
     for (old, new, reason) in [
         ("seed = 7", "seed = 8", "has another seed or time control than in the plan"),
         ("seed = 7", "seed = 7\nmove_time = 100", "has another seed or time control"),
-        ("games = 6", "games = 2", "there is no game '"),
+        ("games = 6", "games = 2", "' is not in the plan"),
         ("name = 'two'", "name = 'deux'", "has another player"),
         ("sims=30", "sims=31", "has another player"),
         ("rows = 5", "rows = 6", "has another board"),

@@ -241,14 +241,14 @@ async fn create(
             60,
         ));
     }
-    let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
+    let names: Vec<&str> = plan.players().iter().map(|player| player.name.as_str()).collect();
     let job = Job {
         id: random_name(),
         kind: Kind::Tournament,
         owner: who.clone(),
         created: now_ms(),
         state: JobState::Queued,
-        title: plan.title.clone().unwrap_or_else(|| names.join(", ")),
+        title: plan.title().map_or_else(|| names.join(", "), str::to_owned),
         plan: document.to_string(),
         done: 0,
         total: plan.games(),

@@ -56,7 +56,7 @@ pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
     let played = stored.iter().rev().filter_map(|text| serde_json::from_str(text).ok());
 
     let watch = |number: usize, fixture: claimeven_arena::Fixture, game: &claimeven_game::Game| {
-        let name = |place: usize| plan.players[place].name.clone();
+        let name = |place: usize| plan.players()[place].name.clone();
         let board = BoardView {
             number: number + 1,
             players: fixture.players.map(name),

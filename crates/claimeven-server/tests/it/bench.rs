@@ -203,7 +203,7 @@ async fn tournaments_are_limited_and_bad_ones_refused() {
         (json!({ "players": [{ "agent": "random" }] }), "2 players or more, not 1"),
         (
             json!({ "players": [{ "agent": "random" }, { "agent": "random" }] }),
-            "there are two players 'random'",
+            "two players are called 'random'",
         ),
         (
             json!({ "players": [{ "agent": "random" }, { "agent": "ugi:cmd=ls" }] }),
