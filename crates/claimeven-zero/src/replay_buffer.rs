@@ -94,15 +94,8 @@ fn lerp(mean: &mut Sample, other: &Sample, share: f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::tests::sample;
     use crate::{Parameters, Wdl};
-    use claimeven_game::Position;
-
-    fn sample(moves: &str, column: usize, value: Wdl) -> Sample {
-        let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
-        let mut policy = vec![0.0; 7];
-        policy[column] = 1.0;
-        Sample { discs: Discs::of(&position), policy, value }
-    }
 
     #[test]
     fn a_position_and_its_mirror_image_are_one() {

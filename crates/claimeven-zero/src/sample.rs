@@ -127,11 +127,12 @@ impl fmt::Display for SamplesError {
 impl std::error::Error for SamplesError {}
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use claimeven_game::Position;
 
-    fn sample(moves: &str, column: usize, value: Wdl) -> Sample {
+    /// A sample whose policy is one column.
+    pub(crate) fn sample(moves: &str, column: usize, value: Wdl) -> Sample {
         let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
         let mut policy = vec![0.0; 7];
         policy[column] = 1.0;
