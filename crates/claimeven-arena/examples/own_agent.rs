@@ -1,8 +1,8 @@
-//! A player of your own in a match against level 3.
+//! A player of your own in a tournament with three others.
 //!
 //! Run it with `cargo run --release --example own_agent`.
 
-use claimeven_arena::{AgentSpec, Match, Openings};
+use claimeven_arena::{AgentSpec, Openings, Plan, Tournament};
 use claimeven_game::{Position, Setup};
 use claimeven_search::{Agent, AgentError, Decision, Limits};
 
@@ -18,15 +18,15 @@ impl Agent for Central {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let central = AgentSpec::custom("central", |_setup, _seed| Ok(Box::new(Central)))?;
-    let opponent: AgentSpec = "level:3".parse()?;
-    let openings = Openings::Random(4).choose(Setup::STANDARD, 10, 1)?;
-    let planned = Match::new(Setup::STANDARD, [&central, &opponent], &openings);
-    let status = planned.with_threads(2).run(|games, _| {
-        for game in games {
-            println!("{} {}", game.id, game.move_text());
-        }
-    })?;
-    let [won, drawn, lost] = status.results;
-    println!("{central} against {opponent}: {won} won, {drawn} drawn, {lost} lost");
+    let players = [central, "random".parse()?, "level:1".parse()?, "level:3".parse()?];
+    let plan = Plan::round_robin(Setup::STANDARD, players, 20)?.with_openings(Openings::Random(4));
+    let results = Tournament::new(&plan)?.run(None, 2, |_| {})?;
+    for player in results.report(&plan).players {
+        let claimeven_arena::Results { won, drawn, lost } = player.results;
+        println!(
+            "{:8} Elo {:5.0}: {won} won, {drawn} drawn, {lost} lost",
+            player.name, player.elo.middle
+        );
+    }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! What a position is worth, move by move: exactly where that can be found in time, else what is
-//! certain, and what a search of limited depth thinks.
+//! Analysis of positions: exact values of all moves where they are found in time, else proven bounds
+//! and the estimate of a depth-limited search.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::roster::AgentSpec;
 /// ```
 pub struct Analyzer {
     solver: Solver,
-    /// For the ruleset that the solver does not know.
+    /// For the ruleset `lines`, which the solver does not support.
     line_margins: LineMargins,
 }
 
@@ -47,59 +47,59 @@ impl AnalysisLimits {
     }
 }
 
-/// What is known of a position.
+/// The analysis of a position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
-    /// The exact value for the side to move, if it is known.
+    /// The exact value for the side to move, if known.
     pub value: Option<ExactValue>,
-    /// What each column is worth to the side to move, from the left; `None` where it cannot play.
+    /// Each column from the left, for the side to move; `None` for an illegal one.
     pub columns: Vec<Option<ColumnAnalysis>>,
-    /// Best play to the end; empty if it is not known.
+    /// The principal variation to the end of the game; empty if unknown.
     pub pv: Vec<Column>,
-    /// What a search thinks, where not every move is known exactly.
+    /// The estimate of a search, if not every move is known exactly.
     pub estimate: Option<Estimate>,
-    /// Whether its value is in the opening books.
+    /// Whether the position is in an opening book.
     pub in_book: bool,
-    /// Positions searched.
+    /// Nodes searched.
     pub nodes: u64,
 }
 
 /// An exact value for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExactValue {
-    /// It wins after so many plies.
+    /// A win after this many plies.
     Win(u32),
-    /// Nobody wins.
+    /// A draw.
     Draw,
-    /// It loses after so many plies.
+    /// A loss after this many plies.
     Loss(u32),
-    /// With the ruleset `lines`: it ends with so many lines more than the other side.
+    /// Under the ruleset `lines`: the margin in lines over the other side.
     Margin(i32),
 }
 
-/// What is known of a move.
+/// The analysis of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnAnalysis {
-    /// What it is worth, if that is known exactly.
+    /// The exact value, if known.
     pub value: Option<ExactValue>,
-    /// The least that can come of it: 1 for a win, 0 for a draw, -1 for a loss.
+    /// The lower bound of the result: 1 for a win, 0 for a draw, -1 for a loss.
     pub at_least: i32,
-    /// The most that can come of it.
+    /// The upper bound of the result.
     pub at_most: i32,
-    /// The other side cannot force a win with so many of its next discs.
+    /// The other side cannot force a win with this many of its next discs.
     pub no_loss_within: u32,
 }
 
-/// What a search of limited depth thinks of a position.
+/// The estimate of a depth-limited search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
-    /// The move that it prefers.
+    /// The preferred move.
     pub column: Column,
-    /// How many plies the whole search looked ahead.
+    /// The completed depth in plies.
     pub depth: u32,
-    /// What it thinks the position is worth to the side to move.
+    /// The value for the side to move.
     pub value: Value,
-    /// How it expects the game to go on.
+    /// The principal variation.
     pub pv: Vec<Column>,
 }
 
@@ -114,7 +114,7 @@ impl ExactValue {
         }
     }
 
-    /// A number to compare values of one position by: the greater, the better.
+    /// A number that orders the values of one position, the greater the better.
     const fn rank(self) -> i32 {
         match self {
             ExactValue::Win(plies) => 1000 - plies as i32,
@@ -124,7 +124,7 @@ impl ExactValue {
         }
     }
 
-    /// The value that the solver's scores have.
+    /// The value of a solver's score.
     fn of_score(score: Score, position: &Position) -> ExactValue {
         match score.moves_to_win(position) {
             None => ExactValue::Draw,
@@ -133,8 +133,8 @@ impl ExactValue {
         }
     }
 
-    /// What a move is worth to the player who makes it, if this is what the position after it is
-    /// worth to the other.
+    /// The value of a move for the player who makes it, from the value of the position after it for
+    /// the opponent.
     #[must_use]
     const fn before(self) -> ExactValue {
         match self {
@@ -147,7 +147,7 @@ impl ExactValue {
 }
 
 impl fmt::Display for ExactValue {
-    /// What people are told: `wins in 3`, `draw`, `loses by 2 lines`.
+    /// The value in words: `wins in 3`, `draw`, `loses by 2 lines`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match *self {
             ExactValue::Win(plies) => format!("wins in {}", plies.div_ceil(2)),
@@ -179,7 +179,7 @@ impl Analysis {
         self.columns.iter().flatten().all(|column| column.value.is_some())
     }
 
-    /// The best moves, from the left, if they are known.
+    /// The best moves, from the left, if known.
     pub fn best(&self) -> impl Iterator<Item = Column> {
         let best = self.value;
         let is_best = move |column: &Option<ColumnAnalysis>| {
@@ -199,13 +199,13 @@ impl Default for Analyzer {
 }
 
 impl Analyzer {
-    /// An analyzer whose solver has a table of so many megabytes.
+    /// An analyzer whose solver has a transposition table of this many MB.
     pub fn new(table_mb: usize) -> Analyzer {
         let options = Options::default().with_books(embedded_books()).with_table_mb(table_mb);
         Analyzer { solver: Solver::new(options), line_margins: LineMargins::default() }
     }
 
-    /// Whether positions like this one can be known exactly, given enough time.
+    /// Whether the exact value can be computed, given enough time.
     pub fn can_solve(position: &Position) -> bool {
         match position.setup().ruleset() {
             Ruleset::Standard => true,
@@ -231,12 +231,12 @@ impl Analyzer {
             analysis.columns[column.index()] = Some(ColumnAnalysis::UNKNOWN);
         }
         let start = Instant::now();
-        // A third of the time is for an opinion, in case the solver does not come to an end.
+        // A third of the time is reserved for an estimate, in case the solver does not finish.
         let exact = AnalysisLimits { time: limits.time.map(|time| time * 2 / 3), ..limits.clone() };
         match position.setup().ruleset() {
             Ruleset::Standard => self.solve(position, &exact, &mut analysis),
             Ruleset::Lines if LineMargins::can_solve(position) => {
-                // What was found before the time was up stays.
+                // Keep what was found before the time was up.
                 let _ = self.count_lines(position, &exact, &mut analysis);
             }
             Ruleset::Lines => {}
@@ -258,7 +258,7 @@ impl Analyzer {
         let mut most: Option<Score> = None;
         for column in position.legal_from_centre() {
             let child = after(position, column);
-            // Each move gets its part of the time, so that a hard one leaves something to others.
+            // Each move gets a share of the time, so that a hard one leaves time for the others.
             let remaining = stop.remaining(0);
             let time = remaining.time.map(|time| time / left);
             let limits = SolverLimits { time, ..remaining };
@@ -318,7 +318,7 @@ impl Analyzer {
     }
 }
 
-/// Adds the opinion of a search with iterative deepening, and what it has proven on the way.
+/// Adds the estimate of a search with iterative deepening, and what it has proven.
 fn estimate(position: &Position, limits: &AnalysisLimits, analysis: &mut Analysis) {
     let spec: AgentSpec = "timed:ms=600000,table=16".parse().expect("the roster has it");
     let Ok(mut searcher) = spec.build(position.setup(), 0) else { return };

@@ -39,6 +39,15 @@ pub struct TimeControl {
 }
 
 /// The time for a whole game.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use claimeven_arena::Clock;
+///
+/// let clock: Clock = "60+0.5".parse().unwrap();
+/// assert_eq!((clock.base.as_secs(), clock.increment), (60, Duration::from_millis(500)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     /// The time at the start.
@@ -71,6 +80,26 @@ impl FromStr for Clock {
 }
 
 /// Plays a game; `None` if it was cancelled.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use claimeven_arena::{AgentSpec, Pairing, TimeControl, play_game};
+/// use claimeven_game::Setup;
+///
+/// let players: [AgentSpec; 2] = ["alphabeta:depth=3".parse()?, "random".parse()?];
+/// let pairing = Pairing {
+///     setup: Setup::STANDARD,
+///     players: players.each_ref(),
+///     first_player: 0,
+///     opening: &[],
+///     seed: 1,
+///     time: TimeControl::default(),
+/// };
+/// let record = play_game(&pairing, "1".to_owned(), &Arc::default())?.expect("not cancelled");
+/// println!("{} {:?}", record.move_text(), record.result);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn play_game(
     pairing: &Pairing,
     id: String,

@@ -118,7 +118,7 @@ impl<'a> Match<'a> {
         }
     }
 
-    /// The same match with so many pairs of games; the openings are used in turn.
+    /// The same match with this many pairs of games; the openings are used in turn.
     pub fn with_pairs(self, pairs: u64) -> Match<'a> {
         Match { pairs, ..self }
     }
@@ -138,7 +138,7 @@ impl<'a> Match<'a> {
         Match { sprt: sprt.into(), ..self }
     }
 
-    /// The same match with so many games at the same time.
+    /// The same match with this many games at the same time.
     pub fn with_threads(self, threads: usize) -> Match<'a> {
         Match { threads, ..self }
     }

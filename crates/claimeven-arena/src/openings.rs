@@ -34,12 +34,13 @@ pub enum Openings {
 const MAX_FAILURES: u32 = 20_000;
 
 /// Nodes that the solver may search between two openings.
-const MAX_NODES: u64 = 2_000_000_000;
+const MAX_NODES: u64 = 500_000_000;
 
 impl Openings {
-    /// Chooses up to `count` distinct openings, at least one. The choice depends only on the seed. In none of them can the next move end the game.
+    /// Chooses up to `count` distinct openings, at least one. The choice depends only on the seed. In
+    /// none of them can the next move end the game.
     ///
-    /// The search for each opening is bounded: by 20,000 rejected samples, and by 2 billion nodes
+    /// The search for each opening is bounded: by 20,000 rejected samples, and by 500 million nodes
     /// of the solver.
     pub fn choose(
         &self,

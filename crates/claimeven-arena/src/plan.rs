@@ -215,7 +215,7 @@ impl Plan {
             let place = players.iter().position(|player| player.name == name);
             place.ok_or_else(|| {
                 let names: Vec<&str> = players.iter().map(|player| player.name.as_str()).collect();
-                wrong(name, format!("'{name}' is none of the players {}", names.join(", ")))
+                wrong(name, format!("unknown player '{name}' (players: {})", names.join(", ")))
             })
         };
         let fixtures: Vec<[usize; 2]> = match (file.format, &file.pairings) {
@@ -650,14 +650,14 @@ mod tests {
             ("openings = []", Some(1), "the list of openings is empty"),
             (&format!("{two}openings = ['44',\n'48']"), Some(6), "opening '48': move 2"),
             (&format!("{two}openings = ['1212121']"), Some(5), "'1212121' is a finished game"),
-            (&format!("{two}anchor.player = 'me'"), Some(5), "'me' is none of the players"),
+            (&format!("{two}anchor.player = 'me'"), Some(5), "unknown player 'me' (players: "),
             (&format!("{two}anchor = {{ player = 'random', elo = 1e9 }}"), Some(5), "elo = 1000"),
             (&format!("{two}format = 'pairings'"), Some(5), "format = \"pairings\" takes"),
             (&format!("{two}pairings = []"), None, "a list of pairings takes format"),
             (
                 &format!("{two}format = 'pairings'\npairings = [['random', 'x']]"),
                 Some(6),
-                "'x' is none of the players",
+                "unknown player 'x' (players: ",
             ),
             (
                 &format!("{two}format = 'pairings'\npairings = [['random', 'random']]"),
@@ -699,7 +699,7 @@ mod tests {
                 "{\"players\": [\"random\", \"level:1\"],\n\"anchor\": {\"player\": \"me\"}}"
                     .to_owned(),
                 Some(2),
-                "'me' is none of the players",
+                "unknown player 'me' (players: ",
             ),
             ("[]".to_owned(), None, "the list has no games"),
             (game("{\"AI\": \"oracle\"}", "1"), Some(2), "unknown player 'oracle'"),

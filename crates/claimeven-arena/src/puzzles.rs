@@ -29,19 +29,19 @@ use crate::roster::AgentSpec;
 pub struct Puzzle {
     /// The moves that lead to the position, as text.
     pub moves: String,
-    /// What the side to move can achieve.
+    /// The goal of the side to move.
     pub goal: Goal,
     /// The discs that it plays until it wins, the last one included; 0 for a draw.
     pub discs: u32,
-    /// The one move that does it, counted from 1.
+    /// The only right move, from 1.
     pub column: u8,
-    /// How hard it is, from 1 to [`Puzzle::GRADES`].
+    /// The difficulty, from 1 to [`Puzzle::GRADES`].
     pub grade: u8,
-    /// What it is about.
+    /// The themes.
     pub themes: Vec<Theme>,
 }
 
-/// What a puzzle is about, found by looking at the threats along its main line.
+/// The theme of a puzzle, found from the threats along its principal variation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Theme {
     /// The side to move connects four at once.
@@ -75,7 +75,7 @@ impl Theme {
         Theme::SaveTheDraw,
     ];
 
-    /// The name, as a word for files.
+    /// The name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Theme::WinNow => "win-now",
@@ -89,7 +89,7 @@ impl Theme {
         }
     }
 
-    /// The themes of a position that is won or drawn by this line of best play.
+    /// The themes of a position that is won or drawn by this principal variation.
     fn of(position: &Position, goal: Goal, pv: &[Column]) -> Vec<Theme> {
         let (winner, loser) = (position.player(), position.player().opponent());
         let mut themes = Vec::new();
@@ -143,17 +143,17 @@ fn open_threats(position: &Position, player: Player) -> Vec<Cell> {
     position.threats(player).into_iter().filter(is_open).collect()
 }
 
-/// What the side to move can achieve.
+/// The goal of a puzzle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Goal {
     /// A win.
     Win,
-    /// A draw, where all other moves lose.
+    /// A draw; all other moves lose.
     Draw,
 }
 
 impl Goal {
-    /// The name, as a word for files.
+    /// The name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Goal::Win => "win",
@@ -163,10 +163,10 @@ impl Goal {
 }
 
 impl Puzzle {
-    /// How many grades of difficulty there are.
+    /// The number of grades of difficulty.
     pub const GRADES: u8 = 5;
 
-    /// The puzzles that are part of the program, the easy ones first.
+    /// The embedded puzzles, the easy ones first.
     pub fn embedded() -> &'static [Puzzle] {
         static ALL: LazyLock<Vec<Puzzle>> = LazyLock::new(|| {
             let lines = include_str!("../puzzles/7x6.txt").lines();
@@ -176,7 +176,7 @@ impl Puzzle {
         &ALL
     }
 
-    /// The position to be solved.
+    /// The position.
     pub fn position(&self) -> Result<Position, String> {
         Position::from_moves(Setup::STANDARD, &self.moves).map_err(|error| error.to_string())
     }
@@ -219,10 +219,10 @@ impl Puzzle {
     }
 }
 
-/// Before this ply there is too much on the board that is not there yet.
+/// Positions before this ply are too open.
 const FIRST_PLY: usize = 9;
 
-/// Positions of a game that are looked at.
+/// Positions of a game that are tried.
 const TRIES: usize = 6;
 
 /// Puzzles of one disc: as many that win as that block.
@@ -314,7 +314,7 @@ fn puzzle_at(analyzer: &mut Analyzer, moves: &str, position: &Position) -> Optio
         _ => return None,
     };
     let column = only_move(&analysis, goal)?;
-    // A block that everyone sees is no puzzle.
+    // An obvious block is not a puzzle.
     let plausible = plausible_errors(&analysis);
     if plausible == 0 {
         return None;
@@ -331,8 +331,8 @@ fn plausible_errors(analysis: &Analysis) -> usize {
     known.filter(|known| known.value != best && known.value != Some(ExactValue::Loss(2))).count()
 }
 
-/// How hard it is: by how far a player has to look ahead to find the move, by how long the way is,
-/// and by how many other moves one could think of.
+/// The difficulty: by the search depth that finds the move, the length of the solution and the number
+/// of plausible wrong moves.
 fn grade(position: &Position, column: Column, discs: u32, plausible: usize) -> u8 {
     let finds = |depth: u32| {
         let spec: AgentSpec =
@@ -340,7 +340,7 @@ fn grade(position: &Position, column: Column, discs: u32, plausible: usize) -> u
         let mut player = spec.build(position.setup(), 0).expect("it plays every game");
         player.decide(position, &Limits::default()).is_ok_and(|found| found.column == column)
     };
-    // Who finds it must find it looking further as well; else it was luck.
+    // A depth counts only if deeper searches find the move as well; else it was luck.
     let sight = [2, 4, 6, 8];
     let misses = sight.iter().rposition(|&depth| !finds(depth)).map_or(0, |place| place as u8 + 1);
     let length = match discs {

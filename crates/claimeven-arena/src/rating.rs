@@ -24,6 +24,14 @@ pub struct PairScore {
 /// their mean is 0. The intervals are relative in the same way, so the anchor's is a point. They
 /// come from the curvature of the likelihood, which assumes independent games; repeated games are
 /// not.
+///
+/// ```
+/// use claimeven_arena::{PairScore, ratings};
+///
+/// let scores = [PairScore { players: [0, 1], points: 75.0, games: 100.0 }];
+/// let elo = ratings(2, &scores, Some((1, 1000.0)));
+/// assert!((elo[0].middle - 1190.0).abs() < 10.0, "{elo:?}");
+/// ```
 pub fn ratings(
     players: usize,
     scores: &[PairScore],

@@ -7,6 +7,21 @@ use claimeven_search::Decision;
 use serde::{Deserialize, Serialize};
 
 /// A recorded game: players, moves and result.
+///
+/// ```
+/// use claimeven_arena::GameRecord;
+///
+/// let text = r#"{"version":1,"id":"1","time":"2026-01-01T00:00:00Z",
+///     "setup":{"cols":2,"rows":1,"connect":2,"ruleset":"standard"},
+///     "players":[{"agent":"human","name":"Ada"},{"agent":"random","name":"random"}],
+///     "first_player":0,"seed":1,"opening_moves":0,
+///     "moves":[{"column":1,"ms":0.0,"nodes":0,"value":null},
+///              {"column":2,"ms":0.0,"nodes":1,"value":"draw"}],
+///     "result":{"winner":null,"reason":"board-full","scores":[0,0]}}"#;
+/// let record: GameRecord = serde_json::from_str(text)?;
+/// assert_eq!(record.replay()?.move_text(), "12");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GameRecord {

@@ -23,18 +23,18 @@ use crate::analysis::{AnalysisLimits, Analyzer, ColumnAnalysis, ExactValue};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Review {
-    /// All moves, in their order.
+    /// The moves in their order.
     pub moves: Vec<MoveReview>,
-    /// What comes of them for both players, whoever moved first before the other.
+    /// Summaries of both players, the first mover first.
     pub players: [PlayerReview; 2],
 }
 
-/// How much trouble a review is worth.
+/// The limits of a review.
 #[derive(Clone, Debug)]
 pub struct ReviewOptions {
-    /// How long to look at the moves of one position. What is not known by then stays unknown.
+    /// The time per position. Values that are not found in time stay unknown.
     pub time_per_position: Option<Duration>,
-    /// Leave the rest unknown as soon as this is set.
+    /// Ends the review soon after another thread sets this flag; the rest stays unknown.
     pub cancel: Option<Arc<AtomicBool>>,
 }
 
@@ -45,33 +45,32 @@ impl Default for ReviewOptions {
     }
 }
 
-/// What exact scores say of a move.
+/// The review of a move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MoveReview {
-    /// The column that was played, counted from 1.
+    /// The column that was played, from 1.
     pub column: u8,
-    /// What is to be said of it.
+    /// The annotation.
     pub judgement: Judgement,
-    /// The columns that could be played and what each was worth, from the left; only those whose
-    /// result is known.
+    /// The legal columns whose result is known, from the left.
     pub choices: Vec<Choice>,
-    /// What a search preferred, where not all was known.
+    /// The preferred move of a search, if not all results are known.
     #[serde(default)]
     pub estimate: Option<ReviewEstimate>,
 }
 
-/// What a search of limited depth preferred.
+/// The preferred move of a depth-limited search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewEstimate {
-    /// The column, counted from 1.
+    /// The column, from 1.
     pub column: u8,
-    /// How many plies the search looked ahead.
+    /// The completed depth in plies.
     pub depth: u32,
-    /// How it expected the game to go on, as columns counted from 1.
+    /// The principal variation, as columns from 1.
     pub pv: Vec<u8>,
 }
 
-/// What a column was worth to the player who was to move.
+/// The value of a column for the side to move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
     /// The column, counted from 1.
@@ -80,16 +79,16 @@ pub struct Choice {
     /// a loss. With the ruleset `lines` the margin in lines. Where only the result is known: 1, 0
     /// or -1.
     pub score: i32,
-    /// The same in words: `wins in 3`, `loses by 2 lines`, `wins`.
+    /// The score in words: `wins in 3`, `loses by 2 lines`, `wins`.
     pub value: String,
     /// Whether the score is exact; else only the result is known.
     pub exact: bool,
-    /// Plies to the win or loss, where they are known and no lines are counted.
+    /// Plies to the win or loss, if known; `None` under the ruleset `lines`.
     pub plies: Option<u32>,
 }
 
 impl Choice {
-    /// What is known of a column, if the result is.
+    /// The value of a column, if its result is known.
     fn of(column: Column, known: ColumnAnalysis, position: &Position) -> Option<Choice> {
         let column = column.number();
         let Some(value) = known.value else {
@@ -119,13 +118,13 @@ impl Choice {
     }
 }
 
-/// What is to be said of a move.
+/// The annotation of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
-    /// No move was better.
+    /// No other move was better.
     Best,
-    /// It kept the result; whether another move was better still is not known.
+    /// It kept the result; it is unknown whether another move was better still.
     Good,
     /// Every other move would have given the result away.
     Only,
@@ -142,7 +141,7 @@ pub enum Judgement {
 }
 
 impl Judgement {
-    /// All there are, in the order in which they are listed.
+    /// All annotations, in the order of lists.
     pub const ALL: [Judgement; 8] = [
         Judgement::Only,
         Judgement::Best,
@@ -154,7 +153,7 @@ impl Judgement {
         Judgement::Unknown,
     ];
 
-    /// What people are told.
+    /// The displayed name.
     pub const fn name(self) -> &'static str {
         match self {
             Judgement::Best => "best",
@@ -168,7 +167,7 @@ impl Judgement {
         }
     }
 
-    /// The sign behind the move, as chess has it: `!`, `?`, `??` or nothing.
+    /// The annotation symbol, as in chess: `!`, `?`, `??` or nothing.
     pub const fn sign(self) -> &'static str {
         match self {
             Judgement::Only => "!",
@@ -184,29 +183,29 @@ impl Judgement {
     }
 }
 
-/// What a player's moves come to.
+/// A player's part of a review.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlayerReview {
-    /// How many moves the player made.
+    /// Moves of the player.
     pub moves: usize,
-    /// How many of them could be judged.
+    /// Moves whose annotation is known.
     pub judged: usize,
     /// Wins and draws given away to a loss.
     pub blunders: usize,
     /// Wins given away to a draw.
     pub mistakes: usize,
-    /// Wins put off.
+    /// Delayed wins.
     pub slower_wins: usize,
-    /// Losses hastened.
+    /// Hastened losses.
     pub faster_losses: usize,
-    /// Moves that alone kept the result.
+    /// Only moves: all others would have given the result away.
     pub only_moves: usize,
     /// Of all that the player's moves could have given away, the share that they kept, from 0 to 1;
     /// `None` if there was nothing to give away.
     ///
     /// Counted in half points: two for a win, one for a draw. A move can give away what lies between
-    /// the best and the worst move of its position. So a move that could not go wrong counts for
-    /// nothing, and a player who is lost from the start is not praised for losing.
+    /// the best and the worst move of its position. So a move that could not go wrong has no
+    /// weight, and a player who is lost from the start gets no credit for losing.
     pub accuracy: Option<f64>,
 }
 
@@ -226,8 +225,7 @@ impl Review {
         Review { moves, players }
     }
 
-    /// What comes of the moves for both players if the first `opening` of them were given and not
-    /// chosen.
+    /// The summaries of both players without the first `opening` moves, which were given.
     pub fn players_after(&self, opening: usize) -> [PlayerReview; 2] {
         Review::players_of(&self.moves, opening)
     }
@@ -241,7 +239,7 @@ impl Review {
 }
 
 impl MoveReview {
-    /// What the move was worth.
+    /// The value of the played move.
     pub fn played(&self) -> Option<&Choice> {
         self.choices.iter().find(|choice| choice.column == self.column)
     }
@@ -315,18 +313,18 @@ fn judgement(choices: &[Choice], column: u8, legal: usize) -> Judgement {
     }
 }
 
-/// Finds out what moves were worth, as long as that takes a reasonable time.
+/// Evaluates moves within the limits of a review.
 struct Judge<'a> {
     options: &'a ReviewOptions,
     analyzer: Analyzer,
-    /// How many positions in a row it could not judge in time.
+    /// Successive positions that were not solved in time.
     failures: u32,
 }
 
-/// Earlier positions are harder: after so many failures in a row only an opinion is asked for.
+/// Earlier positions are harder: after this many failures in a row only an estimate is made.
 const MAX_FAILURES: u32 = 2;
 
-/// The time for such an opinion.
+/// The time for such an estimate.
 const OPINION_TIME: Duration = Duration::from_millis(150);
 
 impl<'a> Judge<'a> {

@@ -469,6 +469,13 @@ impl Settings<'_> {
 }
 
 /// Who plays a side of a game: a person or a program.
+///
+/// ```
+/// use claimeven_arena::Participant;
+///
+/// let players = ["human", "level:3"].map(|text| text.parse::<Participant>().unwrap());
+/// assert!(matches!(players, [Participant::Human, Participant::Agent(_)]));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Participant {
     /// A person.

@@ -9,6 +9,15 @@ use serde::Serialize;
 ///
 /// The two games of a pair are not independent, so intervals are taken over pairs: a pair has
 /// 0, 1/2, 1, 3/2 or 2 points for the player (*pentanomial* statistics).
+///
+/// ```
+/// use claimeven_arena::{PairResults, Sprt, SprtOutcome};
+///
+/// let results = PairResults { counts: [5, 20, 60, 60, 55] };
+/// println!("Elo {:.0}", results.elo().middle);
+/// let sprt = Sprt { elo0: 0.0, elo1: 50.0 };
+/// assert_eq!(sprt.outcome(&results), Some(SprtOutcome::Accepted));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairResults {
     /// Pairs by twice their points, from 0 to 4.

@@ -158,6 +158,19 @@ impl fmt::Display for Rate {
 /// Compares a player's move in every position of a set with the exact scores. Every position gets a
 /// new player, so that the number of threads makes no difference. `progress` is called after every
 /// move.
+///
+/// ```
+/// use claimeven_arena::{AgentSpec, TestSet, evaluate};
+/// use claimeven_game::{Ruleset, Setup};
+/// use claimeven_search::Limits;
+///
+/// let setup = Setup::new(5, 4, 4, Ruleset::Standard)?;
+/// let set = TestSet::random(setup, 20, 4..=10, 1, 1)?;
+/// let player: AgentSpec = "perfect".parse()?;
+/// let strength = evaluate(|| player.build(setup, 1), &set, &Limits::default(), 1, || {})?;
+/// assert_eq!((strength.positions, strength.errors()), (20, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn evaluate(
     make_agent: impl Fn() -> Result<Box<dyn Agent>, AgentError> + Sync,
     set: &TestSet,
@@ -309,7 +322,7 @@ pub enum EvaluateError {
     Agent(AgentError),
     /// The game cannot be solved.
     Unsolvable(Unsolvable),
-    /// Random games end before they have so many plies.
+    /// Random games end before they have this many plies.
     OutOfReach {
         /// The game.
         setup: Setup,

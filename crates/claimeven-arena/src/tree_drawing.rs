@@ -7,6 +7,18 @@ use crate::agents::AGENTS;
 use crate::roster::AgentSpec;
 
 /// A search tree, ready to be drawn.
+///
+/// ```
+/// use claimeven_arena::{NodeKind, TreeDrawing};
+/// use claimeven_game::{Game, Setup};
+/// use claimeven_search::Limits;
+///
+/// let game = Game::parse(Setup::STANDARD, "4455")?;
+/// let agent = "minimax:depth=2".parse()?;
+/// let drawing = TreeDrawing::new(&agent, &game, &Limits::default(), 10_000, 50)?;
+/// assert_eq!((drawing.kind(0), drawing.chosen[0]), (NodeKind::Max, true));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct TreeDrawing {
     /// The player that searched.
@@ -150,7 +162,7 @@ impl TreeDrawing {
     }
 }
 
-/// How many levels of a tree so many nodes can fill, so that no search fills the memory.
+/// The number of levels that this many nodes can fill, which bounds the memory of a search.
 fn levels(setup: Setup, recorded: u32) -> u32 {
     if setup.cols() == 1 { setup.cells() } else { recorded.ilog(setup.cols().into()) }
 }

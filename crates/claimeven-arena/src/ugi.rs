@@ -330,7 +330,7 @@ impl Options {
             "connect" => self.connect = number()?,
             "ruleset" => self.ruleset = value.parse().map_err(|error| format!("{error}"))?,
             "seed" => self.seed = value.parse().map_err(|_| wrong())?,
-            _ => return Err(format!("there is no option {name:?}")),
+            _ => return Err(format!("unknown option {name:?}")),
         }
         Ok(())
     }

@@ -8,6 +8,17 @@ use crate::{Column, Player, Rules, Ruleset};
 /// `filled` has every disc and `own` those of the side to move, so changing sides is one XOR:
 /// the discs of the other side are `own ^ filled`.
 ///
+/// ```
+/// use claimeven_game::{Bits, Board, Standard};
+///
+/// let mut board = Board::new(Standard::default());
+/// for _ in 0..3 {
+///     let cell = 1 << board.legal().lowest_index();
+///     board.play_cell(cell);
+/// }
+/// assert_eq!((board.ply(), board.legal().count()), (3, 7));
+/// ```
+///
 /// Moves are checked by debug assertions only; [`Position`](crate::Position) is the checked type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Board<R: Rules> {

@@ -4,7 +4,15 @@ use std::fmt;
 
 use crate::Player;
 
-/// How a game ended.
+/// The result of a finished game.
+///
+/// ```
+/// use claimeven_game::{Outcome, Player, Position, Setup};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "1212121")?;
+/// assert_eq!(position.outcome(), Some(Outcome::Win(Player::First)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// This player won.

@@ -3,6 +3,14 @@
 use std::fmt;
 
 /// One of the two players: the first to move has the discs `X`, the second `O`.
+///
+/// ```
+/// use claimeven_game::{Player, Position, Setup};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "44")?;
+/// assert_eq!((position.player(), position.player().opponent()), (Player::First, Player::Second));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Player {
     /// Moves first; `X`.

@@ -216,9 +216,9 @@ impl BoundKind {
 /// The value of a position to the side to move: a proven result, points or an expected result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// A proven win in so many plies.
+    /// A proven win in this many plies.
     Win(u32),
-    /// A proven loss in so many plies.
+    /// A proven loss in this many plies.
     Loss(u32),
     /// A proven draw.
     Draw,

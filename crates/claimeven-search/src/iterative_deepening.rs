@@ -15,6 +15,20 @@ use crate::tree::Trace;
 ///
 /// Each iteration starts with the best move of the previous one and a window of 50 points on either
 /// side of its value; if the value is outside, the iteration is repeated with an open window.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, DepthParameters, IterativeDeepening, Limits};
+///
+/// let parameters = DepthParameters { depth: 42, ..DepthParameters::default() };
+/// let mut player = IterativeDeepening::new(parameters, 8);
+/// let limits = Limits::default().with_time(Duration::from_millis(20));
+/// let decision = player.decide(&Position::new(Setup::STANDARD), &limits)?;
+/// assert!(decision.stopped && decision.stats.depth > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct IterativeDeepening {
     parameters: DepthParameters,
     table: TranspositionTable,

@@ -15,6 +15,17 @@ use crate::tie_break::{TieBreak, generator};
 /// It evaluates every move, by search or by the exact solver, and samples one with a softmax: a move
 /// that is `n` points better is `e^(n / temperature)` times as likely. So small mistakes are far
 /// more frequent than blunders.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, Level, Limits};
+/// use claimeven_solver::Options;
+///
+/// let mut level = Level::new(3, Options::default(), 1).expect("levels are 1 to 10");
+/// let decision = level.decide(&Position::new(Setup::STANDARD), &Limits::default())?;
+/// println!("level 3 begins in column {}", decision.column);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Level {
     style: &'static Style,
     seed: u64,
@@ -38,7 +49,7 @@ pub struct Style {
 /// How a level evaluates moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sight {
-    /// By a search of so many plies.
+    /// By a search of this many plies.
     Plies(u32),
     /// By exact scores, or by search on boards that are too large to solve.
     Exact {

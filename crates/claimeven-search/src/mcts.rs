@@ -24,6 +24,17 @@ use crate::tree::{Content, Node as DrawnNode, Tree, Walk};
 ///
 /// The tree is kept between moves: if the next position is one or two moves from the previous one,
 /// the search continues with that part of it.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, Limits, Mcts, MctsParameters};
+///
+/// let parameters = MctsParameters { simulations: 500, ..MctsParameters::default() };
+/// let position = Position::from_moves(Setup::STANDARD, "4455")?;
+/// let decision = Mcts::new(parameters).decide(&position, &Limits::default())?;
+/// println!("{} after {} simulations", decision.column, decision.stats.simulations);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Mcts {
     parameters: MctsParameters,
     tree: Option<GameTree>,

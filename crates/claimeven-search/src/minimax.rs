@@ -7,7 +7,18 @@ use crate::agent::BoundKind;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
 use crate::tree::Trace;
 
-/// Plain minimax: searches every line of play to a fixed depth.
+/// Plain minimax: a full-width search to a fixed depth.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, DepthParameters, Limits, Minimax};
+///
+/// let parameters = DepthParameters { depth: 2, ..DepthParameters::default() };
+/// let empty = Position::new(Setup::STANDARD);
+/// let decision = Minimax { parameters }.decide(&empty, &Limits::default())?;
+/// assert_eq!(decision.stats.nodes, 1 + 7 + 49);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Minimax {
     /// Depth, heuristic and the other parameters.

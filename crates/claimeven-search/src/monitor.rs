@@ -11,6 +11,19 @@ use crate::agent::Value;
 ///
 /// Put it into [`Limits`](crate::Limits) and read it from any thread. A search writes to it when it
 /// checks the clock and when it has finished a move of the root or an iteration.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, AlphaBeta, Limits, SearchMonitor};
+///
+/// let monitor = Arc::new(SearchMonitor::default());
+/// let limits = Limits::default().with_monitor(Arc::clone(&monitor));
+/// AlphaBeta::default().decide(&Position::new(Setup::STANDARD), &limits)?;
+/// println!("{} nodes", monitor.snapshot().nodes);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct SearchMonitor {
     nodes: AtomicU64,

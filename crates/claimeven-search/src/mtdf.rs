@@ -13,6 +13,17 @@ use crate::tree::Trace;
 /// Finds the value and the move of [`Minimax`](crate::Minimax). Each pass answers whether the value
 /// is at least a guess, and moves the guess. Null windows prune the most, and the table keeps what
 /// one pass has found for the next.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, DepthParameters, Limits, Mtdf};
+///
+/// let parameters = DepthParameters { depth: 8, ..DepthParameters::default() };
+/// let empty = Position::new(Setup::STANDARD);
+/// let decision = Mtdf::new(parameters, 8).decide(&empty, &Limits::default())?;
+/// assert_eq!(decision.stats.depth, 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Mtdf {
     parameters: DepthParameters,
     table: TranspositionTable,

@@ -41,7 +41,7 @@ impl RandomGames {
         RandomGames { setup, max_attempts: RandomGames::MAX_ATTEMPTS, cancel: None }
     }
 
-    /// The same with so many games tried for one sample.
+    /// The same with this many games tried for one sample.
     pub fn with_max_attempts(self, max_attempts: u32) -> RandomGames {
         RandomGames { max_attempts, ..self }
     }

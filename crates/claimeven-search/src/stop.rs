@@ -47,7 +47,7 @@ impl Stop {
         if nodes >= self.max_nodes || self.condition.is_requested() { Err(Stopped) } else { Ok(()) }
     }
 
-    /// What is left of the limits for a search within this one, after so many nodes.
+    /// What is left of the limits for a search within this one, after this many nodes.
     pub(crate) fn remaining(&self, nodes: u64) -> Limits {
         let SolverLimits { nodes, time, cancel } = self.condition.remaining(nodes);
         Limits { nodes, time, cancel, ..Limits::default() }

@@ -67,7 +67,7 @@ impl Entry {
 }
 
 impl TranspositionTable {
-    /// An empty table of at most so many MiB, at least one.
+    /// An empty table of at most this many MiB, at least one.
     pub(crate) fn new(megabytes: u32) -> TranspositionTable {
         let fitting = ((megabytes.max(1) as usize) << 20) / size_of::<Packed>();
         let max_entries = 1 << fitting.ilog2();

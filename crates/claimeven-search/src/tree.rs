@@ -8,6 +8,18 @@ use crate::depth_search::Scale;
 /// A search tree with its nodes in search order.
 ///
 /// All values are those of the player to move at the root, who maximises; the opponent minimises.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, AlphaBeta, Limits};
+///
+/// let position = Position::new(Setup::STANDARD);
+/// let (decision, tree) =
+///     AlphaBeta::default().decide_with_tree(&position, &Limits::default(), 2)?;
+/// let small = tree.cut_to(20, &decision.pv);
+/// assert!(small.nodes.len() <= 20 && small.hidden() > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     /// The position at the root.

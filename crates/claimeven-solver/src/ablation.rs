@@ -66,7 +66,7 @@ impl Ablated {
         Some(Ablated { engine: engine(setup, technique, options)?, nodes: 0 })
     }
 
-    /// The score of a position of the setup, if it takes no more than so many nodes.
+    /// The score of a position of the setup, if it takes no more than this many nodes.
     pub fn score(&mut self, position: &Position, nodes: u64) -> Option<Score> {
         if position.setup() != self.engine.setup() {
             return None;

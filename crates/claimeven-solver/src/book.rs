@@ -22,6 +22,15 @@ const MAGIC: &[u8; 13] = b"claimevenbook";
 const VERSION: u8 = 1;
 
 /// An opening book of one ply of one setup.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_solver::embedded_books;
+///
+/// let book = &embedded_books()[0];
+/// let other_ply = Position::new(Setup::STANDARD);
+/// assert_eq!((book.setup(), book.get(&other_ply)), (Setup::STANDARD, None));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Book {
     setup: Setup,

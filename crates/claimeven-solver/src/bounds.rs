@@ -88,7 +88,7 @@ use crate::search::off;
 use crate::shape::Shape;
 use crate::word::Word;
 
-/// At most so many lines are timed one by one.
+/// At most this many lines are timed one by one.
 const MAX_TIMED_LINES: u32 = 8;
 
 /// Whether the strategies above show that the side to move, the `leader`,

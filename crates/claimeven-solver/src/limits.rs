@@ -34,7 +34,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// These limits with at most so many nodes.
+    /// These limits with at most this many nodes.
     pub fn with_nodes(self, nodes: u64) -> Limits {
         Limits { nodes: Some(nodes), ..self }
     }
@@ -129,7 +129,7 @@ impl Stop {
         self.start.elapsed()
     }
 
-    /// What is left of the limits for a search within this one, after so many nodes.
+    /// What is left of the limits for a search within this one, after this many nodes.
     pub fn remaining(&self, nodes: u64) -> Limits {
         Limits {
             nodes: (self.nodes < u64::MAX).then(|| self.nodes.saturating_sub(nodes)),

@@ -218,7 +218,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         }
     }
 
-    /// Answers a null window at the root; see [`Self::search_body`]. It uses at most so many nodes.
+    /// Answers a null window at the root; see [`Self::search_body`]. It uses at most this many nodes.
     pub(crate) fn probe(
         &mut self,
         root: &Quiet<S::Bits>,

@@ -78,7 +78,7 @@ const MIN_EPOCH_BITS: u32 = 4;
 const MAX_EPOCH_BITS: u32 = 20;
 
 impl<B: Word> Table<B> {
-    /// A table of at most so many bytes for positions of this shape: a power of two of buckets, less
+    /// A table of at most this many bytes for positions of this shape: a power of two of buckets, less
     /// if the system has no memory for it, and at least as many as an entry needs to identify its
     /// position.
     pub(crate) fn new<S: Shape<Bits = B>>(shape: S, bytes: usize) -> Self {
@@ -210,7 +210,7 @@ impl<B: Word> Table<B> {
 /// Empty buckets, on huge pages where the system offers them.
 ///
 /// The system hands out zeroed pages when they are first touched, so even a large table is there at
-/// once. `None` if it has no memory for so many buckets.
+/// once. `None` if it has no memory for this many buckets.
 #[allow(
     unsafe_code,
     reason = "the advice has no safe form, and saves a fifth of the time with 64 MB"

@@ -23,7 +23,7 @@ pub struct Cache<E> {
 }
 
 impl<E: Evaluator> Cache<E> {
-    /// An empty cache for so many evaluations, rounded up to a power of two.
+    /// An empty cache for this many evaluations, rounded up to a power of two.
     pub fn new(evaluator: E, evaluations: usize) -> Cache<E> {
         let entries = vec![(u128::MAX, Evaluation::default()); evaluations.next_power_of_two()];
         let (unknown, places, fresh) = (Vec::new(), Vec::new(), Vec::new());

@@ -244,7 +244,7 @@ pub enum ExamError {
         /// `exam.max_plies`
         max: u32,
     },
-    /// Random games end before they have so many plies.
+    /// Random games end before they have this many plies.
     OutOfReach {
         /// The game.
         setup: Setup,

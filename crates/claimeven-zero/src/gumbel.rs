@@ -50,7 +50,7 @@ pub struct SequentialHalving {
 }
 
 impl SequentialHalving {
-    /// Starts a search of so many simulations in a tree whose root has been evaluated. The noise is
+    /// Starts a search of this many simulations in a tree whose root has been evaluated. The noise is
     /// multiplied by `temperature`; without noise, the best move is chosen.
     pub fn new(
         tree: &SearchTree,

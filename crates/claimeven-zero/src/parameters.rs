@@ -92,7 +92,7 @@ pub struct LearningParameters {
     pub passes: f32,
     /// The peak of the learning-rate schedule.
     pub rate: f32,
-    /// The schedule falls with the inverse square root of the iterations: after so many it is at
+    /// The schedule falls with the inverse square root of the iterations: after this many it is at
     /// 71 %.
     pub rate_patience: f32,
     /// Iterations of linear warm-up.

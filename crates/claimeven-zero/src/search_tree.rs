@@ -469,7 +469,7 @@ mod tests {
     use crate::evaluator::{Evaluator, UniformEvaluator};
     use claimeven_game::Setup;
 
-    /// A tree after so many simulations without any knowledge, some at a time.
+    /// A tree after this many simulations without any knowledge, some at a time.
     fn searched(moves: &str, simulations: u32, batch: usize) -> SearchTree {
         let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
         let mut tree = SearchTree::new(position, TreeParameters::default());

@@ -5,7 +5,7 @@ use claimeven_game::Position;
 use crate::evaluator::{Evaluation, Evaluator};
 use crate::search_tree::{Gathered, SearchTree, TreeParameters};
 
-/// Searches every position with so many simulations after its own evaluation, or until its result
+/// Searches every position with this many simulations after its own evaluation, or until its result
 /// is proven. With 0 simulations the best move is the policy's.
 ///
 /// # Panics

@@ -350,7 +350,7 @@ fn most_balanced(
     openings.swap_remove(nearest.map_or(0, |(index, _)| index))
 }
 
-/// A position after so many random moves in which the game is not over.
+/// A position after this many random moves in which the game is not over.
 pub(crate) fn random_position(setup: Setup, plies: u32, random: &mut Rng) -> Position {
     random_opening(setup, plies, random).0
 }

@@ -16,7 +16,7 @@ pub(super) fn against_minimax(lab: &Lab) -> Result<Finding, ExperimentError> {
             commands: vec!["claimeven agents".to_owned()],
             measured: "Nothing.".to_owned(),
             verdict: Verdict::Skipped,
-            because: "there is no player `zero` in the roster".to_owned(),
+            because: "the roster has no player `zero`".to_owned(),
             tables: Vec::new(),
             figures: Vec::new(),
         });

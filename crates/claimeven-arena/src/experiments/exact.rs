@@ -114,7 +114,7 @@ impl Answers {
     }
 }
 
-/// The position after so many moves of a game between two levels that make mistakes.
+/// The position after this many moves of a game between two levels that make mistakes.
 fn played_position(
     lab: &Lab,
     discs: u32,

@@ -335,7 +335,7 @@ impl Interval {
         Interval { low: number, middle: number, high: number }
     }
 
-    /// So many of so many.
+    /// The share of `count` in `of` cases.
     pub(crate) fn of_share(count: u64, of: u64) -> Interval {
         Interval::wilson(if of == 0 { 0.0 } else { count as f64 / of as f64 }, of as f64)
     }

@@ -14,7 +14,7 @@ use crate::rating::{PairScore, ratings};
 use crate::roster::AgentSpec;
 use crate::statistics::Interval;
 
-/// What came of matches between all players.
+/// The results of matches between all players.
 struct RoundRobin {
     /// Told from that of the anchor.
     ratings: Vec<Interval>,
@@ -22,8 +22,8 @@ struct RoundRobin {
     steps: Vec<Interval>,
 }
 
-/// Lets everyone play everyone from balanced openings: neighbours, and others, so many games. The
-/// anchor is a player by its place, with the rating that it is given.
+/// Plays a round robin from balanced openings, with the given numbers of games between neighbours
+/// and between other players. The anchor is a player by its index, with its fixed rating.
 fn round_robin(
     lab: &Lab,
     players: &[AgentSpec],

@@ -98,7 +98,7 @@ fn what_is_not_understood_is_an_error_and_no_end() {
         ("go depth -1", "depth \"-1\" is not a whole number"),
         ("query weather", "nothing is known of \"weather\""),
         ("setoption name cols value 999", "cols cannot be \"999\""),
-        ("setoption name hash value 1", "there is no option \"hash\""),
+        ("setoption name hash value 1", "unknown option \"hash\""),
         ("setoption name ruleset value x", "unknown ruleset 'x' (available: standard, lines)"),
     ] {
         let answers = answers("random", &[line, "\u{fffd}", "isready"]);
