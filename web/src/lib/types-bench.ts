@@ -1,51 +1,21 @@
 /** What the server says of the lab, the arena and training. */
 
-import type { Setup, Value } from "./types";
+import type * as api from "./api";
+import type { Player, Said, Setup, Told, Value } from "./types";
 
 /** What a search found, and what it cost. */
-export interface Search {
-  agent: string;
-  column: number;
-  value: Value;
-  /** How the player expects the game to go on, as move text. */
-  pv: string;
-  ms: number;
-  nodes_searched: number;
-  leaves: number;
-  cutoffs: number;
-  table_hits: number;
-  simulations: number;
-  /** Whether the server's limit of time ended the search. */
-  stopped: boolean;
-}
+export type Search = Said<api.SearchView, { value: Value }>;
 
 export type NodeKind = "max" | "min" | "leaf" | "end" | "table";
 
 /** A node of a search tree. Values are those of the player to move at the root: `+12`, `W2`, `L1`, `draw`, `62 %`. */
-export interface TreeNode {
-  parent: number | null;
-  column?: number;
-  pass?: string;
-  kind: NodeKind;
-  value: string | null;
-  bound: "exact" | "upper" | "lower";
-  alpha?: string;
-  beta?: string;
-  visits?: number;
-  cut?: { alpha: string; beta: string; columns: string[] };
-  chosen?: boolean;
-  hidden?: number;
-}
+export type TreeNode = Told<
+  api.NodeView,
+  { parent: number | null; kind: NodeKind; value: string | null; bound: "exact" | "upper" | "lower"; column?: number; pass?: string; alpha?: string; beta?: string; visits?: number; cut?: api.CutView }
+>;
 
-export interface SearchTree extends Search {
-  setup: Setup;
-  /** The moves to the root. */
-  moves: string;
-  hidden: number;
-  nodes: TreeNode[];
-  /** The simulated games: the last node of each, and its result for the player at the root. */
-  walks: [node: number, result: number][];
-}
+/** Its walks are the simulated games: the last node of each, and its result for the player at the root. */
+export type SearchTree = Said<api.TreeView, { value: Value; setup: Setup; nodes: TreeNode[] }>;
 
 export type JobState = "queued" | "running" | "stopped" | "done" | "failed";
 
@@ -58,21 +28,10 @@ export interface Job {
   error: string | null;
 }
 
-export interface Entrant {
-  agent: string;
-  name: string;
-}
+export type Entrant = Said<api.EntrantInput, { name: string }>;
 
 /** What a tournament is to be. */
-export interface TournamentPlan {
-  title?: string;
-  format: "round-robin" | "gauntlet";
-  players: Entrant[];
-  games: number;
-  openings?: string;
-  seed: number;
-  setup: Setup;
-}
+export type TournamentPlan = Told<api.TournamentInput, { format: "round-robin" | "gauntlet"; players: Entrant[]; openings?: string; seed: number; setup: Setup }>;
 
 export interface Results {
   won: number;
@@ -108,63 +67,18 @@ export interface Report {
 }
 
 /** A game of a tournament that is being played. */
-export interface LiveBoard {
-  number: number;
-  players: [string, string];
-  first: 0 | 1;
-  moves: string;
-}
+export type LiveBoard = Said<api.BoardView, { players: [string, string]; first: Player }>;
 
-export interface Played extends LiveBoard {
-  opening: number;
-  winner: 0 | 1 | null;
-  reason: string;
-}
+export type Played = Said<api.PlayedView, { players: [string, string]; first: Player; winner: Player | null }>;
 
-export interface Tournament {
-  id: string;
-  title: string;
-  state: JobState;
-  created: number;
-  mine: boolean;
-  done: number;
-  total: number;
-  error: string | null;
-  plan: TournamentPlan;
-  report: Report | null;
-  boards: LiveBoard[];
-}
+export type Tournament = Said<api.TournamentView, { state: JobState; plan: TournamentPlan; report: Report | null; boards: LiveBoard[] }>;
 
-export interface TournamentSummary {
-  id: string;
-  title: string;
-  state: JobState;
-  created: number;
-  done: number;
-  total: number;
-  players: string[];
-}
+export type TournamentSummary = Said<api.TournamentSummary, { state: JobState }>;
 
-export interface RunSummary {
-  id: string;
-  title: string;
-  state: JobState;
-  created: number;
-  setup: Setup;
-  mine: boolean;
-  /** Seconds worked, and to be worked. */
-  done: number;
-  total: number;
-  iterations: number;
-}
+/** Done and total are the seconds worked, and to be worked. */
+export type RunSummary = Said<api.RunSummary, { state: JobState; setup: Setup }>;
 
-export interface TrainingInfo {
-  allowed: boolean;
-  reason: string | null;
-  presets: { name: string; about: string }[];
-  max_minutes: number;
-  runs: RunSummary[];
-}
+export type TrainingInfo = Said<api.TrainingView, { runs: RunSummary[] }>;
 
 /** What an iteration of a training run did. */
 export interface Iteration {
@@ -187,16 +101,15 @@ export interface Iteration {
   exam: { policy_error: number; search_error: number; value_error: number } | null;
 }
 
-export interface TrainingRun extends RunSummary {
-  error: string | null;
-  plan: { preset: string; minutes: number; seed: number };
-  stage: { kind: "preparing" | "playing" | "learning" | "testing"; done: number; of: number } | null;
-  history: Iteration[];
-  networks: number[];
-}
+export type TrainingRun = Said<
+  api.RunView,
+  {
+    state: JobState;
+    setup: Setup;
+    plan: { preset: string; minutes: number; seed: number };
+    stage: Said<api.StageView, { kind: "preparing" | "playing" | "learning" | "testing" }> | null;
+    history: Iteration[];
+  }
+>;
 
-export interface ShownGame {
-  iteration: number;
-  moves: string;
-  opening: number;
-}
+export type { ShownGame } from "./api";

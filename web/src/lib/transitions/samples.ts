@@ -45,6 +45,7 @@ export function view(columns: number[] = [], changes: Partial<GameView> = {}): G
     thinking: null,
     away_limit_ms: null,
     mine: true,
+    listed: false,
     ...changes,
   };
 }

@@ -72,6 +72,7 @@ describe("a saved game", () => {
     moves: "44",
     result: { winner: 0, reason: "line" },
     mine: true,
+    listed: false,
   };
 
   it("says who won and how", () => {
