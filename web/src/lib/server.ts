@@ -2,6 +2,7 @@
 
 import { t } from "./i18n";
 import { backoff } from "./transitions/backoff";
+import { refusalText } from "./transitions/refusal";
 import type { GamePage, GameView, Hint, HistoryFilter, NewGame, Player, Roster, Setup, Thinking } from "./types";
 
 /** A call that the server refused or that did not reach it. */
@@ -114,7 +115,7 @@ export class Live {
       case "thinking":
         return this.events.thinking(message as unknown as Thinking);
       case "refused":
-        return this.events.refused(String(message.error ?? ""), (message.game ?? null) as GameView | null);
+        return this.events.refused(refusalText(String(message.error ?? ""), t.refusals), (message.game ?? null) as GameView | null);
     }
   }
 
@@ -179,7 +180,7 @@ export async function call<T>(method: string, address: string, body?: object, si
     const wait = Number(response.headers.get("retry-after")) || null;
     throw new ServerError(t.errors.busy(wait), response.status, null, wait);
   }
-  throw new ServerError(answered.error ?? t.errors.unexpected(response.status), response.status, answered.game ?? null);
+  throw new ServerError(answered.error ? refusalText(answered.error, t.refusals) : t.errors.unexpected(response.status), response.status, answered.game ?? null);
 }
 
 /** A call of a long series: where the server asks for a pause, it is made, until the signal ends it. */

@@ -35,6 +35,11 @@ export function plural(n: number, forms: Partial<Record<Intl.LDMLPluralRule, str
   return `${whole(n)} ${forms[plurals.select(n)] ?? forms.other}`;
 }
 
+/** `7 × 6`, on one line. */
+export function size(cols: number | string, rows: number | string): string {
+  return `${cols}\u00a0×\u00a0${rows}`;
+}
+
 /** `16 Nov 2026`. */
 export function day(date: Date): string {
   return date.toLocaleDateString(locale, { day: "numeric", month: "short", year: "numeric" });

@@ -2,10 +2,11 @@
 
 import { countText } from "../../transitions/clock";
 import type { Texts } from "../en";
-import { plural as counted } from "../format";
+import { plural as counted, size } from "../format";
 import { bench } from "./bench";
 import { play } from "./play";
 import { players } from "./players";
+import { refusals } from "./refusals";
 import { share } from "./share";
 import { study } from "./study";
 
@@ -14,6 +15,7 @@ const plural = (n: number, one: string, other: string): string => counted(n, { o
 export const de: Texts = {
   product: "Claimeven",
   share,
+  refusals,
   study,
   bench,
   play,
@@ -40,9 +42,9 @@ export const de: Texts = {
   agent: players.agent,
   agentKind: players.kind,
 
-  setup: ({ cols, rows, connect, ruleset }) => `${cols} × ${rows}, ${connect} in einer Reihe${ruleset === "lines" ? ", meiste Reihen" : ""}`,
+  setup: ({ cols, rows, connect, ruleset }) => `${size(cols, rows)}, ${connect} in einer Reihe${ruleset === "lines" ? ", meiste Reihen" : ""}`,
   setupShort: ({ cols, rows, connect, ruleset }) =>
-    [`${cols} × ${rows}`, connect === 4 ? "" : `${connect} in einer Reihe`, ruleset === "lines" ? "meiste Reihen" : ""].filter(Boolean).join(" · "),
+    [size(cols, rows), connect === 4 ? "" : `${connect} in einer Reihe`, ruleset === "lines" ? "meiste Reihen" : ""].filter(Boolean).join(" · "),
   setupProblem: (problem, { cols, rows, connect }) => {
     switch (problem) {
       case "cols":
@@ -52,7 +54,7 @@ export const de: Texts = {
       case "connect":
         return `Mindestens 2 Steine müssen verbunden werden (jetzt ${connect}).`;
       case "large":
-        return `${cols} × ${rows} ist zu groß: Spalten × (Zeilen + 1) darf höchstens 128 sein.`;
+        return `${size(cols, rows)} ist zu groß: Spalten × (Zeilen + 1) darf höchstens 128 sein.`;
       default:
         return "";
     }
@@ -207,8 +209,6 @@ export const de: Texts = {
     rematch: "Revanche",
     again: "Noch einmal",
     newGame: "Neue Partie",
-    save: "Partie herunterladen",
-    share: "Link kopieren",
     copied: "Link kopiert",
     help: "Tastenkürzel",
     cancel: "Abbrechen",

@@ -94,11 +94,11 @@ export const study: Texts["study"] = {
       return [at_most === 0 ? "höchstens unentschieden" : "", safe].filter(Boolean).join(", ") || "nicht bekannt";
     },
     short: ({ value, at_least, at_most, no_loss_within }) => {
-      if (value) return value.kind === "draw" ? "remis" : valueText(value);
-      if (at_least === 1) return "gewinnt";
+      if (value) return value.kind === "draw" ? "remis" : valueText(value).replace("gewinnt", "siegt");
+      if (at_least === 1) return "siegt";
       if (at_most === -1) return "verliert";
       if (at_least === 0) return at_most === 0 ? "remis" : "remis oder Gewinn";
-      return at_most === 0 ? "remis oder Verlust" : no_loss_within > 0 ? `sicher für ${no_loss_within}` : "?";
+      return at_most === 0 ? "remis oder Verlust" : no_loss_within > 0 ? `sicher für ${no_loss_within}` : "–";
     },
     does,
     bar: (text) => `Bewertung: ${text}`,

@@ -3,10 +3,11 @@
 import { countText } from "../../transitions/clock";
 import type { SetupProblem } from "../../transitions/setup";
 import type { Reason, Result, Setup } from "../../types";
-import { plural as counted } from "../format";
+import { plural as counted, size } from "../format";
 import { bench } from "./bench";
 import { play } from "./play";
 import { players } from "./players";
+import { refusals } from "./refusals";
 import { share } from "./share";
 import { study } from "./study";
 
@@ -21,6 +22,7 @@ export const en = {
   bench,
   play,
   share,
+  refusals,
   title: (page: string) => (page ? `${page} · Claimeven` : "Claimeven: Connect Four"),
 
   nav: {
@@ -45,9 +47,9 @@ export const en = {
   agentKind: players.kind,
 
   setup: ({ cols, rows, connect, ruleset }: Setup): string =>
-    `${cols} × ${rows}, Connect ${connect}${ruleset === "lines" ? ", most lines" : ""}`,
+    `${size(cols, rows)}, Connect ${connect}${ruleset === "lines" ? ", most lines" : ""}`,
   setupShort: ({ cols, rows, connect, ruleset }: Setup): string =>
-    [`${cols} × ${rows}`, connect === 4 ? "" : `Connect ${connect}`, ruleset === "lines" ? "most lines" : ""].filter(Boolean).join(" · "),
+    [size(cols, rows), connect === 4 ? "" : `Connect ${connect}`, ruleset === "lines" ? "most lines" : ""].filter(Boolean).join(" · "),
   setupProblem: (problem: SetupProblem, { cols, rows, connect }: Setup): string => {
     switch (problem) {
       case "cols":
@@ -57,7 +59,7 @@ export const en = {
       case "connect":
         return `Connect at least 2 discs (now ${connect}).`;
       case "large":
-        return `${cols} × ${rows} is too large: columns × (rows + 1) must not exceed 128.`;
+        return `${size(cols, rows)} is too large: columns × (rows + 1) must not exceed 128.`;
       default:
         return "";
     }
@@ -216,10 +218,8 @@ export const en = {
     rematch: "Rematch",
     again: "Play again",
     newGame: "New game",
-    save: "Download the game",
-    share: "Copy the link",
     copied: "Link copied",
-    help: "Keyboard keys",
+    help: "Keyboard shortcuts",
     cancel: "Cancel",
     accept: "Accept",
     decline: "Decline",

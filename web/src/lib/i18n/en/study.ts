@@ -101,7 +101,7 @@ export const study = {
       if (at_least === 1) return "wins";
       if (at_most === -1) return "loses";
       if (at_least === 0) return at_most === 0 ? "draw" : "draw or win";
-      return at_most === 0 ? "draw or loss" : no_loss_within > 0 ? `safe for ${no_loss_within}` : "?";
+      return at_most === 0 ? "draw or loss" : no_loss_within > 0 ? `safe for ${no_loss_within}` : "–";
     },
     does,
     bar: (text: string) => `Evaluation: ${text}`,
@@ -287,7 +287,7 @@ export const study = {
     only: "Only one move works. Play it out to the win.",
     onlyDraw: "Only one move works.",
     solved: (n: number, of: number) => `${n} of ${of} solved`,
-    right: "Correct! Go on: the opponent defends as well as possible.",
+    right: "Correct! Continue: the opponent defends as well as possible.",
     won: "Solved! Four in a row.",
     held: "Solved! The draw is safe.",
     rightSlower: (choice: Certainty) => `Still winning, but slower: ${does(choice)}.`,

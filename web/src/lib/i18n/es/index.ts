@@ -2,10 +2,11 @@
 
 import { countText } from "../../transitions/clock";
 import type { Texts } from "../en";
-import { plural as counted } from "../format";
+import { plural as counted, size } from "../format";
 import { bench } from "./bench";
 import { play } from "./play";
 import { players } from "./players";
+import { refusals } from "./refusals";
 import { share } from "./share";
 import { study } from "./study";
 
@@ -14,6 +15,7 @@ const plural = (n: number, one: string, other: string): string => counted(n, { o
 export const es: Texts = {
   product: "Claimeven",
   share,
+  refusals,
   study,
   bench,
   play,
@@ -40,9 +42,9 @@ export const es: Texts = {
   agent: players.agent,
   agentKind: players.kind,
 
-  setup: ({ cols, rows, connect, ruleset }) => `${cols} × ${rows}, conecta ${connect}${ruleset === "lines" ? ", más líneas" : ""}`,
+  setup: ({ cols, rows, connect, ruleset }) => `${size(cols, rows)}, conecta ${connect}${ruleset === "lines" ? ", más líneas" : ""}`,
   setupShort: ({ cols, rows, connect, ruleset }) =>
-    [`${cols} × ${rows}`, connect === 4 ? "" : `conecta ${connect}`, ruleset === "lines" ? "más líneas" : ""].filter(Boolean).join(" · "),
+    [size(cols, rows), connect === 4 ? "" : `conecta ${connect}`, ruleset === "lines" ? "más líneas" : ""].filter(Boolean).join(" · "),
   setupProblem: (problem, { cols, rows, connect }) => {
     switch (problem) {
       case "cols":
@@ -52,7 +54,7 @@ export const es: Texts = {
       case "connect":
         return `Hay que conectar al menos 2 fichas (ahora ${connect}).`;
       case "large":
-        return `${cols} × ${rows} es demasiado grande: columnas × (filas + 1) no puede superar 128.`;
+        return `${size(cols, rows)} es demasiado grande: columnas × (filas + 1) no puede superar 128.`;
       default:
         return "";
     }
@@ -196,8 +198,6 @@ export const es: Texts = {
     rematch: "Revancha",
     again: "Jugar otra vez",
     newGame: "Nueva partida",
-    save: "Descargar la partida",
-    share: "Copiar el enlace",
     copied: "Enlace copiado",
     help: "Atajos de teclado",
     cancel: "Cancelar",

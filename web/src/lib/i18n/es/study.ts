@@ -99,7 +99,7 @@ export const study: Texts["study"] = {
       if (at_least === 1) return "gana";
       if (at_most === -1) return "pierde";
       if (at_least === 0) return at_most === 0 ? "empate" : "empate o gana";
-      return at_most === 0 ? "empate o pierde" : no_loss_within > 0 ? `seguro ${no_loss_within}` : "?";
+      return at_most === 0 ? "empate o pierde" : no_loss_within > 0 ? `seguro ${no_loss_within}` : "–";
     },
     does,
     bar: (text) => `Evaluación: ${text}`,
