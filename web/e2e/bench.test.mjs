@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, before, checkAccess, DESKTOP, eventually, screenshot, startBrowser, startServer, test } from "./harness.mjs";
+import { after, before, checkAccess, DESKTOP, eventually, PHONE, screenshot, startBrowser, startServer, test } from "./harness.mjs";
 
 let server, browser;
 before(async () => {
@@ -144,6 +144,9 @@ test("the arena: set up, watched, stopped, resumed, replayed", async () => {
   await page.getByRole("dialog").getByRole("button", { name: "First position" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Step forward" }).click();
   await page.getByText(`Move 1 of ${most}`).waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Current position" }).click();
+  const rings = () => page.getByRole("dialog").locator("svg .ring").count();
+  if (most < 42) await eventually("the winning row is shown", async () => (await rings()) >= 4 || (await rings()));
   await checkAccess(page, "a replay");
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Delete" }).click();
@@ -181,5 +184,19 @@ test("training: begun, watched, stopped, and its network played against", async 
   await page.getByRole("button", { name: "Start tournament" }).click();
   await page.waitForURL(/\/arena\/\w+$/);
   await page.getByText("Finished", { exact: true }).waitFor();
+  await close();
+});
+
+test("a name that is cut is read in full by a tap", async () => {
+  const { page, close } = await browser.visit(`${server.base}/arena`, PHONE);
+  const name = page.getByRole("heading", { name: "Monte Carlo, 500 simulations" }).locator("span");
+  const cut = () => name.evaluate((element) => element.scrollWidth > element.clientWidth);
+  assert.equal(await cut(), true);
+  assert.equal(await name.getAttribute("title"), "Monte Carlo, 500 simulations");
+  await name.tap();
+  await eventually("all of it is there", async () => !(await cut()));
+  await screenshot(page, "name-in-full-phone");
+  await name.tap();
+  await eventually("it is short again", cut);
   await close();
 });

@@ -2,6 +2,7 @@
 //
 // `npm run e2e` needs the program with the page in it (CLAIMEVEN_BIN). While the page is being worked on, E2E_DIST=1 serves
 // `web/dist` (`npm run build`) in front of any program that has been built, so that Rust need not be compiled for each try.
+// E2E_FULL=1 photographs whole pages instead of their first screens.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -197,7 +198,7 @@ export async function startProxy(port) {
 
 export async function screenshot(page, name) {
   mkdirSync(artefacts, { recursive: true });
-  await page.screenshot({ path: path.join(artefacts, `${name}.png`) });
+  await page.screenshot({ path: path.join(artefacts, `${name}.png`), fullPage: !!process.env.E2E_FULL });
 }
 
 /** Fails with what axe finds wrong on the page as it is. */

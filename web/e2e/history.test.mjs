@@ -87,10 +87,10 @@ test("a local game is nobody else's business, until its player shows it to every
   await shows(false);
   // Who has the link can watch, but not choose.
   await eve.page.goto(`${server.base}/game/${id}`);
-  await eve.page.getByText("Share", { exact: true }).click();
+  await eve.page.getByRole("button", { name: "Share" }).click();
   assert.equal(await eve.page.getByLabel("Show this game in everyone's list").count(), 0);
 
-  await ada.page.getByText("Share", { exact: true }).click();
+  await ada.page.getByRole("button", { name: "Share" }).click();
   const choice = ada.page.getByLabel("Show this game in everyone's list");
   assert.equal(await choice.isChecked(), false);
   await choice.check();
@@ -100,7 +100,7 @@ test("a local game is nobody else's business, until its player shows it to every
   await eventually("the game is watched", async () => (await headline(eve.page)) === "Red won" || (await headline(eve.page)));
 
   await ada.page.reload();
-  await ada.page.getByText("Share", { exact: true }).click();
+  await ada.page.getByRole("button", { name: "Share" }).click();
   assert.equal(await choice.isChecked(), true);
   await choice.uncheck();
   await ada.page.getByText("This game is no longer in everyone's list.").first().waitFor();
@@ -125,12 +125,12 @@ test("an invitation is shown to everyone only if the host says so before the fri
   await ben.page.getByText("This game is in everyone's list: anyone can find and watch it.").waitFor();
   await ben.page.getByLabel("Your name").fill("Ben");
   await ben.page.getByRole("button", { name: /^Play (Red|Yellow)$/ }).click();
-  await ben.page.getByText("Share", { exact: true }).click();
+  await ben.page.getByRole("button", { name: "Share" }).click();
   await choice(ben.page).uncheck();
   await ben.page.getByText("This game is no longer in everyone's list.").first().waitFor();
 
   // One of two people cannot show it on their own.
-  await ada.page.getByText("Share", { exact: true }).click();
+  await ada.page.getByRole("button", { name: "Share" }).click();
   await eventually("Ada sees it", async () => !(await choice(ada.page).isChecked()) && (await choice(ada.page).isDisabled()));
   await ada.page.getByText("With two people, this can only be chosen before the second one joins.").waitFor();
   await ben.close();

@@ -80,7 +80,7 @@ const PAGES = {
   about: { path: () => "/about" },
   missing: { path: () => "/nowhere" },
   won: { path: () => `/game/${made.won}`, ready: ".buttons a[href$=review]" },
-  share: { path: () => `/game/${made.won}`, ready: ".game details", open: (page) => page.locator(".game details summary").click() },
+  share: { path: () => `/game/${made.won}`, ready: ".tools button", open: (page) => page.locator(".tools button").first().click() },
   begun: { path: () => `/game/${made.begun}`, ready: ".controls button" },
   wide: { path: () => `/game/${made.wide}`, ready: ".controls button" },
   tall: { path: () => `/game/${made.tall}`, ready: ".controls button" },
@@ -140,6 +140,26 @@ const overflowing = (page) =>
       .map((element) => `${element.tagName} '${element.textContent.trim().slice(0, 60)}' is ${element.scrollWidth} wide in ${element.clientWidth}`),
   );
 
+/** Words that are broken over two lines inside, without a hyphen that allows it. */
+const brokenWords = (page) =>
+  page.evaluate(() => {
+    const broken = new Set();
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const parent = node.parentElement;
+      // Move texts are no words, and what nobody sees is read by programs.
+      if (!node.data.trim() || !parent.checkVisibility() || getComputedStyle(parent).clipPath !== "none" || parent.closest("svg, option, textarea, .sr, .moves")) continue;
+      for (const { 0: word, index } of node.data.matchAll(/[\p{L}\p{N}]{2,}/gu)) {
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        const tops = new Set([...range.getClientRects()].filter((box) => box.width > 0).map((box) => Math.round(box.top)));
+        if (tops.size > 1) broken.add(`'${word}' in '${node.data.trim().slice(0, 40)}'`);
+      }
+    }
+    return [...broken];
+  });
+
 const VIEWS = {
   "desktop-light": { options: DESKTOP, axe: true },
   "desktop-dark": { options: { ...DESKTOP, colorScheme: "dark" }, axe: true },
@@ -170,6 +190,7 @@ for (const [view, { options, axe }] of Object.entries(VIEWS)) {
       const where = `${name}, ${view}`;
       await checkWidth(page, where);
       assert.deepEqual(await overflowing(page), [], where);
+      assert.deepEqual(await brokenWords(page), [], where);
       if (axe) await checkAccess(page, where);
       await screenshot(page, `${name}-${view}`);
     }

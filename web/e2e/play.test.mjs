@@ -40,7 +40,9 @@ test("a whole game against the computer, from the first click to the next game",
   assert.equal(await discs(page), over.moves.length);
   await screenshot(page, "game-over");
 
-  const record = await page.evaluate((href) => fetch(href).then((answer) => answer.json()), await page.getByRole("link", { name: "Download the game" }).getAttribute("href"));
+  await page.getByRole("button", { name: "Share" }).click();
+  const record = await page.evaluate((href) => fetch(href).then((answer) => answer.json()), await page.getByRole("link", { name: "JSON" }).getAttribute("href"));
+  await page.keyboard.press("Escape");
   assert.equal(record.moves.length, over.moves.length);
 
   await page.getByRole("button", { name: "Play again" }).click();

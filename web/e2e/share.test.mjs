@@ -22,7 +22,7 @@ for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })
     const { page, context, close } = await browser.visit(server.base, options);
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     const id = await localGame(page, server.base, WON);
-    await page.getByText("Share", { exact: true }).click();
+    await page.getByRole("button", { name: "Share" }).click();
     await page.getByRole("link", { name: "GIF animation" }).scrollIntoViewIfNeeded();
     await checkAccess(page, "sharing");
     await checkWidth(page, "sharing");

@@ -48,7 +48,7 @@ describe("what is known of a move", () => {
   const truth = (at_least: -1 | 0 | 1, at_most: -1 | 0 | 1) => ({ column: 1, value: null, at_least, at_most, no_loss_within: 0 });
   test("in a few signs", () => {
     expect(shortTruth({ ...truth(1, 1), value: { kind: "win", number: 5, text: "" } })).toBe("+3");
-    expect([truth(1, 1), truth(-1, -1), truth(0, 1), truth(-1, 0), truth(-1, 1), truth(0, 0)].map(shortTruth)).toEqual(["+", "−", "≥ =", "≤ =", "?", "="]);
+    expect([truth(1, 1), truth(-1, -1), truth(0, 1), truth(-1, 0), truth(-1, 1), truth(0, 0)].map(shortTruth)).toEqual(["+", "−", "≥ =", "≤ =", "–", "="]);
     expect([truth(1, 1), truth(-1, -1), truth(0, 1), truth(0, 0)].map(kindOf)).toEqual(["win", "loss", "open", "draw"]);
   });
 

@@ -117,7 +117,7 @@ export function shortTruth(truth: ColumnTruth): string {
   if (truth.at_least === 1) return "+";
   if (truth.at_most === -1) return "−";
   if (truth.at_least === 0) return truth.at_most === 0 ? "=" : "≥ =";
-  return truth.at_most === 0 ? "≤ =" : "?";
+  return truth.at_most === 0 ? "≤ =" : "–";
 }
 
 /** How good a move is known to be: what colours it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { columnOfLetter, discsOfText, letterOfColumn, moveText, shown } from "./position";
+import { columnOfLetter, discsOfText, letterOfColumn, moveText, shown, shownText } from "./position";
 import { view } from "./samples";
 import { STANDARD } from "./setup";
 
@@ -57,5 +57,22 @@ describe("move text", () => {
   it("leaves out what cannot be drawn", () => {
     expect(discsOfText("8?0", 0, STANDARD)).toEqual([]);
     expect(discsOfText("1111111", 0, STANDARD)).toHaveLength(6);
+  });
+});
+
+describe("the row that the last move has closed", () => {
+  const cells = (text: string, setup = STANDARD) => shownText(text, 0, setup).lines.map((line) => line.cells);
+
+  it("is found in every direction", () => {
+    expect(cells("4545454")).toEqual([[[4, 1], [4, 2], [4, 3], [4, 4]]]);
+    expect(cells("1122334")).toEqual([[[1, 1], [2, 1], [3, 1], [4, 1]]]);
+    expect(cells("12233434454")).toEqual([[[1, 1], [2, 2], [3, 3], [4, 4]]]);
+    expect(cells("76655454434")).toEqual([[[4, 4], [5, 3], [6, 2], [7, 1]]]);
+  });
+
+  it("is not there before the end, nor where all rows count", () => {
+    expect(cells("454545")).toEqual([]);
+    expect(cells("4545454", { ...STANDARD, ruleset: "lines" })).toEqual([]);
+    expect(cells("4545454", { ...STANDARD, connect: 5 })).toEqual([]);
   });
 });

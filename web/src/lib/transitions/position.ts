@@ -65,10 +65,26 @@ export function discsOfText(text: string, first: Player, setup: Setup): Disc[] {
   return discs;
 }
 
-/** A board given by its move text; what is closed on it is not known. */
+/** A board given by its move text, with the row that its last disc has closed. */
 export function shownText(text: string, first: Player, setup: Setup): Shown {
   const discs = discsOfText(text, first, setup);
-  return { discs, heights: heightsOf(setup.cols, discs), last: discs.at(-1) ?? null, lines: [], scores: [0, 0] };
+  return { discs, heights: heightsOf(setup.cols, discs), last: discs.at(-1) ?? null, lines: winningRows(discs, setup), scores: [0, 0] };
+}
+
+/** The rows that the last disc has closed, where the first one wins. */
+function winningRows(discs: Disc[], { connect, ruleset }: Setup): Shown["lines"] {
+  const last = discs.at(-1);
+  if (!last || ruleset !== "standard") return [];
+  const { player } = last;
+  const own = new Set(discs.filter((disc) => disc.player === player).map((disc) => key(disc.column, disc.row)));
+  const ways = [[1, 0], [0, 1], [1, 1], [1, -1]] as const;
+  return ways.flatMap(([right, up]) => {
+    let [column, row] = [last.column, last.row];
+    while (own.has(key(column - right, row - up))) [column, row] = [column - right, row - up];
+    const cells: Cell[] = [];
+    for (; own.has(key(column, row)); [column, row] = [column + right, row + up]) cells.push([column, row]);
+    return cells.length >= connect ? [{ player, cells }] : [];
+  });
 }
 
 /** The column that a letter of move text means, or 0. */
