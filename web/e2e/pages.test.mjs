@@ -87,6 +87,7 @@ const PAGES = {
   unknown: { path: () => "/game/none", ready: ".page a.button" },
   analysis: { path: () => "/analysis?pos=147444324451355337366636", ready: "li.win, li.draw, li.loss" },
   "wide-analysis": { path: () => "/analysis?cols=20&rows=4", ready: ".verdict .headline" },
+  "large-analysis": { path: () => "/analysis?pos=55&cols=9&rows=7&connect=5", ready: "li.open" },
   opinions: {
     path: () => "/analysis?pos=147444324451355337366636",
     ready: "li.win, li.draw, li.loss",

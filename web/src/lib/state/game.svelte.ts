@@ -160,12 +160,12 @@ export class GameState {
     if (view) void this.ask(() => server.seat(view.id, player, agent));
   }
 
-  /** Shows the game in everyone's list, or no longer. */
-  async list(listed: boolean): Promise<void> {
+  /** Shows the game in everyone's list, or no longer. Says whether it is as wanted. */
+  async list(listed: boolean): Promise<boolean> {
     const { view } = this;
-    if (!view) return;
+    if (!view) return false;
     await this.ask(() => server.list(view.id, listed));
-    if (this.view?.listed === listed) this.say(listed ? t.share.listed : t.share.unlisted);
+    return this.view?.listed === listed;
   }
 
   async rematch(accept?: boolean): Promise<void> {

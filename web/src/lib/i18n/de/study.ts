@@ -74,7 +74,7 @@ export const study: Texts["study"] = {
     estimate: (column, depth) => `Spalte ${column} sieht am besten aus: Suche mit Tiefe ${depth}`,
     noLossWithin: (colour, moves) => `Sicher: ${colour} verliert nicht innerhalb von ${within(moves)}.`,
     stillLooking: "Was unter den Spalten steht, ist sicher. Der Rest wird noch analysiert.",
-    notExact: "Diese Stellung lässt sich nicht in wenigen Sekunden lösen. Was unter den Spalten steht, ist sicher („sicher für 6“: verliert nicht innerhalb von 6 Zügen); was am besten aussieht, ist eine Einschätzung.",
+    notExact: "Diese Stellung lässt sich nicht in wenigen Sekunden lösen. Was unter den Spalten steht, ist sicher („hält 6“ heißt: verliert nicht innerhalb von 6 Zügen); was am besten aussieht, ist eine Einschätzung.",
     expected: "Erwarteter Verlauf (Einschätzung)",
     looksBest: (depth) => `sieht am besten aus, Suche mit Tiefe ${depth}`,
     book: "Eröffnungsbuch",
@@ -98,7 +98,7 @@ export const study: Texts["study"] = {
       if (at_least === 1) return "siegt";
       if (at_most === -1) return "verliert";
       if (at_least === 0) return at_most === 0 ? "remis" : "remis oder Gewinn";
-      return at_most === 0 ? "remis oder Verlust" : no_loss_within > 0 ? `sicher für ${no_loss_within}` : "–";
+      return at_most === 0 ? "remis oder Verlust" : no_loss_within > 0 ? `hält ${no_loss_within}` : "–";
     },
     does,
     bar: (text) => `Bewertung: ${text}`,
