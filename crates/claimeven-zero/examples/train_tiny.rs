@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p claimeven-zero --example train_tiny
 //!
-//! Takes about ten seconds: 4x4, connect 3, six iterations of 60 games.
+//! Takes a few seconds: 4x4, connect 3, six iterations of 60 games.
 
 use std::error::Error;
 use std::ops::ControlFlow;
