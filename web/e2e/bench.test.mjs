@@ -200,3 +200,14 @@ test("a name that is cut is read in full by a tap", async () => {
   await eventually("it is short again", cut);
   await close();
 });
+
+test("a watched game of a tournament is shown to its end, with the winning row", async () => {
+  const { page, close } = await browser.visit(`${server.base}/arena`);
+  await page.getByLabel("Games per pairing", { exact: true }).fill("20");
+  await page.getByRole("button", { name: "Start tournament" }).click();
+  await page.getByRole("heading", { name: "Games in progress" }).waitFor();
+  await page.getByLabel("Speed").selectOption("As it comes");
+  const live = page.getByRole("region", { name: "Games in progress" });
+  await eventually("a row is shown", async () => (await live.locator("svg .ring").count()) >= 4);
+  await close();
+});

@@ -18,6 +18,11 @@ export const arena = {
   create: (plan: object) => call<Tournament>("POST", "/api/arena", plan),
   show: (id: string) => call<Tournament>("GET", tournament(id)),
   games: (id: string, before: number | null) => call<Played[]>("GET", `${tournament(id, "games")}?limit=24${before === null ? "" : `&before=${before}`}`),
+  /** A game by its number, once it has ended. */
+  game: async (id: string, number: number): Promise<Played | null> => {
+    const games = await call<Played[]>("GET", `${tournament(id, "games")}?limit=1&before=${number + 1}`);
+    return games.find((game) => game.number === number) ?? null;
+  },
   stop: (id: string) => call<Tournament>("POST", tournament(id, "stop"), {}),
   resume: (id: string) => call<Tournament>("POST", tournament(id, "resume"), {}),
   remove: (id: string) => call<void>("DELETE", tournament(id)),
