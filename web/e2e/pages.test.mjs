@@ -167,7 +167,7 @@ const VIEWS = {
   "phone-light": { options: PHONE, axe: true },
   "phone-dark": { options: { ...PHONE, colorScheme: "dark" }, axe: true },
   "zoom200-dark": { options: { ...ZOOMED, colorScheme: "dark" }, axe: true },
-  "844x390": { options: SIDEWAYS, axe: true },
+  "844x390": { options: SIDEWAYS },
   "667x375": { options: SMALL_SIDEWAYS },
   320: { options: TINY, axe: true },
   "4k": { options: HUGE },
