@@ -24,11 +24,17 @@ pub(crate) fn run(no_skip: bool) -> ExitCode {
 }
 
 fn steps(postgres: Option<String>) -> Vec<Step> {
-    let tests: &[&str] = if system::find("cargo-nextest").is_some() {
+    let nextest = system::find("cargo-nextest").is_some();
+    let tests: &[&str] = if nextest {
         &["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"]
     } else {
         println!("cargo-nextest is not installed: the tests run with cargo test");
         &["test", "--workspace", "--all-features", "--lib", "--bins", "--tests", "--no-fail-fast"]
+    };
+    // Solver and network once more, as on a processor without vector instructions.
+    let portable = match nextest {
+        true => [tests, &["-E", "package(claimeven-solver) | package(claimeven-zero)"]].concat(),
+        false => vec!["test", "-p", "claimeven-solver", "-p", "claimeven-zero", "--no-fail-fast"],
     };
     let clippy =
         ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
@@ -39,6 +45,10 @@ fn steps(postgres: Option<String>) -> Vec<Step> {
         Step {
             variables: postgres.map(|url| ("CLAIMEVEN_TEST_POSTGRES", url)).into_iter().collect(),
             ..Step::cargo("tests", tests)
+        },
+        Step {
+            variables: vec![("CLAIMEVEN_PORTABLE", "1".to_owned())],
+            ..Step::cargo("tests without vector instructions", &portable)
         },
         Step::cargo("doctests", &["test", "--workspace", "--all-features", "--doc"]),
         Step {

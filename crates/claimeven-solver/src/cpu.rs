@@ -4,6 +4,9 @@
 //! with AVX2, BMI and bit counting instructions ([`X86V3`], the level x86-64-v3). Everything below
 //! the functions of [`Cpu`] is inlined into them, so it is compiled for the same instructions; they
 //! are the only functions of the search that call each other.
+//!
+//! With `CLAIMEVEN_PORTABLE` in its environment, a program computes as if the processor had no vector
+//! instructions. The tests run once more so.
 
 use crate::bounds::View;
 use crate::search::{Child, Quiet, Root, Search};
@@ -100,6 +103,9 @@ pub(crate) use x86::X86V3;
 mod x86 {
     #![allow(unsafe_code, reason = "instructions that not every processor has cannot be safe")]
 
+    use std::env;
+    use std::sync::LazyLock;
+
     use super::{Child, Cpu, Interrupt, Quiet, Root, Search, Shape, Slot, View};
 
     /// An x86-64 processor with AVX2, BMI1, BMI2, LZCNT and POPCNT.
@@ -109,7 +115,10 @@ mod x86 {
     impl X86V3 {
         /// `None` if the processor lacks one of the instruction sets.
         pub(crate) fn detect() -> Option<X86V3> {
-            let has_all = is_x86_feature_detected!("avx2")
+            static PORTABLE: LazyLock<bool> =
+                LazyLock::new(|| env::var_os("CLAIMEVEN_PORTABLE").is_some());
+            let has_all = !*PORTABLE
+                && is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("bmi1")
                 && is_x86_feature_detected!("bmi2")
                 && is_x86_feature_detected!("lzcnt")

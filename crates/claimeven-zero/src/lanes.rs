@@ -13,9 +13,12 @@
 //! The two versions add in the same order. They differ in [`multiply_add`] alone: a fused
 //! multiply-add rounds once, a multiplication and an addition round twice. Processors with FMA
 //! (x86-64 since 2013 to 2015, all of aarch64) therefore compute the same networks bit for bit;
-//! others agree with them to about six digits, and with each other bit for bit.
+//! others agree with them to about six digits, and with each other bit for bit. With
+//! `CLAIMEVEN_PORTABLE` in its environment, a program computes as the others do.
 
 use std::array;
+#[cfg(target_arch = "x86_64")]
+use std::{env, sync::LazyLock};
 
 /// One number for each of sixteen positions.
 pub(crate) type Lanes = [f32; LANES];
@@ -31,10 +34,18 @@ const PANEL: usize = 4;
 #[inline]
 pub(crate) fn has_fma() -> bool {
     #[cfg(target_arch = "x86_64")]
-    return std::arch::is_x86_feature_detected!("avx2")
-        && std::arch::is_x86_feature_detected!("fma");
+    {
+        static HAS_FMA: LazyLock<bool> = LazyLock::new(|| {
+            env::var_os("CLAIMEVEN_PORTABLE").is_none()
+                && is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+        });
+        *HAS_FMA
+    }
     #[cfg(not(target_arch = "x86_64"))]
-    return cfg!(target_arch = "aarch64");
+    {
+        cfg!(target_arch = "aarch64")
+    }
 }
 
 /// Compiles a function for AVX2 and for the baseline, and calls the one that the processor can
