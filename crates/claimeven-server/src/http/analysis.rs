@@ -111,16 +111,16 @@ struct OverView {
 
 /// What is known about a move, for the side to move.
 #[derive(Debug, Serialize, ToSchema)]
-struct ColumnTruthView {
-    column: u8,
+pub(crate) struct ColumnTruthView {
+    pub(crate) column: u8,
     /// Its exact value, if known.
-    value: Option<ValueView>,
+    pub(crate) value: Option<ValueView>,
     /// Lower bound of the result: 1 for a win, 0 for a draw, -1 for a loss.
-    at_least: i32,
+    pub(crate) at_least: i32,
     /// Upper bound of the result.
-    at_most: i32,
+    pub(crate) at_most: i32,
     /// The other side cannot force a win with so many of its next discs.
-    no_loss_within: u32,
+    pub(crate) no_loss_within: u32,
 }
 
 /// What a search of limited depth prefers.

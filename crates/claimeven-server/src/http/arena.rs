@@ -14,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{ApiResult, Body, Id, Query, SetupInput, title};
+use super::extract::{ApiResult, Body, Id, Query, SetupInput, Visit, title};
 use super::guard::Address;
 use crate::App;
 use crate::agents;
@@ -297,11 +297,7 @@ async fn list(
 #[utoipa::path(get, path = "/api/arena/{id}", params(("id" = String, Path)), responses(
     (status = 200, body = TournamentView), (status = 404, body = ErrorView),
 ))]
-async fn show(
-    State(app): State<Arc<App>>,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
-) -> ApiResult<Json<TournamentView>> {
+async fn show(Visit { app, who, id }: Visit) -> ApiResult<Json<TournamentView>> {
     let job = app.jobs.find(Kind::Tournament, &id).await?;
     Ok(Json(view(&app, &job, &who)))
 }
@@ -310,11 +306,7 @@ async fn show(
 #[utoipa::path(post, path = "/api/arena/{id}/stop", params(("id" = String, Path)), responses(
     (status = 200, body = TournamentView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
 ))]
-async fn stop(
-    State(app): State<Arc<App>>,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
-) -> ApiResult<Json<TournamentView>> {
+async fn stop(Visit { app, who, id }: Visit) -> ApiResult<Json<TournamentView>> {
     app.jobs.own(Kind::Tournament, &id, &who).await?;
     app.jobs.stop(&id).await?;
     let job = app.jobs.find(Kind::Tournament, &id).await?;
@@ -326,11 +318,7 @@ async fn stop(
     (status = 200, body = TournamentView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
-async fn resume(
-    State(app): State<Arc<App>>,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
-) -> ApiResult<Json<TournamentView>> {
+async fn resume(Visit { app, who, id }: Visit) -> ApiResult<Json<TournamentView>> {
     let job = app.jobs.own(Kind::Tournament, &id, &who).await?;
     let own = app.store.jobs(Kind::Tournament, Some(&who)).await?;
     check_free(&app, &own)?;
@@ -344,11 +332,7 @@ async fn resume(
     (status = 204), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
-async fn delete(
-    State(app): State<Arc<App>>,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
-) -> ApiResult<StatusCode> {
+async fn delete(Visit { app, who, id }: Visit) -> ApiResult<StatusCode> {
     let job = app.jobs.own(Kind::Tournament, &id, &who).await?;
     app.jobs.delete(&job).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use crate::App;
 use crate::error::Error;
+use crate::visitor::Visitor;
 
 pub(crate) type AppState = State<Arc<App>>;
 pub(crate) type ApiResult<T> = Result<T, Error>;
@@ -73,6 +74,24 @@ impl FromRequestParts<Arc<App>> for Id {
         let path = Path::<String>::from_request_parts(parts, app).await;
         let Path(id) = path.map_err(|_| Error::NotFound("Not found".to_owned()))?;
         Ok(Id(id))
+    }
+}
+
+/// A visitor's request about one game, tournament or training run.
+pub(crate) struct Visit {
+    pub(crate) app: Arc<App>,
+    pub(crate) who: Visitor,
+    pub(crate) id: String,
+}
+
+impl FromRequestParts<Arc<App>> for Visit {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Error> {
+        let Id(id) = Id::from_request_parts(parts, app).await?;
+        let who = parts.extensions.get::<Visitor>().cloned();
+        let who = who.ok_or_else(|| Error::Internal("a request without a visitor".to_owned()))?;
+        Ok(Visit { app: Arc::clone(app), who, id })
     }
 }
 

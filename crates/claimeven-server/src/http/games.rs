@@ -12,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{ApiResult, AppState, Body, Id, Query, SetupInput, bad, short_text};
+use super::extract::{ApiResult, AppState, Body, Query, SetupInput, Visit, bad, short_text};
 use super::guard::Address;
 use super::view::{GameSummary, GameView};
 use crate::App;
@@ -179,27 +179,19 @@ async fn create(
 #[utoipa::path(get, path = "/api/games/{id}", params(("id" = String, Path)), responses(
     (status = 200, body = GameView), (status = 404, body = ErrorView),
 ))]
-async fn show(
-    State(app): AppState,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
-) -> ApiResult<Json<GameView>> {
-    let live = app.games.get(&id).await?;
-    Ok(Json(GameView::of(&live, &app.config, &who)))
+async fn show(visit: Visit) -> ApiResult<Json<GameView>> {
+    let live = visit.app.games.get(&visit.id).await?;
+    Ok(visit.view(&live))
 }
 
 /// Detaches the visitor from a game, and deletes the game if it belongs to nobody else.
 #[utoipa::path(delete, path = "/api/games/{id}", params(("id" = String, Path)), responses(
     (status = 204), (status = 403, body = ErrorView), (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
-async fn delete(
-    State(app): AppState,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
-) -> ApiResult<StatusCode> {
-    let live = app.games.get(&id).await?;
-    let deleted = app.games.delete(&live, &who).await;
-    deleted.map_err(|error| with_game(error, &app, &live, &who))?;
+async fn delete(visit: Visit) -> ApiResult<StatusCode> {
+    let live = visit.app.games.get(&visit.id).await?;
+    let deleted = visit.app.games.delete(&live, &visit.who).await;
+    deleted.map_err(|error| visit.with_game(error, &live))?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -215,14 +207,9 @@ struct Joining {
 #[utoipa::path(post, path = "/api/games/{id}/join", params(("id" = String, Path)), request_body = Joining, responses(
     (status = 200, body = GameView), (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
-async fn join(
-    State(app): AppState,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
-    Body(joining): Body<Joining>,
-) -> ApiResult<Json<GameView>> {
+async fn join(visit: Visit, Body(joining): Body<Joining>) -> ApiResult<Json<GameView>> {
     let name = name(joining.name.as_deref())?;
-    change(&app, &who, &id, move |session, who, now| session.join(who, name, now)).await
+    visit.change(move |session, who, now| session.join(who, name, now)).await
 }
 
 /// A move.
@@ -241,12 +228,10 @@ struct Playing {
     (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
 async fn play(
-    State(app): AppState,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
+    visit: Visit,
     Body(Playing { column, ply }): Body<Playing>,
 ) -> ApiResult<Json<GameView>> {
-    change(&app, &who, &id, move |session, who, now| session.play(who, column, ply, now)).await
+    visit.change(move |session, who, now| session.play(who, column, ply, now)).await
 }
 
 /// An offer, or the answer to one.
@@ -264,12 +249,10 @@ struct Answering {
     (status = 409, body = ErrorView),
 ))]
 async fn undo(
-    State(app): AppState,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
+    visit: Visit,
     Body(Answering { accept }): Body<Answering>,
 ) -> ApiResult<Json<GameView>> {
-    change(&app, &who, &id, move |session, who, now| session.undo(who, accept, now)).await
+    visit.change(move |session, who, now| session.undo(who, accept, now)).await
 }
 
 /// An empty object.
@@ -282,13 +265,8 @@ struct Nothing {}
     (status = 200, body = GameView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
-async fn redo(
-    State(app): AppState,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
-    Body(Nothing {}): Body<Nothing>,
-) -> ApiResult<Json<GameView>> {
-    change(&app, &who, &id, GameSession::redo).await
+async fn redo(visit: Visit, Body(Nothing {}): Body<Nothing>) -> ApiResult<Json<GameView>> {
+    visit.change(GameSession::redo).await
 }
 
 /// Resigns.
@@ -296,13 +274,8 @@ async fn redo(
     (status = 200, body = GameView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
-async fn resign(
-    State(app): AppState,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
-    Body(Nothing {}): Body<Nothing>,
-) -> ApiResult<Json<GameView>> {
-    change(&app, &who, &id, GameSession::resign).await
+async fn resign(visit: Visit, Body(Nothing {}): Body<Nothing>) -> ApiResult<Json<GameView>> {
+    visit.change(GameSession::resign).await
 }
 
 /// Offers a draw, or answers an offer.
@@ -311,12 +284,10 @@ async fn resign(
     (status = 409, body = ErrorView),
 ))]
 async fn draw(
-    State(app): AppState,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
+    visit: Visit,
     Body(Answering { accept }): Body<Answering>,
 ) -> ApiResult<Json<GameView>> {
-    change(&app, &who, &id, move |session, who, now| session.draw(who, accept, now)).await
+    visit.change(move |session, who, now| session.draw(who, accept, now)).await
 }
 
 /// A rematch.
@@ -333,21 +304,19 @@ struct RematchView {
     (status = 409, body = ErrorView),
 ))]
 async fn rematch(
-    State(app): AppState,
-    Extension(who): Extension<Visitor>,
+    visit: Visit,
     Extension(address): Extension<Address>,
-    Id(id): Id,
     Body(Answering { accept }): Body<Answering>,
 ) -> ApiResult<Json<RematchView>> {
     if accept == Some(false) {
         let decline = |session: &mut GameSession, who: &Visitor, _| session.decline_rematch(who);
-        let Json(_) = change(&app, &who, &id, decline).await?;
+        let Json(_) = visit.change(decline).await?;
         return Ok(Json(RematchView { id: None }));
     }
-    let live = app.games.get(&id).await?;
-    app.guard.new_game(address)?;
-    let rematch = app.games.rematch(&live, &who).await;
-    let id = rematch.map_err(|error| with_game(error, &app, &live, &who))?;
+    let live = visit.app.games.get(&visit.id).await?;
+    visit.app.guard.new_game(address)?;
+    let rematch = visit.app.games.rematch(&live, &visit.who).await;
+    let id = rematch.map_err(|error| visit.with_game(error, &live))?;
     Ok(Json(RematchView { id }))
 }
 
@@ -365,20 +334,15 @@ struct Reseating {
     (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
 async fn reseat(
-    State(app): AppState,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
+    visit: Visit,
     Body(Reseating { player, agent }): Body<Reseating>,
 ) -> ApiResult<Json<GameView>> {
     if player > 1 {
         return Err(Error::Bad(format!("player must be 0 or 1, not {player}")));
     }
-    let setup = app.games.get(&id).await?.session().setup();
-    let spec = agents::parse(&agent, setup, &app.config).map_err(Error::Bad)?;
-    let change = change(&app, &who, &id, move |session, who, now| {
-        session.reseat(who, player.into(), spec, now)
-    });
-    change.await
+    let setup = visit.app.games.get(&visit.id).await?.session().setup();
+    let spec = agents::parse(&agent, setup, &visit.app.config).map_err(Error::Bad)?;
+    visit.change(move |session, who, now| session.reseat(who, player.into(), spec, now)).await
 }
 
 /// Whether strangers see a game in their lists.
@@ -395,35 +359,38 @@ struct Listing {
     (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
 async fn set_listed(
-    State(app): AppState,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
+    visit: Visit,
     Body(Listing { listed }): Body<Listing>,
 ) -> ApiResult<Json<GameView>> {
-    change(&app, &who, &id, move |session, who, _| session.set_listed(who, listed)).await
+    visit.change(move |session, who, _| session.set_listed(who, listed)).await
 }
 
-/// Changes a game and shows it. A conflict includes the current game.
-async fn change(
-    app: &App,
-    who: &Visitor,
-    id: &str,
-    change: impl FnOnce(&mut GameSession, &Visitor, Instant) -> Result<(), Refusal> + Send + 'static,
-) -> ApiResult<Json<GameView>> {
-    let live = app.games.get(id).await?;
-    let visitor = who.clone();
-    let changed = app.games.change(&live, move |session, now| change(session, &visitor, now)).await;
-    changed.map_err(|error| with_game(error, app, &live, who))?;
-    Ok(Json(GameView::of(&live, &app.config, who)))
-}
+impl Visit {
+    /// Changes a game and shows it. A conflict includes the current game.
+    async fn change(
+        &self,
+        change: impl FnOnce(&mut GameSession, &Visitor, Instant) -> Result<(), Refusal> + Send + 'static,
+    ) -> ApiResult<Json<GameView>> {
+        let live = self.app.games.get(&self.id).await?;
+        let who = self.who.clone();
+        let changed = self.app.games.change(&live, move |session, now| change(session, &who, now));
+        changed.await.map_err(|error| self.with_game(error, &live))?;
+        Ok(self.view(&live))
+    }
 
-/// Adds the current game to a conflict, so that the page can show it.
-fn with_game(error: Error, app: &App, live: &LiveGame, who: &Visitor) -> Error {
-    match error {
-        Error::Conflict(message) => {
-            Error::GameConflict(message, Box::new(GameView::of(live, &app.config, who)))
+    fn view(&self, live: &LiveGame) -> Json<GameView> {
+        Json(GameView::of(live, &self.app.config, &self.who))
+    }
+
+    /// Adds the current game to a conflict, so that the page can show it.
+    fn with_game(&self, error: Error, live: &LiveGame) -> Error {
+        match error {
+            Error::Conflict(message) => {
+                let Json(view) = self.view(live);
+                Error::GameConflict(message, Box::new(view))
+            }
+            error => error,
         }
-        error => error,
     }
 }
 

@@ -9,9 +9,10 @@ use claimeven_game::Ruleset;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::analysis::ColumnTruthView;
 use super::extract::{ApiResult, AppState, Id};
 use super::guard::Address;
-use super::view::{SetupView, ValueView};
+use super::view::SetupView;
 use crate::error::{Error, ErrorView};
 use crate::session::{GameSession, Status};
 use crate::work::review as work;
@@ -44,11 +45,11 @@ struct ReviewMoveView {
     /// `!`, `?`, `??` or nothing.
     sign: &'static str,
     /// The value of the move for its player.
-    played: Option<ChoiceView>,
+    played: Option<ColumnTruthView>,
     /// The best move of the position.
-    best: Option<ChoiceView>,
+    best: Option<ColumnTruthView>,
     /// What each column was worth, from the left; only those whose result is known.
-    choices: Vec<ChoiceView>,
+    choices: Vec<ColumnTruthView>,
     /// What a search preferred, where not all was known.
     estimate: Option<ReviewEstimateView>,
 }
@@ -61,20 +62,6 @@ struct ReviewEstimateView {
     depth: u32,
     /// How it expected the game to go on.
     pv: Vec<u8>,
-}
-
-/// The value of a move for its player.
-#[derive(Debug, Serialize, ToSchema)]
-struct ChoiceView {
-    column: u8,
-    /// Its exact value, if that is known.
-    value: Option<ValueView>,
-    /// The least that can come of it: 1 for a win, 0 for a draw, -1 for a loss.
-    at_least: i32,
-    /// The most that can come of it.
-    at_most: i32,
-    /// The other side cannot force a win with so many of its next discs.
-    no_loss_within: u32,
 }
 
 /// The summary of a player's moves.
@@ -92,8 +79,9 @@ struct ReviewPlayerView {
     accuracy: Option<f64>,
 }
 
-impl ChoiceView {
-    fn new(choice: &Choice, ruleset: Ruleset) -> ChoiceView {
+impl ColumnTruthView {
+    /// The value of a move for its player.
+    fn of_choice(choice: &Choice, ruleset: Ruleset) -> ColumnTruthView {
         let sign = choice.score.signum();
         let value = match (ruleset, choice.plies) {
             (Ruleset::Lines, _) => ExactValue::Margin(choice.score),
@@ -101,7 +89,7 @@ impl ChoiceView {
             (Ruleset::Standard, Some(plies)) => ExactValue::Loss(plies),
             (Ruleset::Standard, None) => ExactValue::Draw,
         };
-        ChoiceView {
+        ColumnTruthView {
             column: choice.column,
             value: choice.exact.then(|| value.into()),
             at_least: sign,
@@ -136,7 +124,7 @@ impl From<PlayerReview> for ReviewPlayerView {
 impl ReviewView {
     fn new(session: &GameSession, review: &Review) -> ReviewView {
         let ruleset = session.setup().ruleset();
-        let view = |choice: &Choice| ChoiceView::new(choice, ruleset);
+        let view = |choice: &Choice| ColumnTruthView::of_choice(choice, ruleset);
         let reviewed = |(ply, reviewed): (usize, &MoveReview)| ReviewMoveView {
             column: reviewed.column,
             player: session.mover(ply),

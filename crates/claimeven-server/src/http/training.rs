@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{ApiResult, Body, Id, Query, SetupInput, title};
+use super::extract::{ApiResult, Body, Id, Query, SetupInput, Visit, title};
 use super::guard::Address;
 use crate::App;
 use crate::config::Config;
@@ -230,11 +230,7 @@ async fn check_room(app: &App) -> ApiResult<()> {
 #[utoipa::path(get, path = "/api/training/{id}", params(("id" = String, Path)), responses(
     (status = 200, body = RunView), (status = 404, body = ErrorView),
 ))]
-async fn show(
-    State(app): State<Arc<App>>,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
-) -> ApiResult<Json<RunView>> {
+async fn show(Visit { app, who, id }: Visit) -> ApiResult<Json<RunView>> {
     view(&app, &id, &who).await
 }
 
@@ -242,11 +238,7 @@ async fn show(
 #[utoipa::path(post, path = "/api/training/{id}/stop", params(("id" = String, Path)), responses(
     (status = 200, body = RunView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
 ))]
-async fn stop(
-    State(app): State<Arc<App>>,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
-) -> ApiResult<Json<RunView>> {
+async fn stop(Visit { app, who, id }: Visit) -> ApiResult<Json<RunView>> {
     app.jobs.own(Kind::Training, &id, &who).await?;
     app.jobs.stop(&id).await?;
     view(&app, &id, &who).await
@@ -266,9 +258,7 @@ struct ResumeInput {
     (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
 async fn resume(
-    State(app): State<Arc<App>>,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
+    Visit { app, who, id }: Visit,
     Body(input): Body<ResumeInput>,
 ) -> ApiResult<Json<RunView>> {
     let job = app.jobs.own(Kind::Training, &id, &who).await?;
@@ -293,11 +283,7 @@ async fn resume(
     (status = 204), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
-async fn delete(
-    State(app): State<Arc<App>>,
-    Extension(who): Extension<Visitor>,
-    Id(id): Id,
-) -> ApiResult<StatusCode> {
+async fn delete(Visit { app, who, id }: Visit) -> ApiResult<StatusCode> {
     let job = app.jobs.own(Kind::Training, &id, &who).await?;
     app.jobs.delete(&job).await?;
     if let Some(folder) = folder_of(&app.config, &id)
