@@ -20,12 +20,6 @@ use crate::error::Error;
 #[cfg(feature = "page")]
 use crate::visitor::hex;
 
-/// The built files of `web/`.
-#[cfg(feature = "page")]
-#[derive(rust_embed::RustEmbed)]
-#[folder = "$OUT_DIR/page"]
-struct Files;
-
 /// Serves a file, or `index.html` for the routes of the page.
 #[cfg(feature = "page")]
 pub(crate) async fn serve(
@@ -53,13 +47,13 @@ pub(crate) async fn serve(
         || path.strip_prefix("arena/").is_some_and(|id| !id.contains('/'))
         || path.strip_prefix("training/").is_some_and(|id| !id.contains('/'))
         || game.is_some_and(|id| !id.contains('/'));
-    let (name, status) = match Files::get(path) {
+    let (name, status) = match claimeven_page::file(path) {
         Some(_) => (path, StatusCode::OK),
         None if is_page => ("index.html", StatusCode::OK),
         // The page shows the error in the visitor's language.
         None => ("index.html", StatusCode::NOT_FOUND),
     };
-    let Some(file) = Files::get(name) else { return without_page() };
+    let Some(file) = claimeven_page::file(name) else { return without_page() };
     let tags = match name {
         "index.html" => share::tags(&app, &uri, &origin(&headers, &app.config)).await,
         _ => None,
@@ -71,7 +65,7 @@ pub(crate) async fn serve(
             let hash = hex(&Sha256::digest(page.as_bytes())[..12]);
             (page.into_bytes(), hash)
         }
-        None => (file.data.into_owned(), hex(&file.metadata.sha256_hash()[..12])),
+        None => (file.data.into_owned(), hex(&file.hash[..12])),
     };
     let etag = format!("\"{hash}\"");
     // Assets have a hash in their names; everything else is revalidated.
@@ -85,7 +79,7 @@ pub(crate) async fn serve(
         return (StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response();
     }
     let headers = [
-        (header::CONTENT_TYPE, file.metadata.mimetype().to_owned()),
+        (header::CONTENT_TYPE, file.mime_type),
         (header::CACHE_CONTROL, cache.to_owned()),
         (header::ETAG, etag),
     ];

@@ -19,10 +19,6 @@ const SOURCES: [&str; 8] = [
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=migrations");
-    if env::var_os("CARGO_FEATURE_PAGE").is_none() {
-        return;
-    }
     let out = env::var("OUT_DIR").expect("cargo sets it");
     let page = Path::new(&out).join("page");
     fs::create_dir_all(&page).expect("cargo's folder can be written");

@@ -1,0 +1,31 @@
+//! The files of the web page in `web/`, which the build script of this crate makes with npm. A crate
+//! of its own, so that cargo names it while it waits for npm, and a change of the page compiles little.
+//!
+//! ```
+//! let index = claimeven_page::file("index.html").unwrap();
+//! assert_eq!(index.mime_type, "text/html");
+//! ```
+
+use std::borrow::Cow;
+
+#[derive(rust_embed::RustEmbed)]
+#[folder = "$OUT_DIR/page"]
+struct Files;
+
+/// A file of the page.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// What it contains.
+    pub data: Cow<'static, [u8]>,
+    /// The SHA-256 hash of the contents.
+    pub hash: [u8; 32],
+    /// Such as `text/html`.
+    pub mime_type: String,
+}
+
+/// The file of this path, such as `index.html`; `None` if the page has none.
+pub fn file(path: &str) -> Option<File> {
+    let file = Files::get(path)?;
+    let (hash, mime_type) = (file.metadata.sha256_hash(), file.metadata.mimetype().to_owned());
+    Some(File { data: file.data, hash, mime_type })
+}
