@@ -32,9 +32,10 @@ fn steps(postgres: Option<String>) -> Vec<Step> {
         &["test", "--workspace", "--all-features", "--lib", "--bins", "--tests", "--no-fail-fast"]
     };
     // Solver and network once more, as on a processor without vector instructions.
-    let portable = match nextest {
-        true => [tests, &["-E", "package(claimeven-solver) | package(claimeven-zero)"]].concat(),
-        false => vec!["test", "-p", "claimeven-solver", "-p", "claimeven-zero", "--no-fail-fast"],
+    let portable = if nextest {
+        [tests, &["-E", "package(claimeven-solver) | package(claimeven-zero)"]].concat()
+    } else {
+        vec!["test", "-p", "claimeven-solver", "-p", "claimeven-zero", "--no-fail-fast"]
     };
     let clippy =
         ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
