@@ -69,27 +69,6 @@ export interface components {
             /** @description The players' names. */
             players: string[];
         };
-        /** @description The value of a move for its player. */
-        ChoiceView: {
-            /**
-             * Format: int32
-             * @description The least that can come of it: 1 for a win, 0 for a draw, -1 for a loss.
-             */
-            at_least: number;
-            /**
-             * Format: int32
-             * @description The most that can come of it.
-             */
-            at_most: number;
-            /** Format: int32 */
-            column: number;
-            /**
-             * Format: int32
-             * @description The other side cannot force a win with so many of its next discs.
-             */
-            no_loss_within: number;
-            value?: components["schemas"]["ValueView"] | null;
-        };
         /** @description The time control of a game. */
         ClockInput: {
             /** Format: int64 */
@@ -649,15 +628,15 @@ export interface components {
         };
         /** @description The review of a move. */
         ReviewMoveView: {
-            best?: components["schemas"]["ChoiceView"] | null;
+            best?: components["schemas"]["ColumnTruthView"] | null;
             /** @description What each column was worth, from the left; only those whose result is known. */
-            choices: components["schemas"]["ChoiceView"][];
+            choices: components["schemas"]["ColumnTruthView"][];
             /** Format: int32 */
             column: number;
             estimate?: components["schemas"]["ReviewEstimateView"] | null;
             /** @description `best`, `good`, `only`, `slower-win`, `faster-loss`, `mistake`, `blunder` or `unknown`. */
             judgement: string;
-            played?: components["schemas"]["ChoiceView"] | null;
+            played?: components["schemas"]["ColumnTruthView"] | null;
             player: number;
             /** @description `!`, `?`, `??` or nothing. */
             sign: string;
@@ -995,7 +974,6 @@ export type AnalysisInput = components['schemas']['AnalysisInput'];
 export type AnalysisView = components['schemas']['AnalysisView'];
 export type Answering = components['schemas']['Answering'];
 export type BoardView = components['schemas']['BoardView'];
-export type ChoiceView = components['schemas']['ChoiceView'];
 export type ClockInput = components['schemas']['ClockInput'];
 export type ClockView = components['schemas']['ClockView'];
 export type ColumnTruthView = components['schemas']['ColumnTruthView'];

@@ -40,7 +40,7 @@ export type ReadPosition = Said<api.ReadView, { setup: Setup; kind: "moves" | "l
 
 export type Judgement = "best" | "good" | "only" | "slower-win" | "faster-loss" | "mistake" | "blunder" | "unknown";
 
-export type Choice = Said<api.ChoiceView, { value: Value | null; at_least: Sign; at_most: Sign }>;
+export type Choice = ColumnTruth;
 
 export type ReviewMove = Said<api.ReviewMoveView, { player: Player; judgement: Judgement; played: Choice | null; best: Choice | null; choices: Choice[] }>;
 export type ReviewPlayer = Said<api.ReviewPlayerView>;
