@@ -388,23 +388,23 @@ impl LiveGames {
         }
         let id = random_name();
         let next = live.session().next(id.clone(), now_ms(), fastrand::u64(..), Instant::now());
-        // The finished game names its rematch first, so that two clicks lead to one game.
-        let name = id.clone();
-        let named =
-            self.change(live, move |session, _| Ok(session.rematch.get_or_insert(name).clone()));
-        let named = named.await?;
-        if named == id
-            && let Err(error) = self.create(next).await
-        {
-            // The players may try again.
-            let forget = |session: &mut GameSession, _| {
-                session.rematch = None;
-                Ok(())
-            };
-            self.change(live, forget).await?;
-            return Err(error);
-        }
-        Ok(Some(named))
+        let (live_games, finished) = (Arc::clone(self), Arc::clone(live));
+        self.finish(async move {
+            // The new game exists before anyone is told of it.
+            let created = live_games.create(next).await?;
+            let name = id.clone();
+            let naming = live_games.apply(&finished, move |session, _| {
+                Ok(session.rematch.get_or_insert(name).clone())
+            });
+            let named = naming.await;
+            if !matches!(&named, Ok(named) if *named == id) {
+                // Another click was faster, or the name could not be stored.
+                let _gate = created.gate.lock().await;
+                live_games.erase(&created).await?;
+            }
+            named.map(Some)
+        })
+        .await
     }
 
     /// Detaches a visitor from a game, and deletes the game if it belongs to nobody else.
@@ -422,15 +422,21 @@ impl LiveGames {
                 session.version += 1;
                 return live_games.keep(&gone, &before, session).await;
             }
-            live_games.store.delete(before.id.clone(), before.version).await?;
-            lock(&live_games.games).remove(&before.id);
-            live_games.engine.forget(&before.id);
-            *lock(&gone.thinking) = None;
-            *lock(&gone.flag) = None;
-            gone.notify(GameEvent::Gone("deleted"));
-            Ok(())
+            live_games.erase(&gone).await
         })
         .await
+    }
+
+    /// Deletes a game, whose gate the caller has locked, for everyone.
+    async fn erase(&self, gone: &LiveGame) -> Result<(), Error> {
+        let session = gone.session();
+        self.store.delete(session.id.clone(), session.version).await?;
+        lock(&self.games).remove(&session.id);
+        self.engine.forget(&session.id);
+        *lock(&gone.thinking) = None;
+        *lock(&gone.flag) = None;
+        gone.notify(GameEvent::Gone("deleted"));
+        Ok(())
     }
 
     /// Registers a socket that follows a game.
