@@ -16,6 +16,7 @@ use utoipa_axum::routes;
 
 use super::extract::{ApiResult, Body, Id, Query, SetupInput, Visit, title};
 use super::guard::Address;
+use super::share::off_thread;
 use crate::App;
 use crate::agents;
 use crate::error::{Error, ErrorView};
@@ -410,11 +411,10 @@ async fn download(
         "json" => ("application/json", "json", job.result.unwrap_or_default()),
         "csv" => {
             let records = app.store.job_games(&id, i64::MAX, u32::MAX).await?;
-            (
-                "text/csv; charset=utf-8",
-                "csv",
-                standings(&job.plan, &records, &app.config.models())?,
-            )
+            let models = app.config.models();
+            // Openings may have to be solved again, and Elo is computed.
+            let csv = off_thread(move || standings(&job.plan, &records, &models)).await??;
+            ("text/csv; charset=utf-8", "csv", csv)
         }
         "games" => {
             let mut records = app.store.job_games(&id, i64::MAX, u32::MAX).await?;
