@@ -1,5 +1,7 @@
 //! Which players visitors may choose: none that runs a program, reads a file or uses too many resources.
 
+use std::path::MAIN_SEPARATOR;
+
 use claimeven_arena::{AGENTS, AgentKind, AgentSpec, Parameter, Values};
 use claimeven_game::Setup;
 use claimeven_search::Heuristic;
@@ -32,8 +34,16 @@ pub(crate) fn parse(text: &str, setup: Setup, config: &Config) -> Result<AgentSp
     }
     let spec: AgentSpec = text.parse().map_err(|error| format!("{error}"))?;
     let spec = spec.with_models(&config.models());
-    spec.build(setup, 0).map_err(|error| error.to_string())?;
+    spec.build(setup, 0).map_err(|error| without_folder(&error.to_string(), config))?;
     Ok(spec)
+}
+
+/// A message that says nothing of where the server keeps its runs.
+fn without_folder(message: &str, config: &Config) -> String {
+    match config.runs_folder() {
+        Some(folder) => message.replace(&format!("{}{MAIN_SEPARATOR}", folder.display()), ""),
+        None => message.to_owned(),
+    }
 }
 
 /// Whether visitors may choose a kind of player: not if it requires free text, such as a command.

@@ -7,6 +7,8 @@ use axum::http::{header, request::Parts};
 use claimeven_game::{Ruleset, Setup};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 use utoipa::ToSchema;
 
 use crate::App;
@@ -123,16 +125,50 @@ pub(crate) fn title(given: &str) -> ApiResult<Option<String>> {
     short_text("a title", given, 60)
 }
 
-/// A printable line of limited length; `None` if it is blank.
+/// A readable line of limited length, in normal form; `None` if it is blank.
 pub(crate) fn short_text(what: &str, given: &str, longest: usize) -> ApiResult<Option<String>> {
-    let text = given.split_whitespace().collect::<Vec<_>>().join(" ");
+    // More than this is not normalised: nobody would read it.
+    const MAX_BYTES: usize = 4096;
+    let shown = || given.chars().take(longest + 1).collect::<String>().escape_debug().to_string();
+    let text: String = if given.len() > MAX_BYTES {
+        given.to_owned()
+    } else {
+        // Variation selectors only choose a glyph.
+        given.nfc().filter(|letter| !matches!(letter, '\u{fe00}'..='\u{fe0f}')).collect()
+    };
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.chars().any(char::is_control) || text.chars().count() > longest {
-        let text = text.escape_debug();
-        let message =
-            format!("{what} must have at most {longest} printable characters, not '{text}'");
-        return Err(Error::Bad(message));
+        return Err(Error::Bad(format!(
+            "{what} must have at most {longest} printable characters, not '{}'",
+            shown()
+        )));
+    }
+    if text.chars().any(is_invisible) || has_stacked_marks(&text) {
+        return Err(Error::Bad(format!(
+            "{what} must not have invisible characters or stacked accents, not '{}'",
+            shown()
+        )));
     }
     Ok(Some(text).filter(|text| !text.is_empty()))
+}
+
+/// Characters that cannot be seen, or that turn the writing direction of what follows.
+fn is_invisible(letter: char) -> bool {
+    matches!(letter,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// More marks on one letter than any language writes.
+fn has_stacked_marks(text: &str) -> bool {
+    const MAX_MARKS: usize = 3;
+    let mut marks = 0;
+    text.chars().any(|letter| {
+        marks = if is_combining_mark(letter) { marks + 1 } else { 0 };
+        marks > MAX_MARKS
+    })
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
+use claimeven_arena::AgentSpec;
 use claimeven_game::{Game, Ruleset, Setup};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -131,7 +132,8 @@ fn seat(input: SeatInput, setup: Setup, app: &App, who: &Visitor) -> ApiResult<S
         }
         SeatInput::Agent { agent, name: given } => {
             let spec = agents::parse(&agent, setup, &app.config).map_err(Error::Bad)?;
-            let name = name(given.as_deref())?.unwrap_or_else(|| spec.to_string());
+            let name = short_text("a name", given.as_deref().unwrap_or_default(), 40)?;
+            let name = name.unwrap_or_else(|| spec.to_string());
             Ok(Seat::Agent { spec, name })
         }
     }
@@ -153,9 +155,19 @@ fn clock(input: &ClockInput) -> ApiResult<Clock> {
     Ok(Clock { initial, increment: Duration::from_millis(increment_ms), left: [initial; 2] })
 }
 
-/// The name of a player of a game.
+/// The name of a player of a game. Nobody takes the name of an agent or of what the page says of
+/// players.
 fn name(given: Option<&str>) -> ApiResult<Option<String>> {
-    short_text("a name", given.unwrap_or_default(), 40)
+    let Some(name) = short_text("a name", given.unwrap_or_default(), 40)? else { return Ok(None) };
+    let small = name.to_lowercase();
+    let is_agent = small.parse::<AgentSpec>().is_ok();
+    let is_player = small.strip_prefix("player").is_some_and(|rest| {
+        rest.trim().bytes().all(|byte| byte.is_ascii_digit()) && !rest.trim().is_empty()
+    });
+    if is_agent || is_player || small.contains("(you)") {
+        return Err(Error::Bad(format!("the name '{name}' is reserved")));
+    }
+    Ok(Some(name))
 }
 
 /// Creates a game.

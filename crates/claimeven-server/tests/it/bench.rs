@@ -276,6 +276,11 @@ async fn a_network_is_trained_stopped_resumed_and_played_against() {
     let unknown =
         ada.post("/api/games", json!({ "seats": seats, "setup": small })).await.error(400);
     assert!(unknown.contains("9999"), "{unknown}");
+    let tree = json!({ "agent": format!("zero:model={id}@9999"), "setup": small });
+    let in_lab = ada.post("/api/lab/tree", tree).await.error(400);
+    for text in [unknown, in_lab] {
+        assert!(!text.contains("sqlite") && !text.contains('/'), "no path is told: {text}");
+    }
     let cup = json!({ "players": [{ "agent": agent }, { "agent": "random" }], "games": 2, "setup": small });
     let cup = ada.post("/api/arena", cup).await.expect(201)["id"].as_str().unwrap().to_owned();
     wait(&ada, &format!("/api/arena/{cup}"), |view| view["state"] == "done").await;
