@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use claimeven_zero::ModelStore;
 use serde::{Deserialize, Serialize};
 
+use crate::store::sqlite_file;
+
 /// The settings of a server. A limit of 0 means no limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -20,8 +22,12 @@ pub struct Config {
     pub secret: String,
     /// Whether cookies are sent over HTTPS only.
     pub secure_cookies: bool,
-    /// Whether to trust X-Forwarded-For and X-Forwarded-Host, for servers behind a proxy.
-    pub trust_proxy: bool,
+    /// The names under which visitors reach the server, separated by commas; addresses and
+    /// `localhost` need not be named, `*` allows every name.
+    pub hosts: String,
+    /// The addresses or ranges (`10.0.0.0/8`) of proxies whose X-Forwarded-For, -Host and -Proto
+    /// are believed, separated by commas.
+    pub trusted_proxies: String,
     /// Whether `/metrics` is served.
     pub metrics: bool,
 
@@ -74,6 +80,10 @@ pub struct Config {
 
     /// Maximum number of games in memory.
     pub live_games: usize,
+    /// Maximum number of open connections that have not become WebSockets.
+    pub connections: usize,
+    /// The same per address.
+    pub connections_per_address: usize,
     /// Maximum number of open WebSockets.
     pub sockets: usize,
     /// Maximum number of open WebSockets per address.
@@ -107,7 +117,8 @@ impl Default for Config {
             database_connections: 8,
             secret: String::new(),
             secure_cookies: false,
-            trust_proxy: false,
+            hosts: String::new(),
+            trusted_proxies: String::new(),
             metrics: true,
             threads: 0,
             queue_people: 1024,
@@ -131,6 +142,8 @@ impl Default for Config {
             training_minutes: 24 * 60,
             runs: String::new(),
             live_games: 10_000,
+            connections: 4_000,
+            connections_per_address: 200,
             sockets: 4_000,
             sockets_per_address: 100,
             requests_per_second: 30,
@@ -176,9 +189,7 @@ impl Config {
     /// assert_eq!(config.database_file(), Some("/srv/games.sqlite"));
     /// ```
     pub fn database_file(&self) -> Option<&str> {
-        let path = self.database.strip_prefix("sqlite:")?;
-        let path = path.strip_prefix("//").unwrap_or(path);
-        path.split('?').next().filter(|path| !path.is_empty() && *path != ":memory:")
+        sqlite_file(&self.database)
     }
 
     /// The settings as a TOML file.

@@ -11,9 +11,11 @@ mod games;
 mod guard;
 mod hints;
 mod lab;
+pub(crate) mod listener;
 mod notation;
 mod page;
 mod puzzles;
+mod reach;
 mod records;
 mod review;
 mod share;
@@ -27,11 +29,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::http::{StatusCode, header};
+use axum::extract::Request;
+use axum::http::header;
+use axum::middleware::Next;
+use axum::response::IntoResponse;
 use axum::routing::get;
 use axum::{Router, middleware};
+use tokio::time::timeout;
 use tower_http::compression::CompressionLayer;
-use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::TraceLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -41,6 +46,7 @@ use crate::App;
 use crate::error::Error;
 
 pub(crate) use guard::Guard;
+pub(crate) use reach::Reach;
 
 #[derive(OpenApi)]
 #[openapi(info(
@@ -94,10 +100,12 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .method_not_allowed_fallback(|| async { Error::Method })
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::check))
         .fallback(page::serve)
-        .layer(TimeoutLayer::with_status_code(
-            StatusCode::SERVICE_UNAVAILABLE,
-            Duration::from_secs(seconds),
-        ))
+        .layer(middleware::from_fn(move |request: Request, next: Next| async move {
+            let response = timeout(Duration::from_secs(seconds), next.run(request)).await;
+            response.unwrap_or_else(|_| {
+                Error::Busy("The request took too long, try again".to_owned(), 5).into_response()
+            })
+        }))
         .layer(CompressionLayer::new())
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::security_headers))
         .layer(TraceLayer::new_for_http())

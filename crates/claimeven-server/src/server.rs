@@ -6,9 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
+use tokio::time::timeout;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::config::Config;
-use crate::http::{self, Guard};
+use crate::http::listener::{self, CLOSING_TIME, ConnectionLimits};
+use crate::http::{self, Guard, Reach};
 use crate::live_games::LiveGames;
 use crate::metrics::Metrics;
 use crate::store::{Store, StoreError};
@@ -25,6 +28,7 @@ pub(crate) struct App {
     pub(crate) store: Store,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) guard: Guard,
+    pub(crate) reach: Reach,
     pub(crate) signer: Signer,
     pub(crate) games: Arc<LiveGames>,
     pub(crate) engine: Arc<Engine>,
@@ -86,6 +90,7 @@ impl Server {
                 StoreError::Stale => "changed in the meantime".to_owned(),
             },
         };
+        let reach = Reach::new(&config).map_err(ServerError::Other)?;
         let store = Store::open(&config.database, config.database_connections.max(2))
             .await
             .map_err(database)?;
@@ -121,6 +126,7 @@ impl Server {
         jobs.start().await.map_err(other)?;
         let app = App {
             guard: Guard::new(Arc::clone(&config)),
+            reach,
             background: BackgroundPool::new(config.lab_searches, config.lab_queue),
             analyzers: Analyzers::default(),
             config,
@@ -139,32 +145,31 @@ impl Server {
         self.listener.local_addr().map_err(|error| ServerError::Other(error.to_string()))
     }
 
-    /// Serves until `stop` completes, then shuts down gracefully: no new requests, moves in progress
-    /// are stored, watchers are notified.
-    pub async fn run(
-        self,
-        stop: impl Future<Output = ()> + Send + 'static,
-    ) -> Result<(), ServerError> {
+    /// Serves until `stop` completes, then shuts down within ten seconds: no new requests, moves in
+    /// progress are stored, watchers are notified. What is not done by then is given up and logged.
+    pub async fn run(self, stop: impl Future<Output = ()> + Send) -> Result<(), ServerError> {
         let Server { listener, app } = self;
-        let games = Arc::clone(&app.games);
-        let sweeper = tokio::spawn(sweep(Arc::clone(&games)));
-        let reviewer = tokio::spawn(review(Arc::clone(&app)));
-        let closing = Arc::clone(&app);
-        let service = http::router(app).into_make_service_with_connect_info::<SocketAddr>();
-        let stopped = async move {
-            stop.await;
-            tracing::info!("Shutting down");
-            closing.background.close();
-            closing.jobs.close().await;
-            // Watchers would keep their connections open.
-            closing.games.close().await;
+        listener::raise_file_limit();
+        let sweeper = AbortOnDropHandle::new(tokio::spawn(sweep(Arc::clone(&app.games))));
+        let reviewer = AbortOnDropHandle::new(tokio::spawn(review(Arc::clone(&app))));
+        let limits = ConnectionLimits {
+            all: app.config.connections,
+            per_address: app.config.connections_per_address,
         };
-        let served = axum::serve(listener, service).with_graceful_shutdown(stopped);
-        let result = served.await.map_err(|error| ServerError::Other(error.to_string()));
-        sweeper.abort();
-        reviewer.abort();
-        games.close().await;
-        result
+        let proxies = Arc::clone(&app);
+        let is_proxy = move |peer: SocketAddr| proxies.reach.is_proxy(peer.ip());
+        let router = http::router(Arc::clone(&app));
+        let connections = listener::serve(listener, router, limits, is_proxy, stop).await;
+        tracing::info!("Shutting down");
+        drop((sweeper, reviewer));
+        app.background.close();
+        let work = async { tokio::join!(app.jobs.close(), app.games.close()) };
+        // Watchers keep their connections open until their games say goodbye.
+        let (stored, ()) = tokio::join!(timeout(CLOSING_TIME, work), connections.close());
+        if stored.is_err() {
+            tracing::warn!("Gave up on work that did not end; it resumes from what is stored");
+        }
+        Ok(())
     }
 }
 

@@ -6,12 +6,14 @@
 
 mod games;
 mod jobs;
+mod lock;
 mod migrations;
 mod reviews;
 mod statistics;
 mod writer;
 
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
@@ -27,6 +29,7 @@ pub(crate) use reviews::StoredReview;
 pub(crate) use statistics::{Played, PlayedSeat};
 
 use jobs::JobChange;
+use lock::ServerLock;
 use writer::Writer;
 
 /// A handle to the database.
@@ -34,6 +37,8 @@ use writer::Writer;
 pub(crate) struct Store {
     pool: AnyPool,
     changes: mpsc::Sender<Request>,
+    /// Kept for as long as anyone uses the database.
+    _lock: Arc<ServerLock>,
 }
 
 /// A change, and where its result goes: how many rows it changed.
@@ -76,7 +81,7 @@ fn broken(message: impl ToString) -> StoreError {
 }
 
 impl Store {
-    /// Opens or creates the database and runs its migrations.
+    /// Opens or creates the database and runs its migrations. Fails if another server uses it.
     pub(crate) async fn open(url: &str, connections: u32) -> Result<Store, StoreError> {
         sqlx::any::install_default_drivers();
         let is_sqlite = url.starts_with("sqlite:");
@@ -86,6 +91,11 @@ impl Store {
             url.to_owned()
         };
         let options = AnyConnectOptions::from_str(&url)?;
+        let lock = if is_sqlite {
+            ServerLock::sqlite(sqlite_file(&url)).await?
+        } else {
+            ServerLock::postgres(options.clone()).await?
+        };
         let pool = AnyPoolOptions::new()
             .max_connections(connections)
             .acquire_timeout(Duration::from_secs(10))
@@ -97,7 +107,7 @@ impl Store {
         migrations::migrator().run(&pool).await.map_err(broken)?;
         let (changes, inbox) = mpsc::channel(1024);
         tokio::spawn(Writer::new(options, is_sqlite).run(inbox));
-        Ok(Store { pool, changes })
+        Ok(Store { pool, changes, _lock: Arc::new(lock) })
     }
 
     /// A text that is generated once and kept, such as the key that signs cookies.
@@ -139,6 +149,13 @@ impl Store {
     async fn change_one(&self, change: Change) -> Result<(), StoreError> {
         if self.change(change).await? == 0 { Err(StoreError::Stale) } else { Ok(()) }
     }
+}
+
+/// The file of an SQLite URL, if it is in one.
+pub(crate) fn sqlite_file(url: &str) -> Option<&str> {
+    let path = url.strip_prefix("sqlite:")?;
+    let path = path.strip_prefix("//").unwrap_or(path);
+    path.split('?').next().filter(|path| !path.is_empty() && *path != ":memory:")
 }
 
 /// Settings of a new connection.

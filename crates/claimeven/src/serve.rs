@@ -78,7 +78,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     start_log(args);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(serve(config)).map_err(|error| Failure::Other(error.to_string()))
+    let served = runtime.block_on(serve(config));
+    // A thread that is still drawing, loading or sending does not hold up the end.
+    runtime.shutdown_background();
+    served.map_err(|error| Failure::Other(error.to_string()))
 }
 
 async fn serve(config: Config) -> Result<(), ServerError> {

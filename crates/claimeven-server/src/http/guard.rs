@@ -4,6 +4,7 @@
 //! `governor` would bring a concurrent map and a clock for these thirty lines.
 
 use std::collections::HashMap;
+use std::mem;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,7 +24,7 @@ use crate::visitor::Visitor;
 pub(crate) struct Address(IpAddr);
 
 impl Address {
-    fn new(address: IpAddr) -> Address {
+    pub(crate) fn new(address: IpAddr) -> Address {
         Address(match address.to_canonical() {
             IpAddr::V4(address) => IpAddr::V4(address),
             IpAddr::V6(address) => {
@@ -63,13 +64,46 @@ impl Bucket {
 /// Limits per address.
 pub(crate) struct Guard {
     config: Arc<Config>,
-    used: Mutex<HashMap<Address, Used>>,
+    used: Mutex<Recent>,
     sockets: Arc<Mutex<Sockets>>,
 }
 
 struct Used {
     requests: Bucket,
     games: Bucket,
+}
+
+/// What addresses have used of late. An address that has not been seen for a whole period is
+/// forgotten, which costs no more with many addresses than with few.
+struct Recent {
+    /// Seen in this period.
+    now: HashMap<Address, Used>,
+    /// Seen in the period before it, and not in this one.
+    before: HashMap<Address, Used>,
+    began: Instant,
+}
+
+impl Default for Recent {
+    fn default() -> Recent {
+        Recent { now: HashMap::new(), before: HashMap::new(), began: Instant::now() }
+    }
+}
+
+impl Recent {
+    /// All buckets are full again after a minute.
+    const PERIOD: Duration = Duration::from_mins(1);
+    /// A period ends early with so many addresses, which bounds the memory.
+    const MAX_ADDRESSES: usize = 100_000;
+
+    fn of(&mut self, address: Address, fresh: impl FnOnce() -> Used) -> &mut Used {
+        if self.began.elapsed() > Recent::PERIOD || self.now.len() >= Recent::MAX_ADDRESSES {
+            self.before = mem::take(&mut self.now);
+            self.began = Instant::now();
+        }
+        let before = &mut self.before;
+        let seen = || before.remove(&address).unwrap_or_else(fresh);
+        self.now.entry(address).or_insert_with(seen)
+    }
 }
 
 #[derive(Default)]
@@ -99,9 +133,6 @@ impl Drop for SocketPermit {
 
 /// A hint costs as much as this many requests.
 const HINT_COST: f64 = 5.0;
-
-/// Beyond this number, idle addresses are forgotten.
-const MANY_ADDRESSES: usize = 10_000;
 
 impl Guard {
     pub(crate) fn new(config: Arc<Config>) -> Guard {
@@ -160,14 +191,11 @@ impl Guard {
             return Ok(());
         }
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        if used.len() > MANY_ADDRESSES {
-            used.retain(|_, used| used.games.filled.elapsed().as_secs() < 60);
-        }
         let fresh = || Used {
             requests: Bucket::full(self.config.requests_at_once.into()),
             games: Bucket::full(self.config.games_per_minute.into()),
         };
-        let used = used.entry(address).or_insert_with(fresh);
+        let used = used.of(address, fresh);
         bucket(used).take(cost, rate, most.max(cost)).map_err(|wait| {
             Error::TooMany(
                 "Too many requests, slow down".to_owned(),
@@ -184,17 +212,16 @@ pub(crate) async fn check(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let config = &app.config;
-    let address = Address::new(client(peer, request.headers(), config.trust_proxy));
+    let headers = request.headers();
+    let address = Address::new(app.reach.client(peer, headers));
+    let host = app.reach.host(peer, headers);
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-    let upgrades = request.headers().contains_key(header::UPGRADE);
-    let allowed = app.guard.request(address, 1.0).and_then(|()| {
-        if changes || upgrades {
-            same_origin(request.headers(), config.trust_proxy)
-        } else {
-            Ok(())
-        }
-    });
+    let upgrades = headers.contains_key(header::UPGRADE);
+    let allowed = app
+        .guard
+        .request(address, 1.0)
+        .and_then(|()| app.reach.check_host(host))
+        .and_then(|()| if changes || upgrades { same_origin(headers, host) } else { Ok(()) });
     if let Err(error) = allowed {
         return error.into_response();
     }
@@ -217,17 +244,8 @@ pub(crate) async fn check(
     response
 }
 
-/// The client's address: the peer's, or the last one that a trusted proxy reports.
-fn client(peer: SocketAddr, headers: &HeaderMap, trust_proxy: bool) -> IpAddr {
-    let forwarded = || {
-        let last = headers.get_all("x-forwarded-for").iter().next_back()?;
-        last.to_str().ok()?.rsplit(',').next()?.trim().parse().ok()
-    };
-    trust_proxy.then(forwarded).flatten().unwrap_or_else(|| peer.ip())
-}
-
 /// Refuses cross-site requests.
-fn same_origin(headers: &HeaderMap, trust_proxy: bool) -> Result<(), Error> {
+fn same_origin(headers: &HeaderMap, host: Option<&str>) -> Result<(), Error> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let foreign = || Error::Forbidden("Requests from other sites are not allowed".to_owned());
     if let Some(site) = text("sec-fetch-site")
@@ -236,8 +254,7 @@ fn same_origin(headers: &HeaderMap, trust_proxy: bool) -> Result<(), Error> {
         return Err(foreign());
     }
     if headers.contains_key(header::ORIGIN) {
-        let forwarded = text("x-forwarded-host").filter(|_| trust_proxy);
-        let host = forwarded.or_else(|| text("host")).ok_or_else(foreign)?;
+        let host = host.ok_or_else(foreign)?;
         let origin = text("origin").ok_or_else(foreign)?;
         let (_, origin) = origin.split_once("://").ok_or_else(foreign)?;
         if !origin.eq_ignore_ascii_case(host) {

@@ -1,7 +1,10 @@
 //! The web page, embedded in the program.
 
 #[cfg(feature = "page")]
-use axum::extract::State;
+use std::net::SocketAddr;
+
+#[cfg(feature = "page")]
+use axum::extract::{ConnectInfo, State};
 #[cfg(feature = "page")]
 use axum::http::HeaderMap;
 use axum::http::{Method, StatusCode, Uri, header};
@@ -15,7 +18,7 @@ use super::extract::AppState;
 #[cfg(feature = "page")]
 use super::share;
 #[cfg(feature = "page")]
-use crate::config::Config;
+use crate::App;
 use crate::error::Error;
 #[cfg(feature = "page")]
 use crate::visitor::hex;
@@ -24,6 +27,7 @@ use crate::visitor::hex;
 #[cfg(feature = "page")]
 pub(crate) async fn serve(
     State(app): AppState,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -55,7 +59,7 @@ pub(crate) async fn serve(
     };
     let Some(file) = claimeven_page::file(name) else { return without_page() };
     let tags = match name {
-        "index.html" => share::tags(&app, &uri, &origin(&headers, &app.config)).await,
+        "index.html" => share::tags(&app, &uri, &origin(&app, peer, &headers)).await,
         _ => None,
     };
     let (content, hash) = match tags {
@@ -88,12 +92,10 @@ pub(crate) async fn serve(
 
 /// How visitors reach this server, as they say it themselves.
 #[cfg(feature = "page")]
-fn origin(headers: &HeaderMap, config: &Config) -> String {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let forwarded = |name: &str| text(name).filter(|_| config.trust_proxy);
-    let host = forwarded("x-forwarded-host").or_else(|| text("host")).unwrap_or("localhost");
-    let usual = if config.secure_cookies { "https" } else { "http" };
-    let scheme = forwarded("x-forwarded-proto").unwrap_or(usual);
+fn origin(app: &App, peer: SocketAddr, headers: &HeaderMap) -> String {
+    let host = app.reach.host(peer, headers).unwrap_or("localhost");
+    let usual = if app.config.secure_cookies { "https" } else { "http" };
+    let scheme = app.reach.forwarded(peer, headers, "x-forwarded-proto").unwrap_or(usual);
     format!("{scheme}://{host}")
 }
 

@@ -50,7 +50,7 @@ fn allowed(app: &App) -> Result<PathBuf, String> {
     let config = &app.config;
     match config.training.as_str() {
         "everyone" => {}
-        "local" if config.addr.ip().is_loopback() && !config.trust_proxy => {}
+        "local" if config.addr.ip().is_loopback() && config.trusted_proxies.is_empty() => {}
         "local" => {
             return Err("Training is only allowed when the server listens on a loopback address \
                  (setting: training)"

@@ -176,7 +176,7 @@ impl Jobs {
         }
         self.tasks.close();
         // A training run cannot be interrupted in a gate match; it resumes from its last iteration.
-        let _ = tokio::time::timeout(Duration::from_secs(10), self.tasks.wait()).await;
+        self.tasks.wait().await;
     }
 
     fn wake(&self, kind: Kind) -> &Notify {

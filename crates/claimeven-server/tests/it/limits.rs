@@ -160,11 +160,36 @@ async fn too_much_from_one_address_is_put_off() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn names_are_readable_and_nobody_elses() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let with_name = |name: &str| json!({ "seats": [{ "kind": "human", "name": name }, { "kind": "open" }], "first": 0 });
+    for name in [
+        "Ada\u{202e}nimda",
+        "Ada\u{200b}",
+        "A\u{e0041}da",
+        "Z\u{300}\u{301}\u{302}\u{303}\u{304}algo",
+        "level:3",
+        "Random",
+        "Player 1",
+        "Ada (you)",
+    ] {
+        ada.post("/api/games", with_name(name)).await.error(400);
+    }
+    for (given, kept) in
+        [("Zoe\u{308}", "Zoë"), ("Nguyễn  Văn", "Nguyễn Văn"), ("I ❤\u{fe0f}", "I ❤")]
+    {
+        let game = ada.post("/api/games", with_name(given)).await.expect(201);
+        assert_eq!(game["players"][0]["name"], kept);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_trusted_proxy_tells_addresses_apart() {
     let config = Config {
         requests_per_second: 1,
         requests_at_once: 3,
-        trust_proxy: true,
+        trusted_proxies: "127.0.0.1".to_owned(),
         ..Config::default()
     };
     let world = World::sqlite(config).await;

@@ -1,6 +1,7 @@
 //! The server as its clients meet it: over HTTP and WebSockets, on both databases.
 
 mod bench;
+mod connections;
 mod faults;
 mod fuzz;
 mod games;

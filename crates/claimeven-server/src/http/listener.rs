@@ -1,0 +1,192 @@
+//! Connections: accepted up to a number for each address, closed when they are silent, and ended
+//! within a deadline when the server stops.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{ConnectInfo, Request};
+use axum::response::Response;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::Service;
+
+use super::guard::Address;
+
+/// How long a client may take to send the header of a request, and how long a connection without
+/// requests stays open.
+const HEADER_TIME: Duration = Duration::from_secs(15);
+
+/// How long requests that are under way when the server stops may take.
+pub(crate) const CLOSING_TIME: Duration = Duration::from_secs(10);
+
+/// The longest header of a request, in bytes.
+const HEADER_BYTES: usize = 32 * 1024;
+
+/// After a connection could not be accepted, usually because too many files are open.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What the listener allows. A limit of 0 means no limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConnectionLimits {
+    /// Open connections of all clients.
+    pub(crate) all: usize,
+    /// Open connections of one address.
+    pub(crate) per_address: usize,
+}
+
+/// The connections that are open when the server stops.
+pub(crate) struct Connections {
+    tasks: TaskTracker,
+    closing: CancellationToken,
+}
+
+impl Connections {
+    /// Waits for the responses that are under way, for [`CLOSING_TIME`] at most.
+    pub(crate) async fn close(&self) {
+        self.closing.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+/// Serves until `stop` completes.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    limits: ConnectionLimits,
+    is_proxy: impl Fn(SocketAddr) -> bool,
+    stop: impl Future<Output = ()>,
+) -> Connections {
+    let open = Arc::new(Mutex::new(Open::default()));
+    let (tasks, closing) = (TaskTracker::new(), CancellationToken::new());
+    let mut stop = pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut stop => return Connections { tasks, closing },
+        };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!(%error, "Failed to accept a connection");
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
+        };
+        // A proxy's connections are those of many clients.
+        let address = (!is_proxy(peer)).then(|| Address::new(peer.ip()));
+        // One connection too many is closed at once: an answer would keep it open.
+        let Some(permit) = Permit::take(&open, address, limits) else { continue };
+        tasks.spawn(connection(stream, peer, router.clone(), closing.clone(), permit));
+    }
+}
+
+async fn connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    closing: CancellationToken,
+    _permit: Permit,
+) {
+    // Moves are small and urgent.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(peer));
+        respond(router.clone(), request)
+    });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME).max_buf_size(HEADER_BYTES);
+    let mut connection =
+        pin!(builder.serve_connection(TokioIo::new(stream), service).with_upgrades());
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = closing.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            let Ok(ended) = timeout(CLOSING_TIME, connection).await else {
+                tracing::warn!(%peer, "Gave up on a connection whose request did not end");
+                return;
+            };
+            ended
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, %peer, "A connection ended with an error");
+    }
+}
+
+async fn respond(mut router: Router, request: Request<Incoming>) -> Result<Response, Infallible> {
+    router.call(request).await
+}
+
+#[derive(Default)]
+struct Open {
+    all: usize,
+    by_address: HashMap<Address, usize>,
+}
+
+/// The permission to keep a connection open, returned on drop.
+struct Permit {
+    open: Arc<Mutex<Open>>,
+    address: Option<Address>,
+}
+
+impl Permit {
+    fn take(
+        open: &Arc<Mutex<Open>>,
+        address: Option<Address>,
+        limits: ConnectionLimits,
+    ) -> Option<Permit> {
+        let is_full = |limit: usize, count: usize| limit > 0 && count >= limit;
+        let mut now = open.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_address = address.and_then(|address| now.by_address.get(&address)).copied();
+        if is_full(limits.all, now.all)
+            || is_full(limits.per_address, of_address.unwrap_or_default())
+        {
+            return None;
+        }
+        now.all += 1;
+        if let Some(address) = address {
+            *now.by_address.entry(address).or_default() += 1;
+        }
+        Some(Permit { open: Arc::clone(open), address })
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.all -= 1;
+        let Some(address) = self.address else { return };
+        if let Some(count) = open.by_address.get_mut(&address) {
+            *count -= 1;
+            if *count == 0 {
+                open.by_address.remove(&address);
+            }
+        }
+    }
+}
+
+/// Raises the number of files that the process may have open, which bounds its connections, as far
+/// as the system allows.
+pub(crate) fn raise_file_limit() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let limit = getrlimit(Resource::Nofile);
+        let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+        if let Err(error) = setrlimit(Resource::Nofile, raised) {
+            tracing::debug!(%error, "The limit of open files stays as it is");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! How clients reach the server: the proxies in front of it and the names it answers to.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::http::HeaderMap;
+use ipnet::IpNet;
+
+use crate::config::Config;
+use crate::error::Error;
+
+/// The proxies whose headers are believed, and the names of this server.
+#[derive(Debug, Default)]
+pub(crate) struct Reach {
+    proxies: Vec<IpNet>,
+    hosts: Vec<String>,
+}
+
+impl Reach {
+    /// Reads `trusted_proxies` and `hosts`; the error names a value that makes no sense.
+    pub(crate) fn new(config: &Config) -> Result<Reach, String> {
+        let values = |text: &str| -> Vec<String> {
+            let values = text.split(',').map(|value| value.trim().to_ascii_lowercase());
+            values.filter(|value| !value.is_empty()).collect()
+        };
+        let range = |value: &String| {
+            let one = || value.parse::<IpAddr>().map(IpNet::from);
+            value.parse::<IpNet>().or_else(|_| one()).map_err(|_| {
+                format!(
+                    "trusted_proxies must be addresses or ranges such as 10.0.0.0/8, not '{value}'"
+                )
+            })
+        };
+        let proxies =
+            values(&config.trusted_proxies).iter().map(range).collect::<Result<_, _>>()?;
+        Ok(Reach { proxies, hosts: values(&config.hosts) })
+    }
+
+    pub(crate) fn is_proxy(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.proxies.iter().any(|range| range.contains(&address))
+    }
+
+    /// The client's address: the peer's, or the last one in X-Forwarded-For that is no proxy of ours.
+    pub(crate) fn client(&self, peer: SocketAddr, headers: &HeaderMap) -> IpAddr {
+        let peer = peer.ip().to_canonical();
+        if !self.is_proxy(peer) {
+            return peer;
+        }
+        let lists = headers.get_all("x-forwarded-for").iter().rev();
+        let hops = lists.filter_map(|list| list.to_str().ok()).flat_map(|list| list.rsplit(','));
+        let mut last = peer;
+        for hop in hops {
+            // What is not an address says nothing of the hops before it either.
+            let Some(address) = hop_address(hop.trim()) else { break };
+            last = address;
+            if !self.is_proxy(address) {
+                break;
+            }
+        }
+        last
+    }
+
+    /// The host that the client asked for, with its port.
+    pub(crate) fn host<'a>(&self, peer: SocketAddr, headers: &'a HeaderMap) -> Option<&'a str> {
+        self.forwarded(peer, headers, "x-forwarded-host")
+            .or_else(|| headers.get("host")?.to_str().ok())
+    }
+
+    /// What a trusted proxy says in a header.
+    pub(crate) fn forwarded<'a>(
+        &self,
+        peer: SocketAddr,
+        headers: &'a HeaderMap,
+        name: &str,
+    ) -> Option<&'a str> {
+        let value = headers.get(name).filter(|_| self.is_proxy(peer.ip()))?;
+        value.to_str().ok()
+    }
+
+    /// Refuses names that are not this server's. A page that makes its own name point to this
+    /// address (DNS rebinding) would otherwise count as our own page. Addresses are no names.
+    pub(crate) fn check_host(&self, host: Option<&str>) -> Result<(), Error> {
+        let Some(host) = host else { return Ok(()) };
+        let name = without_port(host).trim_end_matches('.').to_ascii_lowercase();
+        let is_known = name.parse::<IpAddr>().is_ok()
+            || name == "localhost"
+            || name.ends_with(".localhost")
+            || self.hosts.iter().any(|known| known == "*" || *known == name);
+        if is_known {
+            return Ok(());
+        }
+        let name = name.escape_debug();
+        Err(Error::Forbidden(format!(
+            "This server is not known as '{name}'; its operator can add the name to the setting 'hosts'"
+        )))
+    }
+}
+
+/// `127.0.0.1`, `127.0.0.1:80`, `::1` or `[::1]:80`.
+fn hop_address(text: &str) -> Option<IpAddr> {
+    let address = text.parse().ok().or_else(|| without_port(text).parse().ok())?;
+    Some(IpAddr::to_canonical(&address))
+}
+
+/// The name or address of `NAME`, `NAME:PORT`, `[ADDRESS]` or `[ADDRESS]:PORT`.
+fn without_port(host: &str) -> &str {
+    match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None => host.split(':').next().unwrap_or(host),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    fn reach(trusted_proxies: &str, hosts: &str) -> Reach {
+        let (trusted_proxies, hosts) = (trusted_proxies.to_owned(), hosts.to_owned());
+        Reach::new(&Config { hosts, trusted_proxies, ..Config::default() }).unwrap()
+    }
+
+    #[test]
+    fn clients_are_those_that_trusted_proxies_name() {
+        let reach = reach("10.0.0.0/8, ::1", "");
+        let client = |peer: &str, lists: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for &list in lists {
+                headers.append("x-forwarded-for", HeaderValue::from_static(list));
+            }
+            reach.client(peer.parse().unwrap(), &headers).to_string()
+        };
+        assert_eq!(client("1.2.3.4:5", &["9.9.9.9"]), "1.2.3.4", "anyone can write a header");
+        assert_eq!(client("10.0.0.1:5", &["9.9.9.9"]), "9.9.9.9");
+        assert_eq!(client("10.0.0.1:5", &["6.6.6.6, 9.9.9.9:1234, 10.0.0.2"]), "9.9.9.9");
+        assert_eq!(client("10.0.0.1:5", &["6.6.6.6", "[2001:db8::1]:443"]), "2001:db8::1");
+        assert_eq!(client("[::1]:5", &["unknown"]), "::1");
+        assert_eq!(client("[::ffff:10.0.0.1]:5", &["9.9.9.9"]), "9.9.9.9");
+        assert_eq!(client("10.0.0.1:5", &[]), "10.0.0.1");
+    }
+
+    #[test]
+    fn foreign_names_are_refused_and_addresses_are_not() {
+        let reach = reach("", "play.example, Other.Example");
+        for host in ["localhost:8080", "a.localhost", "127.0.0.1:80", "[::1]:80", "192.168.0.7"] {
+            assert!(reach.check_host(Some(host)).is_ok(), "{host}");
+        }
+        for host in ["play.example", "PLAY.example:443", "other.example."] {
+            assert!(reach.check_host(Some(host)).is_ok(), "{host}");
+        }
+        for host in ["evil.example", "play.example.evil.example", "localhost.evil.example", ""] {
+            assert!(reach.check_host(Some(host)).is_err(), "{host}");
+        }
+        assert!(reach.check_host(None).is_ok());
+    }
+
+    #[test]
+    fn bad_ranges_are_named() {
+        let config = Config { trusted_proxies: "10.0.0.0/33".to_owned(), ..Config::default() };
+        assert!(Reach::new(&config).unwrap_err().contains("'10.0.0.0/33'"));
+    }
+}

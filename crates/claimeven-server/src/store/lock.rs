@@ -1,0 +1,109 @@
+//! One server at a time: two that write the same games would contradict each other.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use sqlx::any::AnyConnectOptions;
+use sqlx::{AnyConnection, ConnectOptions, Connection, Row};
+use tokio::time::{Instant, sleep};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{StoreError, broken};
+
+/// The right to be the server of a database, given back when it is dropped or the process ends.
+pub(crate) struct ServerLock(#[allow(dead_code, reason = "holding it is its use")] Held);
+
+#[allow(dead_code, reason = "holding them is their use")]
+enum Held {
+    /// A lock on a file beside the SQLite file.
+    File(File),
+    /// A session of PostgreSQL that holds an advisory lock.
+    Session(AbortOnDropHandle<()>),
+    /// A database in memory is nobody else's.
+    Nothing,
+}
+
+/// What the advisory lock is known by: "claimeven" as a number.
+const KEY: i64 = 0x636c_6169_6d65_7665;
+
+/// How long a server that is just ending is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Between two attempts to take the lock.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How often the session of the lock is looked after.
+const PERIOD: Duration = Duration::from_secs(5);
+
+impl ServerLock {
+    /// The lock of an SQLite file; `None` for a database in memory.
+    pub(crate) async fn sqlite(database: Option<&str>) -> Result<ServerLock, StoreError> {
+        let Some(database) = database else { return Ok(ServerLock(Held::Nothing)) };
+        let path = PathBuf::from(format!("{database}.lock"));
+        let failed = |error: &dyn ToString| {
+            broken(format!("cannot lock {}: {}", path.display(), error.to_string()))
+        };
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(|error| failed(&error))?;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(ServerLock(Held::File(file))),
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => sleep(PAUSE).await,
+                Err(TryLockError::WouldBlock) => return Err(in_use()),
+                Err(TryLockError::Error(error)) => return Err(failed(&error)),
+            }
+        }
+    }
+
+    /// The advisory lock of a PostgreSQL database.
+    pub(crate) async fn postgres(options: AnyConnectOptions) -> Result<ServerLock, StoreError> {
+        let deadline = Instant::now() + PATIENCE;
+        let connection = loop {
+            match session(&options).await? {
+                Some(connection) => break connection,
+                None if Instant::now() < deadline => sleep(PAUSE).await,
+                None => return Err(in_use()),
+            }
+        };
+        let task = tokio::spawn(keep(options, connection));
+        Ok(ServerLock(Held::Session(AbortOnDropHandle::new(task))))
+    }
+}
+
+fn in_use() -> StoreError {
+    broken("another server is using it; only one can serve the games of a database")
+}
+
+/// A connection that holds the lock; `None` if another one does.
+async fn session(options: &AnyConnectOptions) -> Result<Option<AnyConnection>, StoreError> {
+    let mut connection = options.connect().await?;
+    let row = sqlx::query("SELECT pg_try_advisory_lock($1)").bind(KEY);
+    let has_lock: bool = row.fetch_one(&mut connection).await?.try_get(0)?;
+    Ok(has_lock.then_some(connection))
+}
+
+/// Takes the lock again whenever its connection is lost, as after a restart of PostgreSQL.
+async fn keep(options: AnyConnectOptions, connection: AnyConnection) {
+    let mut connection = Some(connection);
+    loop {
+        sleep(PERIOD).await;
+        let is_alive = match &mut connection {
+            Some(connection) => connection.ping().await.is_ok(),
+            None => false,
+        };
+        if is_alive {
+            continue;
+        }
+        connection = match session(&options).await {
+            Ok(Some(connection)) => Some(connection),
+            Ok(None) => {
+                tracing::error!("Another server has taken over the database: stop one of the two");
+                None
+            }
+            // The database is away; the writer says so.
+            Err(_) => None,
+        };
+    }
+}

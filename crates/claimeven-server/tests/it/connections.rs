@@ -1,0 +1,123 @@
+//! Connections: names of the server, silent and slow clients, the end, and a second server.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use claimeven_server::{Config, Server};
+use reqwest::Method;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+
+use crate::world::{World, on_both_databases};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_foreign_name_that_points_here_is_refused() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let seats = json!({ "seats": [{ "kind": "human" }, { "kind": "agent", "agent": "random" }] });
+    let rebound = [
+        ("host", "evil.example:8080"),
+        ("origin", "http://evil.example:8080"),
+        ("content-type", "application/json"),
+    ];
+    for (method, path) in [(Method::POST, "/api/games"), (Method::POST, "/api/training")] {
+        let body = Some(seats.to_string().into_bytes());
+        let error = ada.send(method, path, &rebound, body).await.error(403);
+        assert!(error.contains("'evil.example'"), "{error}");
+    }
+    assert_eq!(ada.send(Method::GET, "/api/games", &rebound, None).await.status, 403);
+    let id = ada.create(seats["seats"].clone()).await;
+    let upgrade = [("host", "evil.example"), ("origin", "http://evil.example")];
+    assert_eq!(ada.try_follow(&id, &upgrade).await.err(), Some(403));
+
+    let hosts = "play.example, other.example".to_owned();
+    let world = World::sqlite(Config { hosts, ..Config::default() }).await;
+    let named = [("host", "play.example"), ("origin", "http://play.example"), rebound[2]];
+    let body = Some(seats.to_string().into_bytes());
+    let made = world.visitor().send(Method::POST, "/api/games", &named, body).await;
+    assert_eq!(made.status, 201, "{made:?}");
+}
+
+/// A connection from another address of this machine.
+async fn connect_from(from: &str, to: SocketAddr) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(format!("{from}:0").parse().unwrap()).unwrap();
+    socket.connect(to).await.unwrap()
+}
+
+/// Whether the server has closed a connection within a second.
+async fn is_closed(stream: &mut TcpStream) -> bool {
+    let mut byte = [0];
+    let read = tokio::time::timeout(Duration::from_secs(1), stream.read(&mut byte));
+    !matches!(read.await, Err(_) | Ok(Ok(1..)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg(target_os = "linux")]
+async fn silent_connections_of_one_address_leave_room_for_others() {
+    let world = World::sqlite(Config { connections_per_address: 8, ..Config::default() }).await;
+    let mut silent = Vec::new();
+    for _ in 0..8 {
+        silent.push(connect_from("127.0.0.2", world.addr).await);
+    }
+    let mut one_more = connect_from("127.0.0.2", world.addr).await;
+    assert!(is_closed(&mut one_more).await, "the ninth connection of an address stays open");
+    let ada = world.visitor();
+    ada.get("/api/agents").await.expect(200);
+    // A place is free again as soon as a connection ends.
+    silent.clear();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let mut again = connect_from("127.0.0.2", world.addr).await;
+    assert!(!is_closed(&mut again).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn headers_have_a_size_and_a_time() {
+    let world = World::sqlite(Config::default()).await;
+    let mut slow = TcpStream::connect(world.addr).await.unwrap();
+    slow.write_all(b"GET /api/agents HTTP/1.1\r\nHost: local").await.unwrap();
+    let long = "x".repeat(500_000);
+    let mut large = TcpStream::connect(world.addr).await.unwrap();
+    let request = format!("GET /api/agents HTTP/1.1\r\nHost: localhost\r\nX-Long: {long}\r\n\r\n");
+    // The server may hang up before everything has been sent.
+    let _ = large.write_all(request.as_bytes()).await;
+    let mut answer = Vec::new();
+    let _ = large.read_to_end(&mut answer).await;
+    assert!(!answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
+
+    let closed = tokio::time::timeout(Duration::from_secs(30), slow.read(&mut [0])).await;
+    assert!(closed.is_ok(), "half a header keeps its connection open");
+    world.visitor().get("/api/agents").await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn half_a_request_does_not_hold_up_the_end() {
+    let world = World::sqlite(Config::default()).await;
+    let mut halves = Vec::new();
+    for half in [
+        "GET /api/agents HTTP/1.1\r\nHost: local",
+        "POST /api/games HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+         Content-Length: 100\r\n\r\n{\"seats\":",
+    ] {
+        let mut stream = TcpStream::connect(world.addr).await.unwrap();
+        stream.write_all(half.as_bytes()).await.unwrap();
+        halves.push(stream);
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let began = Instant::now();
+    let world = world.restart().await;
+    assert!(began.elapsed() < Duration::from_secs(13), "{:?}", began.elapsed());
+    world.visitor().get("/api/agents").await.expect(200);
+}
+
+on_both_databases! {
+    async fn a_second_server_is_refused(world: World) {
+        let error = Server::start(world.config.clone()).await.err().expect("it is refused");
+        assert!(error.to_string().contains("another server is using it"), "{error}");
+        // The first one is not disturbed, and its successor may start.
+        world.visitor().get("/api/agents").await.expect(200);
+        let world = world.restart().await;
+        world.visitor().get("/api/agents").await.expect(200);
+    }
+}
