@@ -26,7 +26,7 @@ pub struct Config {
     /// `localhost` need not be named, `*` allows every name.
     pub hosts: String,
     /// The addresses or ranges (`10.0.0.0/8`) of proxies whose X-Forwarded-For, -Host and -Proto
-    /// are believed, separated by commas.
+    /// are trusted, separated by commas.
     pub trusted_proxies: String,
     /// Whether `/metrics` is served.
     pub metrics: bool,

@@ -14,6 +14,7 @@ mod lab;
 pub(crate) mod listener;
 mod notation;
 mod page;
+pub(crate) mod places;
 mod puzzles;
 mod reach;
 mod records;

@@ -10,7 +10,8 @@ use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::config::Config;
-use crate::http::listener::{self, CLOSING_TIME, ConnectionLimits};
+use crate::http::listener::{self, CLOSING_TIME};
+use crate::http::places::Places;
 use crate::http::{self, Guard, Reach};
 use crate::live_games::LiveGames;
 use crate::metrics::Metrics;
@@ -152,14 +153,11 @@ impl Server {
         listener::raise_file_limit();
         let sweeper = AbortOnDropHandle::new(tokio::spawn(sweep(Arc::clone(&app.games))));
         let reviewer = AbortOnDropHandle::new(tokio::spawn(review(Arc::clone(&app))));
-        let limits = ConnectionLimits {
-            all: app.config.connections,
-            per_address: app.config.connections_per_address,
-        };
+        let places = Places::new(app.config.connections, app.config.connections_per_address);
         let proxies = Arc::clone(&app);
         let is_proxy = move |peer: SocketAddr| proxies.reach.is_proxy(peer.ip());
         let router = http::router(Arc::clone(&app));
-        let connections = listener::serve(listener, router, limits, is_proxy, stop).await;
+        let connections = listener::serve(listener, router, places, is_proxy, stop).await;
         tracing::info!("Shutting down");
         drop((sweeper, reviewer));
         app.background.close();

@@ -14,9 +14,8 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{ApiResult, Body, Id, Query, SetupInput, Visit, title};
+use super::extract::{ApiResult, Body, Id, Query, SetupInput, Visit, off_thread, title};
 use super::guard::Address;
-use super::share::off_thread;
 use crate::App;
 use crate::agents;
 use crate::error::{Error, ErrorView};

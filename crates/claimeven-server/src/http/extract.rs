@@ -127,7 +127,7 @@ pub(crate) fn title(given: &str) -> ApiResult<Option<String>> {
 
 /// A readable line of limited length, in normal form; `None` if it is blank.
 pub(crate) fn short_text(what: &str, given: &str, longest: usize) -> ApiResult<Option<String>> {
-    // More than this is not normalised: nobody would read it.
+    // Longer texts are refused anyway and need not be normalised.
     const MAX_BYTES: usize = 4096;
     let shown = || given.chars().take(longest + 1).collect::<String>().escape_debug().to_string();
     let text: String = if given.len() > MAX_BYTES {
@@ -169,6 +169,14 @@ fn has_stacked_marks(text: &str) -> bool {
         marks = if is_combining_mark(letter) { marks + 1 } else { 0 };
         marks > MAX_MARKS
     })
+}
+
+/// Computes something long on a thread that may block.
+pub(crate) async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> ApiResult<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Error::Internal(error.to_string()))
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]

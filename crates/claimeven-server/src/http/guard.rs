@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::places::{Full, Place, Places};
 use crate::App;
 use crate::config::Config;
 use crate::error::Error;
@@ -65,7 +66,7 @@ impl Bucket {
 pub(crate) struct Guard {
     config: Arc<Config>,
     used: Mutex<Recent>,
-    sockets: Arc<Mutex<Sockets>>,
+    sockets: Places,
 }
 
 struct Used {
@@ -106,37 +107,13 @@ impl Recent {
     }
 }
 
-#[derive(Default)]
-struct Sockets {
-    all: usize,
-    by_address: HashMap<Address, usize>,
-}
-
-/// The permission to keep a socket open, returned on drop.
-pub(crate) struct SocketPermit {
-    sockets: Arc<Mutex<Sockets>>,
-    address: Address,
-}
-
-impl Drop for SocketPermit {
-    fn drop(&mut self) {
-        let mut sockets = self.sockets.lock().unwrap_or_else(PoisonError::into_inner);
-        sockets.all -= 1;
-        if let Some(count) = sockets.by_address.get_mut(&self.address) {
-            *count -= 1;
-            if *count == 0 {
-                sockets.by_address.remove(&self.address);
-            }
-        }
-    }
-}
-
 /// A hint costs as much as this many requests.
 const HINT_COST: f64 = 5.0;
 
 impl Guard {
     pub(crate) fn new(config: Arc<Config>) -> Guard {
-        Guard { config, used: Mutex::default(), sockets: Arc::default() }
+        let sockets = Places::new(config.sockets, config.sockets_per_address);
+        Guard { config, used: Mutex::default(), sockets }
     }
 
     fn request(&self, address: Address, cost: f64) -> Result<(), Error> {
@@ -161,22 +138,15 @@ impl Guard {
     }
 
     /// Admits a socket, up to the limits.
-    pub(crate) fn socket(&self, address: Address) -> Result<SocketPermit, Error> {
-        let Config { sockets: most, sockets_per_address: most_each, .. } = *self.config;
-        let mut sockets = self.sockets.lock().unwrap_or_else(PoisonError::into_inner);
-        if most > 0 && sockets.all >= most {
-            return Err(Error::Busy("Too many connections, try again later".to_owned(), 30));
-        }
-        let each = sockets.by_address.entry(address).or_default();
-        if most_each > 0 && *each >= most_each {
-            return Err(Error::TooMany(
-                format!("Too many connections from your address (limit: {most_each})"),
-                30,
-            ));
-        }
-        *each += 1;
-        sockets.all += 1;
-        Ok(SocketPermit { sockets: Arc::clone(&self.sockets), address })
+    pub(crate) fn socket(&self, address: Address) -> Result<Place, Error> {
+        self.sockets.take(Some(address)).map_err(|full| match full {
+            Full::All => Error::Busy("Too many connections, try again later".to_owned(), 30),
+            Full::Address => {
+                let limit = self.config.sockets_per_address;
+                let message = format!("Too many connections from your address (limit: {limit})");
+                Error::TooMany(message, 30)
+            }
+        })
     }
 
     fn take(

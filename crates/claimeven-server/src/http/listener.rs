@@ -1,11 +1,9 @@
 //! Connections: accepted up to a number for each address, closed when they are silent, and ended
 //! within a deadline when the server stops.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -22,6 +20,7 @@ use tokio_util::task::TaskTracker;
 use tower::Service;
 
 use super::guard::Address;
+use super::places::{Place, Places};
 
 /// How long a client may take to send the header of a request, and how long a connection without
 /// requests stays open.
@@ -35,15 +34,6 @@ const HEADER_BYTES: usize = 32 * 1024;
 
 /// After a connection could not be accepted, usually because too many files are open.
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// What the listener allows. A limit of 0 means no limit.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ConnectionLimits {
-    /// Open connections of all clients.
-    pub(crate) all: usize,
-    /// Open connections of one address.
-    pub(crate) per_address: usize,
-}
 
 /// The connections that are open when the server stops.
 pub(crate) struct Connections {
@@ -64,11 +54,10 @@ impl Connections {
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
-    limits: ConnectionLimits,
+    places: Places,
     is_proxy: impl Fn(SocketAddr) -> bool,
     stop: impl Future<Output = ()>,
 ) -> Connections {
-    let open = Arc::new(Mutex::new(Open::default()));
     let (tasks, closing) = (TaskTracker::new(), CancellationToken::new());
     let mut stop = pin!(stop);
     loop {
@@ -87,8 +76,8 @@ pub(crate) async fn serve(
         // A proxy's connections are those of many clients.
         let address = (!is_proxy(peer)).then(|| Address::new(peer.ip()));
         // One connection too many is closed at once: an answer would keep it open.
-        let Some(permit) = Permit::take(&open, address, limits) else { continue };
-        tasks.spawn(connection(stream, peer, router.clone(), closing.clone(), permit));
+        let Ok(place) = places.take(address) else { continue };
+        tasks.spawn(connection(stream, peer, router.clone(), closing.clone(), place));
     }
 }
 
@@ -97,7 +86,7 @@ async fn connection(
     peer: SocketAddr,
     router: Router,
     closing: CancellationToken,
-    _permit: Permit,
+    _place: Place,
 ) {
     // Moves are small and urgent.
     let _ = stream.set_nodelay(true);
@@ -127,54 +116,6 @@ async fn connection(
 
 async fn respond(mut router: Router, request: Request<Incoming>) -> Result<Response, Infallible> {
     router.call(request).await
-}
-
-#[derive(Default)]
-struct Open {
-    all: usize,
-    by_address: HashMap<Address, usize>,
-}
-
-/// The permission to keep a connection open, returned on drop.
-struct Permit {
-    open: Arc<Mutex<Open>>,
-    address: Option<Address>,
-}
-
-impl Permit {
-    fn take(
-        open: &Arc<Mutex<Open>>,
-        address: Option<Address>,
-        limits: ConnectionLimits,
-    ) -> Option<Permit> {
-        let is_full = |limit: usize, count: usize| limit > 0 && count >= limit;
-        let mut now = open.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_address = address.and_then(|address| now.by_address.get(&address)).copied();
-        if is_full(limits.all, now.all)
-            || is_full(limits.per_address, of_address.unwrap_or_default())
-        {
-            return None;
-        }
-        now.all += 1;
-        if let Some(address) = address {
-            *now.by_address.entry(address).or_default() += 1;
-        }
-        Some(Permit { open: Arc::clone(open), address })
-    }
-}
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.all -= 1;
-        let Some(address) = self.address else { return };
-        if let Some(count) = open.by_address.get_mut(&address) {
-            *count -= 1;
-            if *count == 0 {
-                open.by_address.remove(&address);
-            }
-        }
-    }
 }
 
 /// Raises the number of files that the process may have open, which bounds its connections, as far

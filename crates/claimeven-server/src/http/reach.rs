@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use crate::config::Config;
 use crate::error::Error;
 
-/// The proxies whose headers are believed, and the names of this server.
+/// The proxies whose headers are trusted, and the names of this server.
 #[derive(Debug, Default)]
 pub(crate) struct Reach {
     proxies: Vec<IpNet>,
@@ -78,7 +78,7 @@ impl Reach {
     }
 
     /// Refuses names that are not this server's. A page that makes its own name point to this
-    /// address (DNS rebinding) would otherwise count as our own page. Addresses are no names.
+    /// address (DNS rebinding) would otherwise count as our own page. That takes a name, so IP addresses are allowed.
     pub(crate) fn check_host(&self, host: Option<&str>) -> Result<(), Error> {
         let Some(host) = host else { return Ok(()) };
         let name = without_port(host).trim_end_matches('.').to_ascii_lowercase();

@@ -9,7 +9,7 @@ use claimeven_arena::{
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::extract::{ApiResult, AppState, Id, Query};
+use super::extract::{ApiResult, AppState, Id, Query, off_thread};
 use super::share;
 use crate::error::{Error, ErrorView};
 use crate::session::{GameSession, PlayedMove, Seat};
@@ -60,7 +60,7 @@ pub(crate) async fn record(
         }
         Some("gif") => {
             let (game, red) = (session.game.clone(), share::red(&session));
-            let gif = share::off_thread(move || game_gif(&game, red, GIF)).await?;
+            let gif = off_thread(move || game_gif(&game, red, GIF)).await?;
             (gif, "image/gif", "gif")
         }
         Some(other) => {

@@ -10,9 +10,9 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::analysis::PositionInput;
-use super::extract::{ApiResult, AppState, Id, Query, SetupInput};
+use super::extract::{ApiResult, AppState, Id, Query, SetupInput, off_thread};
 use crate::App;
-use crate::error::{Error, ErrorView};
+use crate::error::ErrorView;
 use crate::session::{GameSession, Seat};
 
 /// The board of a game as it is now, drawn.
@@ -83,14 +83,6 @@ async fn png(position: Position, last: Option<Column>, red: Player) -> ApiResult
     let png = off_thread(draw).await?;
     let headers = [(header::CONTENT_TYPE, "image/png"), (header::CACHE_CONTROL, "no-cache")];
     Ok((headers, png).into_response())
-}
-
-/// Draws on a thread that may take its time.
-pub(crate) async fn off_thread<T: Send + 'static>(
-    draw: impl FnOnce() -> T + Send + 'static,
-) -> ApiResult<T> {
-    let drawn = tokio::task::spawn_blocking(draw).await;
-    drawn.map_err(|error| Error::Internal(error.to_string()))
 }
 
 /// What a link to the page says of itself.

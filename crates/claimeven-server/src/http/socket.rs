@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::extract::{Id, read_json};
-use super::guard::{Address, Bucket, SocketPermit};
+use super::guard::{Address, Bucket};
+use super::places::Place;
 use super::view::GameView;
 use crate::App;
 use crate::error::{Error, ErrorView};
@@ -57,13 +58,13 @@ pub(crate) async fn live(
 ) -> Result<Response, Error> {
     let live = app.games.get(&id).await?;
     let upgrade = upgrade.map_err(|_| Error::Bad("This address expects a WebSocket".to_owned()))?;
-    let permit = app.guard.socket(address)?;
+    let place = app.guard.socket(address)?;
     let most = app.config.message_bytes;
     let most = if most == 0 { usize::MAX } else { most };
     let upgrade = upgrade.max_message_size(most).max_frame_size(most);
     Ok(upgrade.on_upgrade(move |socket| async move {
         let subscription = app.games.enter(&live, &who);
-        let talk = Talk { app, live, who, _subscription: subscription, _permit: permit };
+        let talk = Talk { app, live, who, _subscription: subscription, _place: place };
         talk.run(socket).await;
     }))
 }
@@ -73,7 +74,7 @@ struct Talk {
     live: Arc<LiveGame>,
     who: Visitor,
     _subscription: Subscription,
-    _permit: SocketPermit,
+    _place: Place,
 }
 
 /// The interval of pings.

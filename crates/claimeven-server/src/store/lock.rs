@@ -12,16 +12,11 @@ use tokio_util::task::AbortOnDropHandle;
 use super::{StoreError, broken};
 
 /// The right to be the server of a database, given back when it is dropped or the process ends.
-pub(crate) struct ServerLock(#[allow(dead_code, reason = "holding it is its use")] Held);
-
-#[allow(dead_code, reason = "holding them is their use")]
-enum Held {
-    /// A lock on a file beside the SQLite file.
-    File(File),
-    /// A session of PostgreSQL that holds an advisory lock.
-    Session(AbortOnDropHandle<()>),
-    /// A database in memory is nobody else's.
-    Nothing,
+pub(crate) struct ServerLock {
+    /// The file beside an SQLite file that is locked; none for a database in memory.
+    _file: Option<File>,
+    /// Keeps the session of PostgreSQL that holds the advisory lock.
+    _session: Option<AbortOnDropHandle<()>>,
 }
 
 /// What the advisory lock is known by: "claimeven" as a number.
@@ -39,7 +34,9 @@ const PERIOD: Duration = Duration::from_secs(5);
 impl ServerLock {
     /// The lock of an SQLite file; `None` for a database in memory.
     pub(crate) async fn sqlite(database: Option<&str>) -> Result<ServerLock, StoreError> {
-        let Some(database) = database else { return Ok(ServerLock(Held::Nothing)) };
+        let Some(database) = database else {
+            return Ok(ServerLock { _file: None, _session: None });
+        };
         let path = PathBuf::from(format!("{database}.lock"));
         let failed = |error: &dyn ToString| {
             broken(format!("cannot lock {}: {}", path.display(), error.to_string()))
@@ -49,7 +46,7 @@ impl ServerLock {
         let deadline = Instant::now() + PATIENCE;
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(ServerLock(Held::File(file))),
+                Ok(()) => return Ok(ServerLock { _file: Some(file), _session: None }),
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => sleep(PAUSE).await,
                 Err(TryLockError::WouldBlock) => return Err(in_use()),
                 Err(TryLockError::Error(error)) => return Err(failed(&error)),
@@ -68,7 +65,7 @@ impl ServerLock {
             }
         };
         let task = tokio::spawn(keep(options, connection));
-        Ok(ServerLock(Held::Session(AbortOnDropHandle::new(task))))
+        Ok(ServerLock { _file: None, _session: Some(AbortOnDropHandle::new(task)) })
     }
 }
 

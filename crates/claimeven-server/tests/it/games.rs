@@ -230,6 +230,30 @@ on_both_databases! {
         bob.play(next, 4, 0).await.expect(200);
     }
 
+    async fn a_rematch_exists_once_its_players_hear_of_it(world: World) {
+        let (ada, bob) = (world.visitor(), world.visitor());
+        let mut id = ada.create(online()).await;
+        bob.act(&id, "join", json!({ "name": "Bob" })).await.expect(200);
+        // Several in a row, as whoever hears of one is faster at some times than at others.
+        for round in 0..10 {
+            let mut socket = ada.follow(&id).await;
+            bob.act(&id, "resign", json!({})).await.expect(200);
+            ada.act(&id, "rematch", json!({})).await.expect(200);
+            let hears = async {
+                let game = socket.game(|game| !game["rematch"].is_null()).await;
+                let next = game["rematch"].as_str().unwrap().to_owned();
+                ada.get(&format!("/api/games/{next}")).await.expect(200);
+                next
+            };
+            let (next, reply) = tokio::join!(hears, bob.act(&id, "rematch", json!({})));
+            assert_eq!(reply.expect(200)["id"], next.as_str(), "round {round}");
+            id = next;
+        }
+        let first = ada.game(&id).await["first"].clone();
+        let mover = if first == 0 { &ada } else { &bob };
+        mover.play(&id, 4, 0).await.expect(200);
+    }
+
     async fn resigning_ends_a_game_and_a_rematch_swaps_who_begins(world: World) {
         let ada = world.visitor();
         let id = ada.create(against("random")).await;

@@ -232,16 +232,11 @@ export class GameState {
     });
   }
 
-  private async load(again = 0): Promise<void> {
+  private async load(): Promise<void> {
     try {
       this.receive(await server.game(this.id));
     } catch (error) {
       if (this.view || this.closed) return;
-      // The finished game names its rematch a moment before there is one.
-      if (error instanceof ServerError && error.status === 404 && rematch === this.id && again < REMATCH_TRIES) {
-        await pause(REMATCH_MS);
-        return this.load(again + 1);
-      }
       this.failure = error instanceof ServerError && error.status === 404 ? "missing" : "unreachable";
       if (this.failure === "missing") this.live?.close();
     }
@@ -325,9 +320,7 @@ export class GameState {
   }
 
   private leaveFor(id: string): void {
-    if (this.closed) return;
-    rematch = id;
-    router.go(`/game/${id}`);
+    if (!this.closed) router.go(`/game/${id}`);
   }
 
   private connection(open: boolean): void {
@@ -382,11 +375,6 @@ const KEY = Symbol("game");
 /** The game of this page, for its parts. */
 export const currentGame = (): GameState => getContext(KEY);
 export const provideGame = (game: GameState): GameState => setContext(KEY, game);
-
-/** The rematch that the page has gone to, and how long it is waited for. */
-let rematch: string | null = null;
-const REMATCH_TRIES = 25;
-const REMATCH_MS = 200;
 
 /** A game that was just made and whose page is about to open. */
 let made: GameView | null = null;
