@@ -10,6 +10,7 @@ mod tests;
 use std::env;
 use std::process::ExitCode;
 
+use postgres::Postgres;
 use solver_bench::SolverBench;
 use step::{Report, Step};
 
@@ -18,6 +19,9 @@ usage: cargo xtask test [--no-skip]      format, lints, all tests, doctests, doc
                                          --no-skip fails where a check has to be left out
        cargo xtask load [GAMES] [SECONDS] [busy]
                                          so many live games at once against a server (500 for 60 s)
+       cargo xtask siege [SECONDS]       one address asks a server for all it can, another plays (600 s)
+       cargo xtask soak [MINUTES]        games against hungry players: memory, files, threads (40 min)
+       cargo xtask chaos [FAULTS]        kills, locks and full disks under 500 games, both databases (100)
        cargo xtask bench [FILTER]        the benchmarks, or those whose name contains FILTER
        cargo xtask bench search          the players' searches
        cargo xtask bench arena           what matches cost besides the players
@@ -36,10 +40,16 @@ fn main() -> ExitCode {
         }
         ["test"] => return tests::run(false),
         ["test", "--no-skip"] => return tests::run(true),
-        ["load"] => load_steps(&["500", "60"]),
-        ["load", games] => load_steps(&[games, "60"]),
-        ["load", games, seconds] => load_steps(&[games, seconds]),
-        ["load", games, seconds, "busy"] => load_steps(&[games, seconds, "busy"]),
+        ["load"] => stress_steps("load", &["500", "60"]),
+        ["load", games] => stress_steps("load", &[games, "60"]),
+        ["load", games, seconds] => stress_steps("load", &[games, seconds]),
+        ["load", games, seconds, "busy"] => stress_steps("load", &[games, seconds, "busy"]),
+        ["siege"] => stress_steps("siege", &["600"]),
+        ["siege", seconds] => stress_steps("siege", &[seconds]),
+        ["soak"] => stress_steps("soak", &["40"]),
+        ["soak", minutes] => stress_steps("soak", &[minutes]),
+        ["chaos"] => return chaos("100"),
+        ["chaos", faults] => return chaos(faults),
         ["compare-book"] => return done(solver_bench::compare_book()),
         ["bench"] => vec![bench_step(&[])],
         ["bench", "solver", sets, ref options @ ..] => return bench_solver(sets, options),
@@ -102,12 +112,25 @@ fn done(result: Result<(), String>) -> ExitCode {
     }
 }
 
-fn load_steps(arguments: &[&str]) -> Vec<Step> {
+/// Builds a server and stresses it.
+fn stress_steps(name: &'static str, arguments: &[&str]) -> Vec<Step> {
     let target = env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
     let program = format!("{target}/release/claimeven{}", env::consts::EXE_SUFFIX);
-    let example = ["run", "--release", "--package", "claimeven-server", "--example", "load", "--"];
+    let example =
+        ["run", "--release", "--package", "claimeven-server", "--example", "stress", "--"];
     vec![
         Step::cargo("server", &["build", "--release", "--package", "claimeven"]),
-        Step::cargo("load", &[&example[..], &[&program], arguments].concat()),
+        Step::cargo(name, &[&example[..], &[&program, name], arguments].concat()),
     ]
+}
+
+/// The same faults with both databases.
+fn chaos(faults: &str) -> ExitCode {
+    let mut report = Report::default();
+    report.run(&stress_steps("chaos", &[faults]));
+    match Postgres::start() {
+        Ok(postgres) => report.run(&stress_steps("chaos", &[faults, &postgres.url()])),
+        Err(reason) => println!("without PostgreSQL: {reason}"),
+    }
+    report.finish(false)
 }

@@ -47,6 +47,11 @@ pub trait Agent: Send {
     ) -> Result<(Decision, Tree), AgentError> {
         Err(AgentError::NoTree)
     }
+
+    /// What it holds between moves, such as a tree or a table, in bytes and roughly.
+    fn memory(&self) -> usize {
+        0
+    }
 }
 
 /// What a search may use. The default is no limit beyond the player's own parameters.
@@ -72,6 +77,9 @@ pub struct Limits {
     pub simulations: Option<u64>,
     /// The maximum time.
     pub time: Option<Duration>,
+    /// The maximum memory of a search tree, in bytes and roughly. Transposition tables have a size
+    /// of their own.
+    pub memory: Option<usize>,
     /// The search ends soon after another thread sets this flag.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Where the search reports its progress.
@@ -97,6 +105,11 @@ impl Limits {
     /// These limits with a maximum time.
     pub fn with_time(self, time: Duration) -> Limits {
         Limits { time: Some(time), ..self }
+    }
+
+    /// These limits with a maximum memory of a search tree, in bytes.
+    pub fn with_memory(self, bytes: usize) -> Limits {
+        Limits { memory: Some(bytes), ..self }
     }
 
     /// These limits with a flag that ends the search.

@@ -80,6 +80,11 @@ pub(crate) trait Algorithm: Send {
         depth: u32,
         root: &mut Root,
     ) -> Result<(), Stopped>;
+
+    /// The size of its transposition table, in bytes.
+    fn memory(&self) -> usize {
+        0
+    }
 }
 
 impl<A: Algorithm> Agent for A {
@@ -99,6 +104,10 @@ impl<A: Algorithm> Agent for A {
         let (decision, recorder) = run(self, position, limits, recorder)?;
         let tree = recorder.finish(&decision);
         Ok((decision, tree))
+    }
+
+    fn memory(&self) -> usize {
+        Algorithm::memory(self)
     }
 }
 

@@ -49,6 +49,10 @@ impl Algorithm for IterativeDeepening {
         &self.parameters
     }
 
+    fn memory(&self) -> usize {
+        self.table.memory()
+    }
+
     fn search<R: Rules, T: Trace>(
         &mut self,
         search: &mut DepthSearch<'_, R, T>,

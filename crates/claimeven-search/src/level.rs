@@ -158,6 +158,10 @@ impl Level {
 }
 
 impl Agent for Level {
+    fn memory(&self) -> usize {
+        self.search.memory() + self.perfect.memory()
+    }
+
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
         // 1. Evaluate every move.
         let (exact, temperature) = match self.style.sight {

@@ -76,7 +76,8 @@ const REPORT_INTERVAL: u64 = 256;
 /// Simulations between two looks at the clock: some tens of microseconds.
 const CLOCK_INTERVAL: u64 = 16;
 
-/// Nodes of a tree: about 1 GiB. A full tree is not expanded any more; simulations go on.
+/// Nodes of a tree without a limit: about 1 GiB. A full tree is not expanded any more; simulations
+/// go on.
 const MAX_NODES: usize = 1 << 24;
 
 impl Mcts {
@@ -102,8 +103,10 @@ impl Mcts {
         let stop = Stop::new(limits, self.parameters.time);
         let kept = self.tree.take().and_then(|tree| tree.moved_to(position, &stop));
         let tree = self.tree.insert(kept.unwrap_or_else(|| GameTree::new(position)));
+        let max_nodes = limits.memory.map_or(MAX_NODES, |bytes| bytes / size_of::<Node>());
         let mut simulator = Simulator {
             tree,
+            max_nodes: max_nodes.min(MAX_NODES),
             parameters: &self.parameters,
             random: generator(position, self.parameters.seed),
             path: Vec::new(),
@@ -159,6 +162,10 @@ impl Agent for Mcts {
         let decision = self.search(position, limits, Some(&mut walks))?;
         let tree = self.tree.as_ref().expect("the search has made one");
         Ok((decision, tree.drawn(levels, &walks)))
+    }
+
+    fn memory(&self) -> usize {
+        self.tree.as_ref().map_or(0, |tree| tree.nodes.capacity() * size_of::<Node>())
     }
 }
 
@@ -253,6 +260,7 @@ const MAX_WALKS: usize = 1 << 20;
 
 struct Simulator<'a> {
     tree: &'a mut GameTree,
+    max_nodes: usize,
     parameters: &'a MctsParameters,
     random: Rng,
     /// The nodes of the walk, from the root.
@@ -274,8 +282,8 @@ impl Simulator<'_> {
         }
 
         // 2. Expansion: a leaf that has been visited before gets its moves, and one is tried.
-        let is_due = node == 0 || self.tree.nodes[node].visits > 0;
-        if is_due && self.tree.nodes.len() < MAX_NODES && !board.is_over() {
+        let has_room = self.tree.nodes.len() < self.max_nodes && self.tree.nodes[node].visits > 0;
+        if (node == 0 || has_room) && !board.is_over() {
             node = self.expand(node, &board);
             board.play_unchecked(self.tree.nodes[node].column);
             self.path.push(node);

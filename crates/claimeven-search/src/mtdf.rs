@@ -41,6 +41,10 @@ impl Algorithm for Mtdf {
         &self.parameters
     }
 
+    fn memory(&self) -> usize {
+        self.table.memory()
+    }
+
     fn search<R: Rules, T: Trace>(
         &mut self,
         search: &mut DepthSearch<'_, R, T>,

@@ -123,6 +123,10 @@ impl Default for Perfect {
 }
 
 impl Agent for Perfect {
+    fn memory(&self) -> usize {
+        self.solver.memory() + Agent::memory(&self.lines_solver)
+    }
+
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
         Perfect::check(position.setup())?;
         let stop = Stop::new(limits, None);

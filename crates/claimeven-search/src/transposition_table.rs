@@ -84,6 +84,11 @@ impl TranspositionTable {
         }
     }
 
+    /// Its size in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        self.entries.capacity() * size_of::<Packed>()
+    }
+
     fn index(&self, key: u128) -> usize {
         (mix_key(key) >> (u64::BITS - self.entries.len().ilog2())) as usize
     }

@@ -91,7 +91,7 @@ fn is_run(text: &str, config: &Config) -> bool {
 /// The server's limit for a parameter, if it has one.
 pub(crate) fn most(parameter: &str, config: &Config) -> Option<u64> {
     match parameter {
-        "table" => Some(config.table_mb),
+        "table" => Some(config.agent_mb),
         "sims" => Some(config.simulations),
         "threads" => Some(1),
         "ms" => Some(config.think_ms),

@@ -33,9 +33,10 @@ pub struct Config {
 
     /// Search threads; 0 for one per processor.
     pub threads: usize,
-    /// Maximum number of queued searches in games with people.
+    /// Maximum number of queued searches in games with people, per address.
     pub queue_people: usize,
-    /// Maximum number of other queued searches: games between agents, hints, analyses.
+    /// Maximum number of other queued searches per address: games between agents, hints, analyses,
+    /// the lab.
     pub queue_others: usize,
     /// Maximum time per move of an agent against a person, in milliseconds.
     pub think_ms: u64,
@@ -43,17 +44,15 @@ pub struct Config {
     pub think_others_ms: u64,
     /// Maximum time of a hint or an analysis, in milliseconds.
     pub hint_ms: u64,
-    /// Maximum transposition table of a visitor's agent, in megabytes.
-    pub table_mb: u64,
+    /// Maximum memory of a visitor's agent, table or tree, in megabytes.
+    pub agent_mb: u64,
     /// Maximum number of simulations of a visitor's agent.
     pub simulations: u64,
-    /// How many agents keep their memory between moves.
-    pub agents_kept: usize,
+    /// Memory of all agents, in use and between moves, in megabytes.
+    pub memory_mb: u64,
 
     /// Concurrent searches of the lab.
     pub lab_searches: usize,
-    /// Maximum number of queued searches of the lab.
-    pub lab_queue: usize,
     /// Maximum time of a search of the lab, in milliseconds.
     pub lab_ms: u64,
 
@@ -65,6 +64,8 @@ pub struct Config {
     pub jobs_each: usize,
     /// Maximum number of stored tournaments of one visitor.
     pub jobs_kept: usize,
+    /// Maximum number of running or queued tournaments of one address.
+    pub jobs_per_address: usize,
     /// Maximum number of running or queued tournaments of all visitors.
     pub jobs_queue: u64,
 
@@ -78,8 +79,10 @@ pub struct Config {
     /// The folder of the training runs; if empty, a folder next to the database file.
     pub runs: String,
 
-    /// Maximum number of games in memory.
+    /// Maximum number of unfinished games in memory.
     pub live_games: usize,
+    /// The same per address.
+    pub live_games_per_address: usize,
     /// Maximum number of open connections that have not become WebSockets.
     pub connections: usize,
     /// The same per address.
@@ -121,27 +124,28 @@ impl Default for Config {
             trusted_proxies: String::new(),
             metrics: true,
             threads: 0,
-            queue_people: 1024,
+            queue_people: 256,
             queue_others: 32,
             think_ms: 10_000,
             think_others_ms: 5_000,
             hint_ms: 4_000,
-            table_mb: 64,
+            agent_mb: 64,
             simulations: 1_000_000,
-            agents_kept: 64,
-            lab_searches: 1,
-            lab_queue: 16,
+            memory_mb: 1024,
+            lab_searches: 2,
             lab_ms: 10_000,
             arena_threads: 1,
             arena_games: 2_000,
             jobs_each: 2,
             jobs_kept: 30,
+            jobs_per_address: 10,
             jobs_queue: 100,
             training: "local".to_owned(),
             training_threads: 1,
             training_minutes: 24 * 60,
             runs: String::new(),
             live_games: 10_000,
+            live_games_per_address: 200,
             connections: 4_000,
             connections_per_address: 200,
             sockets: 4_000,
@@ -181,6 +185,16 @@ impl Config {
         }
     }
 
+    /// What one agent may hold, in bytes; `None` for no limit.
+    pub(crate) fn agent_memory(&self) -> Option<usize> {
+        bytes(self.agent_mb)
+    }
+
+    /// What all agents may hold, in bytes; `None` for no limit.
+    pub(crate) fn memory(&self) -> Option<usize> {
+        bytes(self.memory_mb)
+    }
+
     /// The SQLite file of the database, if it is one.
     ///
     /// ```
@@ -196,6 +210,10 @@ impl Config {
     pub fn to_toml(&self) -> Result<String, String> {
         toml::to_string(self).map_err(one_line)
     }
+}
+
+fn bytes(megabytes: u64) -> Option<usize> {
+    (megabytes > 0).then(|| usize::try_from(megabytes << 20).unwrap_or(usize::MAX))
 }
 
 /// Settings from several sources; a later source overrides earlier ones.

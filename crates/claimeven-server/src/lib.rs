@@ -4,6 +4,7 @@
 //! [`Settings`] become a [`Config`], and [`Server`] serves it.
 
 mod agents;
+mod client;
 mod config;
 mod error;
 mod http;

@@ -7,12 +7,15 @@ use std::time::{Duration, Instant};
 
 use claimeven_arena::Clock as ArenaClock;
 use claimeven_search::{Limits, SearchInfo, SearchMonitor};
+use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
+use crate::client::Client;
 use crate::config::Config;
 use crate::error::Error;
+use crate::http::places::{Full, Place, Places};
 use crate::http::view::ms;
 use crate::metrics::Metrics;
 use crate::session::{GameSession, Refusal, Rematch, Seat, Status};
@@ -27,6 +30,8 @@ pub(crate) struct LiveGames {
     engine: Arc<Engine>,
     metrics: Arc<Metrics>,
     games: Mutex<HashMap<String, Arc<LiveGame>>>,
+    /// Places for unfinished games.
+    places: Places,
     /// Changes in progress, which a shutdown waits for.
     tasks: TaskTracker,
     stopping: CancellationToken,
@@ -39,7 +44,14 @@ pub(crate) struct LiveGame {
     /// The stored state of the game.
     session: Mutex<Arc<GameSession>>,
     people: Mutex<People>,
+    /// Whose share of the engine its agents use: that of its creator, later of the player who was
+    /// here last.
+    client: Mutex<Client>,
+    /// Its place among the unfinished games; a finished game needs none.
+    place: Mutex<Option<Place>>,
     events: broadcast::Sender<GameEvent>,
+    /// Whether the number of watchers has changed and nobody has been notified yet.
+    will_notify: AtomicBool,
     thinking: Mutex<Option<Thinking>>,
     /// Ends the game when a person runs out of time.
     flag: Mutex<Option<AbortOnDropHandle<()>>>,
@@ -94,13 +106,16 @@ pub(crate) struct Presence {
 }
 
 impl LiveGame {
-    fn new(session: GameSession) -> LiveGame {
+    fn new(session: GameSession, client: Client, place: Option<Place>) -> LiveGame {
         let people = People { sockets: HashMap::new(), left: [None; 2], seen: Instant::now() };
         LiveGame {
             gate: tokio::sync::Mutex::default(),
             session: Mutex::new(Arc::new(session)),
             people: Mutex::new(people),
+            client: Mutex::new(client),
+            place: Mutex::new(place),
             events: broadcast::channel(16).0,
+            will_notify: AtomicBool::new(false),
             thinking: Mutex::default(),
             flag: Mutex::default(),
         }
@@ -111,6 +126,10 @@ impl LiveGame {
         Arc::clone(&lock(&self.session))
     }
 
+    fn client(&self) -> Client {
+        lock(&self.client).clone()
+    }
+
     /// Subscribes to all events from now on.
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<GameEvent> {
         self.events.subscribe()
@@ -119,6 +138,26 @@ impl LiveGame {
     fn notify(&self, event: GameEvent) {
         // There may be no subscriber.
         let _ = self.events.send(event);
+    }
+
+    /// Notifies subscribers that somebody came or went: at once of a player, within a second of a
+    /// watcher, because each of many watchers would otherwise hear of each.
+    fn notify_presence(self: &Arc<Self>, who: &Visitor) {
+        const PERIOD: Duration = Duration::from_secs(1);
+        if self.session().is_of(who) {
+            self.notify(GameEvent::Changed);
+        } else if !self.will_notify.swap(true, Ordering::Relaxed)
+            && let Ok(runtime) = Handle::try_current()
+        {
+            let live = Arc::downgrade(self);
+            runtime.spawn(async move {
+                tokio::time::sleep(PERIOD).await;
+                if let Some(live) = live.upgrade() {
+                    live.will_notify.store(false, Ordering::Relaxed);
+                    live.notify(GameEvent::Changed);
+                }
+            });
+        }
     }
 
     /// Records that somebody requested the game.
@@ -186,7 +225,7 @@ impl Drop for Subscription {
             people.seen = Instant::now();
         }
         self.live_games.metrics.sockets.dec();
-        self.live.notify(GameEvent::Changed);
+        self.live.notify_presence(&self.who);
     }
 }
 
@@ -198,6 +237,7 @@ impl LiveGames {
         metrics: Arc<Metrics>,
     ) -> Arc<LiveGames> {
         Arc::new(LiveGames {
+            places: Places::new(config.live_games, config.live_games_per_address),
             config,
             store,
             engine,
@@ -211,11 +251,12 @@ impl LiveGames {
     /// Resumes the games that were in progress when the server last stopped; how many. A game that
     /// cannot be read is left alone and logged.
     pub(crate) async fn resume(self: &Arc<Self>) -> Result<usize, StoreError> {
+        self.store.restart_turns().await?;
         let since = now_ms() - 24 * 3_600_000;
         let max = if self.config.live_games == 0 { 100_000 } else { self.config.live_games / 2 };
         let mut resumed = 0;
         for id in self.store.unfinished(since, max as i64).await? {
-            match self.get(&id).await {
+            match self.get(&id, &Client::SERVER).await {
                 Ok(_) => resumed += 1,
                 Err(error) => tracing::error!(game = id, ?error, "Failed to resume a game"),
             }
@@ -228,65 +269,94 @@ impl LiveGames {
         lock(&self.games).len()
     }
 
-    /// A game by its id, loaded if it is not in memory.
-    pub(crate) async fn get(self: &Arc<Self>, id: &str) -> Result<Arc<LiveGame>, Error> {
-        let known = lock(&self.games).get(id).cloned();
-        if let Some(live) = known {
-            live.see();
-            // Agents that paused while nobody watched continue.
-            self.attend_agent(&live, &live.session());
-            return Ok(live);
+    /// The stored state of a game, which is not kept in memory for it.
+    pub(crate) async fn session(&self, id: &str) -> Result<Arc<GameSession>, Error> {
+        let known = lock(&self.games).get(id).map(|live| live.session());
+        match known {
+            Some(session) => Ok(session),
+            None => self.load(id).await.map(Arc::new),
         }
+    }
+
+    async fn load(&self, id: &str) -> Result<GameSession, Error> {
         let unknown = || Error::NotFound(format!("Game '{id}' not found"));
         if id.len() > 32 || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(unknown());
         }
-        let session = self.store.load(id).await?.ok_or_else(unknown)?;
-        self.admit(session)
+        self.store.load(id).await?.ok_or_else(unknown)
+    }
+
+    /// A game by its id, loaded for a client if it is not in memory.
+    pub(crate) async fn get(
+        self: &Arc<Self>,
+        id: &str,
+        client: &Client,
+    ) -> Result<Arc<LiveGame>, Error> {
+        let known = lock(&self.games).get(id).cloned();
+        if let Some(live) = known {
+            live.see();
+            if client.visitor.as_ref().is_some_and(|who| live.session().is_of(who)) {
+                *lock(&live.client) = client.clone();
+            }
+            // Agents that paused while nobody watched continue.
+            self.attend_agent(&live, &live.session());
+            return Ok(live);
+        }
+        let session = self.load(id).await?;
+        let place = match session.status() {
+            Status::Finished => None,
+            _ => Some(self.take_place(client)?),
+        };
+        Ok(self.admit(session, client, place))
+    }
+
+    /// A place for an unfinished game of a client.
+    fn take_place(&self, client: &Client) -> Result<Place, Error> {
+        self.places.take(client.address).map_err(|full| match full {
+            Full::All => {
+                Error::Busy("Too many games are in progress, try again later".to_owned(), 30)
+            }
+            Full::Address => {
+                let limit = self.config.live_games_per_address;
+                let message =
+                    format!("Too many games from your address are in progress (limit: {limit})");
+                Error::TooMany(message, 30)
+            }
+        })
     }
 
     /// Puts a stored game into memory unless it is there already.
-    fn admit(self: &Arc<Self>, session: GameSession) -> Result<Arc<LiveGame>, Error> {
+    fn admit(
+        self: &Arc<Self>,
+        session: GameSession,
+        client: &Client,
+        place: Option<Place>,
+    ) -> Arc<LiveGame> {
         let live = {
             let mut games = lock(&self.games);
-            let most = self.config.live_games;
-            if most > 0 && games.len() >= most && !games.contains_key(&session.id) {
-                if session.status() == Status::Finished {
-                    // A finished game can be shown without being kept.
-                    return Ok(Arc::new(LiveGame::new(session)));
-                }
-                return Err(Error::Busy(
-                    "Too many games are in progress, try again later".to_owned(),
-                    30,
-                ));
-            }
             let id = session.id.clone();
-            Arc::clone(games.entry(id).or_insert_with(|| Arc::new(LiveGame::new(session))))
+            let new = || Arc::new(LiveGame::new(session, client.clone(), place));
+            Arc::clone(games.entry(id).or_insert_with(new))
         };
         self.attend(&live);
-        Ok(live)
+        live
     }
 
-    /// Stores a new game.
+    /// Stores a new game of a client.
     pub(crate) async fn create(
         self: &Arc<Self>,
         session: GameSession,
+        client: &Client,
     ) -> Result<Arc<LiveGame>, Error> {
-        let most = self.config.live_games;
-        if most > 0 && self.len() >= most {
-            return Err(Error::Busy(
-                "Too many games are in progress, try again later".to_owned(),
-                30,
-            ));
-        }
-        if session.agent_to_move().is_some() && !self.engine.has_room(urgency(&session)) {
+        let place = self.take_place(client)?;
+        if session.agent_to_move().is_some() && !self.engine.has_room(client, urgency(&session)) {
             return Err(EngineError::Busy.into());
         }
-        let live_games = Arc::clone(self);
+        let (live_games, client) = (Arc::clone(self), client.clone());
         self.finish(async move {
             live_games.store.create(session.clone()).await?;
             live_games.metrics.games.inc();
-            live_games.admit(session)
+            Ok(live_games.admit(session, &client, Some(place)))
         })
         .await
     }
@@ -349,10 +419,22 @@ impl LiveGames {
             self.metrics.finished.inc();
             self.engine.forget(&session.id);
         }
+        self.update_place(live, &session);
         *lock(&live.session) = Arc::new(session);
         self.attend(live);
         live.notify(GameEvent::Changed);
         Ok(())
+    }
+
+    /// Frees the place of a game that is over. One that goes on after its end, because a move was
+    /// taken back, gets one if there is any.
+    fn update_place(&self, live: &LiveGame, session: &GameSession) {
+        let mut place = lock(&live.place);
+        if session.status() == Status::Finished {
+            *place = None;
+        } else if place.is_none() {
+            *place = self.places.take(live.client().address).ok();
+        }
     }
 
     /// Loads the game again after another process has changed it.
@@ -374,6 +456,7 @@ impl LiveGames {
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
         who: &Visitor,
+        client: &Client,
     ) -> Result<Option<String>, Error> {
         match GameSession::clone(&live.session()).ask_rematch(who)? {
             Rematch::Begun(id) => return Ok(Some(id)),
@@ -388,10 +471,10 @@ impl LiveGames {
         }
         let id = random_name();
         let next = live.session().next(id.clone(), now_ms(), fastrand::u64(..), Instant::now());
-        let (live_games, finished) = (Arc::clone(self), Arc::clone(live));
+        let (live_games, finished, client) = (Arc::clone(self), Arc::clone(live), client.clone());
         self.finish(async move {
             // The new game exists before anyone is told of it.
-            let created = live_games.create(next).await?;
+            let created = live_games.create(next, &client).await?;
             let name = id.clone();
             let naming = live_games.apply(&finished, move |session, _| {
                 Ok(session.rematch.get_or_insert(name).clone())
@@ -453,7 +536,7 @@ impl LiveGames {
         }
         self.metrics.sockets.inc();
         self.attend(live);
-        live.notify(GameEvent::Changed);
+        live.notify_presence(who);
         Subscription { live_games: Arc::clone(self), live: Arc::clone(live), who: who.clone() }
     }
 
@@ -522,10 +605,10 @@ impl LiveGames {
         cancel: Arc<AtomicBool>,
     ) {
         let Some((_, spec)) = session.agent_to_move() else { return };
-        let people = urgency(&session);
+        let (people, client) = (urgency(&session), live.client());
         let most = match people {
             Urgency::Person => self.config.think_ms,
-            Urgency::Brief | Urgency::Other => self.config.think_others_ms,
+            _ => self.config.think_others_ms,
         };
         let budget = session.clock.map(|clock| {
             let arena = ArenaClock { base: clock.initial, increment: clock.increment };
@@ -551,7 +634,7 @@ impl LiveGames {
                 seat: Some((session.id.clone(), player)),
             };
             let began = Instant::now();
-            match self.engine.decide(people, question).await {
+            match self.engine.decide(&client, people, question).await {
                 // The person's move is accepted; the reply comes when the queue has room.
                 Err(EngineError::Busy) if !cancel.load(Ordering::Relaxed) => {
                     tokio::time::sleep(wait).await;
@@ -640,13 +723,29 @@ impl LiveGames {
             }
         }
         drop(games);
+        self.drop_stored_flags().await;
         lock(&self.games).retain(|_, live| {
+            let falls = live.session().flag_falls();
             let idle = !live.is_seen(linger)
                 && lock(&live.thinking).is_none()
-                && live.session().flag_falls().is_none();
+                && falls.is_none_or(|falls| falls > Instant::now() + linger);
             // A game that is in use must stay, or its users would miss later changes.
             !(idle && Arc::strong_count(live) == 1)
         });
+    }
+
+    /// Loads the games on the clock that left memory and whose time is up, which ends them.
+    async fn drop_stored_flags(self: &Arc<Self>) {
+        const MOST: i64 = 100;
+        let fallen = match self.store.fallen_flags(now_ms(), MOST).await {
+            Ok(fallen) => fallen,
+            Err(error) => return tracing::error!(?error, "Failed to look for fallen flags"),
+        };
+        for id in fallen {
+            if let Err(error) = self.get(&id, &Client::SERVER).await {
+                tracing::error!(game = id, ?error, "Failed to end a game on time");
+            }
+        }
     }
 
     /// Ends the games without a move for `abandon_hours`.

@@ -31,6 +31,8 @@ pub(crate) struct Metrics {
     pub(crate) waiting_others: IntGauge,
     /// Searches in progress.
     pub(crate) thinking: IntGauge,
+    /// Memory of agents between their moves.
+    pub(crate) agent_bytes: IntGauge,
 }
 
 impl Metrics {
@@ -71,6 +73,7 @@ impl Metrics {
             waiting_people: gauge("waiting_people", "Queued searches in games with people")?,
             waiting_others: gauge("waiting_others", "Other queued searches")?,
             thinking: gauge("thinking", "Searches in progress")?,
+            agent_bytes: gauge("agent_bytes", "Memory of agents between their moves")?,
             registry,
         })
     }

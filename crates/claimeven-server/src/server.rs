@@ -18,7 +18,6 @@ use crate::metrics::Metrics;
 use crate::store::{Store, StoreError};
 use crate::visitor::Signer;
 use crate::work::analyzers::Analyzers;
-use crate::work::background::BackgroundPool;
 use crate::work::engine::Engine;
 use crate::work::jobs::Jobs;
 use crate::work::review::{Reviewed, review_idly};
@@ -34,7 +33,6 @@ pub(crate) struct App {
     pub(crate) games: Arc<LiveGames>,
     pub(crate) engine: Arc<Engine>,
     pub(crate) analyzers: Analyzers,
-    pub(crate) background: BackgroundPool,
     pub(crate) jobs: Arc<Jobs>,
 }
 
@@ -106,12 +104,7 @@ impl Server {
             listener.map_err(|error| ServerError::Address { addr, reason: error.to_string() })?;
         let metrics = Metrics::new().map_err(|error| ServerError::Other(error.to_string()))?;
         let (config, metrics) = (Arc::new(config), Arc::new(metrics));
-        let engine = Arc::new(Engine::new(
-            config.engine_threads(),
-            config.queue_people,
-            config.queue_others,
-            config.agents_kept,
-        ));
+        let engine = Arc::new(Engine::new(&config));
         let games = LiveGames::new(
             Arc::clone(&config),
             store.clone(),
@@ -128,7 +121,6 @@ impl Server {
         let app = App {
             guard: Guard::new(Arc::clone(&config)),
             reach,
-            background: BackgroundPool::new(config.lab_searches, config.lab_queue),
             analyzers: Analyzers::default(),
             config,
             store,
@@ -160,7 +152,6 @@ impl Server {
         let connections = listener::serve(listener, router, places, is_proxy, stop).await;
         tracing::info!("Shutting down");
         drop((sweeper, reviewer));
-        app.background.close();
         let work = async { tokio::join!(app.jobs.close(), app.games.close()) };
         // Watchers keep their connections open until their games say goodbye.
         let (stored, ()) = tokio::join!(timeout(CLOSING_TIME, work), connections.close());

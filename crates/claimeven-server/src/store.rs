@@ -52,6 +52,7 @@ enum Change {
     Update(Box<GameSession>, usize),
     Delete(String, u64),
     Abandon(i64),
+    RestartTurns(i64),
     Review(Box<StoredReview>),
     Job(Box<JobChange>),
     /// Sets a text in `settings`.

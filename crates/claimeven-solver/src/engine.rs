@@ -34,6 +34,9 @@ pub(crate) trait Engine: Send {
     ) -> (Bounds, u64);
 
     fn clear(&mut self);
+
+    /// The size of the transposition table, in bytes.
+    fn memory(&self) -> usize;
 }
 
 /// The engine that is fastest for a setup: made for its size if that is a common one.
@@ -165,6 +168,10 @@ impl<S: Shape, C: Cpu, const OFF: u32> Engine for Searchers<S, C, OFF> {
 
     fn clear(&mut self) {
         self.table.clear();
+    }
+
+    fn memory(&self) -> usize {
+        self.table.memory()
     }
 }
 

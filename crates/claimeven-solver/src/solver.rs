@@ -275,6 +275,11 @@ impl Solver {
         self.nodes
     }
 
+    /// The size of its transposition table in bytes; 0 before the first search.
+    pub fn memory(&self) -> usize {
+        self.engine.as_ref().map_or(0, |engine| engine.memory())
+    }
+
     /// Forgets what earlier searches have found.
     pub fn clear(&mut self) {
         if let Some(engine) = &mut self.engine {

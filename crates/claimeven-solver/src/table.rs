@@ -118,6 +118,11 @@ impl<B: Word> Table<B> {
         }
     }
 
+    /// Its size in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        self.buckets.len() * size_of::<Bucket<B>>()
+    }
+
     /// Forgets everything.
     pub(crate) fn clear(&self) {
         let epoch = self.epoch.load(Ordering::Relaxed) + 1;

@@ -35,6 +35,13 @@ impl<E: Evaluator> Cache<E> {
         &mut self.evaluator
     }
 
+    /// The size of the table in bytes.
+    pub fn memory(&self) -> usize {
+        let columns = self.entries.iter().map(|(_, known)| known.policy.capacity()).max();
+        let policy = columns.unwrap_or_default() * size_of::<f32>();
+        self.entries.capacity() * (size_of::<(u128, Evaluation)>() + policy)
+    }
+
     /// The share of requests that were answered from the cache.
     pub fn hit_rate(&self) -> f64 {
         self.hits as f64 / self.requests.max(1) as f64

@@ -198,6 +198,11 @@ impl SearchTree {
         &self.nodes[node.first_child as usize..][..node.child_count.into()]
     }
 
+    /// Its size in bytes.
+    pub fn memory(&self) -> usize {
+        self.nodes.capacity() * size_of::<Node>()
+    }
+
     /// The number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()

@@ -128,6 +128,8 @@ impl Zero {
         let mut tree = self.tree_at(position);
         let reused = u64::from(tree.root().visits);
         let max_nodes = limits.nodes.unwrap_or(u64::MAX);
+        let fitting = limits.memory.map(|bytes| (bytes / size_of::<Node>()) as u64);
+        let max_nodes = max_nodes.min(fitting.unwrap_or(u64::MAX));
         let is_up = |tree: &SearchTree| tree.len() as u64 >= max_nodes || stop.is_requested();
         if let Some(monitor) = &limits.monitor {
             monitor.reset();
@@ -256,6 +258,10 @@ impl Zero {
 }
 
 impl Agent for Zero {
+    fn memory(&self) -> usize {
+        self.evaluator.memory() + self.last.as_ref().map_or(0, SearchTree::memory)
+    }
+
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
         let stop = stop(limits);
         self.check(position)?;

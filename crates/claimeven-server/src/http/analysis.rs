@@ -11,10 +11,10 @@ use claimeven_search::{ColumnValue, Decision, Limits};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::extract::{ApiResult, AppState, Body, SetupInput, bad};
-use super::guard::Address;
+use super::extract::{ApiResult, AppState, Body, SetupInput, bad, off_thread};
 use super::view::{SetupView, ValueView, lines};
 use crate::agents;
+use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
 use crate::work::engine::{Question, Urgency};
 
@@ -215,6 +215,7 @@ fn threats(position: &Position, player: Player) -> Vec<ThreatView> {
 ))]
 pub(crate) async fn analyze(
     State(app): AppState,
+    Extension(client): Extension<Client>,
     Extension(address): Extension<Address>,
     Body(input): Body<AnalysisInput>,
 ) -> ApiResult<Json<AnalysisView>> {
@@ -233,7 +234,7 @@ pub(crate) async fn analyze(
         let analysis = worker.analyzers.with(|analyzer| analyzer.analyze(&position, &limits));
         AnalysisView::new(&position, &analysis, began.elapsed())
     };
-    Ok(Json(app.engine.run(urgency, name, work).await?))
+    Ok(Json(app.engine.run(&client, urgency, name, work).await?))
 }
 
 /// A position and the agent to ask about it.
@@ -310,6 +311,7 @@ impl OpinionView {
 ))]
 pub(crate) async fn opinion(
     State(app): AppState,
+    Extension(client): Extension<Client>,
     Extension(address): Extension<Address>,
     Body(input): Body<OpinionInput>,
 ) -> ApiResult<Json<OpinionView>> {
@@ -317,12 +319,14 @@ pub(crate) async fn opinion(
     if position.outcome().is_some() {
         return Err(Error::Bad("The game is over".to_owned()));
     }
-    let spec = agents::parse(&input.agent, position.setup(), &app.config).map_err(Error::Bad)?;
+    let config = Arc::clone(&app.config);
+    let parse = move || agents::parse(&input.agent, position.setup(), &config);
+    let spec = off_thread(parse).await?.map_err(Error::Bad)?;
     app.guard.analysis(address)?;
     let time = Duration::from_millis(app.config.hint_ms.max(100));
     let limits = Limits { time: Some(time), ..Limits::default() };
     let name = spec.to_string();
     let question = Question { spec, seed: 0, position, limits, seat: None };
-    let decision = app.engine.decide(Urgency::Other, question).await?;
+    let decision = app.engine.decide(&client, Urgency::Other, question).await?;
     Ok(Json(OpinionView::new(name, decision)))
 }

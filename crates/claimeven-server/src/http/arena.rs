@@ -15,9 +15,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::{ApiResult, Body, Id, Query, SetupInput, Visit, off_thread, title};
-use super::guard::Address;
 use crate::App;
 use crate::agents;
+use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
 use crate::store::{Job, Kind, State as JobState, now_ms};
 use crate::visitor::{Visitor, random_name};
@@ -223,10 +223,12 @@ fn view(app: &App, job: &Job, who: &Visitor) -> TournamentView {
 async fn create(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
+    Extension(client): Extension<Client>,
     Extension(address): Extension<Address>,
     Body(input): Body<TournamentInput>,
 ) -> ApiResult<Response> {
-    let (document, plan) = input.plan(&app)?;
+    let worker = Arc::clone(&app);
+    let (document, plan) = off_thread(move || input.plan(&worker)).await??;
     app.guard.new_game(address)?;
     let own = app.store.jobs(Kind::Tournament, Some(&who)).await?;
     check_free(&app, &own)?;
@@ -255,7 +257,7 @@ async fn create(
         result: None,
         error: None,
     };
-    app.jobs.add(&job).await?;
+    app.jobs.add(&job, &client).await?;
     Ok((StatusCode::CREATED, Json(view(&app, &job, &who))).into_response())
 }
 
@@ -297,7 +299,7 @@ async fn list(
 #[utoipa::path(get, path = "/api/arena/{id}", params(("id" = String, Path)), responses(
     (status = 200, body = TournamentView), (status = 404, body = ErrorView),
 ))]
-async fn show(Visit { app, who, id }: Visit) -> ApiResult<Json<TournamentView>> {
+async fn show(Visit { app, who, id, .. }: Visit) -> ApiResult<Json<TournamentView>> {
     let job = app.jobs.find(Kind::Tournament, &id).await?;
     Ok(Json(view(&app, &job, &who)))
 }
@@ -306,7 +308,7 @@ async fn show(Visit { app, who, id }: Visit) -> ApiResult<Json<TournamentView>> 
 #[utoipa::path(post, path = "/api/arena/{id}/stop", params(("id" = String, Path)), responses(
     (status = 200, body = TournamentView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
 ))]
-async fn stop(Visit { app, who, id }: Visit) -> ApiResult<Json<TournamentView>> {
+async fn stop(Visit { app, who, id, .. }: Visit) -> ApiResult<Json<TournamentView>> {
     app.jobs.own(Kind::Tournament, &id, &who).await?;
     app.jobs.stop(&id).await?;
     let job = app.jobs.find(Kind::Tournament, &id).await?;
@@ -318,11 +320,11 @@ async fn stop(Visit { app, who, id }: Visit) -> ApiResult<Json<TournamentView>> 
     (status = 200, body = TournamentView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
-async fn resume(Visit { app, who, id }: Visit) -> ApiResult<Json<TournamentView>> {
+async fn resume(Visit { app, who, client, id }: Visit) -> ApiResult<Json<TournamentView>> {
     let job = app.jobs.own(Kind::Tournament, &id, &who).await?;
     let own = app.store.jobs(Kind::Tournament, Some(&who)).await?;
     check_free(&app, &own)?;
-    app.jobs.resume(&job).await?;
+    app.jobs.resume(&job, &client).await?;
     let job = app.jobs.find(Kind::Tournament, &id).await?;
     Ok(Json(view(&app, &job, &who)))
 }
@@ -332,7 +334,7 @@ async fn resume(Visit { app, who, id }: Visit) -> ApiResult<Json<TournamentView>
     (status = 204), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
-async fn delete(Visit { app, who, id }: Visit) -> ApiResult<StatusCode> {
+async fn delete(Visit { app, who, id, .. }: Visit) -> ApiResult<StatusCode> {
     let job = app.jobs.own(Kind::Tournament, &id, &who).await?;
     app.jobs.delete(&job).await?;
     Ok(StatusCode::NO_CONTENT)

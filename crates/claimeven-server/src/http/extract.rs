@@ -12,6 +12,7 @@ use unicode_normalization::char::is_combining_mark;
 use utoipa::ToSchema;
 
 use crate::App;
+use crate::client::Client;
 use crate::error::Error;
 use crate::visitor::Visitor;
 
@@ -83,6 +84,7 @@ impl FromRequestParts<Arc<App>> for Id {
 pub(crate) struct Visit {
     pub(crate) app: Arc<App>,
     pub(crate) who: Visitor,
+    pub(crate) client: Client,
     pub(crate) id: String,
 }
 
@@ -91,9 +93,10 @@ impl FromRequestParts<Arc<App>> for Visit {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Error> {
         let Id(id) = Id::from_request_parts(parts, app).await?;
-        let who = parts.extensions.get::<Visitor>().cloned();
-        let who = who.ok_or_else(|| Error::Internal("a request without a visitor".to_owned()))?;
-        Ok(Visit { app: Arc::clone(app), who, id })
+        let missing = || Error::Internal("a request without a visitor".to_owned());
+        let who = parts.extensions.get::<Visitor>().cloned().ok_or_else(missing)?;
+        let client = parts.extensions.get::<Client>().cloned().ok_or_else(missing)?;
+        Ok(Visit { app: Arc::clone(app), who, client, id })
     }
 }
 

@@ -13,11 +13,13 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{ApiResult, AppState, Body, Query, SetupInput, Visit, bad, short_text};
-use super::guard::Address;
+use super::extract::{
+    ApiResult, AppState, Body, Query, SetupInput, Visit, bad, off_thread, short_text,
+};
 use super::view::{GameSummary, GameView};
 use crate::App;
 use crate::agents;
+use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
 use crate::live_games::LiveGame;
 use crate::session::{Clock, GameSession, Offers, PlayedMove, Refusal, Seat, by_the_rules};
@@ -178,12 +180,14 @@ fn name(given: Option<&str>) -> ApiResult<Option<String>> {
 async fn create(
     State(app): AppState,
     Extension(who): Extension<Visitor>,
+    Extension(client): Extension<Client>,
     Extension(address): Extension<Address>,
     Body(new): Body<NewGame>,
 ) -> ApiResult<(StatusCode, Json<GameView>)> {
-    let session = new.session(&app, &who)?;
     app.guard.new_game(address)?;
-    let live = app.games.create(session).await?;
+    let (worker, owner) = (Arc::clone(&app), who.clone());
+    let session = off_thread(move || new.session(&worker, &owner)).await??;
+    let live = app.games.create(session, &client).await?;
     Ok((StatusCode::CREATED, Json(GameView::of(&live, &app.config, &who))))
 }
 
@@ -192,7 +196,7 @@ async fn create(
     (status = 200, body = GameView), (status = 404, body = ErrorView),
 ))]
 async fn show(visit: Visit) -> ApiResult<Json<GameView>> {
-    let live = visit.app.games.get(&visit.id).await?;
+    let live = visit.app.games.get(&visit.id, &visit.client).await?;
     Ok(visit.view(&live))
 }
 
@@ -201,7 +205,7 @@ async fn show(visit: Visit) -> ApiResult<Json<GameView>> {
     (status = 204), (status = 403, body = ErrorView), (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
 async fn delete(visit: Visit) -> ApiResult<StatusCode> {
-    let live = visit.app.games.get(&visit.id).await?;
+    let live = visit.app.games.get(&visit.id, &visit.client).await?;
     let deleted = visit.app.games.delete(&live, &visit.who).await;
     deleted.map_err(|error| visit.with_game(error, &live))?;
     Ok(StatusCode::NO_CONTENT)
@@ -325,9 +329,9 @@ async fn rematch(
         let Json(_) = visit.change(decline).await?;
         return Ok(Json(RematchView { id: None }));
     }
-    let live = visit.app.games.get(&visit.id).await?;
+    let live = visit.app.games.get(&visit.id, &visit.client).await?;
     visit.app.guard.new_game(address)?;
-    let rematch = visit.app.games.rematch(&live, &visit.who).await;
+    let rematch = visit.app.games.rematch(&live, &visit.who, &visit.client).await;
     let id = rematch.map_err(|error| visit.with_game(error, &live))?;
     Ok(Json(RematchView { id }))
 }
@@ -352,8 +356,10 @@ async fn reseat(
     if player > 1 {
         return Err(Error::Bad(format!("player must be 0 or 1, not {player}")));
     }
-    let setup = visit.app.games.get(&visit.id).await?.session().setup();
-    let spec = agents::parse(&agent, setup, &visit.app.config).map_err(Error::Bad)?;
+    let setup = visit.app.games.session(&visit.id).await?.setup();
+    let config = Arc::clone(&visit.app.config);
+    let spec = off_thread(move || agents::parse(&agent, setup, &config)).await?;
+    let spec = spec.map_err(Error::Bad)?;
     visit.change(move |session, who, now| session.reseat(who, player.into(), spec, now)).await
 }
 
@@ -383,7 +389,7 @@ impl Visit {
         &self,
         change: impl FnOnce(&mut GameSession, &Visitor, Instant) -> Result<(), Refusal> + Send + 'static,
     ) -> ApiResult<Json<GameView>> {
-        let live = self.app.games.get(&self.id).await?;
+        let live = self.app.games.get(&self.id, &self.client).await?;
         let who = self.who.clone();
         let changed = self.app.games.change(&live, move |session, now| change(session, &who, now));
         changed.await.map_err(|error| self.with_game(error, &live))?;

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::mem;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,25 +16,10 @@ use axum::response::{IntoResponse, Response};
 
 use super::places::{Full, Place, Places};
 use crate::App;
+use crate::client::{Address, Client};
 use crate::config::Config;
 use crate::error::Error;
 use crate::visitor::Visitor;
-
-/// The client's address; an IPv6 /64 network counts as one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Address(IpAddr);
-
-impl Address {
-    pub(crate) fn new(address: IpAddr) -> Address {
-        Address(match address.to_canonical() {
-            IpAddr::V4(address) => IpAddr::V4(address),
-            IpAddr::V6(address) => {
-                let network = u128::from(address) >> 64 << 64;
-                IpAddr::V6(Ipv6Addr::from(network))
-            }
-        })
-    }
-}
 
 /// A token bucket.
 #[derive(Clone, Copy, Debug)]
@@ -198,6 +183,8 @@ pub(crate) async fn check(
     let known = app.signer.visitor(request.headers());
     let is_new = known.is_none();
     let visitor = known.unwrap_or_else(Visitor::random);
+    let client = Client { address: Some(address), visitor: Some(visitor.clone()) };
+    request.extensions_mut().insert(client);
     request.extensions_mut().insert(visitor.clone());
     request.extensions_mut().insert(address);
     let mut response = next.run(request).await;

@@ -11,8 +11,8 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::extract::{ApiResult, AppState, Body, SetupInput, bad};
-use super::guard::Address;
 use super::view::HintView;
+use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
 use crate::work::engine::{Question, Urgency};
 
@@ -34,6 +34,7 @@ pub(crate) struct HintInput {
 ))]
 pub(crate) async fn hint(
     State(app): AppState,
+    Extension(client): Extension<Client>,
     Extension(address): Extension<Address>,
     Body(input): Body<HintInput>,
 ) -> ApiResult<Json<HintView>> {
@@ -49,7 +50,7 @@ pub(crate) async fn hint(
         let spec: AgentSpec = agent.parse().expect("a valid agent text");
         let limits = Limits { time: Some(time), ..Limits::default() };
         let question = Question { spec, seed: 0, position, limits, seat: None };
-        app.engine.decide(Urgency::Other, question)
+        app.engine.decide(&client, Urgency::Other, question)
     };
     // Larger boards cannot be solved in a reasonable time.
     if Perfect::check(setup).is_ok() && setup.cells() <= Setup::STANDARD.cells() {

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use claimeven_arena::{AgentSpec, TreeDrawing};
 use claimeven_game::{Column, Game};
@@ -13,13 +15,13 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{ApiResult, Body, SetupInput, bad};
-use super::guard::Address;
+use super::extract::{ApiResult, Body, SetupInput, bad, off_thread};
 use super::view::{SetupView, ValueView};
 use crate::App;
 use crate::agents;
+use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
-use crate::work::engine::EngineError;
+use crate::work::engine::{EngineError, Urgency};
 
 pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(tree)).routes(routes!(measure))
@@ -50,7 +52,12 @@ struct SearchInput {
 }
 
 impl SearchInput {
-    fn read(&self, app: &App) -> ApiResult<(Game, AgentSpec)> {
+    async fn read(self, app: &Arc<App>) -> ApiResult<(Game, AgentSpec)> {
+        let app = Arc::clone(app);
+        off_thread(move || self.check(&app)).await?
+    }
+
+    fn check(&self, app: &App) -> ApiResult<(Game, AgentSpec)> {
         let setup = self.setup.setup()?;
         let game = Game::parse(setup, &self.moves).map_err(bad)?;
         if game.position().outcome().is_some() {
@@ -157,24 +164,29 @@ fn is_zero(count: &u64) -> bool {
 ))]
 async fn tree(
     State(app): State<Arc<App>>,
+    Extension(client): Extension<Client>,
     Extension(address): Extension<Address>,
     Body(input): Body<SearchInput>,
-) -> ApiResult<Json<TreeView>> {
-    let (game, agent) = input.read(&app)?;
-    TreeDrawing::check(&agent).map_err(Error::Bad)?;
+) -> ApiResult<Response> {
     let max = input.nodes.unwrap_or(MAX_NODES);
+    let (game, agent) = input.read(&app).await?;
+    TreeDrawing::check(&agent).map_err(Error::Bad)?;
     if !(1..=MAX_NODES).contains(&max) {
         return Err(Error::Bad(format!("nodes must be 1 to {MAX_NODES}, not {max}")));
     }
     app.guard.hint(address)?;
     let limits = limits(&app);
-    let thought = app.background.run(move |cancel| {
+    let name = format!("the tree of {agent}");
+    let thought = app.engine.run(&client, Urgency::Background, name, move |cancel| {
         let limits = Limits { cancel: Some(Arc::clone(cancel)), ..limits };
-        TreeDrawing::new(&agent, &game, &limits, RECORDED, max)
-            .map(|drawing| TreeView::new(&drawing))
+        // A large tree is written here, too: it takes longer than others should wait.
+        let drawing = TreeDrawing::new(&agent, &game, &limits, RECORDED, max)?;
+        Ok(serde_json::to_vec(&TreeView::new(&drawing)))
     });
-    let view = thought.await?.map_err(|error| EngineError::Unsuited(error.to_string()))?;
-    Ok(Json(view))
+    let json: Result<_, claimeven_search::AgentError> = thought.await?;
+    let json = json.map_err(|error| EngineError::Unsuited(error.to_string()))?;
+    let json = json.map_err(|error| Error::Internal(error.to_string()))?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
 
 /// Runs one search and returns its statistics.
@@ -184,13 +196,15 @@ async fn tree(
 ))]
 async fn measure(
     State(app): State<Arc<App>>,
+    Extension(client): Extension<Client>,
     Extension(address): Extension<Address>,
     Body(input): Body<SearchInput>,
 ) -> ApiResult<Json<SearchView>> {
-    let (game, agent) = input.read(&app)?;
+    let (game, agent) = input.read(&app).await?;
     app.guard.hint(address)?;
     let limits = limits(&app);
-    let thought = app.background.run(move |cancel| {
+    let name = format!("the search of {agent}");
+    let thought = app.engine.run(&client, Urgency::Background, name, move |cancel| {
         let limits = Limits { cancel: Some(Arc::clone(cancel)), ..limits };
         let mut player = agent.build(game.position().setup(), 0)?;
         let decision = player.decide(game.position(), &limits)?;
@@ -203,7 +217,7 @@ async fn measure(
 fn limits(app: &App) -> Limits {
     let ms = app.config.lab_ms;
     let time = (ms > 0).then(|| Duration::from_millis(ms));
-    Limits { time, ..Limits::default() }
+    Limits { time, memory: app.config.agent_memory(), ..Limits::default() }
 }
 
 impl SearchView {

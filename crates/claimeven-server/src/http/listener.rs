@@ -19,8 +19,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
-use super::guard::Address;
 use super::places::{Place, Places};
+
+use crate::client::Address;
 
 /// How long a client may take to send the header of a request, and how long a connection without
 /// requests stays open.

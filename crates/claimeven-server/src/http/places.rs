@@ -1,9 +1,10 @@
-//! A limited number of places, in all and for each address: for connections and for WebSockets.
+//! A limited number of places, in all and for each address: for connections, WebSockets, games
+//! and jobs.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::guard::Address;
+use crate::client::Address;
 
 /// Places that are taken and returned. A limit of 0 means no limit.
 pub(crate) struct Places {

@@ -37,7 +37,7 @@ pub(crate) async fn record(
     Id(id): Id,
     Query(query): Query<RecordInput>,
 ) -> ApiResult<Response> {
-    let session = app.games.get(&id).await?.session();
+    let session = app.games.session(&id).await?;
     let internal = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
     let record = game_record(&session)?;
     let (content, kind, ending) = match query.format.as_deref() {

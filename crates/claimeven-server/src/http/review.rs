@@ -11,8 +11,8 @@ use utoipa::ToSchema;
 
 use super::analysis::ColumnTruthView;
 use super::extract::{ApiResult, AppState, Id};
-use super::guard::Address;
 use super::view::SetupView;
+use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
 use crate::session::{GameSession, Status};
 use crate::work::review as work;
@@ -154,10 +154,11 @@ impl ReviewView {
 ))]
 pub(crate) async fn show(
     State(app): AppState,
+    Extension(client): Extension<Client>,
     Extension(address): Extension<Address>,
     Id(id): Id,
 ) -> ApiResult<Json<ReviewView>> {
-    let session = app.games.get(&id).await?.session();
+    let session = app.games.session(&id).await?;
     if session.status() != Status::Finished {
         return Err(Error::Conflict("The game is not over yet".to_owned()));
     }
@@ -167,7 +168,7 @@ pub(crate) async fn show(
         review
     } else {
         app.guard.analysis(address)?;
-        work::review(&app.engine, &app.store, &session, false).await?
+        work::review(&app.engine, &client, &app.store, &session).await?
     };
     Ok(Json(ReviewView::new(&session, &review)))
 }

@@ -20,7 +20,7 @@ use crate::session::{GameSession, Seat};
     (status = 200, body = Vec<u8>, content_type = "image/png"), (status = 404, body = ErrorView),
 ))]
 pub(crate) async fn game_picture(State(app): AppState, Id(id): Id) -> ApiResult<Response> {
-    let session = app.games.get(&id).await?.session();
+    let session = app.games.session(&id).await?;
     let position = *session.game.position();
     let last = session.game.moves().last().copied();
     png(position, last, red(&session)).await
@@ -118,7 +118,7 @@ async fn card(app: &App, uri: &Uri) -> Option<Card> {
     let game = path.strip_prefix("game/").or_else(|| path.strip_prefix("embed/game/"));
     if let Some(game) = game {
         let id = game.strip_suffix("/review").unwrap_or(game);
-        let session = app.games.get(id).await.ok()?.session();
+        let session = app.games.session(id).await.ok()?;
         return Some(Card {
             title: session.seats.each_ref().map(name).join(" vs "),
             description: describe_game(&session),

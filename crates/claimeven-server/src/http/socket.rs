@@ -13,10 +13,11 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::extract::{Id, read_json};
-use super::guard::{Address, Bucket};
+use super::guard::Bucket;
 use super::places::Place;
 use super::view::GameView;
 use crate::App;
+use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
 use crate::live_games::{GameEvent, LiveGame, Subscription};
 use crate::visitor::Visitor;
@@ -52,11 +53,12 @@ enum ServerMessage {
 pub(crate) async fn live(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
+    Extension(client): Extension<Client>,
     Extension(address): Extension<Address>,
     Id(id): Id,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Error> {
-    let live = app.games.get(&id).await?;
+    let live = app.games.get(&id, &client).await?;
     let upgrade = upgrade.map_err(|_| Error::Bad("This address expects a WebSocket".to_owned()))?;
     let place = app.guard.socket(address)?;
     let most = app.config.message_bytes;

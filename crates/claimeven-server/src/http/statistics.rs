@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{ApiResult, AppState, Query, bad};
-use super::guard::Address;
 use super::view::ValueView;
+use crate::client::{Address, Client};
 use crate::error::ErrorView;
 use crate::store::{Played, PlayedSeat};
 use crate::visitor::Visitor;
@@ -314,6 +314,7 @@ struct ExplorerMoveView {
 pub(crate) async fn explore(
     State(app): AppState,
     Extension(who): Extension<Visitor>,
+    Extension(client): Extension<Client>,
     Query(query): Query<ExplorerInput>,
 ) -> ApiResult<Json<ExplorerView>> {
     let ruleset: Ruleset = query.ruleset.parse().map_err(bad)?;
@@ -353,7 +354,7 @@ pub(crate) async fn explore(
             worker.analyzers.with(|analyzer| analyzer.analyze(&position, &limits))
         };
         // Without values the games are still worth showing.
-        if let Ok(analysis) = app.engine.run(Urgency::Brief, name, work).await {
+        if let Ok(analysis) = app.engine.run(&client, Urgency::Brief, name, work).await {
             for entry in moves.values_mut() {
                 let known = analysis.columns.get(usize::from(entry.column) - 1).copied().flatten();
                 entry.value = known.and_then(|known| known.value).map(ValueView::from);

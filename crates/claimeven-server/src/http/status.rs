@@ -33,6 +33,7 @@ pub(crate) async fn metrics(State(app): AppState) -> ApiResult<Response> {
     app.metrics.waiting_people.set(people as i64);
     app.metrics.waiting_others.set(others as i64);
     app.metrics.thinking.set(thinking as i64);
+    app.metrics.agent_bytes.set(app.engine.kept_bytes() as i64);
     let text = app.metrics.text().map_err(|error| Error::Internal(error.to_string()))?;
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
 }

@@ -16,8 +16,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::{ApiResult, Body, Id, Query, SetupInput, Visit, title};
-use super::guard::Address;
 use crate::App;
+use crate::client::{Address, Client};
 use crate::config::Config;
 use crate::error::{Error, ErrorView};
 use crate::store::{Job, Kind, State as JobState, now_ms};
@@ -184,6 +184,7 @@ async fn list(
 async fn create(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
+    Extension(client): Extension<Client>,
     Extension(address): Extension<Address>,
     Body(input): Body<RunInput>,
 ) -> ApiResult<Response> {
@@ -206,7 +207,7 @@ async fn create(
         result: None,
         error: None,
     };
-    app.jobs.add(&job).await?;
+    app.jobs.add(&job, &client).await?;
     let view = view(&app, &job.id, &who).await?;
     Ok((StatusCode::CREATED, view).into_response())
 }
@@ -230,7 +231,7 @@ async fn check_room(app: &App) -> ApiResult<()> {
 #[utoipa::path(get, path = "/api/training/{id}", params(("id" = String, Path)), responses(
     (status = 200, body = RunView), (status = 404, body = ErrorView),
 ))]
-async fn show(Visit { app, who, id }: Visit) -> ApiResult<Json<RunView>> {
+async fn show(Visit { app, who, id, .. }: Visit) -> ApiResult<Json<RunView>> {
     view(&app, &id, &who).await
 }
 
@@ -238,7 +239,7 @@ async fn show(Visit { app, who, id }: Visit) -> ApiResult<Json<RunView>> {
 #[utoipa::path(post, path = "/api/training/{id}/stop", params(("id" = String, Path)), responses(
     (status = 200, body = RunView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
 ))]
-async fn stop(Visit { app, who, id }: Visit) -> ApiResult<Json<RunView>> {
+async fn stop(Visit { app, who, id, .. }: Visit) -> ApiResult<Json<RunView>> {
     app.jobs.own(Kind::Training, &id, &who).await?;
     app.jobs.stop(&id).await?;
     view(&app, &id, &who).await
@@ -258,7 +259,7 @@ struct ResumeInput {
     (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
 async fn resume(
-    Visit { app, who, id }: Visit,
+    Visit { app, who, client, id }: Visit,
     Body(input): Body<ResumeInput>,
 ) -> ApiResult<Json<RunView>> {
     let job = app.jobs.own(Kind::Training, &id, &who).await?;
@@ -274,7 +275,7 @@ async fn resume(
         let total = whole_seconds(60.0 * minutes);
         app.store.replan_job(&id, plan.to_string(), total).await?;
     }
-    app.jobs.resume(&job).await?;
+    app.jobs.resume(&job, &client).await?;
     view(&app, &id, &who).await
 }
 
@@ -283,7 +284,7 @@ async fn resume(
     (status = 204), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
-async fn delete(Visit { app, who, id }: Visit) -> ApiResult<StatusCode> {
+async fn delete(Visit { app, who, id, .. }: Visit) -> ApiResult<StatusCode> {
     let job = app.jobs.own(Kind::Training, &id, &who).await?;
     app.jobs.delete(&job).await?;
     if let Some(folder) = folder_of(&app.config, &id)

@@ -71,6 +71,26 @@ impl Store {
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
+    /// The games on the clock in which somebody's time was up at a time.
+    pub(crate) async fn fallen_flags(
+        &self,
+        now: i64,
+        most: i64,
+    ) -> Result<Vec<String>, StoreError> {
+        let rows =
+            sqlx::query("SELECT id FROM games WHERE flag_falls <= $1 ORDER BY flag_falls LIMIT $2")
+                .bind(now)
+                .bind(most)
+                .fetch_all(&self.pool)
+                .await?;
+        rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    }
+
+    /// Lets all turns on the clock begin now: nobody loses the time in which there was no server.
+    pub(crate) async fn restart_turns(&self) -> Result<(), StoreError> {
+        self.change(Change::RestartTurns(now_ms())).await.map(drop)
+    }
+
     /// The games that match a filter, the latest first.
     pub(crate) async fn list(&self, filter: Filter) -> Result<Vec<GameSession>, StoreError> {
         let Filter { conditions, values, most } = filter;
@@ -242,7 +262,8 @@ pub(super) async fn abandon(
     before: i64,
 ) -> Result<u64, StoreError> {
     let done = sqlx::query(
-        "UPDATE games SET status = 'finished', reason = 'abandoned', version = version + 1 \
+        "UPDATE games SET status = 'finished', reason = 'abandoned', version = version + 1, \
+             flag_falls = NULL \
          WHERE status <> 'finished' AND touched < $1",
     )
     .bind(before)
@@ -251,10 +272,25 @@ pub(super) async fn abandon(
     Ok(done.rows_affected())
 }
 
+pub(super) async fn restart_turns(
+    connection: &mut AnyConnection,
+    now: i64,
+) -> Result<u64, StoreError> {
+    let done = sqlx::query(
+        "UPDATE games SET flag_falls = flag_falls - turn_began + $1, turn_began = $1 \
+         WHERE flag_falls IS NOT NULL",
+    )
+    .bind(now)
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected())
+}
+
 /// The columns of a game in the order of `bind`; the id comes first.
 const COLUMNS: &str = "id, version, created, touched, owner, kind0, kind1, holder0, holder1, name0, name1, agent0, agent1, \
     board_cols, board_rows, connect, ruleset, first_player, seed, opening, clock_initial, clock_increment, left0, left1, \
-    status, winner, reason, rematch, listed, line, pending";
+    status, winner, reason, rematch, listed, line, pending, \
+    turn_began, flag_falls";
 
 /// The rest of a session, stored as JSON.
 #[derive(Default, Serialize, Deserialize)]
@@ -285,6 +321,10 @@ fn bind<'q>(query: AnyQuery<'q>, session: &GameSession) -> Result<AnyQuery<'q>, 
         _ => None,
     });
     let pending = Pending { undone: session.undone.clone(), offers: session.offers };
+    let falls = session.flag_falls().map(|falls| {
+        let began = now_ms() - millis(session.turn_began.elapsed());
+        (began, began + millis(falls.saturating_duration_since(session.turn_began)))
+    });
     let reason = session.end.map(|end| serde_json::to_value(end.reason));
     let reason = reason.transpose().map_err(broken)?;
     Ok(query
@@ -318,7 +358,9 @@ fn bind<'q>(query: AnyQuery<'q>, session: &GameSession) -> Result<AnyQuery<'q>, 
         .bind(session.rematch.clone())
         .bind(i64::from(session.is_listed))
         .bind(session.game.move_text())
-        .bind(serde_json::to_string(&pending).map_err(broken)?))
+        .bind(serde_json::to_string(&pending).map_err(broken)?)
+        .bind(falls.map(|(began, _)| began))
+        .bind(falls.map(|(_, falls)| falls)))
 }
 
 fn session_of(row: &AnyRow, moves: Vec<PlayedMove>) -> Result<GameSession, StoreError> {
@@ -378,7 +420,7 @@ fn session_of(row: &AnyRow, moves: Vec<PlayedMove>) -> Result<GameSession, Store
         offers: pending.offers,
         rematch: some_text("rematch")?,
         is_listed: number("listed")? != 0,
-        turn_began: Instant::now(),
+        turn_began: optional("turn_began")?.map_or_else(Instant::now, instant),
     })
 }
 
@@ -405,6 +447,16 @@ fn plain_moves(row: &AnyRow) -> Result<Vec<PlayedMove>, StoreError> {
             value: None,
         })
         .collect())
+}
+
+/// A time in milliseconds since 1970.
+fn instant(time: i64) -> Instant {
+    let ago = Duration::from_millis(u64::try_from(now_ms() - time).unwrap_or(0));
+    Instant::now().checked_sub(ago).unwrap_or_else(Instant::now)
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn micros(duration: Duration) -> i64 {

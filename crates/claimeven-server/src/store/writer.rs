@@ -140,6 +140,7 @@ async fn apply(connection: &mut AnyConnection, change: &Change) -> Result<u64, S
         Change::Update(session, kept) => games::update(connection, session, *kept).await,
         Change::Delete(id, version) => games::delete(connection, id, *version).await,
         Change::Abandon(before) => games::abandon(connection, *before).await,
+        Change::RestartTurns(now) => games::restart_turns(connection, *now).await,
         Change::Review(review) => reviews::keep_review(connection, review).await,
         Change::Job(change) => jobs::apply(connection, change).await,
         Change::Set(name, content) => {

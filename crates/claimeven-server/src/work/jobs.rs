@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
@@ -12,18 +13,26 @@ use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::background::spawn_low_priority;
+use super::engine::lower_priority;
 use super::{tournament, training};
+use crate::client::Client;
 use crate::config::Config;
 use crate::error::Error;
+use crate::http::places::{Place, Places};
 use crate::store::{Job, Kind, State, Store, StoreError};
 use crate::visitor::Visitor;
+
+/// The `nice` value of the threads of jobs: no game waits for them.
+const NICENESS: i32 = 15;
 
 /// All jobs.
 pub(crate) struct Jobs {
     config: Arc<Config>,
     store: Store,
     running: Mutex<HashMap<String, Arc<Running>>>,
+    /// Places of addresses, and those of the active jobs that were started since the server was.
+    places: Places,
+    taken: Mutex<HashMap<String, Place>>,
     wake: [Notify; 2],
     tasks: TaskTracker,
     stopping: CancellationToken,
@@ -75,12 +84,14 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Jobs {
     pub(crate) fn new(config: Arc<Config>, store: Store) -> Arc<Jobs> {
         Arc::new(Jobs {
-            config,
             store,
             running: Mutex::default(),
+            places: Places::new(0, config.jobs_per_address),
+            taken: Mutex::default(),
             wake: [Notify::new(), Notify::new()],
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
+            config,
         })
     }
 
@@ -97,11 +108,21 @@ impl Jobs {
         Ok(())
     }
 
-    /// Adds a job to the queue.
-    pub(crate) async fn add(&self, job: &Job) -> Result<(), Error> {
+    /// Adds a job of a client to the queue.
+    pub(crate) async fn add(&self, job: &Job, client: &Client) -> Result<(), Error> {
+        let place = self.take_place(client)?;
         self.store.add_job(job).await?;
+        lock(&self.taken).insert(job.id.clone(), place);
         self.wake(job.kind).notify_one();
         Ok(())
+    }
+
+    fn take_place(&self, client: &Client) -> Result<Place, Error> {
+        self.places.take(client.address).map_err(|_| {
+            let limit = self.config.jobs_per_address;
+            let message = format!("Too many jobs from your address are active (limit: {limit})");
+            Error::TooMany(message, 60)
+        })
     }
 
     /// A job by its id.
@@ -132,6 +153,7 @@ impl Jobs {
     pub(crate) async fn stop(&self, id: &str) -> Result<bool, Error> {
         const PATIENCE: Duration = Duration::from_secs(5);
         if self.store.set_job_state(id, &[State::Queued], State::Stopped, None).await? {
+            lock(&self.taken).remove(id);
             return Ok(true);
         }
         let began = Instant::now();
@@ -155,12 +177,14 @@ impl Jobs {
     }
 
     /// Resumes a stopped or failed job, or a training run that was done.
-    pub(crate) async fn resume(&self, job: &Job) -> Result<(), Error> {
+    pub(crate) async fn resume(&self, job: &Job, client: &Client) -> Result<(), Error> {
+        let place = self.take_place(client)?;
         let from = match job.kind {
             Kind::Tournament => &[State::Stopped, State::Failed][..],
             Kind::Training => &[State::Stopped, State::Failed, State::Done],
         };
         if self.store.set_job_state(&job.id, from, State::Queued, None).await? {
+            lock(&self.taken).insert(job.id.clone(), place);
             self.wake(job.kind).notify_one();
             return Ok(());
         }
@@ -227,6 +251,9 @@ impl Jobs {
         };
         let ended = self.store.set_job_state(&id, &[State::Running], state, error).await;
         lock(&self.running).remove(&id);
+        if state != State::Queued {
+            lock(&self.taken).remove(&id);
+        }
         ended.map(|_| true)
     }
 
@@ -238,7 +265,9 @@ impl Jobs {
             store: self.store.clone(),
             handle: Handle::current(),
         };
-        let spawned = spawn_low_priority(job.kind.name(), move || {
+        let thread = thread::Builder::new().name(job.kind.name().to_owned());
+        let spawned = thread.spawn(move || {
+            lower_priority(NICENESS);
             let end = catch_unwind(AssertUnwindSafe(|| match job.kind {
                 Kind::Tournament => tournament::perform(&job, &context),
                 Kind::Training => training::perform(&job, &context),

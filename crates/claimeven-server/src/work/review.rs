@@ -7,6 +7,7 @@ use claimeven_arena::{Judgement, PlayerReview, Review, ReviewOptions};
 use claimeven_game::Setup;
 
 use super::engine::{Engine, Urgency};
+use crate::client::Client;
 use crate::error::Error;
 use crate::session::GameSession;
 use crate::store::{Store, StoredReview};
@@ -24,9 +25,9 @@ pub(crate) fn by_player(session: &GameSession, review: &Review) -> [PlayerReview
 /// be complete.
 pub(crate) async fn review(
     engine: &Engine,
+    client: &Client,
     store: &Store,
     session: &GameSession,
-    at_leisure: bool,
 ) -> Result<Review, Error> {
     let game = session.game.clone();
     let name = format!("the review of game {}", session.id);
@@ -37,7 +38,9 @@ pub(crate) async fn review(
         };
         Review::of(&game, &options)
     };
-    let review = engine.run(Urgency::Other, name, work).await?;
+    let at_leisure = *client == Client::SERVER;
+    let urgency = if at_leisure { Urgency::Background } else { Urgency::Other };
+    let review = engine.run(client, urgency, name, work).await?;
     let is_complete = review.moves.iter().all(|m| m.judgement != Judgement::Unknown);
     let is_small = session.setup().cells() <= Setup::STANDARD.cells();
     if !is_complete && is_small && !at_leisure {
@@ -63,13 +66,12 @@ pub(crate) enum Reviewed {
 
 /// Reviews one finished game that has no review yet, if nobody is thinking.
 pub(crate) async fn review_idly(engine: &Engine, store: &Store) -> Result<Reviewed, Error> {
-    // A single thread is left to people, who may come at any time.
-    if engine.threads() < 2 || engine.load() != (0, 0, 0) {
+    if engine.load() != (0, 0, 0) {
         return Ok(Reviewed::Nothing);
     }
     let Some((id, line)) = store.unreviewed().await? else { return Ok(Reviewed::Nothing) };
     match store.load(&id).await {
-        Ok(Some(session)) => match review(engine, store, &session, true).await {
+        Ok(Some(session)) => match review(engine, &Client::SERVER, store, &session).await {
             Ok(_) => {}
             // Visitors come first.
             Err(Error::Busy(..)) => return Ok(Reviewed::Nothing),

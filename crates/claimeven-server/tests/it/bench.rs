@@ -83,7 +83,13 @@ async fn the_lab_refuses_in_a_line_that_names_the_value() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_search_of_the_lab_ends_in_time_and_when_nobody_waits() {
-    let world = World::sqlite(Config { lab_ms: 300, lab_queue: 1, ..Config::default() }).await;
+    let world = World::sqlite(Config {
+        lab_ms: 300,
+        lab_searches: 1,
+        queue_others: 2,
+        ..Config::default()
+    })
+    .await;
     let ada = world.visitor();
     let search = json!({ "agent": "minimax:depth=30" });
     let began = Instant::now();
@@ -91,7 +97,7 @@ async fn a_search_of_the_lab_ends_in_time_and_when_nobody_waits() {
     assert_eq!(stopped["stopped"], true);
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 
-    // One searches, one waits, and the third is told to come again.
+    // One searches, one waits, which is half of the places, and the third is told to come again.
     let searches = (0..3).map(|_| ada.post("/api/lab/search", search.clone()));
     let replies = futures_util::future::join_all(searches).await;
     let busy = replies.iter().filter(|reply| reply.status == 503).count();

@@ -2,6 +2,7 @@
 
 mod bench;
 mod connections;
+mod fairness;
 mod faults;
 mod fuzz;
 mod games;

@@ -107,9 +107,15 @@ impl World {
 
     /// A new visitor.
     pub(crate) fn visitor(&self) -> Visitor {
+        self.visitor_from("127.0.0.1")
+    }
+
+    /// A new visitor at an address of this machine.
+    pub(crate) fn visitor_from(&self, address: &str) -> Visitor {
+        let client = reqwest::Client::builder().local_address(Some(address.parse().unwrap()));
         Visitor {
             addr: self.addr,
-            client: reqwest::Client::new(),
+            client: client.build().unwrap(),
             cookie: std::sync::Mutex::default(),
         }
     }

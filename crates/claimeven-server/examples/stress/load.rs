@@ -1,10 +1,5 @@
-//! Many people at once: live games over WebSockets against a server of its own.
-//!
-//! `cargo xtask load` builds both and runs this.
+//! Many people at once: live games over WebSockets.
 
-use std::error::Error;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -14,7 +9,19 @@ use tokio::time::{sleep, timeout};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
-type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
+use crate::server::Server;
+use crate::{Fallible, percentile};
+
+/// All people are at one address.
+const NO_LIMITS: [&str; 7] = [
+    "requests_per_second=0",
+    "games_per_minute=0",
+    "sockets=0",
+    "sockets_per_address=0",
+    "connections_per_address=0",
+    "live_games_per_address=0",
+    "queue_people=0",
+];
 
 /// The opponent of everybody.
 const AGENT: &str = "level:3";
@@ -32,30 +39,20 @@ struct Figures {
     errors: Vec<String>,
 }
 
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-#[tokio::main]
-async fn main() -> Fallible<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (program, games, seconds, is_busy) = match &arguments[..] {
-        [program, games, seconds] => (program, games, seconds, false),
-        [program, games, seconds, busy] if busy == "busy" => (program, games, seconds, true),
-        _ => return Err("usage: load PROGRAM GAMES SECONDS [busy]".into()),
-    };
-    let (games, seconds): (usize, u64) = (games.parse()?, seconds.parse()?);
+/// Plays so many games at a time and reports how long moves took.
+pub(crate) async fn run(
+    program: &str,
+    games: usize,
+    time: Duration,
+    is_busy: bool,
+) -> Fallible<()> {
     let folder = tempfile::tempdir()?;
-    let (server, addr) = start(program, folder.path())?;
-    println!("{games} live games against {AGENT} for {seconds} s at {addr}");
+    let database = format!("sqlite:{}", folder.path().join("load.sqlite").display());
+    let server = Server::start(program, &database, &NO_LIMITS)?;
+    let addr = server.addr.clone();
+    println!("{games} live games against {AGENT} for {} s at {addr}", time.as_secs());
 
-    let end = Instant::now() + Duration::from_secs(seconds);
+    let end = Instant::now() + time;
     let figures = Arc::new(Mutex::new(Figures::default()));
     let client = reqwest::Client::new();
     let people = (0..games).map(|number| {
@@ -77,7 +74,7 @@ async fn main() -> Fallible<()> {
         println!("meanwhile a tournament, {analyses} analyses and {searches} searches of the lab");
     }
 
-    let memory = peak_memory_mb(server.0.id());
+    let memory = server.memory_mb("VmHWM");
     let mut figures = std::mem::take(&mut *figures.lock().unwrap());
     println!("{} games ended, {} moves", figures.games, figures.answered.len());
     report("move seen", &mut figures.seen);
@@ -91,21 +88,6 @@ async fn main() -> Fallible<()> {
         None => println!("peak memory of the server: not known on this system"),
     }
     if figures.errors.is_empty() { Ok(()) } else { Err("there were errors".into()) }
-}
-
-fn start(program: &str, folder: &std::path::Path) -> Fallible<(Server, String)> {
-    let mut child = Command::new(program)
-        .args(["serve", "--addr", "127.0.0.1:0", "--log", "warn"])
-        .args(["--set", "requests_per_second=0", "--set", "games_per_minute=0"])
-        .args(["--set", "sockets_per_address=0", "--set", "sockets=0"])
-        .args(["--database", &format!("sqlite:{}", folder.join("load.sqlite").display())])
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut line)?;
-    let addr = line.strip_prefix("Listening on http://").and_then(|rest| rest.split(' ').next());
-    let addr = addr.ok_or_else(|| format!("the server said {line:?}"))?.to_owned();
-    Ok((Server(child), addr))
 }
 
 /// What others do who do not play: a tournament, analyses and long searches, two of each at a time.
@@ -204,17 +186,6 @@ async fn play(
 }
 
 fn report(name: &str, times: &mut [Duration]) {
-    times.sort_unstable();
-    let at = |percent: usize| match times.len() {
-        0 => 0.0,
-        count => times[(count - 1) * percent / 100].as_secs_f64() * 1e3,
-    };
-    println!("{name}: p50 {:.1} ms, p99 {:.1} ms, worst {:.1} ms", at(50), at(99), at(100));
-}
-
-/// The most memory that a process has used, where the system tells.
-fn peak_memory_mb(process: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|kb| kb / 1024)
+    let [median, most, worst] = [50, 99, 100].map(|percent| percentile(times, percent));
+    println!("{name}: p50 {median:.1} ms, p99 {most:.1} ms, worst {worst:.1} ms");
 }

@@ -1,0 +1,310 @@
+//! Faults while hundreds of games are played: every move that the server acknowledged must be in
+//! the database, every game must go on, and every result must be right.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use claimeven_game::{Game, Outcome, Setup};
+use serde_json::{Value, json};
+use sqlx::any::AnyConnectOptions;
+use sqlx::{AnyConnection, ConnectOptions, Connection, Executor, Row};
+use tokio::time::sleep;
+
+use crate::Fallible;
+use crate::server::{Server, Visitor};
+
+/// Games at a time.
+const GAMES: usize = 500;
+
+/// How long an agent may take to move after the last fault.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// The acknowledged moves of each game, as ply and column.
+type Acknowledged = BTreeMap<String, Vec<(u64, u64)>>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// The server is killed without a warning and started again.
+    Kill,
+    /// Another process holds the database's lock, or the database stands still.
+    Lock,
+    /// The disk is full, or the database crashes.
+    Break,
+}
+
+/// What the players share.
+struct World {
+    addr: String,
+    acknowledged: Mutex<Acknowledged>,
+    stop: AtomicBool,
+}
+
+/// Makes so many faults of a database and reports what was lost.
+pub(crate) async fn run(program: &str, rounds: usize, postgres: Option<&str>) -> Fallible<()> {
+    sqlx::any::install_default_drivers();
+    let folder = tempfile::tempdir()?;
+    let disk = if postgres.is_none() { SmallDisk::mount(folder.path()) } else { None };
+    let file = folder.path().join("chaos.sqlite");
+    let database = postgres.map_or_else(|| format!("sqlite:{}", file.display()), str::to_owned);
+    let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
+    let addr = format!("127.0.0.1:{port}");
+    let settings = [
+        "requests_per_second=0",
+        "games_per_minute=0",
+        "live_games_per_address=0",
+        "queue_people=0",
+    ];
+    let start = || Server::start_at(program, &addr, &database, &settings);
+    let mut server = start()?;
+    println!(
+        "{GAMES} games, {rounds} faults, {}",
+        if postgres.is_some() { "PostgreSQL" } else { "SQLite" }
+    );
+
+    let world = Arc::new(World {
+        addr: addr.clone(),
+        acknowledged: Mutex::default(),
+        stop: AtomicBool::new(false),
+    });
+    let players: Vec<_> = (0..GAMES)
+        .map(|number| {
+            let world = Arc::clone(&world);
+            tokio::spawn(async move {
+                let address = format!("127.0.{}.{}", 1 + number / 250, 1 + number % 250);
+                while !world.stop.load(Ordering::Relaxed) {
+                    // A server that is away is part of the test.
+                    let _ = play(&world, &address).await;
+                    sleep(Duration::from_millis(200)).await;
+                }
+            })
+        })
+        .collect();
+    let mut made = BTreeMap::new();
+    for round in 0..rounds {
+        sleep(Duration::from_millis(fastrand::u64(1_000..4_000))).await;
+        // Most faults are kills; a full disk needs one that may be filled.
+        let fault = match round % 10 {
+            3 => Fault::Lock,
+            7 if postgres.is_some() || disk.is_some() => Fault::Break,
+            _ => Fault::Kill,
+        };
+        *made.entry(format!("{fault:?}")).or_insert(0) += 1;
+        match fault {
+            Fault::Kill => {
+                server.kill()?;
+                server = restart(&start).await?;
+            }
+            Fault::Lock => lock(&database).await?,
+            Fault::Break => match &disk {
+                Some(disk) => disk.fill_for_a_while().await?,
+                None => crash(&database).await?,
+            },
+        }
+    }
+    sleep(Duration::from_secs(5)).await;
+    world.stop.store(true, Ordering::Relaxed);
+    for player in players {
+        player.await?;
+    }
+    let acknowledged = std::mem::take(&mut *world.acknowledged.lock().unwrap());
+    let lost = count_lost(&database, &acknowledged).await?;
+    let (frozen, wrong) = examine(&world.addr, &acknowledged).await?;
+    let moves: usize = acknowledged.values().map(Vec::len).sum();
+    println!("faults: {made:?}");
+    println!("{} games, {moves} acknowledged moves: {lost} lost", acknowledged.len());
+    println!("{frozen} frozen games, {wrong} wrong results");
+    if (lost, frozen, wrong) == (0, 0, 0) { Ok(()) } else { Err("the server failed".into()) }
+}
+
+/// The operating system may need a moment until the port and the lock are free again.
+async fn restart(start: &impl Fn() -> Fallible<Server>) -> Fallible<Server> {
+    let began = Instant::now();
+    loop {
+        match start() {
+            Ok(server) => return Ok(server),
+            Err(error) if began.elapsed() > Duration::from_secs(30) => return Err(error),
+            Err(_) => sleep(Duration::from_millis(200)).await,
+        }
+    }
+}
+
+/// One game to its end, with every acknowledged move noted.
+async fn play(world: &World, address: &str) -> Fallible<()> {
+    let mut visitor = Visitor::from(address)?;
+    let agent = ["random", "level:1", "alphabeta:depth=2"][fastrand::usize(..3)];
+    let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": agent }]);
+    let (status, mut game) =
+        visitor.ask(&world.addr, "/api/games", Some(json!({ "seats": seats }))).await?;
+    if status != 201 {
+        return Err(format!("{status} {game}").into());
+    }
+    let id = game["id"].as_str().ok_or("no name")?.to_owned();
+    let path = format!("/api/games/{id}");
+    world.acknowledged.lock().unwrap().insert(id.clone(), Vec::new());
+    while game["status"] != "finished" && !world.stop.load(Ordering::Relaxed) {
+        sleep(Duration::from_millis(fastrand::u64(100..1_000))).await;
+        let own = game["players"][0]["you"] == true;
+        let mine = u64::from(!own);
+        if game["to_move"] == mine {
+            let legal = game["legal"].as_array().ok_or("no columns")?;
+            let column = legal[fastrand::usize(..legal.len())].as_u64().ok_or("no number")?;
+            let ply = game["ply"].as_u64().ok_or("no ply")?;
+            let body = json!({ "column": column, "ply": ply });
+            let asked = visitor.ask(&world.addr, &format!("{path}/moves"), Some(body)).await;
+            if let Ok((200, now)) = asked {
+                let mut acknowledged = world.acknowledged.lock().unwrap();
+                acknowledged.entry(id.clone()).or_default().push((ply, column));
+                game = now;
+                continue;
+            }
+        }
+        if let Ok((200, now)) = visitor.ask(&world.addr, &path, None).await {
+            game = now;
+        }
+    }
+    Ok(())
+}
+
+async fn connect(database: &str) -> Fallible<AnyConnection> {
+    let options: AnyConnectOptions = database.parse()?;
+    Ok(options.connect().await?)
+}
+
+/// Holds the lock of SQLite's file for some seconds, or stops all processes of PostgreSQL.
+async fn lock(database: &str) -> Fallible<()> {
+    const TIME: Duration = Duration::from_secs(15);
+    let mut connection = connect(database).await?;
+    if database.starts_with("sqlite") {
+        // The lock may be held at the moment.
+        while connection.execute("BEGIN IMMEDIATE").await.is_err() {
+            sleep(Duration::from_millis(5)).await;
+        }
+        sleep(TIME).await;
+        connection.execute("ROLLBACK").await?;
+        connection.close().await?;
+        return Ok(());
+    }
+    let processes = backends(&mut connection, "").await?;
+    signal("STOP", &processes)?;
+    sleep(TIME).await;
+    signal("CONT", &processes)
+}
+
+/// Kills a process of PostgreSQL, upon which all others end and the database recovers.
+async fn crash(database: &str) -> Fallible<()> {
+    let mut connection = connect(database).await?;
+    let processes = backends(&mut connection, "AND backend_type = 'client backend'").await?;
+    signal("KILL", processes.get(..1).unwrap_or_default())?;
+    // Until it answers again.
+    while connect(database).await.is_err() {
+        sleep(Duration::from_millis(100)).await;
+    }
+    Ok(())
+}
+
+async fn backends(connection: &mut AnyConnection, condition: &str) -> Fallible<Vec<i64>> {
+    let sql = format!(
+        "SELECT pid::BIGINT FROM pg_stat_activity WHERE pid <> pg_backend_pid() \
+         AND application_name <> 'chaos' {condition}"
+    );
+    let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).fetch_all(connection).await?;
+    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+}
+
+fn signal(name: &str, processes: &[i64]) -> Fallible<()> {
+    let processes = processes.iter().map(i64::to_string);
+    // Some may have ended by themselves.
+    Command::new("kill").arg(format!("-{name}")).args(processes).output()?;
+    Ok(())
+}
+
+/// A small file system for the database of SQLite, unmounted when dropped.
+struct SmallDisk(std::path::PathBuf);
+
+impl SmallDisk {
+    /// `None` where this user may not mount one.
+    fn mount(folder: &Path) -> Option<SmallDisk> {
+        let mut command = Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", "size=512m", "tmpfs"]).arg(folder);
+        let mounted = command.output().is_ok_and(|output| output.status.success());
+        mounted.then(|| SmallDisk(folder.to_owned()))
+    }
+
+    async fn fill_for_a_while(&self) -> Fallible<()> {
+        let filler = self.0.join("filler");
+        let mut file = std::fs::File::create(&filler)?;
+        // As much as fits: the last write fails.
+        while file.write_all(&[0; 1 << 12]).is_ok() {}
+        sleep(Duration::from_secs(10)).await;
+        std::fs::remove_file(filler)?;
+        Ok(())
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).output();
+    }
+}
+
+/// How many acknowledged moves the database does not have, by a connection of its own.
+async fn count_lost(database: &str, acknowledged: &Acknowledged) -> Fallible<usize> {
+    let mut connection = connect(database).await?;
+    let mut lost = 0;
+    for (game, moves) in acknowledged {
+        let query = sqlx::query("SELECT ply, board_col FROM moves WHERE game = $1");
+        let rows = query.bind(game.clone()).fetch_all(&mut connection).await?;
+        let mut stored = BTreeMap::new();
+        for row in rows {
+            stored.insert(row.try_get::<i64, _>(0)?.cast_unsigned(), row.try_get::<i64, _>(1)?);
+        }
+        lost += moves
+            .iter()
+            .filter(|(ply, column)| stored.get(ply) != Some(&column.cast_signed()))
+            .count();
+    }
+    Ok(lost)
+}
+
+/// How many games stand still although an agent is to move, and how many results are not those of
+/// their moves.
+async fn examine(addr: &str, acknowledged: &Acknowledged) -> Fallible<(usize, usize)> {
+    let mut visitor = Visitor::from("127.0.0.1")?;
+    let (mut frozen, mut wrong) = (0, 0);
+    let began = Instant::now();
+    for id in acknowledged.keys() {
+        let path = format!("/api/games/{id}");
+        let game = loop {
+            let (status, game) = visitor.ask(addr, &path, None).await?;
+            let seat = game["to_move"].as_u64().unwrap_or(0) as usize;
+            let is_done = status == 200
+                && (game["status"] == "finished" || game["players"][seat]["kind"] != "agent");
+            if is_done || began.elapsed() > PATIENCE {
+                frozen += usize::from(!is_done);
+                break game;
+            }
+            sleep(Duration::from_millis(100)).await;
+        };
+        wrong += usize::from(!is_right(&game));
+    }
+    Ok((frozen, wrong))
+}
+
+/// Whether a game is over exactly when its moves say so.
+fn is_right(game: &Value) -> bool {
+    let moves = game["moves"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let moves: String = moves.iter().map(|played| played["column"].to_string()).collect();
+    let Ok(replayed) = Game::parse(Setup::STANDARD, &moves) else { return false };
+    let first = game["first"].as_u64().unwrap_or(0);
+    let outcome = replayed.position().outcome();
+    let winner = outcome.and_then(Outcome::winner);
+    let winner = winner.map(|winner| (winner.index() as u64 + first) % 2);
+    (game["status"] == "finished") == outcome.is_some()
+        && game["result"]["winner"].as_u64() == winner
+}

@@ -1,0 +1,46 @@
+//! Measures a server of its own under stress: many people, a hostile address, hours of use, faults.
+//!
+//! `cargo xtask load`, `siege`, `soak` and `chaos` build both and run this.
+
+mod chaos;
+mod load;
+mod server;
+mod siege;
+mod soak;
+
+use std::error::Error;
+use std::time::Duration;
+
+type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+const USAGE: &str = "usage: stress PROGRAM load GAMES SECONDS [busy] | siege SECONDS | soak MINUTES \
+                     | chaos ROUNDS [POSTGRES_URL]";
+
+#[tokio::main]
+async fn main() -> Fallible<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let seconds = |text: &str| text.parse().map(Duration::from_secs);
+    match arguments[..] {
+        [program, "load", games, time] => {
+            load::run(program, games.parse()?, seconds(time)?, false).await
+        }
+        [program, "load", games, time, "busy"] => {
+            load::run(program, games.parse()?, seconds(time)?, true).await
+        }
+        [program, "siege", time] => siege::run(program, seconds(time)?).await,
+        [program, "soak", minutes] => soak::run(program, 60 * seconds(minutes)?).await,
+        [program, "chaos", rounds] => chaos::run(program, rounds.parse()?, None).await,
+        [program, "chaos", rounds, url] => chaos::run(program, rounds.parse()?, Some(url)).await,
+        _ => Err(USAGE.into()),
+    }
+}
+
+/// The time that some percent of the times do not exceed, in milliseconds.
+fn percentile(times: &mut [Duration], percent: usize) -> f64 {
+    times.sort_unstable();
+    match times.len() {
+        0 => 0.0,
+        count => times[(count - 1) * percent / 100].as_secs_f64() * 1e3,
+    }
+}

@@ -1,0 +1,112 @@
+//! A server of one's own, and visitors of it.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::Fallible;
+
+/// A server in a process of its own, which is killed when this is dropped.
+pub(crate) struct Server {
+    process: Child,
+    pub(crate) addr: String,
+}
+
+impl Server {
+    /// Starts a server at any free port.
+    pub(crate) fn start(program: &str, database: &str, settings: &[&str]) -> Fallible<Server> {
+        Server::start_at(program, "127.0.0.1:0", database, settings)
+    }
+
+    /// Starts a server with a database and some settings.
+    pub(crate) fn start_at(
+        program: &str,
+        addr: &str,
+        database: &str,
+        settings: &[&str],
+    ) -> Fallible<Server> {
+        let mut command = Command::new(program);
+        command.args(["serve", "--addr", addr, "--log", "error"]);
+        command.args(["--database", database]);
+        for setting in settings {
+            command.args(["--set", setting]);
+        }
+        let mut process = command.stdout(Stdio::piped()).spawn()?;
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().ok_or("no output")?).read_line(&mut line)?;
+        let addr =
+            line.strip_prefix("Listening on http://").and_then(|rest| rest.split(' ').next());
+        let addr = addr.ok_or_else(|| format!("the server said {line:?}"))?.to_owned();
+        Ok(Server { process, addr })
+    }
+
+    /// A line of the system's description of the process, such as `VmRSS`, in MB.
+    pub(crate) fn memory_mb(&self, name: &str) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|kb| kb / 1024)
+    }
+
+    /// The number of open files and of threads.
+    pub(crate) fn handles(&self) -> Option<(usize, usize)> {
+        let count = |what: &str| -> Option<usize> {
+            let folder = format!("/proc/{}/{what}", self.process.id());
+            Some(std::fs::read_dir(folder).ok()?.count())
+        };
+        Some((count("fd")?, count("task")?))
+    }
+
+    /// Kills it without a warning.
+    pub(crate) fn kill(&mut self) -> Fallible<()> {
+        self.process.kill()?;
+        self.process.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.kill();
+    }
+}
+
+/// A browser: it keeps its cookie.
+#[derive(Clone)]
+pub(crate) struct Visitor {
+    client: reqwest::Client,
+    cookie: Option<String>,
+}
+
+impl Visitor {
+    /// A new visitor at an address of this machine.
+    pub(crate) fn from(address: &str) -> Fallible<Visitor> {
+        let client = reqwest::Client::builder().local_address(Some(address.parse()?)).build()?;
+        Ok(Visitor { client, cookie: None })
+    }
+
+    /// The status of the answer, and its JSON. With no body it is a GET.
+    pub(crate) async fn ask(
+        &mut self,
+        addr: &str,
+        path: &str,
+        body: Option<Value>,
+    ) -> Fallible<(u16, Value)> {
+        let url = format!("http://{addr}{path}");
+        let mut request = match body {
+            Some(body) => self.client.post(url).json(&body),
+            None => self.client.get(url),
+        };
+        if let Some(cookie) = &self.cookie {
+            request = request.header("cookie", cookie);
+        }
+        let response = request.send().await?;
+        if let Some(cookie) = response.headers().get("set-cookie") {
+            self.cookie = cookie.to_str()?.split(';').next().map(str::to_owned);
+        }
+        let status = response.status().as_u16();
+        let text = response.text().await?;
+        Ok((status, serde_json::from_str(&text).unwrap_or(Value::Null)))
+    }
+}

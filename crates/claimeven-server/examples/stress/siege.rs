@@ -1,0 +1,200 @@
+//! One address asks for all it can, and a polite visitor at another plays on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::server::{Server, Visitor};
+use crate::{Fallible, percentile};
+
+const POLITE: &str = "127.0.0.1";
+const HOSTILE: &str = "127.0.0.2";
+
+/// Everything that one address does at once, each by so many visitors.
+const ATTACKS: [(&str, usize); 8] = [
+    ("slow games", 12),
+    ("games on long clocks", 4),
+    ("large trees", 6),
+    ("hints", 6),
+    ("analyses", 6),
+    ("lab", 6),
+    ("tournaments", 2),
+    ("lists and statistics", 8),
+];
+
+/// What the polite visitor saw.
+#[derive(Default)]
+struct Seen {
+    moves: Vec<Duration>,
+    others: Vec<Duration>,
+    refused: Vec<String>,
+}
+
+/// Measures a quiet server, then the same server under siege.
+pub(crate) async fn run(program: &str, time: Duration) -> Fallible<()> {
+    let folder = tempfile::tempdir()?;
+    let database = format!("sqlite:{}", folder.path().join("siege.sqlite").display());
+    // The limits are those of a server as it is installed.
+    let server = Server::start(program, &database, &[])?;
+    let mut quiet = polite(&server.addr, time.min(Duration::from_mins(1))).await?;
+
+    let stop = Arc::new(AtomicBool::new(false));
+    let counts: Arc<[[AtomicUsize; 2]; ATTACKS.len()]> = Arc::default();
+    let mut attackers = Vec::new();
+    for (kind, (_, visitors)) in ATTACKS.iter().enumerate() {
+        for number in 0..*visitors {
+            let (addr, stop, counts) =
+                (server.addr.clone(), Arc::clone(&stop), Arc::clone(&counts));
+            attackers.push(tokio::spawn(async move {
+                while !stop.load(Ordering::Relaxed) {
+                    let answered = attack(&addr, kind, number).await.unwrap_or(false);
+                    counts[kind][usize::from(!answered)].fetch_add(1, Ordering::Relaxed);
+                    sleep(Duration::from_millis(50)).await;
+                }
+            }));
+        }
+    }
+    sleep(Duration::from_secs(5)).await;
+    let mut besieged = polite(&server.addr, time).await?;
+    stop.store(true, Ordering::Relaxed);
+    for attacker in attackers {
+        attacker.abort();
+    }
+
+    println!("what one address got in {} s:", time.as_secs());
+    for ((name, _), [answered, refused]) in ATTACKS.iter().zip(counts.iter()) {
+        let [answered, refused] = [answered, refused].map(|count| count.load(Ordering::Relaxed));
+        println!("  {name:<22} {answered:>7} answered {refused:>7} refused");
+    }
+    println!("the polite visitor:         quiet p50     p99   besieged p50     p99   ratio of p99");
+    let rows = [
+        ("move and reply (level:3)", &mut quiet.moves, &mut besieged.moves),
+        ("hint, analysis, lab, list", &mut quiet.others, &mut besieged.others),
+    ];
+    let mut holds = true;
+    for (name, before, after) in rows {
+        let [a, b, c, d] = [
+            percentile(before, 50),
+            percentile(before, 99),
+            percentile(after, 50),
+            percentile(after, 99),
+        ];
+        println!(
+            "  {name:<26} {a:>6.0} ms {b:>4.0} ms    {c:>7.0} ms {d:>4.0} ms   {:>6.2}",
+            d / b
+        );
+        holds &= !name.starts_with("move") || d <= 2.0 * b + 50.0;
+    }
+    println!(
+        "  {} moves and {} other requests, {} refused",
+        besieged.moves.len(),
+        besieged.others.len(),
+        besieged.refused.len()
+    );
+    for refused in besieged.refused.iter().take(5) {
+        println!("    {refused}");
+    }
+    if let Some(memory) = server.memory_mb("VmHWM") {
+        println!("peak memory of the server: {memory} MB");
+    }
+    if !holds {
+        return Err("a move and its reply take more than twice as long plus 50 ms".into());
+    }
+    if besieged.refused.is_empty() { Ok(()) } else { Err("the polite visitor was refused".into()) }
+}
+
+/// Plays against `level:3` and now and then asks for something else.
+async fn polite(addr: &str, time: Duration) -> Fallible<Seen> {
+    let end = Instant::now() + time;
+    let mut visitor = Visitor::from(POLITE)?;
+    let mut seen = Seen::default();
+    while Instant::now() < end {
+        let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "level:3" }]);
+        let new = json!({ "seats": seats, "first": 0 });
+        let (status, mut game) = visitor.ask(addr, "/api/games", Some(new)).await?;
+        if status != 201 {
+            seen.refused.push(format!("a new game: {status} {game}"));
+            sleep(Duration::from_secs(1)).await;
+            continue;
+        }
+        let path = format!("/api/games/{}", game["id"].as_str().unwrap_or_default());
+        while game["status"] == "playing" && Instant::now() < end {
+            let ply = game["ply"].as_u64().ok_or("no ply")?;
+            let legal = game["legal"].as_array().ok_or("no columns")?;
+            let column = legal[fastrand::usize(..legal.len())].clone();
+            let body = json!({ "column": column, "ply": ply });
+            let began = Instant::now();
+            let (status, answer) = visitor.ask(addr, &format!("{path}/moves"), Some(body)).await?;
+            if status != 200 {
+                seen.refused.push(format!("a move: {status} {answer}"));
+                break;
+            }
+            game = answer;
+            while game["ply"].as_u64() < Some(ply + 2) && game["status"] == "playing" {
+                sleep(Duration::from_millis(5)).await;
+                let (status, now) = visitor.ask(addr, &path, None).await?;
+                match status {
+                    200 => game = now,
+                    // Its own polling is faster than anyone's clicks.
+                    429 => sleep(Duration::from_millis(200)).await,
+                    _ => seen.refused.push(format!("the game: {status} {now}")),
+                }
+            }
+            seen.moves.push(began.elapsed());
+            sleep(Duration::from_millis(fastrand::u64(300..900))).await;
+        }
+        let requests: [(&str, Option<Value>); 4] = [
+            ("/api/games?mine=true", None),
+            ("/api/analysis", Some(json!({ "position": { "moves": "4444" } }))),
+            ("/api/hint", Some(json!({ "moves": "445566" }))),
+            ("/api/lab/search", Some(json!({ "agent": "alphabeta:depth=4", "moves": "44" }))),
+        ];
+        for (path, body) in requests {
+            let began = Instant::now();
+            let (status, answer) = visitor.ask(addr, path, body).await?;
+            seen.others.push(began.elapsed());
+            if status != 200 {
+                seen.refused.push(format!("{path}: {status} {answer}"));
+            }
+        }
+    }
+    Ok(seen)
+}
+
+/// One request of the hostile address, by a visitor without a cookie; whether it was answered.
+async fn attack(addr: &str, kind: usize, number: usize) -> Fallible<bool> {
+    let mut visitor = Visitor::from(HOSTILE)?;
+    let against = |agent: &str, clock: Option<u64>| {
+        let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": agent }]);
+        let clock = clock.map(|ms| json!({ "initial_ms": ms, "increment_ms": 0 }));
+        json!({ "seats": seats, "first": 1, "clock": clock })
+    };
+    let moves: String = (0..6).map(|_| fastrand::u8(1..=7).to_string()).collect();
+    let (path, body) = match ATTACKS[kind].0 {
+        "slow games" => ("/api/games", Some(against("timed:ms=10000", None))),
+        "games on long clocks" => ("/api/games", Some(against("random", Some(86_400_000)))),
+        "large trees" => ("/api/games", Some(against("mcts:sims=1000000", None))),
+        "hints" => ("/api/hint", Some(json!({ "moves": moves }))),
+        "analyses" => {
+            let position = json!({ "moves": moves });
+            (
+                "/api/analysis",
+                Some(json!({ "position": position, "patient": number.is_multiple_of(2) })),
+            )
+        }
+        "lab" => ("/api/lab/search", Some(json!({ "agent": "minimax:depth=30" }))),
+        "tournaments" => {
+            let players = [json!({ "agent": "mcts:sims=100000" }), json!({ "agent": "perfect" })];
+            ("/api/arena", Some(json!({ "players": players, "games": 1000 })))
+        }
+        _ => {
+            let paths = ["/api/games", "/api/statistics", "/api/explorer?moves=4"];
+            (paths[number % paths.len()], None)
+        }
+    };
+    let (status, _) = visitor.ask(addr, path, body).await?;
+    Ok(status < 300)
+}

@@ -1,0 +1,36 @@
+//! Who asks: an address and a visitor. What is limited or shared out is counted by them.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use crate::visitor::Visitor;
+
+/// A network address; an IPv6 /64 network counts as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Address(IpAddr);
+
+impl Address {
+    pub(crate) fn new(address: IpAddr) -> Address {
+        Address(match address.to_canonical() {
+            IpAddr::V4(address) => IpAddr::V4(address),
+            IpAddr::V6(address) => {
+                let network = u128::from(address) >> 64 << 64;
+                IpAddr::V6(Ipv6Addr::from(network))
+            }
+        })
+    }
+}
+
+/// A visitor at an address. Somebody who drops the cookie becomes another visitor, but stays at the
+/// same address; the visitors of a school share one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Client {
+    /// `None` for the server itself: games that nobody has looked at since it started, and reviews
+    /// ahead of time.
+    pub(crate) address: Option<Address>,
+    pub(crate) visitor: Option<Visitor>,
+}
+
+impl Client {
+    /// The server itself.
+    pub(crate) const SERVER: Client = Client { address: None, visitor: None };
+}

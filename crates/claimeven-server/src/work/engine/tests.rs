@@ -1,0 +1,179 @@
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::atomic::AtomicUsize;
+
+use claimeven_game::Setup;
+
+use super::*;
+use crate::client::Address;
+use crate::visitor::Visitor;
+
+fn client(address: u8, visitor: &str) -> Client {
+    Client {
+        address: Some(Address::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, address)))),
+        visitor: Some(Visitor::stored(visitor.to_owned())),
+    }
+}
+
+fn engine(change: impl FnOnce(&mut Config)) -> Arc<Engine> {
+    let mut config = Config { threads: 2, ..Config::default() };
+    change(&mut config);
+    Arc::new(Engine::new(&config))
+}
+
+/// Work that takes a time unless it is cancelled.
+fn long(time: Duration) -> impl FnOnce(&Arc<AtomicBool>) + Send {
+    move |cancel| {
+        let began = Instant::now();
+        while began.elapsed() < time && !cancel.load(Ordering::Relaxed) {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// Queues work without waiting for its end.
+fn start(
+    engine: &Arc<Engine>,
+    client: &Client,
+    urgency: Urgency,
+    time: Duration,
+) -> tokio::task::JoinHandle<Result<(), EngineError>> {
+    let (engine, client) = (Arc::clone(engine), client.clone());
+    tokio::spawn(async move { engine.run(&client, urgency, "work".to_owned(), long(time)).await })
+}
+
+#[tokio::test]
+async fn one_address_that_asks_for_all_it_can_does_not_delay_another() {
+    let engine = engine(|_| {});
+    let second = Duration::from_secs(1);
+    let greedy: Vec<_> = (0..40)
+        .map(|number| {
+            let visitor = format!("visitor {number}");
+            start(&engine, &client(1, &visitor), Urgency::Person, 10 * second)
+        })
+        .collect();
+    tokio::time::sleep(second / 5).await;
+    // The greedy one holds one of the express threads and all common ones.
+    assert_eq!(engine.load().2, 3);
+    for _ in 0..20 {
+        let began = Instant::now();
+        let polite = client(2, "polite");
+        engine.run(&polite, Urgency::Other, "x".to_owned(), |_| ()).await.unwrap();
+        assert!(began.elapsed() < second / 5, "{:?}", began.elapsed());
+    }
+    engine.close();
+    for task in greedy {
+        assert_eq!(task.await.unwrap(), Err(EngineError::Cancelled));
+    }
+}
+
+#[tokio::test]
+async fn visitors_of_one_address_take_turns() {
+    let engine = engine(|config| config.threads = 1);
+    let pause = Duration::from_millis(400);
+    let mut tasks = Vec::new();
+    // All threads are busy, and the first visitor has used the engine for long.
+    for _ in 0..8 {
+        tasks.push(start(&engine, &client(1, "long"), Urgency::Person, pause));
+    }
+    tokio::time::sleep(4 * pause).await;
+    let began = Instant::now();
+    engine.run(&client(1, "short"), Urgency::Person, "x".to_owned(), |_| ()).await.unwrap();
+    // It waits for the search in progress, not for the whole queue.
+    assert!(began.elapsed() < 2 * pause, "{:?}", began.elapsed());
+    assert!(tasks.iter().any(|task| !task.is_finished()));
+}
+
+#[tokio::test]
+async fn the_more_urgent_comes_first() {
+    let engine = engine(|config| config.threads = 1);
+    let asker = client(1, "a");
+    // Both threads that this address may use are held.
+    let held: Vec<_> = (0..2)
+        .map(|_| start(&engine, &asker, Urgency::Person, Duration::from_millis(300)))
+        .collect();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let order = Arc::new(AtomicUsize::new(0));
+    let places = [Urgency::Other, Urgency::Brief, Urgency::Person].map(|urgency| {
+        let (engine, asker, order) = (Arc::clone(&engine), asker.clone(), Arc::clone(&order));
+        tokio::spawn(async move {
+            let work = move |_: &Arc<AtomicBool>| {
+                thread::sleep(Duration::from_millis(30));
+                order.fetch_add(1, Ordering::SeqCst)
+            };
+            engine.run(&asker, urgency, "x".to_owned(), work).await.unwrap()
+        })
+    });
+    let mut ended = Vec::new();
+    for place in places {
+        ended.push(place.await.unwrap());
+    }
+    for task in held {
+        task.await.unwrap().unwrap();
+    }
+    assert!(ended[2] < ended[0], "{ended:?}");
+    assert!(ended[1] < ended[0], "{ended:?}");
+}
+
+#[tokio::test]
+async fn an_address_has_its_own_part_of_the_queue_and_a_visitor_half_of_it() {
+    let engine = engine(|config| config.queue_others = 4);
+    let long = Duration::from_secs(30);
+    // Held by others, so that everything else stays in the queue.
+    let mut tasks = Vec::new();
+    for address in 100..102 {
+        for _ in 0..2 {
+            tasks.push(start(&engine, &client(address, "x"), Urgency::Person, long));
+        }
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(engine.load().2, 4);
+    for (visitor, expected) in [("a", [true, true, false]), ("b", [true, true, false])] {
+        for has_room in expected {
+            let asker = client(1, visitor);
+            assert_eq!(engine.has_room(&asker, Urgency::Other), has_room, "{visitor}");
+            if has_room {
+                tasks.push(start(&engine, &asker, Urgency::Other, long));
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+    }
+    assert!(!engine.has_room(&client(1, "c"), Urgency::Other), "the address has used its part");
+    assert!(engine.has_room(&client(1, "c"), Urgency::Person), "games have their own part");
+    assert!(engine.has_room(&client(2, "c"), Urgency::Other), "so have other addresses");
+}
+
+#[tokio::test]
+async fn the_lab_has_room_for_another_address() {
+    let engine = engine(|_| {});
+    let long = Duration::from_secs(30);
+    let tasks: Vec<_> =
+        (0..6).map(|_| start(&engine, &client(1, "a"), Urgency::Background, long)).collect();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let polite = client(2, "b");
+    let work = engine.run(&polite, Urgency::Background, "x".to_owned(), |_| ());
+    tokio::time::timeout(Duration::from_secs(1), work).await.unwrap().unwrap();
+    assert!(tasks.iter().all(|task| !task.is_finished()));
+}
+
+#[tokio::test]
+async fn agents_keep_no_more_than_the_memory_allows() {
+    const MB: usize = 1 << 20;
+    let engine = engine(|config| (config.memory_mb, config.agent_mb) = (40, 8));
+    let position = Position::new(Setup::STANDARD);
+    for game in 0..12 {
+        let question = Question {
+            spec: "mcts:sims=1000000".parse().unwrap(),
+            seed: 0,
+            position,
+            limits: Limits::default().with_time(Duration::from_millis(500)),
+            seat: Some((format!("game{game}"), 0)),
+        };
+        engine.decide(&client(1, "a"), Urgency::Person, question).await.unwrap();
+        assert!(engine.kept_bytes() <= 40 * MB, "{}", engine.kept_bytes());
+    }
+    assert!(engine.kept_bytes() > 16 * MB, "{}", engine.kept_bytes());
+    for game in 0..12 {
+        engine.forget(&format!("game{game}"));
+    }
+    assert_eq!(engine.kept_bytes(), 0);
+}
