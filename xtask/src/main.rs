@@ -1,5 +1,6 @@
 //! The project's chores. `cargo xtask test` checks everything, `cargo xtask bench` measures.
 
+mod dependencies;
 mod page;
 mod postgres;
 mod solver_bench;
@@ -17,6 +18,7 @@ use step::{Report, Step};
 const USAGE: &str = "\
 usage: cargo xtask test [--no-skip]      format, lints, all tests, doctests, docs, the page in a browser;
                                          --no-skip fails where a check has to be left out
+       cargo xtask dependencies          licences, duplicates and sources, by deny.toml
        cargo xtask load [GAMES] [SECONDS] [busy]
                                          so many live games at once against a server (500 for 60 s)
        cargo xtask siege [SECONDS]       one address asks a server for all it can, another plays (600 s)
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         }
         ["test"] => return tests::run(false),
         ["test", "--no-skip"] => return tests::run(true),
+        ["dependencies"] => return done(dependencies::check()),
         ["load"] => stress_steps("load", &["500", "60"]),
         ["load", games] => stress_steps("load", &[games, "60"]),
         ["load", games, seconds] => stress_steps("load", &[games, seconds]),

@@ -44,6 +44,7 @@ fn steps(postgres: Option<String>) -> Vec<Step> {
     let docs = ["doc", "--workspace", "--all-features", "--no-deps", "--document-private-items"];
     vec![
         Step::cargo("format", &["fmt", "--all", "--check"]),
+        Step::cargo("dependencies", &["xtask", "dependencies"]),
         Step::cargo("lints", &clippy),
         Step {
             variables: postgres.map(|url| ("CLAIMEVEN_TEST_POSTGRES", url)).into_iter().collect(),

@@ -319,11 +319,20 @@ impl Analyzer {
 }
 
 /// Adds the estimate of a search with iterative deepening, and what it has proven.
+/// The depth of an estimate at least: a matter of microseconds.
+const LEAST_DEPTH: u32 = 3;
+
 fn estimate(position: &Position, limits: &AnalysisLimits, analysis: &mut Analysis) {
     let spec: AgentSpec = "timed:ms=600000,table=16".parse().expect("the roster has it");
     let Ok(mut searcher) = spec.build(position.setup(), 0) else { return };
     let limits = Limits { time: limits.time, cancel: limits.cancel.clone(), ..Limits::default() };
-    let Ok(decision) = searcher.decide(position, &limits) else { return };
+    let Ok(mut decision) = searcher.decide(position, &limits) else { return };
+    if decision.stopped && decision.stats.depth < LEAST_DEPTH {
+        // On a busy machine the time may pass before anything is searched.
+        let limits = Limits { time: None, ..limits }.with_depth(LEAST_DEPTH);
+        let Ok(shallow) = searcher.decide(position, &limits) else { return };
+        decision = shallow;
+    }
     let (column, depth) = (decision.column, decision.stats.depth);
     analysis.nodes += decision.stats.nodes;
     match decision.value {

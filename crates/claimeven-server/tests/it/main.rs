@@ -8,6 +8,7 @@ mod fuzz;
 mod games;
 mod limits;
 mod live;
+mod model;
 mod openapi;
 mod share;
 mod study;
