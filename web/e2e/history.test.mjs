@@ -67,6 +67,34 @@ test("the history: found again, filtered, replayed and deleted", async () => {
 });
 
 
+test("all data of a visitor can be deleted, and the next game begins a new history", async () => {
+  const { page, close } = await browser.visit(server.base);
+  await localGame(page, server.base, WON);
+  await page.goto(`${server.base}/settings`);
+  await page.getByLabel("Your name").fill("Ada");
+  await page.getByRole("button", { name: "Delete my data…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete my data" });
+  await screenshot(page, "delete-data");
+  // Nothing happens before the question has been answered.
+  await dialog.getByRole("button", { name: "Keep my data" }).click();
+  await page.goto(`${server.base}/games`);
+  await page.locator(".tile").waitFor();
+  await page.goto(`${server.base}/settings`);
+  await page.getByRole("button", { name: "Delete my data…" }).click();
+  await dialog.getByRole("button", { name: "Delete everything" }).click();
+  await page.getByText("Your data has been deleted.").waitFor();
+  assert.equal(await page.getByLabel("Your name").inputValue(), "");
+  assert.deepEqual(await page.context().cookies(), []);
+
+  await page.goto(`${server.base}/games`);
+  await page.getByText("No games yet").waitFor();
+  const next = await localGame(page, server.base, [4]);
+  await page.goto(`${server.base}/games`);
+  await page.locator(`.tile[href="/game/${next}"]`).waitFor();
+  assert.equal(await page.locator(".tile").count(), 1);
+  await close();
+});
+
 test("a local game is nobody else's business, until its player shows it to everyone", async () => {
   const ada = await browser.visit(server.base);
   const id = await localGame(ada.page, server.base, WON);

@@ -1,5 +1,6 @@
 //! The settings of a server.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::store::sqlite_file;
 
 /// The settings of a server. A limit of 0 means no limit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// The address to listen on.
@@ -18,10 +19,17 @@ pub struct Config {
     pub database: String,
     /// Database connections for reading.
     pub database_connections: u32,
-    /// The key that signs cookies; if empty, one is generated and stored in the database.
+    /// The key that signs cookies; if empty, the one in `secret_file`.
     pub secret: String,
+    /// The file of the key that signs cookies, created if it does not exist; if empty, a file next to
+    /// the SQLite file.
+    pub secret_file: String,
     /// Whether cookies are sent over HTTPS only.
     pub secure_cookies: bool,
+    /// The file of the certificate chain, in PEM format, with which the server speaks HTTPS itself.
+    pub tls_certificate: String,
+    /// The file of the certificate's private key, in PEM format.
+    pub tls_key: String,
     /// The names under which visitors reach the server, separated by commas; addresses and
     /// `localhost` need not be named, `*` allows every name.
     pub hosts: String,
@@ -110,6 +118,11 @@ pub struct Config {
     pub linger_seconds: u64,
     /// After how many hours without a move a game counts as abandoned.
     pub abandon_hours: u64,
+    /// After how many days without a change finished games and tournaments are deleted; 0 for never.
+    pub prune_days: u64,
+    /// The size of the stored data, in megabytes, above which the oldest finished games and
+    /// tournaments are deleted; 0 for no limit.
+    pub prune_mb: u64,
 }
 
 impl Default for Config {
@@ -119,7 +132,10 @@ impl Default for Config {
             database: String::new(),
             database_connections: 8,
             secret: String::new(),
+            secret_file: String::new(),
             secure_cookies: false,
+            tls_certificate: String::new(),
+            tls_key: String::new(),
             hosts: String::new(),
             trusted_proxies: String::new(),
             metrics: true,
@@ -159,6 +175,8 @@ impl Default for Config {
             away_seconds: 120,
             linger_seconds: 60,
             abandon_hours: 7 * 24,
+            prune_days: 0,
+            prune_mb: 0,
         }
     }
 }
@@ -206,9 +224,66 @@ impl Config {
         sqlite_file(&self.database)
     }
 
-    /// The settings as a TOML file.
+    /// Whether the server speaks HTTPS itself.
+    pub fn has_tls(&self) -> bool {
+        !self.tls_certificate.is_empty()
+    }
+
+    /// Whether the database is on a PostgreSQL server.
+    pub fn is_postgres(&self) -> bool {
+        self.database.starts_with("postgres")
+    }
+
+    /// The file of the key that signs cookies, if it is in one.
+    pub(crate) fn secret_path(&self) -> Option<PathBuf> {
+        if !self.secret_file.is_empty() {
+            return Some(PathBuf::from(&self.secret_file));
+        }
+        self.database_file().map(|path| PathBuf::from(format!("{path}.key")))
+    }
+
+    /// The database's URL without its password.
+    ///
+    /// ```
+    /// let mut config = claimeven_server::Config::default();
+    /// config.database = "postgres://user:p@ss@host/games?password=secret".to_owned();
+    /// assert_eq!(config.database_shown(), "postgres://user:…@host/games");
+    /// ```
+    pub fn database_shown(&self) -> String {
+        without_password(&self.database)
+    }
+
+    /// The settings as a TOML file, without secrets.
     pub fn to_toml(&self) -> Result<String, String> {
-        toml::to_string(self).map_err(one_line)
+        let secret = if self.secret.is_empty() { "" } else { HIDDEN };
+        let (secret, database) = (secret.to_owned(), self.database_shown());
+        toml::to_string(&Config { database, secret, ..self.clone() }).map_err(one_line)
+    }
+}
+
+impl fmt::Debug for Config {
+    /// Keeps secrets out of the logs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_toml().map_err(|_| fmt::Error)?)
+    }
+}
+
+/// Stands for a secret in what is printed.
+const HIDDEN: &str = "…";
+
+/// A database URL without its password, which stands before the host or among the parameters.
+pub(crate) fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    if scheme == "sqlite" {
+        return url.to_owned();
+    }
+    let place = |text: &str| text.split('?').next().unwrap_or(text).to_owned();
+    match rest.rsplit_once('@') {
+        Some((login, host)) => match login.split_once(':') {
+            Some((user, _)) => format!("{scheme}://{user}:{HIDDEN}@{}", place(host)),
+            None => format!("{scheme}://{login}@{}", place(host)),
+        },
+        None => format!("{scheme}://{}", place(rest)),
     }
 }
 
@@ -240,7 +315,13 @@ impl Settings {
 
     /// Adds the settings of a TOML file.
     pub fn file(&mut self, content: &str) -> Result<(), String> {
-        let table: toml::Table = content.parse().map_err(one_line)?;
+        // The whole message would quote the line, which may contain a password.
+        let named = |error: toml::de::Error| {
+            let start = error.span().map_or(0, |span| span.start);
+            let line = content.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
+            format!("line {line}: {}", error.message())
+        };
+        let table: toml::Table = content.parse().map_err(named)?;
         self.0.extend(table);
         Ok(())
     }

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::request::request_id;
 use crate::http::view::GameView;
 use crate::session::Refusal;
 use crate::store::StoreError;
@@ -43,6 +44,9 @@ pub(crate) enum Error {
 pub(crate) struct ErrorView {
     /// One line that says what is wrong.
     error: String,
+    /// The id of the request in the server's log, if the server is at fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
     /// The current game, if its state is the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     game: Option<Box<GameView>>,
@@ -85,6 +89,7 @@ impl Error {
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let (status, error) = (self.status(), self.message());
+        let request_id = request_id().filter(|_| status == StatusCode::INTERNAL_SERVER_ERROR);
         let (game, wait) = match self {
             Error::GameConflict(_, game) => (Some(game), None),
             Error::TooMany(_, wait) | Error::Busy(_, wait) => (None, Some(wait)),
@@ -94,7 +99,7 @@ impl IntoResponse for Error {
             }
             _ => (None, None),
         };
-        let mut response = (status, Json(ErrorView { error, game })).into_response();
+        let mut response = (status, Json(ErrorView { error, request_id, game })).into_response();
         if let Some(wait) = wait {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(wait));
         }

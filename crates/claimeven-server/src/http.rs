@@ -12,17 +12,20 @@ mod guard;
 mod hints;
 mod lab;
 pub(crate) mod listener;
+mod me;
 mod notation;
 mod page;
 pub(crate) mod places;
 mod puzzles;
 mod reach;
 mod records;
+pub(crate) mod request;
 mod review;
 mod share;
 mod socket;
 mod statistics;
 mod status;
+pub(crate) mod tls;
 mod training;
 pub(crate) mod view;
 
@@ -38,7 +41,6 @@ use axum::routing::get;
 use axum::{Router, middleware};
 use tokio::time::timeout;
 use tower_http::compression::CompressionLayer;
-use tower_http::trace::TraceLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -62,10 +64,12 @@ fn api() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(agents::list_agents))
         .merge(games::api())
+        .routes(routes!(me::delete))
         .routes(routes!(records::record))
         .routes(routes!(hints::hint))
         .routes(routes!(socket::live))
         .routes(routes!(status::health))
+        .routes(routes!(status::ready))
         .routes(routes!(status::metrics))
         .routes(routes!(analysis::analyze))
         .routes(routes!(analysis::opinion))
@@ -109,6 +113,6 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         }))
         .layer(CompressionLayer::new())
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::security_headers))
-        .layer(TraceLayer::new_for_http())
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), request::identify))
         .with_state(app)
 }

@@ -1,22 +1,33 @@
 //! Connect Four over HTTP and WebSockets: live games against people and programs, stored in SQLite
 //! or PostgreSQL, and the web page that plays them.
 //!
-//! [`Settings`] become a [`Config`], and [`Server`] serves it.
+//! [`Settings`] become a [`Config`], and [`Server`] serves it. [`Admin`] and [`doctor()`] are for its
+//! operator.
 
+mod admin;
 mod agents;
+mod bans;
 mod client;
 mod config;
+mod doctor;
 mod error;
 mod http;
 mod live_games;
 mod metrics;
+mod secret_key;
 mod server;
 mod session;
 mod store;
 mod visitor;
 mod work;
 
+pub use admin::{
+    Admin, BackupSummary, Ban, GameDetails, GameFilter, GameRow, JobDetails, JobKind, JobRow,
+    Pruned, Retention, VisitorDetails, VisitorRow,
+};
 pub use config::{Config, Settings};
+pub use doctor::{Finding, FindingStatus, ask_readiness, doctor};
+pub use ipnet::IpNet;
 pub use server::{Server, ServerError};
 
 pub(crate) use server::App;

@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+use tracing::Instrument;
 
 use crate::client::Client;
 use crate::config::Config;
@@ -264,6 +265,11 @@ impl LiveGames {
         Ok(resumed)
     }
 
+    /// Whether the server is shutting down.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.stopping.is_cancelled()
+    }
+
     /// How many games are in memory.
     pub(crate) fn len(&self) -> usize {
         lock(&self.games).len()
@@ -445,8 +451,35 @@ impl LiveGames {
             self.attend(live);
             live.notify(GameEvent::Changed);
         } else {
-            lock(&self.games).remove(&id);
-            live.notify(GameEvent::Gone("deleted"));
+            self.remove(live, &id);
+        }
+        Ok(())
+    }
+
+    /// Loads the games again that somebody else has changed or deleted in the database.
+    pub(crate) async fn reload_changed(self: &Arc<Self>) -> Result<(), Error> {
+        let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
+        let ids: Vec<String> = games.iter().map(|live| live.session().id.clone()).collect();
+        let versions = self.store.versions(&ids).await?;
+        for live in games {
+            let is_current = |live: &LiveGame| {
+                let session = live.session();
+                versions.get(&session.id).is_some_and(|version| *version <= session.version)
+            };
+            if !is_current(&live) {
+                let _gate = live.gate.lock().await;
+                self.reload(&live).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads a visitor's games again after all of them have changed in the database.
+    pub(crate) async fn reload_games_of(self: &Arc<Self>, who: &Visitor) -> Result<(), Error> {
+        let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
+        for live in games.into_iter().filter(|live| live.session().is_of(who)) {
+            let _gate = live.gate.lock().await;
+            self.reload(&live).await?;
         }
         Ok(())
     }
@@ -514,12 +547,17 @@ impl LiveGames {
     async fn erase(&self, gone: &LiveGame) -> Result<(), Error> {
         let session = gone.session();
         self.store.delete(session.id.clone(), session.version).await?;
-        lock(&self.games).remove(&session.id);
-        self.engine.forget(&session.id);
+        self.remove(gone, &session.id);
+        Ok(())
+    }
+
+    /// Removes a deleted game from memory.
+    fn remove(&self, gone: &LiveGame, id: &str) {
+        lock(&self.games).remove(id);
+        self.engine.forget(id);
         *lock(&gone.thinking) = None;
         *lock(&gone.flag) = None;
         gone.notify(GameEvent::Gone("deleted"));
-        Ok(())
     }
 
     /// Registers a socket that follows a game.
@@ -804,7 +842,7 @@ impl LiveGames {
         &self,
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
     ) -> Result<T, Error> {
-        let task = self.tasks.spawn(work);
+        let task = self.tasks.spawn(work.in_current_span());
         task.await.unwrap_or_else(|error| Err(Error::Internal(error.to_string())))
     }
 }

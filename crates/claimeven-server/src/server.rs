@@ -9,12 +9,17 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::admin::{Admin, Retention};
+use crate::bans::Bans;
 use crate::config::Config;
+use crate::error::Error;
 use crate::http::listener::{self, CLOSING_TIME};
 use crate::http::places::Places;
+use crate::http::tls::Tls;
 use crate::http::{self, Guard, Reach};
 use crate::live_games::LiveGames;
 use crate::metrics::Metrics;
+use crate::secret_key::signing_key;
 use crate::store::{Store, StoreError};
 use crate::visitor::Signer;
 use crate::work::analyzers::Analyzers;
@@ -29,6 +34,7 @@ pub(crate) struct App {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) guard: Guard,
     pub(crate) reach: Reach,
+    pub(crate) bans: Bans,
     pub(crate) signer: Signer,
     pub(crate) games: Arc<LiveGames>,
     pub(crate) engine: Arc<Engine>,
@@ -39,6 +45,7 @@ pub(crate) struct App {
 /// A server with an open database, bound to its address.
 pub struct Server {
     listener: TcpListener,
+    tls: Option<Arc<Tls>>,
     app: Arc<App>,
 }
 
@@ -83,21 +90,16 @@ impl Server {
     /// Opens the database, binds the address and resumes games and jobs.
     pub async fn start(config: Config) -> Result<Server, ServerError> {
         let database = |error: StoreError| ServerError::Database {
-            database: without_password(&config.database),
-            reason: match error {
-                StoreError::Broken(reason) => reason,
-                StoreError::Stale => "changed in the meantime".to_owned(),
-            },
+            database: config.database_shown(),
+            reason: error.to_string(),
         };
         let reach = Reach::new(&config).map_err(ServerError::Other)?;
+        let tls = Tls::new(&config).map_err(ServerError::Other)?;
         let store = Store::open(&config.database, config.database_connections.max(2))
             .await
             .map_err(database)?;
-        let secret = match &config.secret[..] {
-            "" => store.secret("cookie").await.map_err(database)?,
-            secret => secret.to_owned(),
-        };
-        let signer = Signer::new(&secret, config.secure_cookies);
+        let secret = signing_key(&config, &store).await?;
+        let signer = Signer::new(&secret, config.secure_cookies || config.has_tls());
         let addr = config.addr;
         let listener = TcpListener::bind(addr).await;
         let listener =
@@ -121,6 +123,7 @@ impl Server {
         let app = App {
             guard: Guard::new(Arc::clone(&config)),
             reach,
+            bans: Bans::default(),
             analyzers: Analyzers::default(),
             config,
             store,
@@ -130,7 +133,7 @@ impl Server {
             engine,
             jobs,
         };
-        Ok(Server { listener, app: Arc::new(app) })
+        Ok(Server { listener, tls, app: Arc::new(app) })
     }
 
     /// The address it listens on.
@@ -141,17 +144,21 @@ impl Server {
     /// Serves until `stop` completes, then shuts down within ten seconds: no new requests, moves in
     /// progress are stored, watchers are notified. What is not done by then is given up and logged.
     pub async fn run(self, stop: impl Future<Output = ()> + Send) -> Result<(), ServerError> {
-        let Server { listener, app } = self;
+        let Server { listener, tls, app } = self;
+        let acceptor = tls.as_ref().map(Tls::acceptor).transpose().map_err(ServerError::Other)?;
+        let _renewal = tls.map(|tls| AbortOnDropHandle::new(tokio::spawn(tls.keep_current())));
         listener::raise_file_limit();
         let sweeper = AbortOnDropHandle::new(tokio::spawn(sweep(Arc::clone(&app.games))));
         let reviewer = AbortOnDropHandle::new(tokio::spawn(review(Arc::clone(&app))));
+        let operator = AbortOnDropHandle::new(tokio::spawn(obey(Arc::clone(&app))));
+        let pruner = AbortOnDropHandle::new(tokio::spawn(prune(Arc::clone(&app.config))));
         let places = Places::new(app.config.connections, app.config.connections_per_address);
         let proxies = Arc::clone(&app);
         let is_proxy = move |peer: SocketAddr| proxies.reach.is_proxy(peer.ip());
         let router = http::router(Arc::clone(&app));
-        let connections = listener::serve(listener, router, places, is_proxy, stop).await;
+        let connections = listener::serve(listener, router, places, is_proxy, acceptor, stop).await;
         tracing::info!("Shutting down");
-        drop((sweeper, reviewer));
+        drop((sweeper, reviewer, operator, pruner));
         let work = async { tokio::join!(app.jobs.close(), app.games.close()) };
         // Watchers keep their connections open until their games say goodbye.
         let (stored, ()) = tokio::join!(timeout(CLOSING_TIME, work), connections.close());
@@ -170,6 +177,53 @@ async fn sweep(games: Arc<LiveGames>) {
         games.sweep().await;
         if tick.is_multiple_of(TICKS_TO_OLD_GAMES) {
             games.abandon_old().await;
+        }
+    }
+}
+
+/// Does what the operator's commands have written into the database.
+async fn obey(app: Arc<App>) {
+    let mut interval = tokio::time::interval(Duration::from_secs(2));
+    let mut known = None;
+    loop {
+        interval.tick().await;
+        let obeyed = async {
+            // Bans also end by themselves.
+            app.bans.set(app.store.bans().await?);
+            let notice = app.store.notice().await?;
+            if known != notice {
+                app.jobs.stop_deleted().await?;
+                app.games.reload_changed().await?;
+                known = notice;
+            }
+            Ok::<(), Error>(())
+        };
+        if let Err(error) = obeyed.await {
+            tracing::error!(?error, "Failed to look for changes of the operator");
+        }
+    }
+}
+
+/// Deletes what the settings say is not to be kept, at the start and every hour.
+async fn prune(config: Arc<Config>) {
+    let limit = |limit: u64| Some(limit).filter(|limit| *limit > 0);
+    let retention = Retention {
+        older_than: limit(config.prune_days).map(|days| Duration::from_hours(24) * days as u32),
+        max_bytes: limit(config.prune_mb).map(|mb| mb * 1_000_000),
+    };
+    if retention.older_than.is_none() && retention.max_bytes.is_none() {
+        return;
+    }
+    let mut interval = tokio::time::interval(Duration::from_hours(1));
+    loop {
+        interval.tick().await;
+        let pruned = async { Admin::open(&config).await?.prune(&retention).await };
+        match pruned.await {
+            Ok(pruned) if pruned.games + pruned.tournaments > 0 => {
+                tracing::info!(?pruned, "Deleted old games");
+            }
+            Ok(_) => {}
+            Err(error) => tracing::error!(%error, "Failed to delete old games"),
         }
     }
 }
@@ -194,13 +248,4 @@ async fn review(app: Arc<App>) {
             }
         }
     }
-}
-
-/// A database URL without its password.
-fn without_password(url: &str) -> String {
-    let hidden = url.split_once("://").and_then(|(scheme, rest)| {
-        let (_, place) = rest.rsplit_once('@')?;
-        Some(format!("{scheme}://…@{place}"))
-    });
-    hidden.unwrap_or_else(|| url.to_owned())
 }

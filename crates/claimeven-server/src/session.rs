@@ -508,7 +508,7 @@ impl GameSession {
         Ok(())
     }
 
-    /// Detaches a visitor from the game; whether it still belongs to anybody.
+    /// Detaches a visitor and their name from the game; whether it still belongs to anybody.
     pub(crate) fn forget(&mut self, who: &Visitor) -> Result<bool, Refusal> {
         if !self.is_of(who) {
             return Err(not_yours());
@@ -517,17 +517,32 @@ impl GameSession {
         if self.status() == Status::Playing && self.seats.iter().any(other_person) {
             return conflict("The game is still in progress: resign first");
         }
+        Ok(self.detach(who))
+    }
+
+    /// The same in any state: a game with another person is resigned first.
+    pub(crate) fn resign_and_forget(&mut self, who: &Visitor, now: Instant) -> bool {
+        let with_other = self.seats.iter().any(|seat| seat.is_other_person(who));
+        if with_other {
+            // Fails if it is not in progress or if they only created it, which is as good.
+            let _ = self.resign(who, now);
+        }
+        self.detach(who)
+    }
+
+    fn detach(&mut self, who: &Visitor) -> bool {
         if self.owner.as_ref() == Some(who) {
             self.owner = None;
         }
         for seat in &mut self.seats {
-            if let Seat::Human { holder, .. } = seat
+            if let Seat::Human { holder, name } = seat
                 && holder.as_ref() == Some(who)
             {
                 *holder = None;
+                name.clear();
             }
         }
-        Ok(self.seats.iter().any(other_person) || self.owner.is_some())
+        self.seats.iter().any(|seat| seat.is_other_person(who)) || self.owner.is_some()
     }
 
     fn require_seat(&self, who: &Visitor) -> Result<(), Refusal> {

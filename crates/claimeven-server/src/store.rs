@@ -7,11 +7,14 @@
 mod games;
 mod jobs;
 mod lock;
+mod maintenance;
 mod migrations;
 mod reviews;
 mod statistics;
+mod visitors;
 mod writer;
 
+use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,12 +24,18 @@ use sqlx::{AnyConnection, AnyPool, Executor, Row};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::session::GameSession;
-use crate::visitor::random_hex;
+use crate::visitor::{Visitor, random_hex};
 
 pub(crate) use games::Filter;
+pub(crate) use games::load as load_game;
 pub(crate) use jobs::{Job, Kind, State};
+pub(crate) use maintenance::{
+    check_schema, connect, create, delete_games, delete_jobs, is_served, latest_schema, lock,
+    migrate, notify_server, schema_of, unreadable_games,
+};
 pub(crate) use reviews::StoredReview;
 pub(crate) use statistics::{Played, PlayedSeat};
+pub(crate) use visitors::forget as forget_games;
 
 use jobs::JobChange;
 use lock::ServerLock;
@@ -57,8 +66,10 @@ enum Change {
     Job(Box<JobChange>),
     /// Sets a text in `settings`.
     Set(&'static str, String),
-    /// Sets a text in `settings` unless it is set already.
-    SetOnce(&'static str, String),
+    /// Removes a text from `settings`.
+    Unset(&'static str),
+    /// Removes a visitor from some of their games.
+    ForgetVisitor(Visitor),
 }
 
 /// Why the database did not do what it was asked.
@@ -68,6 +79,15 @@ pub(crate) enum StoreError {
     Stale,
     /// Anything else, for the log.
     Broken(String),
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::Broken(reason) => f.write_str(reason),
+            StoreError::Stale => f.write_str("changed in the meantime"),
+        }
+    }
 }
 
 impl From<sqlx::Error> for StoreError {
@@ -106,15 +126,20 @@ impl Store {
             .connect_with(options.clone())
             .await?;
         migrations::migrator().run(&pool).await.map_err(broken)?;
+        visitors::hash_ids(&pool).await?;
         let (changes, inbox) = mpsc::channel(1024);
         tokio::spawn(Writer::new(options, is_sqlite).run(inbox));
         Ok(Store { pool, changes, _lock: Arc::new(lock) })
     }
 
-    /// A text that is generated once and kept, such as the key that signs cookies.
-    pub(crate) async fn secret(&self, name: &'static str) -> Result<String, StoreError> {
-        self.change(Change::SetOnce(name, random_hex::<32>())).await?;
-        self.setting(name).await?.ok_or_else(|| broken(format!("setting '{name}' is missing")))
+    /// The signing key that earlier versions kept in the database.
+    pub(crate) async fn old_signing_key(&self) -> Result<Option<String>, StoreError> {
+        self.setting(OLD_KEY).await
+    }
+
+    /// Removes the signing key that earlier versions kept in the database.
+    pub(crate) async fn remove_old_signing_key(&self) -> Result<(), StoreError> {
+        self.change(Change::Unset(OLD_KEY)).await.map(drop)
     }
 
     /// Whether the database stores what it is given: writes a text and reads it back over another
@@ -152,6 +177,9 @@ impl Store {
     }
 }
 
+/// The name of the setting in which earlier versions kept the signing key.
+const OLD_KEY: &str = "cookie";
+
 /// The file of an SQLite URL, if it is in one.
 pub(crate) fn sqlite_file(url: &str) -> Option<&str> {
     let path = url.strip_prefix("sqlite:")?;
@@ -162,9 +190,10 @@ pub(crate) fn sqlite_file(url: &str) -> Option<&str> {
 /// Settings of a new connection.
 async fn prepare(connection: &mut AnyConnection, is_sqlite: bool) -> Result<(), sqlx::Error> {
     if is_sqlite {
-        // A commit is on disk when it returns, and readers do not wait for the writer.
+        // A commit is on disk when it returns, readers do not wait for the writer, and deleted rows
+        // are overwritten.
         let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-                       PRAGMA busy_timeout = 10000;";
+                       PRAGMA busy_timeout = 10000; PRAGMA secure_delete = FAST;";
         connection.execute(sqlx::raw_sql(pragmas)).await?;
     }
     Ok(())

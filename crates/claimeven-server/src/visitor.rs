@@ -8,33 +8,65 @@ use std::fmt;
 use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
 use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 
-/// A browser, by a random number that only it and the server know.
+/// A browser, by the hash of the id in its cookie. The id itself is known to the browser alone, so
+/// whoever reads the database cannot take anybody's seat.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Visitor(String);
 
 impl Visitor {
-    /// A new visitor.
-    pub(crate) fn random() -> Visitor {
-        Visitor(random_hex::<16>())
+    /// The length of an id and of a key, in characters.
+    pub(crate) const ID_LENGTH: usize = 32;
+    pub(crate) const KEY_LENGTH: usize = 40;
+
+    /// The visitor whose cookie has this id. An id has 128 random bits: it needs neither salt nor a
+    /// slow hash.
+    pub(crate) fn of(id: &str) -> Visitor {
+        Visitor(hex(&Sha256::digest(id.as_bytes())[..Visitor::KEY_LENGTH / 2]))
     }
 
     /// A visitor from the stored text.
-    pub(crate) fn stored(text: String) -> Visitor {
-        Visitor(text)
+    pub(crate) fn stored(key: String) -> Visitor {
+        Visitor(key)
     }
 
-    /// The text to store. It is a credential: only the visitor's own cookie may contain it.
-    pub(crate) fn secret(&self) -> &str {
+    /// The text to store.
+    pub(crate) fn key(&self) -> &str {
         &self.0
     }
 }
 
 impl fmt::Debug for Visitor {
-    /// Keeps the secret out of the logs.
+    /// Keeps the logs free of what visitors do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Visitor(…)")
+    }
+}
+
+/// The content of a cookie.
+#[derive(Clone)]
+pub(crate) struct Cookie {
+    /// Random, and a credential: it is in the cookie and nowhere else.
+    id: String,
+    /// When it was signed, in seconds since 1970; `None` in cookies of earlier versions.
+    signed: Option<i64>,
+}
+
+impl Cookie {
+    /// The cookie of a new visitor.
+    pub(crate) fn random() -> Cookie {
+        Cookie { id: random_hex::<{ Visitor::ID_LENGTH / 2 }>(), signed: None }
+    }
+
+    pub(crate) fn visitor(&self) -> Visitor {
+        Visitor::of(&self.id)
+    }
+
+    /// Whether it is time to sign it again.
+    pub(crate) fn is_old(&self) -> bool {
+        const RENEWAL_AGE: i64 = 30 * DAY;
+        self.signed.is_none_or(|signed| now() - signed > RENEWAL_AGE)
     }
 }
 
@@ -48,8 +80,10 @@ pub(crate) struct Signer {
 /// The name of the cookie.
 const NAME: &str = "claimeven";
 
+const DAY: i64 = 24 * 60 * 60;
+
 /// 400 days, the longest that browsers keep a cookie.
-const SECONDS: u32 = 400 * 24 * 60 * 60;
+const MAX_AGE: i64 = 400 * DAY;
 
 impl Signer {
     /// A signer with a key; `secure` cookies are sent over HTTPS only.
@@ -58,34 +92,52 @@ impl Signer {
         Signer { key, secure }
     }
 
-    /// The `Set-Cookie` header of a visitor.
-    pub(crate) fn cookie(&self, visitor: &Visitor) -> String {
-        let Visitor(id) = visitor;
-        let signature = hex(&self.mac(id).finalize().into_bytes());
-        let secure = if self.secure { "; Secure" } else { "" };
-        format!(
-            "{NAME}={id}.{signature}; Path=/; Max-Age={SECONDS}; HttpOnly; SameSite=Lax{secure}"
-        )
+    /// The `Set-Cookie` header that gives a cookie to its visitor, signed now.
+    pub(crate) fn set(&self, cookie: &Cookie) -> String {
+        self.header(&self.signed(&format!("{}.{}", cookie.id, now())), MAX_AGE)
     }
 
-    /// The visitor of a request, if its cookie has a valid signature.
-    pub(crate) fn visitor(&self, headers: &HeaderMap) -> Option<Visitor> {
+    /// The `Set-Cookie` header that removes a cookie.
+    pub(crate) fn clear(&self) -> String {
+        self.header("", 0)
+    }
+
+    /// The cookie of a request, if its signature is valid.
+    pub(crate) fn read(&self, headers: &HeaderMap) -> Option<Cookie> {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut cookies = cookies.flat_map(|value| value.split(';'));
         cookies.find_map(|cookie| {
-            let (id, signature) =
-                cookie.trim().strip_prefix(NAME)?.strip_prefix('=')?.split_once('.')?;
-            let signature = from_hex(signature)?;
-            self.mac(id).verify_slice(&signature).ok()?;
-            Some(Visitor(id.to_owned()))
+            let value = cookie.trim().strip_prefix(NAME)?.strip_prefix('=')?;
+            let (content, signature) = value.rsplit_once('.')?;
+            self.mac(content).verify_slice(&from_hex(signature)?).ok()?;
+            let (id, signed) = match content.split_once('.') {
+                Some((id, signed)) => (id, Some(signed.parse().ok()?)),
+                None => (content, None),
+            };
+            let is_valid = signed.is_none_or(|signed: i64| now() - signed < MAX_AGE);
+            is_valid.then(|| Cookie { id: id.to_owned(), signed })
         })
     }
 
-    fn mac(&self, id: &str) -> Hmac<Sha256> {
+    fn header(&self, value: &str, max_age: i64) -> String {
+        let secure = if self.secure { "; Secure" } else { "" };
+        format!("{NAME}={value}; Path=/; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}")
+    }
+
+    fn signed(&self, content: &str) -> String {
+        format!("{content}.{}", hex(&self.mac(content).finalize().into_bytes()))
+    }
+
+    fn mac(&self, content: &str) -> Hmac<Sha256> {
         let mut mac = self.key.clone();
-        mac.update(id.as_bytes());
+        mac.update(content.as_bytes());
         mac
     }
+}
+
+/// Seconds since 1970.
+fn now() -> i64 {
+    jiff::Timestamp::now().as_second()
 }
 
 /// Cryptographically random bytes in hexadecimal.
@@ -135,16 +187,50 @@ mod tests {
     #[test]
     fn a_cookie_is_known_again_among_others_and_a_changed_one_is_not() {
         let signer = Signer::new("secret", false);
-        let visitor = Visitor::random();
-        let cookie = signer.cookie(&visitor);
-        let value = cookie.split(';').next().unwrap();
-        assert_eq!(signer.visitor(&headers(value)), Some(visitor.clone()));
-        assert_eq!(signer.visitor(&headers(&format!("a=b; {value}; c=d"))), Some(visitor));
+        let cookie = Cookie::random();
+        let visitor = |signer: &Signer, text: &str| {
+            signer.read(&headers(text)).map(|cookie| cookie.visitor())
+        };
+        let set = signer.set(&cookie);
+        let value = set.split(';').next().unwrap();
+        assert_eq!(visitor(&signer, value), Some(cookie.visitor()));
+        assert_eq!(visitor(&signer, &format!("a=b; {value}; c=d")), Some(cookie.visitor()));
+        assert_ne!(visitor(&signer, value), Some(Cookie::random().visitor()));
 
         let other = value.replacen(value.chars().nth(10).unwrap(), "x", 1);
-        for wrong in [&other[..], &value[..value.len() - 1], "claimeven=", "claimeven=a.b", "x"] {
-            assert_eq!(signer.visitor(&headers(wrong)), None, "{wrong}");
+        let later = value.replacen(&format!(".{}", now() / 10), ".9", 1);
+        for wrong in
+            [&other[..], &later, &value[..value.len() - 1], "claimeven=", "claimeven=a.b", "x"]
+        {
+            assert_eq!(visitor(&signer, wrong), None, "{wrong}");
         }
-        assert_eq!(Signer::new("another", false).visitor(&headers(value)), None);
+        assert_eq!(visitor(&Signer::new("another", false), value), None);
+        assert!(signer.read(&headers(signer.clear().split(';').next().unwrap())).is_none());
+    }
+
+    #[test]
+    fn cookies_are_renewed_when_they_are_old_and_end_after_400_days() {
+        let signer = Signer::new("secret", false);
+        let id = Cookie::random().id;
+        let read =
+            |content: String| signer.read(&headers(&format!("{NAME}={}", signer.signed(&content))));
+        let age = |days: i64| read(format!("{id}.{}", now() - days * DAY));
+        assert!(!age(29).unwrap().is_old());
+        assert!(age(31).unwrap().is_old());
+        assert_eq!(age(31).unwrap().visitor(), Visitor::of(&id));
+        assert!(age(401).is_none());
+        let undated = read(id.clone()).expect("cookies of earlier versions stay valid");
+        assert!(undated.is_old());
+        assert_eq!(undated.visitor(), Visitor::of(&id));
+    }
+
+    #[test]
+    fn what_is_stored_does_not_give_the_cookie_away() {
+        let cookie = Cookie::random();
+        let visitor = cookie.visitor();
+        assert_eq!(visitor.key().len(), Visitor::KEY_LENGTH);
+        assert!(
+            !visitor.key().contains(&cookie.id) && !format!("{visitor:?}").contains(&cookie.id)
+        );
     }
 }

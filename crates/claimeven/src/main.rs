@@ -1,5 +1,6 @@
 //! The `claimeven` command: one file per subcommand, and the parts that they share.
 
+mod admin;
 mod agents;
 mod analyze;
 mod arena;
@@ -8,6 +9,7 @@ mod book;
 mod compare;
 mod completions;
 mod count;
+mod doctor;
 mod draw;
 mod evaluate;
 mod experiments;
@@ -25,6 +27,7 @@ mod records;
 mod replay;
 mod review;
 mod serve;
+mod server_settings;
 mod setup;
 mod show;
 mod solve;
@@ -44,8 +47,8 @@ use failure::Failure;
 #[derive(Parser)]
 #[command(version, max_term_width = 100)]
 #[command(
-    after_help = "More commands: show, review, evaluate, experiments, replay, games, puzzles,\n\
-    perft, count, book, bench, ugi, completions. The default command is serve."
+    after_help = "More commands: admin, doctor, show, review, evaluate, experiments, replay,\n\
+    games, puzzles, perft, count, book, bench, ugi, completions. Default: serve."
 )]
 struct Cli {
     /// When to use colour: auto, always or never
@@ -68,6 +71,10 @@ enum Command {
     Match(game_match::Args),
     Arena(arena::Args),
     Train(train::Args),
+    #[command(hide = true)]
+    Admin(admin::Args),
+    #[command(hide = true)]
+    Doctor(doctor::Args),
     #[command(hide = true)]
     Evaluate(evaluate::Args),
     #[command(hide = true)]
@@ -126,6 +133,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         None => run(Cli { command: default_command()?, ..cli }),
         Some(Command::Serve(args)) => serve::run(&args),
+        Some(Command::Admin(args)) => admin::run(&args),
+        Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Play(args)) => play::run(args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Solve(args)) => solve::run(args),

@@ -1,17 +1,14 @@
 //! `claimeven serve`: the web application.
 
-use std::env;
-use std::fs;
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
-use claimeven_server::{Config, Server, ServerError, Settings};
+use claimeven_server::{Config, Server, ServerError};
 use clap::ValueEnum;
-use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::Failure;
+use crate::server_settings::SettingsArgs;
 
 /// Start the web application, to play in the browser
 #[derive(clap::Args)]
@@ -29,17 +26,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "IP:PORT")]
     addr: Option<SocketAddr>,
 
-    /// Database of the games: sqlite:PATH or postgres://… [default: a file in the data directory]
-    #[arg(long, value_name = "URL")]
-    database: Option<String>,
-
-    /// TOML file with settings
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-
-    /// Any other setting; can be repeated
-    #[arg(long, value_name = "NAME=VALUE")]
-    set: Vec<String>,
+    #[command(flatten)]
+    from: SettingsArgs,
 
     /// Print the settings and exit
     #[arg(long)]
@@ -70,7 +58,8 @@ enum LogFormat {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let config = config(args)?;
+    let addr = args.addr.map(|addr| addr.to_string());
+    let config = args.from.config(&[("addr", addr)], !args.settings)?;
     if args.settings {
         let text = config.to_toml().map_err(Failure::Other)?;
         write!(anstream::stdout(), "{text}")?;
@@ -86,12 +75,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 async fn serve(config: Config) -> Result<(), ServerError> {
     let games = config.database_file().map(|path| format!("\nGames are kept in {path}"));
+    let scheme = if config.has_tls() { "https" } else { "http" };
     let server = Server::start(config).await?;
     let addr = server.addr()?;
     // A closed output does not stop the server.
     let _ = writeln!(
         anstream::stdout(),
-        "Listening on http://{addr} (press Ctrl-C to stop){}",
+        "Listening on {scheme}://{addr} (press Ctrl-C to stop){}",
         games.unwrap_or_default()
     );
     server.run(stop_signal()).await
@@ -115,59 +105,6 @@ async fn stop_signal() {
     }
     #[cfg(not(unix))]
     drop(interrupt.await);
-}
-
-/// The settings of the file, the environment and the options; later ones override earlier ones.
-fn config(args: &Args) -> Result<Config, Failure> {
-    let mut settings = Settings::default();
-    if let Some(path) = &args.config {
-        let named = |error: String| Failure::in_file(path, &error);
-        let content = fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
-        settings.file(&content).map_err(named)?;
-    }
-    for name in Settings::names() {
-        let variable = format!("CLAIMEVEN_{}", name.to_uppercase());
-        if let Ok(value) = env::var(&variable) {
-            let named = |error: String| Failure::Input(format!("{variable}: {error}"));
-            settings.text(&name, &value).map_err(named)?;
-        }
-    }
-    for setting in &args.set {
-        let (name, value) = setting.split_once('=').ok_or_else(|| {
-            Failure::Input(format!("invalid value '{setting}' for '--set': expected NAME=VALUE"))
-        })?;
-        settings.text(name.trim(), value.trim()).map_err(Failure::Input)?;
-    }
-    let addr = args.addr.map(|addr| addr.to_string());
-    for (name, value) in [("addr", &addr), ("database", &args.database)] {
-        if let Some(value) = value {
-            settings.text(name, value).map_err(Failure::Input)?;
-        }
-    }
-    let mut config = settings.config().map_err(Failure::Input)?;
-    if config.database.is_empty() {
-        config.database = default_database(!args.settings)?;
-    }
-    if !["sqlite:", "postgres:", "postgresql:"].iter().any(|kind| config.database.starts_with(kind))
-    {
-        return Err(Failure::Input(format!(
-            "invalid database '{}': expected sqlite:PATH or postgres://…",
-            config.database
-        )));
-    }
-    Ok(config)
-}
-
-/// A file in the user's data directory.
-fn default_database(make: bool) -> Result<String, Failure> {
-    let base = choose_native_strategy().map_err(|error| {
-        Failure::Other(format!("no data directory found ({error}); use --database"))
-    })?;
-    let folder = base.data_dir().join("claimeven");
-    if make {
-        fs::create_dir_all(&folder).map_err(|error| Failure::unwritable(&folder, &error))?;
-    }
-    Ok(format!("sqlite:{}", folder.join("games.sqlite").display()))
 }
 
 fn start_log(args: &Args) {

@@ -46,6 +46,17 @@ impl Drop for Process {
     }
 }
 
+/// Runs a command of the operator; its exit code, output and errors.
+fn operate(database: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_claimeven"))
+        .args(arguments)
+        .args(["--database", &format!("sqlite:{}", database.display())])
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
 /// One request; `None` if the server went away before it answered.
 fn request(
     addr: &str,
@@ -171,4 +182,62 @@ fn a_server_that_is_asked_to_stop_does_so_soon() {
         thread::sleep(Duration::from_millis(20));
     };
     assert!(status.success(), "{status}");
+}
+
+#[test]
+fn an_operator_looks_after_a_running_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("games.sqlite");
+    let mut server = Process::start(&database);
+    let (mut player, other) = (Player::new(&server.addr), Player::new(&server.addr));
+    player.play(&server.addr);
+    assert_eq!(player.acknowledged.len(), 81);
+    let done = |arguments: &[&str]| {
+        let (code, output, errors) = operate(&database, arguments);
+        assert_eq!((code, errors.as_str()), (Some(0), ""), "{arguments:?}");
+        output
+    };
+    let games: Value = serde_json::from_str(&done(&["admin", "games", "--json"])).unwrap();
+    assert_eq!(games.as_array().unwrap().len(), 2);
+    let playing = done(&["admin", "games", "--status", "playing"]);
+    assert!(playing.contains(&other.id) && !playing.contains(&player.id), "{playing}");
+    assert!(done(&["admin", "games", "show", &player.id]).contains("moves        81"));
+    assert_eq!(done(&["admin", "visitors"]).lines().count(), 3);
+    assert_eq!(done(&["admin", "jobs"]).lines().count(), 1);
+    assert_eq!(done(&["admin", "runs", "list", "--json"]), "[]\n");
+    done(&["admin", "games", "delete", &other.id]);
+    let (code, _, errors) = operate(&database, &["admin", "games", "delete", &other.id]);
+    assert_eq!((code, errors), (Some(1), format!("error: game '{}' not found\n", other.id)));
+    done(&["admin", "ban", "203.0.113.7", "--for", "7d", "--reason", "spam"]);
+    assert!(done(&["admin", "bans"]).contains("203.0.113.7/32"));
+    done(&["admin", "unban", "203.0.113.7"]);
+    assert!(done(&["admin", "prune", "--older-than", "90d"]).starts_with("Deleted 0 games"));
+    let checks = done(&["doctor", "--addr", &server.addr]);
+    assert!(checks.contains("is served by Claimeven, which is ready"), "{checks}");
+    assert_eq!(
+        done(&["doctor", "--ready", "--addr", &server.addr]),
+        "ok       readiness: the server is ready\n"
+    );
+
+    let backup = folder.path().join("games.backup").display().to_string();
+    assert!(done(&["admin", "backup", &backup]).starts_with("Saved 1 games"));
+    let (code, _, errors) = operate(&database, &["admin", "restore", &backup, "--force"]);
+    assert!(code == Some(1) && errors.contains("another server is using it"), "{errors}");
+    server.kill();
+    let (code, _, errors) = operate(&database, &["admin", "restore", &backup]);
+    assert!(code == Some(1) && errors.contains("--force replaces"), "{errors}");
+    let (code, output, _) = operate(&database, &["doctor", "--ready", "--addr", &server.addr]);
+    assert!(code == Some(1) && output.contains("no server responds"), "{output}");
+
+    // The next step: the games of the backup are played on elsewhere, with the same key.
+    let other = folder.path().join("other.sqlite");
+    let (code, output, errors) = operate(&other, &["admin", "restore", &backup]);
+    assert!(code == Some(0) && output.starts_with("Restored 1 games"), "{output} {errors}");
+    std::fs::copy(folder.path().join("games.sqlite.key"), folder.path().join("other.sqlite.key"))
+        .unwrap();
+    let server = Process::start(&other);
+    assert_eq!(player.stored(&server.addr), player.acknowledged);
+    let path = format!("/api/games/{}/rematch", player.id);
+    let (status, _, rematch) = request(&server.addr, &player.cookie, "POST", &path, "{}").unwrap();
+    assert_eq!(status, 200, "{rematch}");
 }

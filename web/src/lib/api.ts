@@ -131,6 +131,8 @@ export interface components {
             /** @description One line that says what is wrong. */
             error: string;
             game?: components["schemas"]["GameView"] | null;
+            /** @description The id of the request in the server's log, if the server is at fault. */
+            request_id?: string | null;
         };
         /** @description What a search of limited depth prefers. */
         EstimateView: {

@@ -34,6 +34,7 @@ export const server = {
   seat: (id: string, player: Player, agent: string) => call<GameView>("POST", path(id, "seat"), { player, agent }),
   list: (id: string, listed: boolean) => call<GameView>("POST", path(id, "listing"), { listed }),
   remove: (id: string) => call<void>("DELETE", path(id)),
+  forgetMe: () => call<void>("DELETE", "/api/me"),
   hint: (setup: Setup, moves: string) => call<Hint>("POST", "/api/hint", { setup, moves }),
   games: (filter: HistoryFilter, limit: number, before: string | null) =>
     call<GamePage>("GET", `/api/games?${query(filter, limit, before)}`),

@@ -178,7 +178,8 @@ fn has_stacked_marks(text: &str) -> bool {
 pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> ApiResult<T> {
-    let done = tokio::task::spawn_blocking(work).await;
+    let span = tracing::Span::current();
+    let done = tokio::task::spawn_blocking(move || span.in_scope(work)).await;
     done.map_err(|error| Error::Internal(error.to_string()))
 }
 

@@ -473,7 +473,7 @@ async fn list(
 
 fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
     let mut filter = Filter::new(limit + 1);
-    let me = who.secret();
+    let me = who.key();
     if query.mine == Some(true) {
         filter.text("(owner = ? OR holder0 = ? OR holder1 = ?)", me);
     } else {

@@ -19,7 +19,7 @@ use crate::App;
 use crate::client::{Address, Client};
 use crate::config::Config;
 use crate::error::Error;
-use crate::visitor::Visitor;
+use crate::visitor::Cookie;
 
 /// A token bucket.
 #[derive(Clone, Copy, Debug)]
@@ -180,19 +180,20 @@ pub(crate) async fn check(
     if let Err(error) = allowed {
         return error.into_response();
     }
-    let known = app.signer.visitor(request.headers());
-    let is_new = known.is_none();
-    let visitor = known.unwrap_or_else(Visitor::random);
+    let known = app.signer.read(request.headers());
+    // Only requests that change something can take a seat, so only those set a new cookie.
+    let sets_cookie = known.as_ref().map_or(changes, Cookie::is_old);
+    let cookie = known.unwrap_or_else(Cookie::random);
+    let visitor = cookie.visitor();
     let client = Client { address: Some(address), visitor: Some(visitor.clone()) };
     request.extensions_mut().insert(client);
-    request.extensions_mut().insert(visitor.clone());
+    request.extensions_mut().insert(visitor);
     request.extensions_mut().insert(address);
     let mut response = next.run(request).await;
-    // Only requests that change something can take a seat, so only those set a cookie.
-    if is_new
-        && changes
+    if sets_cookie
         && response.status().is_success()
-        && let Ok(cookie) = HeaderValue::from_str(&app.signer.cookie(&visitor))
+        && !response.headers().contains_key(header::SET_COOKIE)
+        && let Ok(cookie) = HeaderValue::from_str(&app.signer.set(&cookie))
     {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }

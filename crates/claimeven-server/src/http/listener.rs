@@ -13,8 +13,10 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
@@ -57,6 +59,7 @@ pub(crate) async fn serve(
     router: Router,
     places: Places,
     is_proxy: impl Fn(SocketAddr) -> bool,
+    tls: Option<TlsAcceptor>,
     stop: impl Future<Output = ()>,
 ) -> Connections {
     let (tasks, closing) = (TaskTracker::new(), CancellationToken::new());
@@ -78,19 +81,39 @@ pub(crate) async fn serve(
         let address = (!is_proxy(peer)).then(|| Address::new(peer.ip()));
         // One connection too many is closed at once: an answer would keep it open.
         let Ok(place) = places.take(address) else { continue };
-        tasks.spawn(connection(stream, peer, router.clone(), closing.clone(), place));
+        tasks.spawn(accept(stream, tls.clone(), peer, router.clone(), closing.clone(), place));
+    }
+}
+
+/// Shakes hands, if the server speaks TLS, and serves the connection.
+async fn accept(
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    peer: SocketAddr,
+    router: Router,
+    closing: CancellationToken,
+    place: Place,
+) {
+    // Moves are small and urgent.
+    let _ = stream.set_nodelay(true);
+    let Some(tls) = tls else { return connection(stream, peer, router, closing, place).await };
+    tokio::select! {
+        shaken = timeout(HEADER_TIME, tls.accept(stream)) => match shaken {
+            Ok(Ok(stream)) => connection(stream, peer, router, closing, place).await,
+            Ok(Err(error)) => tracing::debug!(%error, %peer, "A TLS handshake failed"),
+            Err(_) => {}
+        },
+        () = closing.cancelled() => {}
     }
 }
 
 async fn connection(
-    stream: TcpStream,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     peer: SocketAddr,
     router: Router,
     closing: CancellationToken,
     _place: Place,
 ) {
-    // Moves are small and urgent.
-    let _ = stream.set_nodelay(true);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
         respond(router.clone(), request)

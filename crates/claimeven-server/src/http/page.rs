@@ -94,7 +94,7 @@ pub(crate) async fn serve(
 #[cfg(feature = "page")]
 fn origin(app: &App, peer: SocketAddr, headers: &HeaderMap) -> String {
     let host = app.reach.host(peer, headers).unwrap_or("localhost");
-    let usual = if app.config.secure_cookies { "https" } else { "http" };
+    let usual = if app.config.secure_cookies || app.config.has_tls() { "https" } else { "http" };
     let scheme = app.reach.forwarded(peer, headers, "x-forwarded-proto").unwrap_or(usual);
     format!("{scheme}://{host}")
 }

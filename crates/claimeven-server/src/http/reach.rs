@@ -13,6 +13,7 @@ use crate::error::Error;
 pub(crate) struct Reach {
     proxies: Vec<IpNet>,
     hosts: Vec<String>,
+    has_tls: bool,
 }
 
 impl Reach {
@@ -32,7 +33,7 @@ impl Reach {
         };
         let proxies =
             values(&config.trusted_proxies).iter().map(range).collect::<Result<_, _>>()?;
-        Ok(Reach { proxies, hosts: values(&config.hosts) })
+        Ok(Reach { proxies, hosts: values(&config.hosts), has_tls: config.has_tls() })
     }
 
     pub(crate) fn is_proxy(&self, address: IpAddr) -> bool {
@@ -75,6 +76,11 @@ impl Reach {
     ) -> Option<&'a str> {
         let value = headers.get(name).filter(|_| self.is_proxy(peer.ip()))?;
         value.to_str().ok()
+    }
+
+    /// Whether the client speaks HTTPS, with this server or with a trusted proxy.
+    pub(crate) fn is_https(&self, peer: SocketAddr, headers: &HeaderMap) -> bool {
+        self.has_tls || self.forwarded(peer, headers, "x-forwarded-proto") == Some("https")
     }
 
     /// Refuses names that are not this server's. A page that makes its own name point to this

@@ -1,5 +1,6 @@
 //! Live play: a WebSocket per game and visitor.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,10 +12,12 @@ use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
+use tracing::Instrument;
 
 use super::extract::{Id, read_json};
 use super::guard::Bucket;
 use super::places::Place;
+use super::request::ClientIp;
 use super::view::GameView;
 use crate::App;
 use crate::client::{Address, Client};
@@ -55,6 +58,7 @@ pub(crate) async fn live(
     Extension(who): Extension<Visitor>,
     Extension(client): Extension<Client>,
     Extension(address): Extension<Address>,
+    Extension(ClientIp(ip)): Extension<ClientIp>,
     Id(id): Id,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Error> {
@@ -64,17 +68,20 @@ pub(crate) async fn live(
     let most = app.config.message_bytes;
     let most = if most == 0 { usize::MAX } else { most };
     let upgrade = upgrade.max_message_size(most).max_frame_size(most);
-    Ok(upgrade.on_upgrade(move |socket| async move {
+    let span = tracing::Span::current();
+    let talk = async move |socket| {
         let subscription = app.games.enter(&live, &who);
-        let talk = Talk { app, live, who, _subscription: subscription, _place: place };
+        let talk = Talk { app, live, who, ip, _subscription: subscription, _place: place };
         talk.run(socket).await;
-    }))
+    };
+    Ok(upgrade.on_upgrade(move |socket| talk(socket).instrument(span)))
 }
 
 struct Talk {
     app: Arc<App>,
     live: Arc<LiveGame>,
     who: Visitor,
+    ip: IpAddr,
     _subscription: Subscription,
     _place: Place,
 }
@@ -99,6 +106,9 @@ impl Talk {
                     heard = Instant::now();
                     match message {
                         Some(Ok(Message::Text(text))) => {
+                            if self.app.bans.contains(self.ip) {
+                                return self.close(socket, close_code::POLICY, "banned").await;
+                            }
                             if bucket.take(1.0, 10.0, 20.0).is_err() {
                                 return self.close(socket, close_code::POLICY, "too many messages").await;
                             }

@@ -1,6 +1,5 @@
 //! Training runs: starting, watching and stopping them, where the server allows it.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{ApiResult, Body, Id, Query, SetupInput, Visit, title};
+use super::extract::{ApiResult, Body, Id, Query, SetupInput, Visit, off_thread, title};
 use crate::App;
 use crate::client::{Address, Client};
 use crate::config::Config;
@@ -23,7 +22,9 @@ use crate::error::{Error, ErrorView};
 use crate::store::{Job, Kind, State as JobState, now_ms};
 use crate::visitor::{Visitor, random_name};
 use crate::work::jobs::lock;
-use crate::work::training::{PRESETS, RunInput, ShownGame, StageView, folder_of, whole_seconds};
+use crate::work::training::{
+    PRESETS, RunInput, ShownGame, StageView, folder_of, remove_networks, whole_seconds,
+};
 
 pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
@@ -287,14 +288,7 @@ async fn resume(
 async fn delete(Visit { app, who, id, .. }: Visit) -> ApiResult<StatusCode> {
     let job = app.jobs.own(Kind::Training, &id, &who).await?;
     app.jobs.delete(&job).await?;
-    if let Some(folder) = folder_of(&app.config, &id)
-        && folder.join("parameters.json").is_file()
-    {
-        let removed = tokio::task::spawn_blocking(move || fs::remove_dir_all(folder)).await;
-        if !matches!(removed, Ok(Ok(()))) {
-            tracing::warn!(id, ?removed, "Failed to remove the folder of a run");
-        }
-    }
+    off_thread(move || remove_networks(&app.config, &id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

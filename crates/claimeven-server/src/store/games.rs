@@ -175,6 +175,25 @@ impl Filter {
     }
 }
 
+/// A game with all its moves, read in the transaction of the caller.
+pub(crate) async fn load(
+    connection: &mut AnyConnection,
+    id: &str,
+) -> Result<Option<GameSession>, StoreError> {
+    let row = sqlx::query(AssertSqlSafe(format!("SELECT {COLUMNS} FROM games WHERE id = $1")))
+        .bind(id.to_owned())
+        .fetch_optional(&mut *connection)
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    let moves =
+        sqlx::query("SELECT board_col, took, nodes, said FROM moves WHERE game = $1 ORDER BY ply")
+            .bind(id.to_owned())
+            .fetch_all(&mut *connection)
+            .await?;
+    let moves = moves.iter().map(move_of).collect::<Result<Vec<_>, _>>()?;
+    session_of(&row, moves).map(Some)
+}
+
 pub(super) async fn create(
     connection: &mut AnyConnection,
     session: &GameSession,
@@ -309,7 +328,7 @@ fn bind<'q>(query: AnyQuery<'q>, session: &GameSession) -> Result<AnyQuery<'q>, 
         Seat::Agent { .. } => "agent",
     });
     let [holder0, holder1] = session.seats.each_ref().map(|seat| match seat {
-        Seat::Human { holder, .. } => holder.as_ref().map(|holder| holder.secret().to_owned()),
+        Seat::Human { holder, .. } => holder.as_ref().map(|holder| holder.key().to_owned()),
         _ => None,
     });
     let [name0, name1] = session.seats.each_ref().map(|seat| match seat {
@@ -332,7 +351,7 @@ fn bind<'q>(query: AnyQuery<'q>, session: &GameSession) -> Result<AnyQuery<'q>, 
         .bind(session.version as i64)
         .bind(session.created)
         .bind(now_ms())
-        .bind(session.owner.as_ref().map(|owner| owner.secret().to_owned()))
+        .bind(session.owner.as_ref().map(|owner| owner.key().to_owned()))
         .bind(kinds[0])
         .bind(kinds[1])
         .bind(holder0)

@@ -138,7 +138,7 @@ impl Store {
         );
         let mut query = sqlx::query(AssertSqlSafe(sql)).bind(kind.name());
         if let Some(owner) = owner {
-            query = query.bind(owner.secret().to_owned());
+            query = query.bind(owner.key().to_owned());
         }
         query.fetch_all(&self.pool).await?.iter().map(job_of).collect()
     }
@@ -272,13 +272,14 @@ pub(super) async fn apply(
                 .await?
         }
         JobChange::Advance { id, games, done, result } => {
-            insert_games(connection, id, games, "ON CONFLICT DO NOTHING").await?;
-            sqlx::query("UPDATE jobs SET done = $1, result = COALESCE($2, result) WHERE id = $3")
-                .bind(*done as i64)
-                .bind(result.clone())
-                .bind(id.clone())
-                .execute(connection)
-                .await?
+            let sql = "UPDATE jobs SET done = $1, result = COALESCE($2, result) WHERE id = $3";
+            let query = sqlx::query(sql).bind(*done as i64).bind(result.clone()).bind(id.clone());
+            let updated = query.execute(&mut *connection).await?;
+            // The operator may have deleted it meanwhile.
+            if updated.rows_affected() > 0 {
+                insert_games(connection, id, games, "ON CONFLICT DO NOTHING").await?;
+            }
+            updated
         }
         JobChange::Replan { id, plan, total } => {
             sqlx::query("UPDATE jobs SET plan = $1, total = $2 WHERE id = $3")
@@ -289,6 +290,10 @@ pub(super) async fn apply(
                 .await?
         }
         JobChange::ShowGames { id, games } => {
+            let known = sqlx::query("SELECT id FROM jobs WHERE id = $1").bind(id.clone());
+            if known.fetch_optional(&mut *connection).await?.is_none() {
+                return Ok(0);
+            }
             // An interrupted iteration is played again.
             let replace = "ON CONFLICT (job, number) DO UPDATE SET record = excluded.record";
             insert_games(connection, id, games, replace).await?;
@@ -315,7 +320,7 @@ async fn add(connection: &mut AnyConnection, job: &Job) -> Result<u64, StoreErro
     let done = sqlx::query(AssertSqlSafe(sql))
         .bind(job.id.clone())
         .bind(job.kind.name())
-        .bind(job.owner.secret().to_owned())
+        .bind(job.owner.key().to_owned())
         .bind(job.created)
         .bind(job.state.name())
         .bind(job.title.clone())

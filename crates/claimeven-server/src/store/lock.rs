@@ -69,6 +69,21 @@ impl ServerLock {
     }
 }
 
+impl ServerLock {
+    /// Whether a server has locked an SQLite file.
+    pub(crate) fn is_taken_sqlite(database: &str) -> bool {
+        let file = File::open(format!("{database}.lock"));
+        file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// Whether a server holds the advisory lock of a PostgreSQL database.
+    pub(crate) async fn is_taken_postgres(options: AnyConnectOptions) -> Result<bool, StoreError> {
+        let Some(connection) = session(&options).await? else { return Ok(true) };
+        connection.close().await?;
+        Ok(false)
+    }
+}
+
 fn in_use() -> StoreError {
     broken("another server is using it; only one can serve the games of a database")
 }

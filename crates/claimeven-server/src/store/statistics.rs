@@ -65,10 +65,9 @@ impl Store {
             time(0),
             time(1),
         );
-        let secret = who.map_or("", Visitor::secret).to_owned();
-        let rows =
-            sqlx::query(AssertSqlSafe(sql)).bind(secret.clone()).fetch_all(&self.pool).await?;
-        rows.iter().map(|row| played_of(row, who.map(|_| secret.as_str()))).collect()
+        let key = who.map_or("", Visitor::key).to_owned();
+        let rows = sqlx::query(AssertSqlSafe(sql)).bind(key.clone()).fetch_all(&self.pool).await?;
+        rows.iter().map(|row| played_of(row, who.map(|_| key.as_str()))).collect()
     }
 
     /// The continuations of some moves in finished games: the next move as a character (empty if the
@@ -96,7 +95,7 @@ impl Store {
             .bind(i64::from(setup.connect()))
             .bind(setup.ruleset().name())
             .bind(format!("{moves}%"))
-            .bind(who.map_or("", Visitor::secret).to_owned())
+            .bind(who.map_or("", Visitor::key).to_owned())
             .fetch_all(&self.pool)
             .await?;
         let read = |row: &AnyRow| {

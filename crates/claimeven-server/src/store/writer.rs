@@ -12,7 +12,7 @@ use sqlx::any::AnyConnectOptions;
 use sqlx::{AnyConnection, ConnectOptions, Connection, Executor};
 use tokio::sync::mpsc;
 
-use super::{Change, Request, StoreError, broken, games, jobs, prepare, reviews};
+use super::{Change, Request, StoreError, broken, games, jobs, prepare, reviews, visitors};
 
 /// The writing half of the store.
 pub(super) struct Writer {
@@ -148,10 +148,11 @@ async fn apply(connection: &mut AnyConnection, change: &Change) -> Result<u64, S
                        ON CONFLICT (name) DO UPDATE SET content = excluded.content";
             set(connection, sql, name, content).await
         }
-        Change::SetOnce(name, content) => {
-            let sql = "INSERT INTO settings (name, content) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-            set(connection, sql, name, content).await
+        Change::Unset(name) => {
+            let sql = "DELETE FROM settings WHERE name = $1";
+            Ok(sqlx::query(sql).bind(*name).execute(connection).await?.rows_affected())
         }
+        Change::ForgetVisitor(who) => visitors::forget(connection, who).await,
     }
 }
 

@@ -203,6 +203,21 @@ impl Jobs {
         self.tasks.wait().await;
     }
 
+    /// Stops the jobs that the operator has deleted from the database.
+    pub(crate) async fn stop_deleted(&self) -> Result<(), StoreError> {
+        let mut known: Vec<String> = lock(&self.running).keys().cloned().collect();
+        known.extend(lock(&self.taken).keys().cloned());
+        for id in known {
+            if self.store.job(&id).await?.is_none() {
+                lock(&self.taken).remove(&id);
+                if let Some(running) = self.running(&id) {
+                    running.cancel.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn wake(&self, kind: Kind) -> &Notify {
         &self.wake[usize::from(kind == Kind::Training)]
     }
@@ -253,6 +268,10 @@ impl Jobs {
         lock(&self.running).remove(&id);
         if state != State::Queued {
             lock(&self.taken).remove(&id);
+        }
+        if kind == Kind::Training && matches!(self.store.job(&id).await, Ok(None)) {
+            // What it wrote after it was deleted.
+            training::remove_networks(&self.config, &id);
         }
         ended.map(|_| true)
     }

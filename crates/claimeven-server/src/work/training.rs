@@ -100,6 +100,16 @@ pub(crate) fn folder_of(config: &Config, id: &str) -> Option<PathBuf> {
     config.runs_folder().map(|folder| folder.join(id))
 }
 
+/// Removes the folder of a deleted run.
+pub(crate) fn remove_networks(config: &Config, id: &str) {
+    if let Some(folder) = folder_of(config, id)
+        && folder.join("parameters.json").is_file()
+        && let Err(error) = fs::remove_dir_all(folder)
+    {
+        tracing::warn!(id, %error, "Failed to remove the folder of a run");
+    }
+}
+
 pub(crate) fn whole_seconds(seconds: f64) -> u64 {
     Duration::try_from_secs_f64(seconds.ceil()).map_or(0, |duration| duration.as_secs())
 }

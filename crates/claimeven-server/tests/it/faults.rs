@@ -98,11 +98,11 @@ async fn a_full_disk_loses_no_acknowledged_move() {
             }
         }
         if phase == "full" && refused > 0 {
-            assert_eq!(ada.get("/healthz").await.status, 503, "the health check notices");
+            assert_eq!(ada.get("/readyz").await.status, 503, "the server says so");
         }
     }
     assert!(refused > 0, "the disk was never full");
-    assert_eq!(ada.get("/healthz").await.status, 200);
+    assert_eq!(ada.get("/readyz").await.status, 200);
     let world = world.restart().await;
     let ada = ada.at(&world);
     for (id, acknowledged) in &games {

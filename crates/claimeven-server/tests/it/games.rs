@@ -402,7 +402,7 @@ on_both_databases! {
         assert_eq!(ada.delete(&format!("/api/games/{id}")).await.status, 204);
         assert_eq!(ada.get("/api/games?mine=true").await.expect(200)["games"], json!([]));
         let list = bob.get("/api/games?mine=true").await.expect(200);
-        assert_eq!(list["games"][0]["players"][0]["name"], "Ada");
+        assert_eq!(list["games"][0]["players"][0]["name"], "", "her name is gone");
         assert_eq!(bob.delete(&format!("/api/games/{id}")).await.status, 204);
         assert_eq!(bob.get(&format!("/api/games/{id}")).await.status, 404);
     }

@@ -1,15 +1,18 @@
 //! The server as its clients meet it: over HTTP and WebSockets, on both databases.
 
+mod admin;
 mod bench;
 mod connections;
 mod fairness;
 mod faults;
 mod fuzz;
 mod games;
+mod https;
 mod limits;
 mod live;
 mod model;
 mod openapi;
+mod privacy;
 mod share;
 mod study;
 mod world;

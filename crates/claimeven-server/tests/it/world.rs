@@ -70,8 +70,9 @@ impl World {
         let (start, rest) = server.split_at(server.rfind('/').unwrap() + 1);
         let options = rest.find('?').map_or("", |at| &rest[at..]);
         let database = format!("{start}{name}{options}");
-        let database_connections = 3;
-        Some(World::start(Config { database, database_connections, ..config }, None).await)
+        let (database_connections, secret) = (3, "a secret of this test".to_owned());
+        let config = Config { database, database_connections, secret, ..config };
+        Some(World::start(config, None).await)
     }
 
     /// With the database that the configuration names.
@@ -103,6 +104,21 @@ impl World {
         self.running.take().unwrap().await.unwrap();
         tokio::time::sleep(down).await;
         World::start(self.config.clone(), self.folder.take()).await
+    }
+
+    /// The same with another configuration.
+    pub(crate) async fn restart_with(mut self, change: impl FnOnce(&mut Config)) -> World {
+        self.stop.take();
+        self.running.take().unwrap().await.unwrap();
+        change(&mut self.config);
+        World::start(self.config.clone(), self.folder.take()).await
+    }
+
+    /// Stops the server in order; its configuration, and the folder of its database.
+    pub(crate) async fn stop(mut self) -> (Config, Option<tempfile::TempDir>) {
+        self.stop.take();
+        self.running.take().unwrap().await.unwrap();
+        (self.config.clone(), self.folder.take())
     }
 
     /// A new visitor.
@@ -162,6 +178,14 @@ impl Reply {
 }
 
 impl Visitor {
+    pub(crate) fn cookie(&self) -> Option<String> {
+        self.cookie.lock().unwrap().clone()
+    }
+
+    pub(crate) fn set_cookie(&self, cookie: &str) {
+        *self.cookie.lock().unwrap() = Some(cookie.to_owned());
+    }
+
     /// The same browser at another server.
     pub(crate) fn at(self, world: &World) -> Visitor {
         Visitor { addr: world.addr, ..self }

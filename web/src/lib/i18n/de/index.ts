@@ -303,6 +303,14 @@ export const de: Texts = {
     languageAuto: "Sprache des Browsers",
     on: "An",
     off: "Aus",
+    data: "Deine Daten",
+    deleteData: "Meine Daten löschen…",
+    deleteDataTitle: "Meine Daten löschen",
+    deleteDataText:
+      "Das löscht alle deine Partien, Analysen, Turniere und Trainings auf diesem Server und das Cookie, an dem er dich erkennt. Partien mit anderen bleiben in deren Verlauf, aber ohne deinen Namen; laufende gelten als aufgegeben. Das lässt sich nicht rückgängig machen.",
+    deleteDataYes: "Alles löschen",
+    deleteDataNo: "Daten behalten",
+    deleteDataDone: "Deine Daten sind gelöscht.",
   },
 
   about: {

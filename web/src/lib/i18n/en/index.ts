@@ -312,6 +312,14 @@ export const en = {
     languageAuto: "Browser language",
     on: "On",
     off: "Off",
+    data: "Your data",
+    deleteData: "Delete my data…",
+    deleteDataTitle: "Delete my data",
+    deleteDataText:
+      "This deletes all your games, reviews, tournaments and training runs on this server, and the cookie that knows you. Games with other people stay in their history without your name; those still in progress count as resigned. This cannot be undone.",
+    deleteDataYes: "Delete everything",
+    deleteDataNo: "Keep my data",
+    deleteDataDone: "Your data has been deleted.",
   },
 
   about: {

@@ -284,6 +284,14 @@ export const es: Texts = {
     languageAuto: "Idioma del navegador",
     on: "Sí",
     off: "No",
+    data: "Tus datos",
+    deleteData: "Eliminar mis datos…",
+    deleteDataTitle: "Eliminar mis datos",
+    deleteDataText:
+      "Se eliminarán todas tus partidas, revisiones, torneos y entrenamientos de este servidor, y la cookie con la que te reconoce. Las partidas con otras personas siguen en su historial sin tu nombre; las que están en curso cuentan como abandonadas por ti. No se puede deshacer.",
+    deleteDataYes: "Eliminar todo",
+    deleteDataNo: "Conservar mis datos",
+    deleteDataDone: "Tus datos se han eliminado.",
   },
 
   about: {

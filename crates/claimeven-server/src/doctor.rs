@@ -1,0 +1,425 @@
+//! A look at everything that a server needs, before it starts or while it runs.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+use sqlx::{AnyConnection, Executor, Row};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+
+use crate::config::Config;
+use crate::http::Reach;
+use crate::http::tls::{self, Tls};
+use crate::store::{self, now_ms};
+
+/// What one check found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// What was checked.
+    pub check: &'static str,
+    /// How it stands.
+    pub status: FindingStatus,
+    /// What was found and, unless all is well, what to do.
+    pub message: String,
+}
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FindingStatus {
+    /// All is well.
+    Ok,
+    /// A server would run, but not as well as it could.
+    Warning,
+    /// A server would not run.
+    Failed,
+}
+
+use FindingStatus::{Failed, Ok as Fine, Warning};
+
+/// Checks the configuration, the database and the machine.
+pub async fn doctor(config: &Config) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    check_configuration(config, &mut findings);
+    let is_served = check_database(config, &mut findings).await;
+    check_disk(config, &mut findings);
+    check_files(config, &mut findings);
+    check_memory(&mut findings);
+    check_port(config, is_served, &mut findings).await;
+    findings.0
+}
+
+/// Asks the server at the configured address whether it is ready.
+pub async fn ask_readiness(config: &Config) -> Finding {
+    let (status, message) = match readiness(config).await {
+        Ok(answer) if answer.starts_with("HTTP/1.1 200") => {
+            (Fine, "the server is ready".to_owned())
+        }
+        Ok(answer) => {
+            let body = answer.split("\r\n\r\n").nth(1).unwrap_or_default().trim().to_owned();
+            (Failed, format!("the server is not ready: {body}"))
+        }
+        Err(error) => (Failed, format!("no server responds at {}: {error}", config.addr)),
+    };
+    Finding { check: "readiness", status, message }
+}
+
+#[derive(Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn add(&mut self, check: &'static str, status: FindingStatus, message: impl Into<String>) {
+        self.0.push(Finding { check, status, message: message.into() });
+    }
+}
+
+fn check_configuration(config: &Config, findings: &mut Findings) {
+    const NAME: &str = "configuration";
+    let before = findings.0.len();
+    if let Err(error) = Reach::new(config) {
+        findings.add(NAME, Failed, error);
+    }
+    if let Err(error) = Tls::new(config) {
+        findings.add(NAME, Failed, error);
+    }
+    if !matches!(&config.training[..], "local" | "everyone" | "nobody") {
+        let given = &config.training;
+        let message = format!("training must be local, everyone or nobody, not '{given}'");
+        findings.add(NAME, Failed, message);
+    }
+    let is_public = !config.addr.ip().is_loopback();
+    if is_public && config.hosts.is_empty() {
+        let message = "visitors can reach the server by its IP address only: set hosts to its name";
+        findings.add(NAME, Warning, message);
+    }
+    if !config.hosts.is_empty() && !config.secure_cookies && !config.has_tls() {
+        let message = "cookies are also sent without HTTPS: set secure_cookies = true";
+        findings.add(NAME, Warning, message);
+    }
+    match config.secret_path() {
+        _ if !config.secret.is_empty() => {}
+        Some(path) => check_key_file(&path, findings),
+        None if config.is_postgres() => {
+            findings.add(
+                NAME,
+                Failed,
+                "no place for the key of cookies: set secret_file or secret",
+            );
+        }
+        None => {}
+    }
+    if findings.0.len() == before {
+        findings.add(NAME, Fine, "valid");
+    }
+}
+
+fn check_key_file(path: &Path, findings: &mut Findings) {
+    const NAME: &str = "key file";
+    let shown = path.display();
+    match fs::read_to_string(path) {
+        Ok(content) if content.trim().is_empty() => {
+            findings.add(NAME, Failed, format!("{shown} is empty: delete it or restore its copy"));
+        }
+        Ok(_) if is_readable_by_others(path) => {
+            let message = format!("others can read {shown}: run chmod 600 on it");
+            findings.add(NAME, Warning, message);
+        }
+        Ok(_) => findings.add(NAME, Fine, format!("{shown}, readable by its owner only")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            findings.add(NAME, Fine, format!("{shown} will be created at the first start"));
+        }
+        Err(error) => findings.add(NAME, Failed, format!("cannot read {shown}: {error}")),
+    }
+}
+
+#[cfg(unix)]
+fn is_readable_by_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_readable_by_others(_: &Path) -> bool {
+    false
+}
+
+/// Checks everything about the database; whether a server is using it.
+async fn check_database(config: &Config, findings: &mut Findings) -> bool {
+    const NAME: &str = "database";
+    const PATIENCE: Duration = Duration::from_secs(10);
+    let shown = config.database_shown();
+    if let Some(file) = config.database_file()
+        && !Path::new(file).exists()
+    {
+        let folder = folder_of(Path::new(file));
+        match tempfile_in(&folder) {
+            Ok(()) => {
+                findings.add(NAME, Fine, format!("{shown} will be created at the first start"));
+            }
+            Err(error) => {
+                let message = format!("cannot create {shown}: {}: {error}", folder.display());
+                findings.add(NAME, Failed, message);
+            }
+        }
+        return false;
+    }
+    let mut connection = match timeout(PATIENCE, store::connect(&config.database)).await {
+        Ok(Ok(connection)) => connection,
+        Ok(Err(error)) => {
+            findings.add(NAME, Failed, format!("cannot open {shown}: {error}"));
+            return false;
+        }
+        Err(_) => {
+            findings.add(NAME, Failed, format!("{shown} does not respond"));
+            return false;
+        }
+    };
+    findings.add(NAME, Fine, format!("{shown} opens"));
+    let is_served = store::is_served(&config.database).await.unwrap_or(false);
+    check_schema(&mut connection, findings).await;
+    match check_writable(&mut connection, config.is_postgres()).await {
+        Ok(()) => findings.add("writing", Fine, "the database can be written"),
+        Err(error) => findings.add("writing", Failed, format!("cannot write: {error}")),
+    }
+    check_integrity(&mut connection, config, findings).await;
+    check_clock(&mut connection, config, findings).await;
+    let server = if is_served { "a server is using the database" } else { "no server is running" };
+    findings.add("server", Fine, server);
+    is_served
+}
+
+async fn check_schema(connection: &mut AnyConnection, findings: &mut Findings) {
+    const NAME: &str = "schema";
+    let latest = store::latest_schema();
+    match store::schema_of(connection).await {
+        Ok(schema) if schema == latest => findings.add(NAME, Fine, format!("version {schema}")),
+        Ok(schema) if schema < latest => {
+            let message = format!("version {schema}: the next start upgrades it to {latest}");
+            findings.add(NAME, Warning, message);
+        }
+        Ok(schema) => {
+            let message = format!("version {schema} of a newer program (this one has {latest})");
+            findings.add(NAME, Failed, message);
+        }
+        Err(_) => findings.add(NAME, Warning, "none yet: the next start creates it"),
+    }
+}
+
+/// Writes something and takes it back.
+async fn check_writable(
+    connection: &mut AnyConnection,
+    is_postgres: bool,
+) -> Result<(), sqlx::Error> {
+    let begin = if is_postgres { "BEGIN" } else { "BEGIN IMMEDIATE" };
+    connection.execute(sqlx::raw_sql(begin)).await?;
+    let create = "CREATE TABLE claimeven_doctor (number BIGINT)";
+    let written = connection.execute(sqlx::raw_sql(create)).await;
+    connection.execute(sqlx::raw_sql("ROLLBACK")).await?;
+    written.map(drop)
+}
+
+async fn check_integrity(connection: &mut AnyConnection, config: &Config, findings: &mut Findings) {
+    const NAME: &str = "integrity";
+    const MAX_GAMES: u32 = 1000;
+    let is_postgres = config.is_postgres();
+    let sql = if is_postgres { "SHOW fsync" } else { "PRAGMA quick_check(1)" };
+    let row = sqlx::query(sql).fetch_one(&mut *connection).await;
+    match row.and_then(|row| row.try_get::<String, _>(0)) {
+        Ok(answer) if answer == "ok" => findings.add(NAME, Fine, "the file is intact"),
+        Ok(answer) if answer == "on" => findings.add(NAME, Fine, "commits reach the disk"),
+        Ok(_) if is_postgres => {
+            let message = "fsync is off in PostgreSQL: acknowledged moves can be lost, turn it on";
+            findings.add(NAME, Warning, message);
+        }
+        Ok(answer) => {
+            let message = format!("the file is damaged: restore a backup ({answer})");
+            findings.add(NAME, Failed, message);
+        }
+        Err(error) => findings.add(NAME, Failed, error.to_string()),
+    }
+    if let Ok(unreadable) = store::unreadable_games(connection, MAX_GAMES).await
+        && let Some((id, reason)) = unreadable.first()
+    {
+        let message = format!(
+            "{} games in progress cannot be read, for example {id}: {reason}; \
+             see claimeven admin games show ID",
+            unreadable.len()
+        );
+        findings.add("games", Warning, message);
+    }
+}
+
+async fn check_clock(connection: &mut AnyConnection, config: &Config, findings: &mut Findings) {
+    const NAME: &str = "clock";
+    /// The clock of a machine may differ by so many milliseconds.
+    const TOLERANCE: i64 = 60_000;
+    /// 2026-01-01: no machine runs this version earlier.
+    const EARLIEST: i64 = 1_767_225_600_000;
+    if now_ms() < EARLIEST {
+        let now = jiff::Timestamp::now();
+        return findings.add(NAME, Failed, format!("it is not {now}: set the system clock"));
+    }
+    let mut number = async |sql: &'static str| -> Option<i64> {
+        sqlx::query(sql).fetch_one(&mut *connection).await.ok()?.try_get(0).ok()?
+    };
+    if config.is_postgres()
+        && let Some(theirs) =
+            number("SELECT CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT)").await
+        && (theirs - now_ms()).abs() > TOLERANCE
+    {
+        let seconds = (theirs - now_ms()) / 1000;
+        let message = format!("PostgreSQL's clock differs by {seconds} s: synchronise both");
+        return findings.add(NAME, Warning, message);
+    }
+    if let Some(latest) = number("SELECT MAX(created) FROM games").await
+        && latest > now_ms() + TOLERANCE
+    {
+        let message = "the latest game was created in the future: set the system clock";
+        return findings.add(NAME, Warning, message);
+    }
+    findings.add(NAME, Fine, "plausible");
+}
+
+fn check_disk(config: &Config, findings: &mut Findings) {
+    const NAME: &str = "disk";
+    const FAILS_MB: u64 = 50;
+    const WARNS_MB: u64 = 1000;
+    let Some(file) = config.database_file() else { return };
+    let folder = folder_of(Path::new(file));
+    let Some(free) = free_mb(&folder) else { return };
+    let message = format!("{free} MB free in {}", folder.display());
+    let status = match free {
+        WARNS_MB.. => return findings.add(NAME, Fine, message),
+        FAILS_MB.. => Warning,
+        _ => Failed,
+    };
+    findings.add(NAME, status, message + ": make room or prune the database");
+}
+
+#[cfg(unix)]
+fn free_mb(folder: &Path) -> Option<u64> {
+    let space = rustix::fs::statvfs(folder).ok()?;
+    Some(space.f_bavail * space.f_frsize / 1_000_000)
+}
+
+#[cfg(not(unix))]
+fn free_mb(_: &Path) -> Option<u64> {
+    None
+}
+
+fn check_files(config: &Config, findings: &mut Findings) {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit};
+        const OTHERS: u64 = 100;
+        let used = config.connections + config.sockets + config.database_connections as usize;
+        let needed = used as u64 + OTHERS;
+        match getrlimit(Resource::Nofile).maximum {
+            Some(limit) if limit < needed => {
+                let message = format!(
+                    "{limit} open files are allowed and {needed} may be needed: \
+                     raise the hard limit (ulimit -Hn) or lower connections and sockets"
+                );
+                findings.add("open files", Warning, message);
+            }
+            Some(limit) => findings.add("open files", Fine, format!("{limit} are allowed")),
+            None => findings.add("open files", Fine, "without a limit"),
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (config, findings);
+}
+
+/// What Linux says of the memory; other systems are not asked.
+fn check_memory(findings: &mut Findings) {
+    const WARNS_MB: u64 = 300;
+    let Ok(content) = fs::read_to_string("/proc/meminfo") else { return };
+    let line = content.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kb = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    let Some(mb) = kb.map(|kb| kb / 1000) else { return };
+    // A container may be allowed less.
+    let limit = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
+    let limit =
+        limit.and_then(|text| text.trim().parse::<u64>().ok()).map(|bytes| bytes / 1_000_000);
+    let mb = limit.map_or(mb, |limit| mb.min(limit));
+    let status = if mb < WARNS_MB { Warning } else { Fine };
+    let advice = if status == Warning { ": large searches may fail" } else { "" };
+    findings.add("memory", status, format!("{mb} MB available{advice}"));
+}
+
+async fn check_port(config: &Config, is_served: bool, findings: &mut Findings) {
+    const NAME: &str = "port";
+    let addr = config.addr;
+    let Err(error) = TcpListener::bind(addr).await else {
+        return findings.add(NAME, Fine, format!("{addr} is free"));
+    };
+    if error.kind() != std::io::ErrorKind::AddrInUse {
+        return findings.add(NAME, Failed, format!("cannot listen on {addr}: {error}"));
+    }
+    match readiness(config).await {
+        Ok(answer) if answer.to_lowercase().contains("\r\nx-request-id:") => {
+            let is_ready = answer.starts_with("HTTP/1.1 200");
+            let status = if is_ready { Fine } else { Warning };
+            let state = if is_ready { "ready" } else { "not ready" };
+            findings.add(NAME, status, format!("{addr} is served by Claimeven, which is {state}"));
+        }
+        _ if is_served => {
+            findings.add(NAME, Fine, format!("{addr} is in use, and a server is running"));
+        }
+        _ => {
+            let message = format!("another program uses {addr}: stop it or choose another addr");
+            findings.add(NAME, Failed, message);
+        }
+    }
+}
+
+/// The response to `GET /readyz` at the configured address.
+async fn readiness(config: &Config) -> std::io::Result<String> {
+    const PATIENCE: Duration = Duration::from_secs(8);
+    let mut addr = config.addr;
+    if addr.ip().is_unspecified() {
+        addr.set_ip(if addr.is_ipv4() {
+            std::net::Ipv4Addr::LOCALHOST.into()
+        } else {
+            std::net::Ipv6Addr::LOCALHOST.into()
+        });
+    }
+    let asking = async {
+        let stream = TcpStream::connect(addr).await?;
+        if config.has_tls() {
+            ask(tls::connect(config, stream).await?, addr).await
+        } else {
+            ask(stream, addr).await
+        }
+    };
+    timeout(PATIENCE, asking).await.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()))
+}
+
+async fn ask(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    addr: SocketAddr,
+) -> std::io::Result<String> {
+    let request = format!("GET /readyz HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = Vec::new();
+    stream.take(64 * 1024).read_to_end(&mut answer).await?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+fn folder_of(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(folder) if folder != Path::new("") => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Whether a file can be created in a folder.
+fn tempfile_in(folder: &Path) -> std::io::Result<()> {
+    let path = folder.join(format!(".claimeven-doctor-{}", std::process::id()));
+    fs::File::create_new(&path)?;
+    fs::remove_file(path)
+}

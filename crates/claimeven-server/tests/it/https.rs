@@ -1,0 +1,206 @@
+//! HTTPS by the server itself, and what it says of HTTPS.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use claimeven_server::{Config, FindingStatus, Server, ask_readiness, doctor};
+use futures_util::StreamExt;
+use reqwest::Method;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use crate::world::World;
+
+/// One of two self-signed certificates for `localhost`, made to last by
+/// `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 36500`, written to
+/// two files.
+fn certificate(folder: &Path, name: &str) -> (CertificateDer<'static>, [PathBuf; 2]) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/certificates");
+    let files = [folder.join("server.pem"), folder.join("server.key")];
+    std::fs::copy(source.join(format!("{name}.pem")), &files[0]).unwrap();
+    std::fs::copy(source.join(format!("{name}.key")), &files[1]).unwrap();
+    (CertificateDer::from_pem_file(&files[0]).unwrap(), files)
+}
+
+fn with_tls([certificate, key]: &[PathBuf; 2]) -> Config {
+    Config {
+        tls_certificate: certificate.display().to_string(),
+        tls_key: key.display().to_string(),
+        ..Config::default()
+    }
+}
+
+/// A connection that trusts this certificate alone.
+async fn connect(
+    addr: SocketAddr,
+    trusted: &CertificateDer<'static>,
+) -> std::io::Result<TlsStream<TcpStream>> {
+    let mut roots = RootCertStore::empty();
+    roots.add(trusted.clone()).unwrap();
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
+    let config = config.with_safe_default_protocol_versions().unwrap();
+    let config = config.with_root_certificates(roots).with_no_client_auth();
+    let name = ServerName::try_from("localhost").unwrap();
+    TlsConnector::from(Arc::new(config)).connect(name, TcpStream::connect(addr).await?).await
+}
+
+async fn request(
+    addr: SocketAddr,
+    trusted: &CertificateDer<'static>,
+    head: &str,
+    body: &str,
+) -> String {
+    let mut stream = connect(addr, trusted).await.unwrap();
+    let text = format!(
+        "{head} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn games_are_played_over_https_and_a_new_certificate_is_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trusted, files) = certificate(folder.path(), "first");
+    let world = World::sqlite(with_tls(&files)).await;
+    let new = json!({ "seats": [{ "kind": "human" }, { "kind": "human" }], "first": 0 });
+    let answer = request(world.addr, &trusted, "POST /api/games", &new.to_string()).await;
+    assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    assert!(answer.contains("strict-transport-security: max-age=31536000"), "{answer}");
+    let cookie = answer.lines().find(|line| line.starts_with("set-cookie: ")).unwrap();
+    assert!(cookie.contains("; Secure"), "{cookie}");
+    let id = answer.split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap();
+
+    // A WebSocket over the same certificate.
+    let url = format!("wss://localhost/api/games/{id}/live");
+    let stream = connect(world.addr, &trusted).await.unwrap();
+    let (mut socket, _) = tokio_tungstenite::client_async(url, stream).await.unwrap();
+    let message = socket.next().await.unwrap().unwrap();
+    assert!(message.to_text().unwrap().contains("\"type\":\"game\""), "{message}");
+
+    // Whoever speaks HTTP is not understood, and nobody else is disturbed.
+    let mut plain = TcpStream::connect(world.addr).await.unwrap();
+    plain.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    let mut answer = Vec::new();
+    let _ = plain.read_to_end(&mut answer).await;
+    assert!(!answer.starts_with(b"HTTP"), "{answer:?}");
+    let silent = TcpStream::connect(world.addr).await.unwrap();
+
+    let config = Config { addr: world.addr, ..world.config.clone() };
+    let ready = ask_readiness(&config).await;
+    assert_eq!(ready.status, FindingStatus::Ok, "{ready:?}");
+    for finding in doctor(&config).await {
+        assert_ne!(finding.status, FindingStatus::Failed, "{finding:?}");
+    }
+
+    // Nonsense leaves the certificate as it is; a new one is served soon.
+    std::fs::write(&files[0], "nonsense").unwrap();
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    assert!(connect(world.addr, &trusted).await.is_ok());
+    let (renewed, _) = certificate(folder.path(), "second");
+    let began = Instant::now();
+    while connect(world.addr, &renewed).await.is_err() {
+        assert!(began.elapsed() < Duration::from_secs(20), "the new certificate is not served");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    assert!(connect(world.addr, &trusted).await.is_err());
+    let answer = request(world.addr, &renewed, &format!("GET /api/games/{id}"), "").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+
+    // A connection without a handshake does not hold up the end.
+    let began = Instant::now();
+    world.stop().await;
+    assert!(began.elapsed() < Duration::from_secs(11), "{:?}", began.elapsed());
+    drop(silent);
+}
+
+#[tokio::test]
+async fn bad_certificates_are_named_before_anything_is_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, files) = certificate(folder.path(), "first");
+    let other = tempfile::tempdir().unwrap();
+    let (_, others) = certificate(other.path(), "second");
+    let nonsense = folder.path().join("nonsense.pem");
+    std::fs::write(&nonsense, "nonsense").unwrap();
+    let nothing = folder.path().join("nothing.pem");
+    let [certificate, key] = &files;
+    let cases = [
+        ([certificate, &PathBuf::new()], "must be set together"),
+        ([&nothing, key], "nothing.pem: No such file"),
+        ([certificate, &nothing], "nothing.pem: No such file"),
+        ([&nonsense, key], "nonsense.pem: no certificate in PEM format"),
+        ([certificate, &nonsense], "nonsense.pem: no private key in PEM format"),
+        ([certificate, &others[1]], "do not fit together"),
+    ];
+    for (files, expected) in cases {
+        let database = format!("sqlite:{}", folder.path().join("games.sqlite").display());
+        let addr = SocketAddr::from(([127, 0, 0, 1], 0));
+        let config = Config { addr, database, ..with_tls(&files.map(Clone::clone)) };
+        let error = Server::start(config.clone()).await.err().unwrap().to_string();
+        assert!(error.contains(expected), "{error}");
+        let found = doctor(&config).await;
+        assert!(found.iter().any(|finding| finding.message.contains(expected)), "{found:?}");
+    }
+}
+
+#[tokio::test]
+async fn browsers_are_told_to_stay_with_https_if_a_trusted_proxy_offers_it() {
+    let trusted_proxies = "127.0.0.1".to_owned();
+    let world = World::sqlite(Config { trusted_proxies, ..Config::default() }).await;
+    let ada = world.visitor();
+    let hsts = async |headers: &[(&str, &str)]| {
+        let reply = ada.send(Method::GET, "/healthz", headers, None).await;
+        reply.headers.contains_key("strict-transport-security")
+    };
+    assert!(hsts(&[("x-forwarded-proto", "https")]).await);
+    assert!(!hsts(&[("x-forwarded-proto", "http")]).await);
+    assert!(!hsts(&[]).await);
+    let world = World::sqlite(Config::default()).await;
+    let reply = world.visitor();
+    let reply = reply.send(Method::GET, "/healthz", &[("x-forwarded-proto", "https")], None).await;
+    assert!(!reply.headers.contains_key("strict-transport-security"), "anyone can write a header");
+}
+
+#[tokio::test]
+async fn every_response_names_its_request_and_only_proxies_choose_the_name() {
+    let world = World::sqlite(Config::default()).await;
+    let name = async |world: &World, given: &str| {
+        let headers = [("x-request-id", given)];
+        let reply = world.visitor().send(Method::GET, "/api/nothing", &headers, None).await;
+        reply.headers["x-request-id"].to_str().unwrap().to_owned()
+    };
+    let one = name(&world, "mine").await;
+    assert_eq!(one.len(), 16);
+    assert_ne!(one, name(&world, "mine").await);
+    let trusted_proxies = "127.0.0.1".to_owned();
+    let world = World::sqlite(Config { trusted_proxies, ..Config::default() }).await;
+    assert_eq!(name(&world, "a-1_2.3").await, "a-1_2.3");
+    for wrong in ["a b", "", "a\"b", &"a".repeat(65)] {
+        assert_eq!(name(&world, wrong).await.len(), 16, "{wrong}");
+    }
+    // A fault of the server says which request it was.
+    let ada = world.visitor();
+    let game = ada.create(json!([{ "kind": "human" }, { "kind": "human" }])).await;
+    let file = world.config.database_file().unwrap().to_owned();
+    let mut database = <sqlx::SqliteConnection as sqlx::Connection>::connect(&file).await.unwrap();
+    sqlx::query("DROP TABLE moves").execute(&mut database).await.unwrap();
+    let body = json!({ "column": 1, "ply": 0 }).to_string().into_bytes();
+    let headers = [("x-request-id", "abc"), ("content-type", "application/json")];
+    let path = format!("/api/games/{game}/moves");
+    let reply = ada.send(Method::POST, &path, &headers, Some(body)).await;
+    let answer = reply.expect(500);
+    assert_eq!(answer, json!({ "error": "Internal server error", "request_id": "abc" }));
+}

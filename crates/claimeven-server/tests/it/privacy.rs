@@ -1,0 +1,189 @@
+//! What the server keeps of its visitors, and that it forgets them when they ask for it.
+
+use std::path::PathBuf;
+
+use claimeven_server::Config;
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use sha2::Sha256;
+use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
+
+use crate::world::{Visitor, World, on_both_databases};
+
+async fn database(world: &World) -> AnyConnection {
+    sqlx::any::install_default_drivers();
+    AnyConnection::connect(&world.config.database).await.unwrap()
+}
+
+async fn execute(world: &World, sql: String) -> u64 {
+    let mut connection = database(world).await;
+    let done = sqlx::query(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
+    done.rows_affected()
+}
+
+/// The texts that a query gives in its first column.
+async fn texts(world: &World, sql: &'static str) -> Vec<String> {
+    let mut connection = database(world).await;
+    let rows = sqlx::query(sql).fetch_all(&mut connection).await.unwrap();
+    rows.iter().map(|row| row.get(0)).collect()
+}
+
+const VISITORS: &str = "SELECT owner FROM games WHERE owner IS NOT NULL \
+    UNION SELECT holder0 FROM games WHERE holder0 IS NOT NULL \
+    UNION SELECT holder1 FROM games WHERE holder1 IS NOT NULL UNION SELECT owner FROM jobs";
+
+fn people() -> Value {
+    json!([{ "kind": "human", "name": "Ada" }, { "kind": "open" }])
+}
+
+async fn number_of_games(who: &Visitor) -> usize {
+    let list = who.get("/api/games?mine=true").await.expect(200);
+    list["games"].as_array().unwrap().len()
+}
+
+on_both_databases! {
+    async fn the_database_does_not_give_anybody_a_cookie(world: World) {
+        let ada = world.visitor();
+        ada.create(people()).await;
+        let cookie = ada.cookie().unwrap();
+        let id = cookie.strip_prefix("claimeven=").unwrap().split('.').next().unwrap();
+        let visitors = texts(&world, VISITORS).await;
+        assert_eq!(visitors.len(), 1);
+        assert!(!visitors[0].contains(id), "{visitors:?} {id}");
+        assert_eq!(texts(&world, "SELECT name FROM settings WHERE name = 'cookie'").await, [""; 0]);
+        assert_eq!(number_of_games(&ada).await, 1);
+    }
+
+    async fn all_data_of_a_visitor_can_be_deleted(world: World) {
+        let (ada, bob) = (world.visitor(), world.visitor());
+        // One in progress, one waiting, one finished, one of nobody else, and one of Bob's alone.
+        let shared = ada.create(people()).await;
+        bob.act(&shared, "join", json!({ "name": "Bob" })).await.expect(200);
+        ada.play(&shared, 4, 0).await.expect(200);
+        let waiting = ada.create(people()).await;
+        let local = json!([{ "kind": "human", "name": "Ada" }, { "kind": "human", "name": "Eve" }]);
+        let local = ada.create(local).await;
+        let finished = ada.create(people()).await;
+        bob.act(&finished, "join", json!({ "name": "Bob" })).await.expect(200);
+        bob.act(&finished, "resign", json!({})).await.expect(200);
+        let other = bob.create(people()).await;
+        let tournament = json!({
+            "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 1000,
+        });
+        let tournament = ada.post("/api/arena", tournament).await.expect(201);
+        let tournament = tournament["id"].as_str().unwrap();
+        let mut socket = bob.follow(&shared).await;
+        socket.game(|game| game["moves"].as_array().unwrap().len() == 1).await;
+
+        let reply = ada.delete("/api/me").await;
+        reply.expect(204);
+        let cookie = reply.headers["set-cookie"].to_str().unwrap();
+        assert!(cookie.starts_with("claimeven=;") && cookie.contains("Max-Age=0"), "{cookie}");
+
+        // Bob sees at once that he has won, and not against whom.
+        let game = socket.game(|game| game["status"] == "finished").await;
+        assert_eq!(game["result"], json!({ "winner": 1, "reason": "resigned" }), "{game:#}");
+        for id in [&shared, &finished] {
+            let game = bob.game(id).await;
+            assert!(!game.to_string().contains("Ada"), "{game}");
+            assert!(game.to_string().contains("Bob"), "{game}");
+        }
+        for id in [&waiting, &local] {
+            bob.get(&format!("/api/games/{id}")).await.error(404);
+        }
+        bob.get(&format!("/api/arena/{tournament}")).await.error(404);
+        assert_eq!(number_of_games(&bob).await, 3);
+        assert_eq!(bob.game(&other).await["status"], "waiting");
+        assert_eq!(texts(&world, VISITORS).await.len(), 1, "only Bob is left");
+        let names = "SELECT name0 FROM games UNION SELECT name1 FROM games";
+        let mut names = texts(&world, names).await;
+        names.sort();
+        assert_eq!(names, ["", "Ada", "Bob"], "the game that Bob created names its player Ada");
+
+        // The next game is a new visitor's.
+        assert_eq!(number_of_games(&ada).await, 0);
+        ada.create(people()).await;
+        assert_eq!(number_of_games(&ada).await, 1);
+        assert_eq!(texts(&world, VISITORS).await.len(), 2);
+    }
+
+    async fn a_deleted_game_loses_the_name_of_whoever_deleted_it(world: World) {
+        let (ada, bob) = (world.visitor(), world.visitor());
+        let id = ada.create(people()).await;
+        bob.act(&id, "join", json!({ "name": "Bob" })).await.expect(200);
+        bob.act(&id, "resign", json!({})).await.expect(200);
+        ada.delete(&format!("/api/games/{id}")).await.expect(204);
+        assert!(!bob.game(&id).await.to_string().contains("Ada"));
+        assert_eq!(texts(&world, "SELECT name0 FROM games").await, [""]);
+    }
+
+    // Ids as they are, and the signing key in the database.
+    async fn a_database_of_an_earlier_version_keeps_its_visitors(world: World) {
+        let folder = tempfile::tempdir().unwrap();
+        let key_file = folder.path().join("state/cookies.key");
+        let world = world.restart_with(|config| {
+            config.secret = String::new();
+            config.secret_file = key_file.display().to_string();
+        }).await;
+        let ada = world.visitor();
+        let id = ada.create(people()).await;
+        let (old_id, key) = ("0123456789abcdef0123456789abcdef", "the key of an earlier version");
+        execute(&world, format!("UPDATE games SET owner = '{old_id}', holder0 = '{old_id}'")).await;
+        execute(&world, "DELETE FROM settings".to_owned()).await;
+        execute(&world, format!("INSERT INTO settings VALUES ('cookie', '{key}')")).await;
+        let world = world.restart_with(|_| std::fs::remove_file(&key_file).unwrap()).await;
+
+        assert_eq!(std::fs::read_to_string(&key_file).unwrap().trim(), key);
+        assert!(is_private(&key_file));
+        assert_eq!(texts(&world, "SELECT name FROM settings WHERE name = 'cookie'").await, [""; 0]);
+        let visitors = texts(&world, VISITORS).await;
+        assert!(!visitors.contains(&old_id.to_owned()), "{visitors:?}");
+        let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).unwrap();
+        mac.update(old_id.as_bytes());
+        let signature = mac.finalize().into_bytes();
+        let signature = signature.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+        let ada = world.visitor();
+        ada.set_cookie(&format!("claimeven={old_id}.{signature}"));
+        assert_eq!(number_of_games(&ada).await, 1);
+        assert_ne!(ada.cookie().unwrap(), format!("claimeven={old_id}.{signature}"), "renewed");
+        let world = world.restart().await;
+        let ada = ada.at(&world);
+        let game = ada.delete(&format!("/api/games/{id}")).await;
+        game.expect(204);
+        assert_eq!(number_of_games(&ada).await, 0);
+    }
+}
+
+#[cfg(unix)]
+fn is_private(file: &PathBuf) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file).unwrap().permissions().mode() & 0o777 == 0o600
+}
+
+#[tokio::test]
+async fn the_key_of_a_sqlite_database_is_beside_it_and_not_in_it() {
+    let world = World::sqlite(Config::default()).await;
+    let file = world.config.database_file().unwrap().to_owned();
+    let key = std::fs::read_to_string(format!("{file}.key")).unwrap();
+    assert!(is_private(&PathBuf::from(format!("{file}.key"))));
+    let ada = world.visitor();
+    ada.create(people()).await;
+    let world = world.restart().await;
+    assert_eq!(number_of_games(&ada.at(&world)).await, 1);
+    for name in [file.clone(), format!("{file}-wal")] {
+        let content = std::fs::read(name).unwrap_or_default();
+        assert!(!content.windows(64).any(|part| part == key.trim().as_bytes()));
+    }
+}
+
+#[tokio::test]
+async fn postgresql_without_a_place_for_the_key_is_refused() {
+    let Some(world) = World::postgres(Config::default()).await else {
+        println!("skipped: CLAIMEVEN_TEST_POSTGRES names no server");
+        return;
+    };
+    let (config, _folder) = world.stop().await;
+    let server = claimeven_server::Server::start(Config { secret: String::new(), ..config }).await;
+    let error = server.err().unwrap().to_string();
+    assert!(error.contains("set secret_file or secret"), "{error}");
+}

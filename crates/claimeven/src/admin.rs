@@ -1,0 +1,435 @@
+//! `claimeven admin`: what a server has stored, for its operator.
+
+use std::io::Write;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use claimeven_server::{
+    Admin, BackupSummary, Config, GameFilter, GameRow, IpNet, JobKind, JobRow, Pruned, Retention,
+    ServerError,
+};
+use clap::Subcommand;
+use serde::Serialize;
+
+use crate::Failure;
+use crate::output::print_json;
+use crate::server_settings::SettingsArgs;
+
+/// Look at, delete, back up and restore what a server has stored, also while it runs
+#[derive(clap::Args)]
+#[command(
+    after_help = "The database is the one that `claimeven serve` would use with the same options.\n\n\
+    Examples:\n  \
+    claimeven admin games --status playing\n  \
+    claimeven admin games delete gxwk2mzp7q\n  \
+    claimeven admin visitors --json\n  \
+    claimeven admin ban 203.0.113.0/24 --for 7d --reason spam\n  \
+    claimeven admin prune --older-than 90d --max-size 2GB\n  \
+    claimeven admin backup games.backup --database postgres://user:password@host/claimeven"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    settings: SettingsArgs,
+
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List, show or delete games
+    #[command(args_conflicts_with_subcommands = true)]
+    Games {
+        #[command(flatten)]
+        list: GamesArgs,
+        #[command(subcommand)]
+        action: Option<Action>,
+    },
+    /// List, show or delete visitors with everything they have stored
+    #[command(args_conflicts_with_subcommands = true)]
+    Visitors {
+        #[command(flatten)]
+        list: LimitArgs,
+        #[command(subcommand)]
+        action: Option<Action>,
+    },
+    /// List, show or delete tournaments
+    #[command(args_conflicts_with_subcommands = true)]
+    Jobs {
+        #[command(flatten)]
+        list: LimitArgs,
+        #[command(subcommand)]
+        action: Option<Action>,
+    },
+    /// List, show or delete training runs with their networks
+    #[command(args_conflicts_with_subcommands = true)]
+    Runs {
+        #[command(flatten)]
+        list: LimitArgs,
+        #[command(subcommand)]
+        action: Option<Action>,
+    },
+    /// Refuse all requests of an address or range
+    #[command(after_help = "Examples:\n  \
+        claimeven admin ban 203.0.113.7\n  \
+        claimeven admin ban 2001:db8::/48 --for 12h --reason 'too many games'")]
+    Ban {
+        /// Address, or range such as 203.0.113.0/24
+        #[arg(value_name = "ADDRESS|RANGE", value_parser = range)]
+        range: IpNet,
+        /// How long: 30m, 12h, 7d or 4w [default: for ever]
+        #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+        time: Option<Duration>,
+        /// Reason, for the list of bans
+        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        reason: String,
+    },
+    /// Lift a ban
+    Unban {
+        /// Address or range, as `claimeven admin bans` lists it
+        #[arg(value_name = "ADDRESS|RANGE", value_parser = range)]
+        range: IpNet,
+    },
+    /// List the bans
+    Bans,
+    /// Delete old finished games and tournaments
+    #[command(
+        after_help = "Games in progress and training runs stay. The settings prune_days and \
+        prune_mb let a server\nprune by itself.\n\n\
+        Examples:\n  \
+        claimeven admin prune --older-than 90d --dry-run\n  \
+        claimeven admin prune --older-than 1y --max-size 2GB"
+    )]
+    Prune {
+        /// Delete what nobody has changed for this long: 12h, 90d, 8w or 1y
+        #[arg(long, value_name = "TIME", value_parser = duration)]
+        #[arg(required_unless_present = "max_size")]
+        older_than: Option<Duration>,
+        /// Delete the oldest until the stored data is not larger: 500MB or 2GB
+        #[arg(long, value_name = "SIZE", value_parser = size)]
+        max_size: Option<u64>,
+        /// Print what --older-than would delete, and delete nothing
+        #[arg(long, requires = "older_than", conflicts_with = "max_size")]
+        dry_run: bool,
+    },
+    /// Write everything in the database to a file
+    #[command(after_help = "The backup shows the database at one moment, also while a server \
+        writes. It can be restored into\nSQLite and PostgreSQL alike. The key of cookies and the \
+        networks of training runs are files of\ntheir own.\n\n\
+        Examples:\n  \
+        claimeven admin backup games-$(date +%F).backup\n  \
+        claimeven admin backup games.backup --database postgres://user:password@host/claimeven")]
+    Backup {
+        /// File to write; an existing one is replaced when the new one is complete
+        file: PathBuf,
+    },
+    /// Fill an empty database from a backup, while no server runs
+    #[command(after_help = "Examples:\n  \
+        claimeven admin restore games.backup\n  \
+        claimeven admin restore games.backup --force --database sqlite:games.sqlite")]
+    Restore {
+        /// File of `claimeven admin backup`
+        file: PathBuf,
+        /// Replace everything that the database contains
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List the latest ones
+    List(LimitArgs),
+    /// Show everything about one
+    Show {
+        /// Id, as the list shows it
+        id: String,
+    },
+    /// Delete some
+    Delete {
+        /// Ids, as the list shows them
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
+    },
+}
+
+#[derive(clap::Args)]
+struct LimitArgs {
+    /// Maximum number of lines
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: u32,
+}
+
+#[derive(clap::Args)]
+struct GamesArgs {
+    /// Only games in this state
+    #[arg(long, value_name = "STATUS", value_parser = ["waiting", "playing", "finished"])]
+    status: Option<String>,
+
+    /// Only games of this visitor
+    #[arg(long, value_name = "KEY")]
+    visitor: Option<String>,
+
+    #[command(flatten)]
+    limit: LimitArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let config = args.settings.config(&[], false)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(perform(args, &config))
+}
+
+async fn perform(args: &Args, config: &Config) -> Result<(), Failure> {
+    let json = args.json;
+    if let Command::Restore { file, force } = &args.command {
+        let summary = Admin::restore(config, file, *force).await.map_err(failed)?;
+        return say_backup("Restored", &summary, json);
+    }
+    let mut admin = Admin::open(config).await.map_err(failed)?;
+    match &args.command {
+        Command::Games { list, action } => match action {
+            None => list_games(&mut admin, list, json).await,
+            Some(Action::List(limit)) => {
+                let list = GamesArgs {
+                    status: None,
+                    visitor: None,
+                    limit: LimitArgs { limit: limit.limit },
+                };
+                list_games(&mut admin, &list, json).await
+            }
+            Some(Action::Show { id }) => show(&admin.game(id).await.map_err(failed)?, json),
+            Some(Action::Delete { ids }) => {
+                for id in ids {
+                    admin.delete_game(id).await.map_err(failed)?;
+                    say(&format!("Deleted game {id}"), json)?;
+                }
+                Ok(())
+            }
+        },
+        Command::Visitors { list, action } => match action {
+            None => list_visitors(&mut admin, list, json).await,
+            Some(Action::List(list)) => list_visitors(&mut admin, list, json).await,
+            Some(Action::Show { id }) => show(&admin.visitor(id).await.map_err(failed)?, json),
+            Some(Action::Delete { ids }) => {
+                for id in ids {
+                    let games = admin.delete_visitor(id).await.map_err(failed)?;
+                    say(&format!("Deleted visitor {id} from {games} games"), json)?;
+                }
+                Ok(())
+            }
+        },
+        Command::Jobs { list, action } => {
+            jobs(&mut admin, JobKind::Tournament, list, action.as_ref(), json).await
+        }
+        Command::Runs { list, action } => {
+            jobs(&mut admin, JobKind::Training, list, action.as_ref(), json).await
+        }
+        Command::Ban { range, time, reason } => {
+            let until = time.map(|time| {
+                let time = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+                jiff::Timestamp::now().as_millisecond().saturating_add(time)
+            });
+            admin.ban(*range, reason, until).await.map_err(failed)?;
+            say(&format!("Banned {range}; a running server obeys within seconds"), json)
+        }
+        Command::Unban { range } => {
+            if admin.unban(*range).await.map_err(failed)? {
+                return say(&format!("Lifted the ban of {range}"), json);
+            }
+            Err(Failure::Other(format!("{range} is not banned; see claimeven admin bans")))
+        }
+        Command::Bans => {
+            let bans = admin.bans().await.map_err(failed)?;
+            if json {
+                return print_json(&bans);
+            }
+            let rows = bans.into_iter().map(|ban| {
+                [ban.range, ban.since, ban.until.unwrap_or_else(|| "ever".to_owned()), ban.reason]
+            });
+            print_table(["RANGE", "SINCE", "UNTIL", "REASON"], rows)
+        }
+        Command::Prune { older_than, max_size, dry_run } => {
+            let pruned = match older_than {
+                Some(age) if *dry_run => admin.prunable(*age).await,
+                _ => {
+                    let (older_than, max_bytes) = (*older_than, *max_size);
+                    admin.prune(&Retention { older_than, max_bytes }).await
+                }
+            };
+            let pruned = pruned.map_err(failed)?;
+            if json {
+                return print_json(&pruned);
+            }
+            let Pruned { games, tournaments, bytes } = pruned;
+            let did = if *dry_run { "Would delete" } else { "Deleted" };
+            let mb = bytes.div_ceil(1_000_000);
+            say(&format!("{did} {games} games and {tournaments} tournaments; {mb} MB stored"), json)
+        }
+        Command::Backup { file } => {
+            let summary = admin.backup(file).await.map_err(failed)?;
+            say_backup("Saved", &summary, json)
+        }
+        // Done above, without an open database.
+        Command::Restore { .. } => Ok(()),
+    }
+}
+
+async fn list_games(admin: &mut Admin, list: &GamesArgs, json: bool) -> Result<(), Failure> {
+    let filter = GameFilter {
+        status: list.status.clone(),
+        visitor: list.visitor.clone(),
+        limit: list.limit.limit,
+    };
+    let games = admin.games(&filter).await.map_err(failed)?;
+    if json {
+        return print_json(&games);
+    }
+    let rows = games.into_iter().map(|game| {
+        let GameRow { id, touched, status, players: [one, other], moves, visitors, .. } = game;
+        let visitors: Vec<&str> = visitors.iter().map(|key| short(key)).collect();
+        let players = format!("{one} - {other}");
+        [id, touched, status, moves.to_string(), players, visitors.join(" ")]
+    });
+    print_table(["GAME", "CHANGED", "STATUS", "MOVES", "PLAYERS", "VISITORS"], rows)
+}
+
+async fn list_visitors(admin: &mut Admin, list: &LimitArgs, json: bool) -> Result<(), Failure> {
+    let visitors = admin.visitors(list.limit).await.map_err(failed)?;
+    if json {
+        return print_json(&visitors);
+    }
+    let rows = visitors.into_iter().map(|visitor| {
+        let games = visitor.games.to_string();
+        [short(&visitor.key).to_owned(), games, visitor.first_game, visitor.last_seen]
+    });
+    print_table(["VISITOR", "GAMES", "FIRST GAME", "LAST SEEN"], rows)
+}
+
+async fn jobs(
+    admin: &mut Admin,
+    kind: JobKind,
+    list: &LimitArgs,
+    action: Option<&Action>,
+    json: bool,
+) -> Result<(), Failure> {
+    let list = match action {
+        Some(Action::Show { id }) => {
+            return show(&admin.job(kind, id).await.map_err(failed)?, json);
+        }
+        Some(Action::Delete { ids }) => {
+            for id in ids {
+                admin.delete_job(kind, id).await.map_err(failed)?;
+                say(&format!("Deleted {id}"), json)?;
+            }
+            return Ok(());
+        }
+        Some(Action::List(list)) => list,
+        None => list,
+    };
+    let jobs = admin.jobs(kind, list.limit).await.map_err(failed)?;
+    if json {
+        return print_json(&jobs);
+    }
+    let rows = jobs.into_iter().map(|job| {
+        let JobRow { id, title, state, done, total, touched, visitor, .. } = job;
+        [id, touched, state, format!("{done}/{total}"), title, short(&visitor).to_owned()]
+    });
+    print_table(["ID", "CHANGED", "STATE", "DONE", "TITLE", "VISITOR"], rows)
+}
+
+/// Enough of a visitor's key to tell it from others.
+fn short(key: &str) -> &str {
+    key.get(..12).unwrap_or(key)
+}
+
+/// Prints everything about one thing: one line of JSON, or one that people can read.
+fn show(details: &impl Serialize, json: bool) -> Result<(), Failure> {
+    if json {
+        return print_json(details);
+    }
+    let mut out = anstream::stdout();
+    if let serde_json::Value::Object(fields) = serde_json::to_value(details)? {
+        for (name, value) in fields {
+            let value = match value {
+                serde_json::Value::String(text) => text,
+                serde_json::Value::Null => "-".to_owned(),
+                value => value.to_string(),
+            };
+            writeln!(out, "{name:<12} {value}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Says what was done; a script sees it in the exit code.
+fn say(message: &str, json: bool) -> Result<(), Failure> {
+    if !json {
+        writeln!(anstream::stdout(), "{message}")?;
+    }
+    Ok(())
+}
+
+fn say_backup(did: &str, summary: &BackupSummary, json: bool) -> Result<(), Failure> {
+    if json {
+        return print_json(summary);
+    }
+    let count = |table: &str| summary.rows.get(table).copied().unwrap_or(0);
+    let (games, jobs) = (count("games"), count("jobs"));
+    say(&format!("{did} {games} games and {jobs} jobs, as of {}", summary.created), json)
+}
+
+fn print_table<const N: usize>(
+    header: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) -> Result<(), Failure> {
+    let rows: Vec<[String; N]> = std::iter::once(header.map(str::to_owned)).chain(rows).collect();
+    let mut out = anstream::stdout();
+    for row in &rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let width = rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', width + 2 - cell.chars().count()));
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+fn failed(error: ServerError) -> Failure {
+    Failure::Other(error.to_string())
+}
+
+fn range(text: &str) -> Result<IpNet, String> {
+    let one = text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical()));
+    let range = one.or_else(|_| text.parse::<IpNet>());
+    range.map_err(|_| "expected an address or a range such as 203.0.113.0/24".to_owned())
+}
+
+/// `30m`, `12h`, `90d`, `8w` or `1y`.
+fn duration(text: &str) -> Result<Duration, String> {
+    const UNITS: [(&str, u64); 5] =
+        [("m", 60), ("h", 3600), ("d", 86_400), ("w", 604_800), ("y", 31_557_600)];
+    let seconds = UNITS.iter().find_map(|(unit, seconds)| {
+        text.strip_suffix(unit)?.trim().parse::<u64>().ok()?.checked_mul(*seconds)
+    });
+    let seconds = seconds.ok_or("expected a time such as 12h, 90d or 1y")?;
+    Ok(Duration::from_secs(seconds))
+}
+
+/// `500MB` or `2GB`.
+fn size(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 4] =
+        [("kB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
+    let bytes = UNITS.iter().find_map(|(unit, bytes)| {
+        text.strip_suffix(unit)?.trim().parse::<u64>().ok()?.checked_mul(*bytes)
+    });
+    bytes.ok_or_else(|| "expected a size such as 500MB or 2GB".to_owned())
+}

@@ -1,0 +1,67 @@
+//! `claimeven doctor`: whether a server would run well here.
+
+use std::io::Write;
+use std::net::SocketAddr;
+
+use anstyle::{AnsiColor, Style};
+use claimeven_server::{FindingStatus, ask_readiness, doctor};
+
+use crate::Failure;
+use crate::output::print_json;
+use crate::server_settings::SettingsArgs;
+
+/// Check the configuration, the database and the machine of a server
+#[derive(clap::Args)]
+#[command(
+    after_help = "Takes the settings of `claimeven serve` and changes nothing, so it can run beside a server.\n\
+    The exit code is 1 if a check has failed.\n\n\
+    Examples:\n  \
+    claimeven doctor\n  \
+    claimeven doctor --config claimeven.toml --json\n  \
+    claimeven doctor --ready --addr 127.0.0.1:8080"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    settings: SettingsArgs,
+
+    /// Address of the server [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "IP:PORT")]
+    addr: Option<SocketAddr>,
+
+    /// Only ask the running server whether it is ready to take games
+    #[arg(long)]
+    ready: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let addr = args.addr.map(|addr| addr.to_string());
+    let config = args.settings.config(&[("addr", addr)], false)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let findings = runtime.block_on(async {
+        if args.ready { vec![ask_readiness(&config).await] } else { doctor(&config).await }
+    });
+    if args.json {
+        print_json(&findings)?;
+    } else {
+        let mut out = anstream::stdout();
+        for finding in &findings {
+            let (word, colour) = match finding.status {
+                FindingStatus::Ok => ("ok", AnsiColor::Green),
+                FindingStatus::Warning => ("warning", AnsiColor::Yellow),
+                FindingStatus::Failed => ("failed", AnsiColor::Red),
+            };
+            let style = Style::new().fg_color(Some(colour.into()));
+            writeln!(out, "{style}{word:<8}{style:#} {}: {}", finding.check, finding.message)?;
+        }
+    }
+    let failed = findings.iter().filter(|finding| finding.status == FindingStatus::Failed).count();
+    match failed {
+        0 => Ok(()),
+        1 => Err(Failure::Other("1 check has failed".to_owned())),
+        failed => Err(Failure::Other(format!("{failed} checks have failed"))),
+    }
+}
