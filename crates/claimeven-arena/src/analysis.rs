@@ -318,10 +318,10 @@ impl Analyzer {
     }
 }
 
-/// Adds the estimate of a search with iterative deepening, and what it has proven.
 /// The depth of an estimate at least: a matter of microseconds.
 const LEAST_DEPTH: u32 = 3;
 
+/// Adds the estimate of a search with iterative deepening, and what it has proven.
 fn estimate(position: &Position, limits: &AnalysisLimits, analysis: &mut Analysis) {
     let spec: AgentSpec = "timed:ms=600000,table=16".parse().expect("the roster has it");
     let Ok(mut searcher) = spec.build(position.setup(), 0) else { return };
