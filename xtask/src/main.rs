@@ -21,6 +21,9 @@ usage: cargo xtask test [--no-skip]      format, lints, all tests, doctests, doc
        cargo xtask dependencies          licences, duplicates and sources, by deny.toml
        cargo xtask load [GAMES] [SECONDS] [busy]
                                          so many live games at once against a server (500 for 60 s)
+       cargo xtask load GAMES SECONDS read DATABASE
+                                         the same with a filled database, and how long each way of reading it takes
+       cargo xtask fill DATABASE GAMES   fills a new database (sqlite:PATH, postgres://…) with finished games
        cargo xtask siege [SECONDS]       one address asks a server for all it can, another plays (600 s)
        cargo xtask soak [MINUTES]        games against hungry players: memory, files, threads (40 min)
        cargo xtask chaos [FAULTS]        kills, locks and full disks under 500 games, both databases (100)
@@ -47,6 +50,10 @@ fn main() -> ExitCode {
         ["load", games] => stress_steps("load", &[games, "60"]),
         ["load", games, seconds] => stress_steps("load", &[games, seconds]),
         ["load", games, seconds, "busy"] => stress_steps("load", &[games, seconds, "busy"]),
+        ["load", games, seconds, "read", database] => {
+            stress_steps("load", &[games, seconds, "read", database])
+        }
+        ["fill", database, games] => vec![fill_step(database, games)],
         ["siege"] => stress_steps("siege", &["600"]),
         ["siege", seconds] => stress_steps("siege", &[seconds]),
         ["soak"] => stress_steps("soak", &["40"]),
@@ -113,6 +120,11 @@ fn done(result: Result<(), String>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn fill_step(database: &str, games: &str) -> Step {
+    let example = ["run", "--release", "--package", "claimeven-server", "--example", "fill", "--"];
+    Step::cargo("fill", &[&example[..], &[database, games]].concat())
 }
 
 /// Builds a server and stresses it.

@@ -121,6 +121,7 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Error {
         match error {
             StoreError::Stale => Error::Conflict("The game was changed in the meantime".to_owned()),
+            StoreError::Busy => Error::Busy("The database is busy, try again".to_owned(), 2),
             StoreError::Broken(cause) => Error::Internal(cause),
         }
     }

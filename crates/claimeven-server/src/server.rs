@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::net::TcpListener;
 use tokio::time::timeout;
@@ -25,7 +25,7 @@ use crate::visitor::Signer;
 use crate::work::analyzers::Analyzers;
 use crate::work::engine::Engine;
 use crate::work::jobs::Jobs;
-use crate::work::review::{Reviewed, review_idly};
+use crate::work::review::{Failures, Reviewed, review_idly};
 
 /// What all handlers share.
 pub(crate) struct App {
@@ -152,13 +152,14 @@ impl Server {
         let reviewer = AbortOnDropHandle::new(tokio::spawn(review(Arc::clone(&app))));
         let operator = AbortOnDropHandle::new(tokio::spawn(obey(Arc::clone(&app))));
         let pruner = AbortOnDropHandle::new(tokio::spawn(prune(Arc::clone(&app.config))));
+        let counter = AbortOnDropHandle::new(tokio::spawn(count(app.store.clone())));
         let places = Places::new(app.config.connections, app.config.connections_per_address);
         let proxies = Arc::clone(&app);
         let is_proxy = move |peer: SocketAddr| proxies.reach.is_proxy(peer.ip());
         let router = http::router(Arc::clone(&app));
         let connections = listener::serve(listener, router, places, is_proxy, acceptor, stop).await;
         tracing::info!("Shutting down");
-        drop((sweeper, reviewer, operator, pruner));
+        drop((sweeper, reviewer, operator, pruner, counter));
         let work = async { tokio::join!(app.jobs.close(), app.games.close()) };
         // Watchers keep their connections open until their games say goodbye.
         let (stored, ()) = tokio::join!(timeout(CLOSING_TIME, work), connections.close());
@@ -228,14 +229,40 @@ async fn prune(config: Arc<Config>) {
     }
 }
 
+/// Adds the finished games of an older database to the totals, in batches that leave the writer half of
+/// its time.
+async fn count(store: Store) {
+    const MAX_PAUSE: Duration = Duration::from_mins(1);
+    let (mut counted, mut pause) = (0, Duration::from_secs(1));
+    loop {
+        let began = Instant::now();
+        match store.count_finished().await {
+            Ok(0) => break,
+            Ok(games) => {
+                counted += games;
+                pause = Duration::from_secs(1);
+                tokio::time::sleep(began.elapsed()).await;
+            }
+            Err(error) => {
+                tracing::warn!(?error, ?pause, "Failed to count finished games");
+                tokio::time::sleep(pause).await;
+                pause = (2 * pause).min(MAX_PAUSE);
+            }
+        }
+    }
+    if counted > 0 {
+        tracing::info!(games = counted, "Counted finished games");
+    }
+}
+
 /// Reviews finished games one after the other while nobody is thinking. A failure is logged and
-/// followed by a pause that grows.
+/// followed by a pause that grows; a game that keeps failing is set aside.
 async fn review(app: Arc<App>) {
     const IDLE: Duration = Duration::from_secs(3);
     const MAX_PAUSE: Duration = Duration::from_mins(10);
-    let mut pause = IDLE;
+    let (mut pause, mut failures) = (IDLE, Failures::default());
     loop {
-        match review_idly(&app.engine, &app.store).await {
+        match review_idly(&app.engine, &app.store, &mut failures).await {
             Ok(Reviewed::Game) => {
                 pause = IDLE;
                 tokio::time::sleep(Duration::from_millis(100)).await;

@@ -2,7 +2,7 @@
 //!
 //! One task writes, over a connection of its own. It takes all changes that arrived while it was
 //! busy, makes them in one transaction and answers after the commit, so a slow disk does not turn
-//! into a queue. Reads use a pool.
+//! into a queue. Reads use a pool, look at a bounded number of rows and end at a deadline.
 
 mod games;
 mod jobs;
@@ -11,6 +11,7 @@ mod maintenance;
 mod migrations;
 mod reviews;
 mod statistics;
+mod totals;
 mod visitors;
 mod writer;
 
@@ -19,22 +20,25 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::{AnyConnection, AnyPool, Executor, Row};
+use sqlx::any::{AnyArguments, AnyConnectOptions, AnyPoolOptions, AnyRow};
+use sqlx::query::Query;
+use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions, Connection, Executor, Row};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 
 use crate::session::GameSession;
 use crate::visitor::{Visitor, random_hex};
 
-pub(crate) use games::Filter;
 pub(crate) use games::load as load_game;
+pub(crate) use games::{Filter, Page};
 pub(crate) use jobs::{Job, Kind, State};
 pub(crate) use maintenance::{
     check_schema, connect, create, delete_games, delete_jobs, is_served, latest_schema, lock,
     migrate, notify_server, schema_of, unreadable_games,
 };
 pub(crate) use reviews::StoredReview;
-pub(crate) use statistics::{Played, PlayedSeat};
+pub(crate) use statistics::{Progress, Statistics};
+pub(crate) use totals::Tally;
 pub(crate) use visitors::forget as forget_games;
 
 use jobs::JobChange;
@@ -63,6 +67,7 @@ enum Change {
     Abandon(i64),
     RestartTurns(i64),
     Review(Box<StoredReview>),
+    CountFinished,
     Job(Box<JobChange>),
     /// Sets a text in `settings`.
     Set(&'static str, String),
@@ -77,6 +82,8 @@ enum Change {
 pub(crate) enum StoreError {
     /// Another process has changed the game in the meantime.
     Stale,
+    /// A read did not end in time.
+    Busy,
     /// Anything else, for the log.
     Broken(String),
 }
@@ -86,6 +93,7 @@ impl fmt::Display for StoreError {
         match self {
             StoreError::Broken(reason) => f.write_str(reason),
             StoreError::Stale => f.write_str("changed in the meantime"),
+            StoreError::Busy => f.write_str("it does not respond in time"),
         }
     }
 }
@@ -100,6 +108,14 @@ impl From<sqlx::Error> for StoreError {
 fn broken(message: impl ToString) -> StoreError {
     StoreError::Broken(message.to_string())
 }
+
+type AnyQuery<'q> = Query<'q, Any, AnyArguments>;
+
+/// How long a read may wait for a connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a read may take.
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Store {
     /// Opens or creates the database and runs its migrations. Fails if another server uses it.
@@ -117,16 +133,23 @@ impl Store {
         } else {
             ServerLock::postgres(options.clone()).await?
         };
+        // Over a connection without a time limit: a migration may take minutes.
+        let mut connection = options.connect().await?;
+        prepare(&mut connection, is_sqlite).await?;
+        migrations::migrator().run(&mut connection).await.map_err(broken)?;
+        visitors::hash_ids(&mut connection).await?;
+        connection.close().await?;
         let pool = AnyPoolOptions::new()
             .max_connections(connections)
-            .acquire_timeout(Duration::from_secs(10))
+            .acquire_timeout(ACQUIRE_TIMEOUT)
             .after_connect(move |connection, _| {
-                Box::pin(async move { prepare(connection, is_sqlite).await })
+                Box::pin(async move {
+                    prepare(connection, is_sqlite).await?;
+                    limit_reads(connection, is_sqlite).await
+                })
             })
             .connect_with(options.clone())
             .await?;
-        migrations::migrator().run(&pool).await.map_err(broken)?;
-        visitors::hash_ids(&pool).await?;
         let (changes, inbox) = mpsc::channel(1024);
         tokio::spawn(Writer::new(options, is_sqlite).run(inbox));
         Ok(Store { pool, changes, _lock: Arc::new(lock) })
@@ -156,11 +179,31 @@ impl Store {
     }
 
     async fn setting(&self, name: &'static str) -> Result<Option<String>, StoreError> {
-        let row = sqlx::query("SELECT content FROM settings WHERE name = $1")
-            .bind(name)
-            .fetch_optional(&self.pool)
-            .await?;
+        let query = sqlx::query("SELECT content FROM settings WHERE name = $1").bind(name);
+        let row = self.fetch_optional(query).await?;
         Ok(row.map(|row| row.try_get(0)).transpose()?)
+    }
+
+    /// Reads all rows of a query, or gives up at a deadline.
+    async fn fetch(&self, query: AnyQuery<'_>) -> Result<Vec<AnyRow>, StoreError> {
+        let mut connection = match self.pool.acquire().await {
+            Err(sqlx::Error::PoolTimedOut) => return Err(StoreError::Busy),
+            connection => connection?,
+        };
+        match timeout(READ_TIMEOUT, query.fetch_all(&mut *connection)).await {
+            Ok(Err(sqlx::Error::Database(error))) if is_timeout(&*error) => Err(StoreError::Busy),
+            Ok(rows) => Ok(rows?),
+            Err(_) => {
+                tracing::warn!("A read took too long");
+                // Its place in the pool is free at once, not when the database is done with it.
+                drop(connection.detach());
+                Err(StoreError::Busy)
+            }
+        }
+    }
+
+    async fn fetch_optional(&self, query: AnyQuery<'_>) -> Result<Option<AnyRow>, StoreError> {
+        Ok(self.fetch(query).await?.into_iter().next())
     }
 
     /// Makes a change; how many rows it changed. Returns after the commit.
@@ -199,10 +242,24 @@ async fn prepare(connection: &mut AnyConnection, is_sqlite: bool) -> Result<(), 
     Ok(())
 }
 
+/// Lets PostgreSQL end the queries that nobody waits for any more.
+async fn limit_reads(connection: &mut AnyConnection, is_sqlite: bool) -> Result<(), sqlx::Error> {
+    if !is_sqlite {
+        let sql = format!("SET statement_timeout = {}", READ_TIMEOUT.as_millis());
+        connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await?;
+    }
+    Ok(())
+}
+
+/// Whether PostgreSQL has ended a query because of its time limit.
+fn is_timeout(error: &dyn sqlx::error::DatabaseError) -> bool {
+    error.code().is_some_and(|code| code == "57014")
+}
+
 /// Milliseconds since 1970.
 pub(crate) fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -246,7 +246,7 @@ export interface components {
         GroupView: {
             /** @description `opponent`, `player`, `colour`, `opening`, `size` or `ruleset`. */
             name: string;
-            /** @description The most frequent first. */
+            /** @description The most frequent first, at most 128. */
             rows: components["schemas"]["ResultsView"][];
         };
         /** @description A position. */
@@ -273,6 +273,7 @@ export interface components {
         LengthView: {
             /** Format: int32 */
             games: number;
+            /** Format: int32 */
             moves: number;
         };
         /** @description A playing strength. */
@@ -283,7 +284,10 @@ export interface components {
         /** @description Games, the latest first. */
         ListView: {
             games: components["schemas"]["GameSummary"][];
-            /** @description Pass it as `before` to get the next page. */
+            /**
+             * @description Pass it as `before` to get the next page. Even a page without a game may have one: each request
+             *     looks at a bounded number of games.
+             */
             next?: string | null;
         };
         /** @description Whether strangers see a game in their lists. */
@@ -825,17 +829,15 @@ export interface components {
         };
         /** @description Statistics of finished games. */
         StatisticsView: {
-            /** @description The number of games counted. */
+            /**
+             * Format: int32
+             * @description The number of games counted.
+             */
             games: number;
             groups: components["schemas"]["GroupView"][];
             /** @description The distribution of game lengths. */
             lengths: components["schemas"]["LengthView"][];
-            /**
-             * Format: int32
-             * @description The maximum number of games counted: the latest ones.
-             */
-            max_games: number;
-            /** @description The visitor's games, the earliest first; empty for everyone's. */
+            /** @description The visitor's latest games, at most 300, the earliest first; empty for everyone's. */
             progress: components["schemas"]["ProgressView"][];
             /** @description All games: the visitor's results, or those of the first player to move. */
             total: components["schemas"]["ResultsView"];

@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use futures_util::{SinkExt, StreamExt};
+use futures_util::{FutureExt, SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 use crate::server::Server;
-use crate::{Fallible, percentile};
+use crate::{Fallible, percentile, read};
 
 /// All people are at one address.
 const NO_LIMITS: [&str; 7] = [
@@ -39,15 +39,28 @@ struct Figures {
     errors: Vec<String>,
 }
 
+/// What others do while people play.
+#[derive(Clone, Copy)]
+pub(crate) enum Meanwhile<'a> {
+    Nothing,
+    /// A tournament, analyses and long searches.
+    Work,
+    /// They read this database in every way.
+    Read(&'a str),
+}
+
 /// Plays so many games at a time and reports how long moves took.
 pub(crate) async fn run(
     program: &str,
     games: usize,
     time: Duration,
-    is_busy: bool,
+    meanwhile: Meanwhile<'_>,
 ) -> Fallible<()> {
     let folder = tempfile::tempdir()?;
-    let database = format!("sqlite:{}", folder.path().join("load.sqlite").display());
+    let database = match meanwhile {
+        Meanwhile::Read(database) => database.to_owned(),
+        _ => format!("sqlite:{}", folder.path().join("load.sqlite").display()),
+    };
     let server = Server::start(program, &database, &NO_LIMITS)?;
     let addr = server.addr.clone();
     println!("{games} live games against {AGENT} for {} s at {addr}", time.as_secs());
@@ -67,12 +80,16 @@ pub(crate) async fn run(
             }
         })
     });
-    let others = is_busy.then(|| tokio::spawn(keep_busy(client.clone(), addr.clone(), end)));
+    let (caller, place) = (client.clone(), addr.clone());
+    let others = tokio::spawn(match meanwhile {
+        Meanwhile::Nothing => async { Ok(()) }.boxed(),
+        Meanwhile::Work => keep_busy(caller, place, end).boxed(),
+        Meanwhile::Read(database) => {
+            read::run(caller, place, read::routes(database).await?, end).boxed()
+        }
+    });
     futures_util::future::join_all(people).await;
-    if let Some(others) = others {
-        let [analyses, searches] = others.await??;
-        println!("meanwhile a tournament, {analyses} analyses and {searches} searches of the lab");
-    }
+    others.await??;
 
     let memory = server.memory_mb("VmHWM");
     let mut figures = std::mem::take(&mut *figures.lock().unwrap());
@@ -91,8 +108,7 @@ pub(crate) async fn run(
 }
 
 /// What others do who do not play: a tournament, analyses and long searches, two of each at a time.
-/// Returns how many analyses and searches were answered.
-async fn keep_busy(client: reqwest::Client, addr: String, end: Instant) -> Fallible<[usize; 2]> {
+async fn keep_busy(client: reqwest::Client, addr: String, end: Instant) -> Fallible<()> {
     let players = [json!({ "agent": "alphabeta:depth=8" }), json!({ "agent": "mcts:sims=5000" })];
     let cup = json!({ "players": players, "games": 1000 });
     let reply = client.post(format!("http://{addr}/api/arena")).json(&cup).send().await?;
@@ -117,7 +133,9 @@ async fn keep_busy(client: reqwest::Client, addr: String, end: Instant) -> Falli
         ask("/api/lab/tree", search),
         ask("/api/lab/search", search),
     );
-    Ok([one? + two?, three? + four?])
+    let (analyses, searches) = (one? + two?, three? + four?);
+    println!("meanwhile a tournament, {analyses} analyses and {searches} searches of the lab");
+    Ok(())
 }
 
 /// A question about one of many positions of twelve discs: a row, and five more in which nobody can

@@ -4,6 +4,7 @@
 
 mod chaos;
 mod load;
+mod read;
 mod server;
 mod siege;
 mod soak;
@@ -11,9 +12,11 @@ mod soak;
 use std::error::Error;
 use std::time::Duration;
 
+use load::Meanwhile;
+
 type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-const USAGE: &str = "usage: stress PROGRAM load GAMES SECONDS [busy] | siege SECONDS | soak MINUTES \
+const USAGE: &str = "usage: stress PROGRAM load GAMES SECONDS [busy | read DATABASE] | siege SECONDS | soak MINUTES \
                      | chaos ROUNDS [POSTGRES_URL]";
 
 #[tokio::main]
@@ -23,10 +26,13 @@ async fn main() -> Fallible<()> {
     let seconds = |text: &str| text.parse().map(Duration::from_secs);
     match arguments[..] {
         [program, "load", games, time] => {
-            load::run(program, games.parse()?, seconds(time)?, false).await
+            load::run(program, games.parse()?, seconds(time)?, Meanwhile::Nothing).await
         }
         [program, "load", games, time, "busy"] => {
-            load::run(program, games.parse()?, seconds(time)?, true).await
+            load::run(program, games.parse()?, seconds(time)?, Meanwhile::Work).await
+        }
+        [program, "load", games, time, "read", database] => {
+            load::run(program, games.parse()?, seconds(time)?, Meanwhile::Read(database)).await
         }
         [program, "siege", time] => siege::run(program, seconds(time)?).await,
         [program, "soak", minutes] => soak::run(program, 60 * seconds(minutes)?).await,

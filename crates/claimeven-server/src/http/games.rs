@@ -23,7 +23,7 @@ use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
 use crate::live_games::LiveGame;
 use crate::session::{Clock, GameSession, Offers, PlayedMove, Refusal, Seat, by_the_rules};
-use crate::store::{Filter, now_ms};
+use crate::store::{Filter, Page, now_ms};
 use crate::visitor::{Visitor, random_name};
 
 pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
@@ -443,7 +443,8 @@ struct ListInput {
 #[derive(Debug, Serialize, ToSchema)]
 struct ListView {
     games: Vec<GameSummary>,
-    /// Pass it as `before` to get the next page.
+    /// Pass it as `before` to get the next page. Even a page without a game may have one: each request
+    /// looks at a bounded number of games.
     next: Option<String>,
 }
 
@@ -462,24 +463,17 @@ async fn list(
         return Err(Error::Bad(format!("limit must be 1 to 100, not {limit}")));
     }
     let filter = filter(&query, &who, limit)?;
-    let mut sessions = app.store.list(filter).await?;
-    let more = sessions.len() > limit as usize;
-    sessions.truncate(limit as usize);
-    let cursor = |session: &GameSession| format!("{}-{}", session.created, session.id);
-    let next = sessions.last().filter(|_| more).map(cursor);
+    let Page { sessions, next } = app.store.list(filter).await?;
     let games = sessions.iter().map(|session| GameSummary::new(session, &who)).collect();
     Ok(Json(ListView { games, next }))
 }
 
 fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
-    let mut filter = Filter::new(limit + 1);
+    let mut filter = match query.mine {
+        Some(true) => Filter::own(who, limit),
+        _ => Filter::visible(who, limit),
+    };
     let me = who.key();
-    if query.mine == Some(true) {
-        filter.text("(owner = ? OR holder0 = ? OR holder1 = ?)", me);
-    } else {
-        filter.text("(listed = 1 OR owner = ? OR holder0 = ? OR holder1 = ?)", me);
-        filter.text("(status <> 'waiting' OR owner = ?)", me);
-    }
     if let Some(player) = &query.player {
         let part = player.to_lowercase().replace(['\\', '%', '_'], "");
         filter.text("(LOWER(name0) LIKE ? OR LOWER(name1) LIKE ?)", &format!("%{part}%"));
@@ -530,12 +524,10 @@ fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
     if let Some(rows) = query.rows {
         filter.number("board_rows = ?", rows.into());
     }
-    if let Some(before) = &query.before {
-        let parsed =
-            before.split_once('-').and_then(|(created, id)| Some((created.parse().ok()?, id)));
-        let (created, id) = parsed
-            .ok_or_else(|| Error::Bad(format!("before must be a value of next, not '{before}'")))?;
-        filter.after(created, id);
+    if let Some(before) = &query.before
+        && !filter.after(before)
+    {
+        return Err(Error::Bad(format!("before must be a value of next, not '{before}'")));
     }
     Ok(filter)
 }

@@ -1,6 +1,5 @@
 //! Statistics of finished games, and the opening explorer.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,18 +14,9 @@ use super::extract::{ApiResult, AppState, Query, bad};
 use super::view::ValueView;
 use crate::client::{Address, Client};
 use crate::error::ErrorView;
-use crate::store::{Played, PlayedSeat};
+use crate::store::{Progress, Statistics, Tally};
 use crate::visitor::Visitor;
 use crate::work::engine::Urgency;
-
-/// How many of the latest games are counted.
-const MAX_GAMES: u32 = 5000;
-
-/// How many of a visitor's latest games the progress shows.
-const PROGRESS: usize = 300;
-
-/// The number of moves that make an opening.
-const OPENING: usize = 4;
 
 /// Whose games are counted.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -41,15 +31,13 @@ pub(crate) struct StatisticsInput {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StatisticsView {
     /// The number of games counted.
-    games: usize,
-    /// The maximum number of games counted: the latest ones.
-    max_games: u32,
+    games: u32,
     /// All games: the visitor's results, or those of the first player to move.
     total: ResultsView,
     groups: Vec<GroupView>,
     /// The distribution of game lengths.
     lengths: Vec<LengthView>,
-    /// The visitor's games, the earliest first; empty for everyone's.
+    /// The visitor's latest games, at most 300, the earliest first; empty for everyone's.
     progress: Vec<ProgressView>,
 }
 
@@ -58,7 +46,7 @@ pub(crate) struct StatisticsView {
 struct GroupView {
     /// `opponent`, `player`, `colour`, `opening`, `size` or `ruleset`.
     name: &'static str,
-    /// The most frequent first.
+    /// The most frequent first, at most 128.
     rows: Vec<ResultsView>,
 }
 
@@ -81,22 +69,12 @@ struct ResultsView {
     moves: f64,
     /// The mean time of a move.
     ms_per_move: Option<f64>,
-    #[serde(skip)]
-    sums: Sums,
-}
-
-#[derive(Debug, Default)]
-struct Sums {
-    accuracy: f64,
-    moves: usize,
-    micros: i64,
-    own_moves: usize,
 }
 
 /// The number of games of one length.
 #[derive(Debug, Serialize, ToSchema)]
 struct LengthView {
-    moves: usize,
+    moves: u32,
     games: u32,
 }
 
@@ -110,130 +88,68 @@ struct ProgressView {
     accuracy: Option<f64>,
 }
 
-/// A game seen from one side.
-struct Seen<'a> {
-    game: &'a Played,
-    player: usize,
-}
-
-impl Seen<'_> {
-    fn half_points(&self) -> u32 {
-        match self.game.winner {
-            None => 1,
-            Some(winner) if winner == self.player => 2,
-            Some(_) => 0,
-        }
-    }
-
-    fn moved_first(&self) -> bool {
-        self.game.first == self.player
-    }
-}
-
 impl ResultsView {
-    fn add(&mut self, seen: &Seen<'_>) {
-        let (game, player) = (seen.game, seen.player);
-        self.games += 1;
-        match seen.half_points() {
-            2 => self.won += 1,
-            1 => self.drawn += 1,
-            _ => self.lost += 1,
+    fn new(key: &str, tally: Tally) -> ResultsView {
+        let count = |number: i64| u32::try_from(number).unwrap_or(0);
+        let mean = |sum: i64, number: i64| (number > 0).then(|| sum as f64 / number as f64);
+        let score = mean(2 * tally.won + tally.drawn, 2 * tally.games).unwrap_or(0.0);
+        let interval = Interval::wilson(score, tally.games as f64);
+        ResultsView {
+            key: key.to_owned(),
+            games: count(tally.games),
+            won: count(tally.won),
+            drawn: count(tally.drawn),
+            lost: count(tally.lost),
+            score,
+            low: interval.low,
+            high: interval.high,
+            accuracy: mean(tally.accuracy, tally.reviewed).map(|millionths| millionths / 1e6),
+            reviewed: count(tally.reviewed),
+            moves: mean(tally.moves, tally.games).unwrap_or(0.0),
+            ms_per_move: mean(tally.micros, tally.own_moves).map(|micros| micros / 1e3),
         }
-        if let Some(accuracy) = game.accuracy[player] {
-            self.reviewed += 1;
-            self.sums.accuracy += accuracy;
-        }
-        self.sums.moves += game.line.len();
-        // Moves of the opening took no time.
-        let chosen = game.line.len().saturating_sub(game.opening);
-        let first_of_them = seen.moved_first() == game.opening.is_multiple_of(2);
-        self.sums.own_moves += if first_of_them { chosen.div_ceil(2) } else { chosen / 2 };
-        self.sums.micros += game.micros[usize::from(!seen.moved_first())];
-    }
-
-    fn finish(mut self, key: String) -> ResultsView {
-        let games = f64::from(self.games.max(1));
-        self.key = key;
-        let share = (f64::from(self.won) + 0.5 * f64::from(self.drawn)) / games;
-        let interval = Interval::wilson(share, self.games.into());
-        (self.score, self.low, self.high) = (share, interval.low, interval.high);
-        self.accuracy = (self.reviewed > 0).then(|| self.sums.accuracy / f64::from(self.reviewed));
-        self.moves = self.sums.moves as f64 / games;
-        self.ms_per_move = (self.sums.own_moves > 0)
-            .then(|| self.sums.micros as f64 / 1e3 / self.sums.own_moves as f64);
-        self
     }
 }
 
-fn group<'a>(name: &'static str, games: impl Iterator<Item = (String, Seen<'a>)>) -> GroupView {
-    let mut tallies: BTreeMap<String, ResultsView> = BTreeMap::new();
-    for (key, seen) in games {
-        tallies.entry(key).or_default().add(&seen);
-    }
-    let mut rows: Vec<ResultsView> =
-        tallies.into_iter().map(|(key, tally)| tally.finish(key)).collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.games));
-    GroupView { name, rows }
-}
-
-/// The key of a player in a group.
-fn called(seat: &PlayedSeat) -> String {
-    match &seat.agent {
-        Some(agent) => agent.clone(),
-        None => "human".to_owned(),
+impl ProgressView {
+    fn new(game: Progress) -> ProgressView {
+        let points = match game.winner {
+            None => 0.5,
+            Some(winner) if winner == game.player => 1.0,
+            Some(_) => 0.0,
+        };
+        let Progress { id, created, accuracy, .. } = game;
+        ProgressView { id, created, points, accuracy }
     }
 }
 
 impl StatisticsView {
-    fn new(games: &[Played], mine: bool) -> StatisticsView {
-        // A visitor's own games are seen from the visitor's side, all others from that of the
-        // player who moved first.
-        let side = |game: &Played| if mine { game.mine.unwrap_or(game.first) } else { game.first };
-        let seen = || games.iter().map(|game| Seen { game, player: side(game) });
-        let mut total = ResultsView::default();
-        seen().for_each(|game| total.add(&game));
-        let both = || games.iter().flat_map(|game| [0, 1].map(|player| Seen { game, player }));
-        let players = if mine {
-            group("opponent", seen().map(|s| (called(&s.game.seats[1 - s.player]), s)))
-        } else {
-            group("player", both().map(|s| (called(&s.game.seats[s.player]), s)))
-        };
-        let sides: Vec<Seen<'_>> = if mine { seen().collect() } else { both().collect() };
-        let colours = group(
-            "colour",
-            sides
-                .into_iter()
-                .map(|s| (if s.moved_first() { "first" } else { "second" }.to_owned(), s)),
-        );
-        let opening = |game: &Played| game.line.chars().take(OPENING).collect::<String>();
-        let is_standard = |s: &Seen<'_>| s.game.setup == Setup::STANDARD;
-        let openings = group("opening", seen().filter(is_standard).map(|s| (opening(s.game), s)));
-        let board = |setup: Setup| format!("{}x{}", setup.cols(), setup.rows());
-        let boards = group("size", seen().map(|s| (board(s.game.setup), s)));
-        let ruleset = |setup: Setup| setup.ruleset().name().to_owned();
-        let rulesets = group("ruleset", seen().map(|s| (ruleset(s.game.setup), s)));
-        let mut lengths: BTreeMap<usize, u32> = BTreeMap::new();
-        for game in games {
-            *lengths.entry(game.line.len()).or_default() += 1;
-        }
-        let progress = seen().take(if mine { PROGRESS } else { 0 }).map(|s| ProgressView {
-            id: s.game.id.clone(),
-            created: s.game.created,
-            points: f64::from(s.half_points()) / 2.0,
-            accuracy: s.game.accuracy[s.player],
+    fn new(mut statistics: Statistics, mine: bool) -> StatisticsView {
+        let mut rows = |category: &str| statistics.totals.remove(category).unwrap_or_default();
+        let total = rows("total").first().map_or_else(Tally::default, |(_, tally)| *tally);
+        let mut lengths: Vec<LengthView> = rows("length")
+            .iter()
+            .filter_map(|(name, tally)| {
+                let games = u32::try_from(tally.games).ok()?;
+                Some(LengthView { moves: name.parse().ok()?, games })
+            })
+            .collect();
+        lengths.sort_by_key(|length| length.moves);
+        let groups =
+            [if mine { "opponent" } else { "player" }, "colour", "opening", "size", "ruleset"];
+        let groups = groups.map(|name| {
+            let mut rows = rows(name);
+            rows.sort_by(|(one, a), (other, b)| b.games.cmp(&a.games).then(one.cmp(other)));
+            let rows = rows.iter().map(|(key, tally)| ResultsView::new(key, *tally)).collect();
+            GroupView { name, rows }
         });
-        let mut progress: Vec<ProgressView> = progress.collect();
-        progress.reverse();
+        let total = ResultsView::new("all", total);
         StatisticsView {
-            games: games.len(),
-            max_games: MAX_GAMES,
-            total: total.finish("all".to_owned()),
-            groups: vec![players, colours, openings, boards, rulesets],
-            lengths: lengths
-                .into_iter()
-                .map(|(moves, games)| LengthView { moves, games })
-                .collect(),
-            progress,
+            games: total.games,
+            total,
+            groups: groups.into(),
+            lengths,
+            progress: statistics.progress.into_iter().rev().map(ProgressView::new).collect(),
         }
     }
 }
@@ -242,6 +158,7 @@ impl StatisticsView {
 /// visitor plays one side.
 #[utoipa::path(get, path = "/api/statistics", params(StatisticsInput), responses(
     (status = 200, body = StatisticsView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
+    (status = 503, body = ErrorView),
 ))]
 pub(crate) async fn statistics(
     State(app): AppState,
@@ -251,8 +168,8 @@ pub(crate) async fn statistics(
 ) -> ApiResult<Json<StatisticsView>> {
     app.guard.analysis(address)?;
     let mine = query.mine == Some(true);
-    let games = app.store.played(mine.then_some(&who), MAX_GAMES).await?;
-    Ok(Json(StatisticsView::new(&games, mine)))
+    let statistics = app.store.statistics(mine.then_some(&who)).await?;
+    Ok(Json(StatisticsView::new(statistics, mine)))
 }
 
 /// A position to look up in finished games.
@@ -306,7 +223,9 @@ struct ExplorerMoveView {
     value: Option<ValueView>,
 }
 
-/// The continuations of a position in finished games, with results and exact values.
+/// The continuations of a position in finished games, with results and exact values. After eight moves
+/// and more only the latest games are looked at: 2000 with the same first eight moves, or 2000 of the
+/// visitor's own.
 #[utoipa::path(get, path = "/api/explorer", params(ExplorerInput), responses(
     (status = 200, body = ExplorerView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
     (status = 503, body = ErrorView),
@@ -321,29 +240,17 @@ pub(crate) async fn explore(
     let setup = Setup::new(query.cols, query.rows, query.connect, ruleset).map_err(bad)?;
     let game = Game::parse(setup, &query.moves).map_err(bad)?;
     let mine = (query.mine == Some(true)).then_some(&who);
-    let rows = app.store.continuations(setup, &game.move_text(), mine).await?;
-    let mut moves: BTreeMap<u8, ExplorerMoveView> = BTreeMap::new();
-    let mut games = 0;
-    for (next, result, count) in rows {
-        games += count;
-        let Some(column) = next.chars().next().and_then(claimeven_game::Column::from_char) else {
-            continue;
-        };
-        let entry = moves.entry(column.number()).or_insert(ExplorerMoveView {
-            column: column.number(),
-            games: 0,
-            won: 0,
-            drawn: 0,
-            lost: 0,
-            value: None,
-        });
-        entry.games += count;
-        match result {
-            1 => entry.won += count,
-            0 => entry.drawn += count,
-            _ => entry.lost += count,
-        }
-    }
+    let found = app.store.explore(setup, &game.move_text(), mine).await?;
+    let count = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
+    let view = |(column, tally): (u8, Tally)| ExplorerMoveView {
+        column,
+        games: count(tally.games),
+        won: count(tally.won),
+        drawn: count(tally.drawn),
+        lost: count(tally.lost),
+        value: None,
+    };
+    let mut moves: Vec<ExplorerMoveView> = found.next.into_iter().map(view).collect();
     if !moves.is_empty() {
         let position = *game.position();
         let name = format!("the analysis of {position:?}");
@@ -355,70 +262,74 @@ pub(crate) async fn explore(
         };
         // Without values the games are still worth showing.
         if let Ok(analysis) = app.engine.run(&client, Urgency::Brief, name, work).await {
-            for entry in moves.values_mut() {
+            for entry in &mut moves {
                 let known = analysis.columns.get(usize::from(entry.column) - 1).copied().flatten();
                 entry.value = known.and_then(|known| known.value).map(ValueView::from);
             }
         }
     }
-    let mut moves: Vec<ExplorerMoveView> = moves.into_values().collect();
     moves.sort_by_key(|entry| std::cmp::Reverse(entry.games));
-    Ok(Json(ExplorerView { games, moves }))
+    Ok(Json(ExplorerView { games: count(found.games), moves }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn played(winner: Option<usize>, first: usize, mine: Option<usize>, line: &str) -> Played {
-        let seat = |agent: Option<&str>| PlayedSeat { agent: agent.map(str::to_owned) };
-        Played {
-            id: "x".to_owned(),
-            created: 0,
-            setup: Setup::STANDARD,
-            seats: [seat(None), seat(Some("level:3"))],
-            first,
-            opening: 0,
-            winner,
-            mine,
-            line: line.to_owned(),
-            accuracy: [Some(0.5), Some(1.0)],
-            micros: [4_000_000, 2_000_000],
-        }
-    }
-
     #[test]
-    fn a_visitors_games_are_seen_from_the_visitors_side() {
-        let games = [
-            played(Some(0), 1, Some(0), "4453"),
-            played(None, 0, Some(0), "44531"),
-            played(Some(1), 0, Some(0), "1"),
-        ];
-        let view = StatisticsView::new(&games, true);
-        assert_eq!((view.total.won, view.total.drawn, view.total.lost), (1, 1, 1));
-        assert!((view.total.score - 0.5).abs() < 1e-9);
-        assert_eq!(view.total.accuracy, Some(0.5));
-        let rows = |name: &str| {
-            let group = view.groups.iter().find(|group| group.name == name).unwrap();
-            group.rows.iter().map(|row| (row.key.clone(), row.games)).collect::<Vec<_>>()
+    fn means_are_those_of_the_games_they_are_about() {
+        let tally = Tally {
+            games: 3,
+            won: 1,
+            drawn: 1,
+            lost: 1,
+            reviewed: 2,
+            accuracy: 1_500_000,
+            moves: 10,
+            own_moves: 2,
+            micros: 2_000_000,
         };
-        assert_eq!(rows("opponent"), [("level:3".to_owned(), 3)]);
-        assert_eq!(rows("colour"), [("first".to_owned(), 2), ("second".to_owned(), 1)]);
-        assert_eq!(rows("opening"), [("4453".to_owned(), 2), ("1".to_owned(), 1)]);
+        let lost = Tally { games: 4, lost: 4, ..Tally::default() };
+        let progress =
+            |winner| Progress { id: "x".to_owned(), created: 0, player: 1, winner, accuracy: None };
+        let named = |name: &str, tally| (name.to_owned(), tally);
+        let totals = [
+            ("total".to_owned(), vec![named("", tally)]),
+            ("length".to_owned(), vec![named("12", tally), named("7", lost)]),
+            (
+                "opponent".to_owned(),
+                vec![named("level:3", tally), named("level:2", tally), named("human", lost)],
+            ),
+        ];
+        let statistics = Statistics {
+            totals: totals.into(),
+            progress: vec![progress(Some(1)), progress(None), progress(Some(0))],
+        };
+        let view = StatisticsView::new(statistics, true);
+        assert_eq!((view.games, view.total.won, view.total.drawn, view.total.lost), (3, 1, 1, 1));
+        assert!((view.total.score - 0.5).abs() < 1e-9);
+        assert!(view.total.low < 0.5 && view.total.high > 0.5);
+        assert_eq!((view.total.accuracy, view.total.reviewed), (Some(0.75), 2));
+        assert_eq!(view.total.ms_per_move, Some(1000.0));
+        assert!((view.total.moves - 10.0 / 3.0).abs() < 1e-9);
+        let opponents: Vec<&str> = view.groups[0].rows.iter().map(|row| &row.key[..]).collect();
+        assert_eq!(
+            (view.groups[0].name, &opponents[..]),
+            ("opponent", &["human", "level:2", "level:3"][..])
+        );
+        assert_eq!(view.groups[0].rows[0].accuracy, None);
+        let lengths: Vec<(u32, u32)> =
+            view.lengths.iter().map(|length| (length.moves, length.games)).collect();
+        assert_eq!(lengths, [(7, 4), (12, 3)]);
         let points: Vec<f64> = view.progress.iter().map(|game| game.points).collect();
         assert_eq!(points, [0.0, 0.5, 1.0], "the earliest first");
-        // Moving second with two of four moves took two seconds.
-        let second = &view.groups[1].rows[1];
-        assert_eq!(second.ms_per_move, Some(1000.0));
     }
 
     #[test]
-    fn everyones_games_count_for_both_players() {
-        let view = StatisticsView::new(&[played(Some(1), 0, None, "4453")], false);
-        let players = &view.groups[0];
-        assert_eq!((players.name, players.rows.len()), ("player", 2));
-        assert!(players.rows.iter().any(|row| row.key == "human" && row.lost == 1));
-        assert_eq!((view.total.won, view.total.lost), (0, 1), "seen from the first mover");
-        assert!(view.progress.is_empty());
+    fn nothing_is_divided_by_no_games() {
+        let view = StatisticsView::new(Statistics::default(), false);
+        assert_eq!((view.games, view.total.ms_per_move), (0, None));
+        assert!(view.total.score.abs() < 1e-9);
+        assert_eq!(view.groups[0].name, "player");
     }
 }

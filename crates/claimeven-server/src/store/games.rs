@@ -1,15 +1,15 @@
 //! Games and their moves.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use claimeven_arena::Reason;
 use claimeven_game::{Game, Ruleset, Setup};
 use serde::{Deserialize, Serialize};
-use sqlx::any::{AnyArguments, AnyRow};
-use sqlx::query::Query;
-use sqlx::{Any, AnyConnection, AssertSqlSafe, Row};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
-use super::{Change, Store, StoreError, broken, now_ms};
+use super::{AnyQuery, Change, Store, StoreError, broken, now_ms, totals};
 use crate::session::{Clock, GameEnd, GameSession, Offers, PlayedMove, Seat, Status};
 use crate::visitor::Visitor;
 
@@ -29,29 +29,35 @@ impl Store {
         self.change_one(Change::Delete(id, version)).await
     }
 
-    /// Ends all games without a change since `before`; how many.
+    /// Ends all games without a change since `before`, some of them at a time; how many.
     pub(crate) async fn abandon(&self, before: i64) -> Result<u64, StoreError> {
-        self.change(Change::Abandon(before)).await
+        let mut games = 0;
+        loop {
+            match self.change(Change::Abandon(before)).await? {
+                0 => return Ok(games),
+                some => games += some,
+            }
+        }
     }
 
     /// A game with all its moves.
     pub(crate) async fn load(&self, id: &str) -> Result<Option<GameSession>, StoreError> {
-        // One transaction, so that game and moves have the same version.
-        let mut transaction = self.pool.begin().await?;
-        let row = sqlx::query(AssertSqlSafe(format!("SELECT {COLUMNS} FROM games WHERE id = $1")))
-            .bind(id.to_owned())
-            .fetch_optional(&mut *transaction)
-            .await?;
-        let Some(row) = row else { return Ok(None) };
-        let moves = sqlx::query(
-            "SELECT board_col, took, nodes, said FROM moves WHERE game = $1 ORDER BY ply",
-        )
-        .bind(id.to_owned())
-        .fetch_all(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        let moves = moves.iter().map(move_of).collect::<Result<Vec<_>, _>>()?;
-        session_of(&row, moves).map(Some)
+        // The game may change between the two reads; its moves then belong to another version.
+        const ATTEMPTS: usize = 3;
+        let mut failed = None;
+        for _ in 0..ATTEMPTS {
+            let sql = format!("SELECT {COLUMNS} FROM games WHERE id = $1");
+            let query = sqlx::query(AssertSqlSafe(sql)).bind(id.to_owned());
+            let Some(row) = self.fetch_optional(query).await? else { return Ok(None) };
+            let moves = sqlx::query(MOVES).bind(id.to_owned());
+            let moves = self.fetch(moves).await?;
+            let moves = moves.iter().map(move_of).collect::<Result<Vec<_>, _>>()?;
+            match session_of(&row, moves) {
+                Ok(session) => return Ok(Some(session)),
+                Err(error) => failed = Some(error),
+            }
+        }
+        Err(failed.unwrap_or_else(|| broken("it was not read")))
     }
 
     /// The games in progress that have changed since a time.
@@ -60,14 +66,9 @@ impl Store {
         since: i64,
         most: i64,
     ) -> Result<Vec<String>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT id FROM games WHERE status = 'playing' AND touched >= $1 \
-             ORDER BY touched DESC LIMIT $2",
-        )
-        .bind(since)
-        .bind(most)
-        .fetch_all(&self.pool)
-        .await?;
+        let sql = "SELECT id FROM games WHERE status = 'playing' AND touched >= $1 \
+                   ORDER BY touched DESC LIMIT $2";
+        let rows = self.fetch(sqlx::query(sql).bind(since).bind(most)).await?;
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
@@ -77,12 +78,8 @@ impl Store {
         now: i64,
         most: i64,
     ) -> Result<Vec<String>, StoreError> {
-        let rows =
-            sqlx::query("SELECT id FROM games WHERE flag_falls <= $1 ORDER BY flag_falls LIMIT $2")
-                .bind(now)
-                .bind(most)
-                .fetch_all(&self.pool)
-                .await?;
+        let sql = "SELECT id FROM games WHERE flag_falls <= $1 ORDER BY flag_falls LIMIT $2";
+        let rows = self.fetch(sqlx::query(sql).bind(now).bind(most)).await?;
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
@@ -91,39 +88,69 @@ impl Store {
         self.change(Change::RestartTurns(now_ms())).await.map(drop)
     }
 
-    /// The games that match a filter, the latest first.
-    pub(crate) async fn list(&self, filter: Filter) -> Result<Vec<GameSession>, StoreError> {
-        let Filter { conditions, values, most } = filter;
-        let conditions = if conditions.is_empty() {
-            String::new()
-        } else {
-            format!("WHERE {}", conditions.join(" AND "))
+    /// The games that match a filter, the latest first. A page looks at a bounded number of games: it
+    /// may be short or even empty although more games follow.
+    pub(crate) async fn list(&self, mut filter: Filter) -> Result<Page, StoreError> {
+        let horizon = self.fetch_optional(filter.horizon()).await?;
+        let horizon = horizon.as_ref().map(Cursor::of).transpose()?;
+        if let Some(horizon) = &horizon {
+            filter.until(horizon);
+        }
+        let rows = self.fetch(filter.page()).await?;
+        let (rows, next) = match rows.get(..filter.limit) {
+            Some(page) if rows.len() > page.len() => {
+                (page, page.last().map(Cursor::of).transpose()?)
+            }
+            _ => (&rows[..], horizon),
         };
-        let sql = format!(
-            "SELECT {COLUMNS} FROM games {conditions} ORDER BY created DESC, id DESC LIMIT {most}"
-        );
-        let query =
-            values.into_iter().fold(sqlx::query(AssertSqlSafe(sql)), |query, value| match value {
-                Bound::Text(text) => query.bind(text),
-                Bound::Number(number) => query.bind(number),
-            });
-        let rows = query.fetch_all(&self.pool).await?;
         // A list shows only the moves, which are in the game's row. A game that cannot be read, for
         // example because its agent no longer exists, is left out.
         let read = |row: &AnyRow| session_of(row, plain_moves(row)?);
         let sessions = rows.iter().map(read).filter_map(|session| {
             session.inspect_err(|error| tracing::warn!(?error, "Failed to read a game")).ok()
         });
-        Ok(sessions.collect())
+        Ok(Page { sessions: sessions.collect(), next: next.map(|cursor| cursor.to_string()) })
+    }
+}
+
+/// How many games of each index a read looks at.
+pub(super) const MAX_SCANNED: usize = 2000;
+
+/// A part of a list of games.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) sessions: Vec<GameSession>,
+    /// Where the next page begins, for `Filter::after`.
+    pub(crate) next: Option<String>,
+}
+
+/// A place in the order of all games.
+#[derive(Clone, Debug)]
+struct Cursor {
+    created: i64,
+    id: String,
+}
+
+impl Cursor {
+    fn of(row: &AnyRow) -> Result<Cursor, StoreError> {
+        Ok(Cursor { created: row.try_get("created")?, id: row.try_get("id")? })
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.created, self.id)
     }
 }
 
 /// Conditions for a list of games.
 #[derive(Debug)]
 pub(crate) struct Filter {
+    /// Whose games they are: each condition has an index in the order of the list.
+    sources: &'static [&'static str],
     conditions: Vec<String>,
     values: Vec<Bound>,
-    most: u32,
+    limit: usize,
 }
 
 #[derive(Debug)]
@@ -132,10 +159,30 @@ enum Bound {
     Number(i64),
 }
 
+/// The indexes under which the games of visitor $1 are found.
+pub(super) const OWN: &[&str] = &["owner = $1", "holder0 = $1", "holder1 = $1"];
+
 impl Filter {
-    /// All games, at most `most`.
-    pub(crate) fn new(most: u32) -> Filter {
-        Filter { conditions: Vec::new(), values: Vec::new(), most }
+    /// A visitor's own games, at most `limit`.
+    pub(crate) fn own(who: &Visitor, limit: u32) -> Filter {
+        let values = vec![
+            Bound::Text(who.key().to_owned()),
+            // The page lies between two places: all games before one, and from the other on.
+            Bound::Number(i64::MAX),
+            Bound::Text(String::new()),
+            Bound::Number(i64::MIN),
+            Bound::Text(String::new()),
+        ];
+        Filter { sources: OWN, conditions: Vec::new(), values, limit: limit as usize }
+    }
+
+    /// The games that are listed for everyone, and the visitor's own. Games that wait for a player
+    /// are shown only to whoever created them.
+    pub(crate) fn visible(who: &Visitor, limit: u32) -> Filter {
+        let mut filter = Filter::own(who, limit);
+        filter.sources = &["listed = 1", "owner = $1", "holder0 = $1", "holder1 = $1"];
+        filter.plain("(status <> 'waiting' OR owner = $1)");
+        filter
     }
 
     /// Adds a condition; each `?` in it stands for a text, which is never part of the statement.
@@ -153,12 +200,13 @@ impl Filter {
         self.conditions.push(condition.to_owned());
     }
 
-    /// The games after a given one in the list.
-    pub(crate) fn after(&mut self, created: i64, id: &str) {
-        self.values.extend([Bound::Number(created), Bound::Text(id.to_owned())]);
-        let (time, name) = (self.values.len() - 1, self.values.len());
-        self.conditions
-            .push(format!("(created < ${time} OR (created = ${time} AND id < ${name}))"));
+    /// Only the games after a place in the list, as `Page::next` names it; whether there is one.
+    pub(crate) fn after(&mut self, place: &str) -> bool {
+        let parsed =
+            place.split_once('-').and_then(|(created, id)| Some((created.parse().ok()?, id)));
+        let Some((created, id)) = parsed else { return false };
+        (self.values[1], self.values[2]) = (Bound::Number(created), Bound::Text(id.to_owned()));
+        true
     }
 
     fn push(&mut self, condition: &str, bind: impl Fn(&mut Filter)) {
@@ -173,6 +221,58 @@ impl Filter {
         }
         self.conditions.push(text);
     }
+
+    fn until(&mut self, horizon: &Cursor) {
+        let Cursor { created, id } = horizon.clone();
+        (self.values[3], self.values[4]) = (Bound::Number(created), Bound::Text(id));
+    }
+
+    /// Finds the last game that the page looks at, if more follow: the latest of the ends of all
+    /// sources, so that the page has everything up to there.
+    fn horizon(&self) -> AnyQuery<'static> {
+        let ends = union(self.sources, "UNION ALL", |source| {
+            format!(
+                "SELECT created, id FROM games WHERE {source} AND (created, id) < ($2, $3) \
+                 ORDER BY created DESC, id DESC LIMIT 1 OFFSET {MAX_SCANNED}"
+            )
+        });
+        bind_all(format!("{ends} ORDER BY created DESC, id DESC LIMIT 1"), &self.values[..3])
+    }
+
+    /// Finds the games up to the horizon, and one more than the limit if there are as many.
+    fn page(&self) -> AnyQuery<'static> {
+        let limit = self.limit + 1;
+        let filter = [&["1 = 1".to_owned()], &self.conditions[..]].concat().join(" AND ");
+        let found = union(self.sources, "UNION", |source| {
+            format!(
+                "SELECT created, id FROM games WHERE {source} AND (created, id) < ($2, $3) \
+                 AND (created, id) >= ($4, $5) AND {filter} \
+                 ORDER BY created DESC, id DESC LIMIT {limit}"
+            )
+        });
+        let sql = format!(
+            "SELECT {COLUMNS} FROM games WHERE id IN (SELECT id FROM ({found} \
+             ORDER BY created DESC, id DESC LIMIT {limit}) AS page) \
+             ORDER BY created DESC, id DESC"
+        );
+        bind_all(sql, &self.values)
+    }
+}
+
+fn bind_all(sql: String, values: &[Bound]) -> AnyQuery<'static> {
+    values.iter().fold(sqlx::query(AssertSqlSafe(sql)), |query, value| match value {
+        Bound::Text(text) => query.bind(text.clone()),
+        Bound::Number(number) => query.bind(*number),
+    })
+}
+
+/// A query for each source, put together.
+pub(super) fn union(sources: &[&str], operator: &str, query: impl Fn(&str) -> String) -> String {
+    let parts = sources.iter().zip(1..).map(|(source, number)| {
+        let query = query(source);
+        format!("SELECT * FROM ({query}) AS part{number}")
+    });
+    parts.collect::<Vec<_>>().join(&format!(" {operator} "))
 }
 
 /// A game with all its moves, read in the transaction of the caller.
@@ -185,11 +285,7 @@ pub(crate) async fn load(
         .fetch_optional(&mut *connection)
         .await?;
     let Some(row) = row else { return Ok(None) };
-    let moves =
-        sqlx::query("SELECT board_col, took, nodes, said FROM moves WHERE game = $1 ORDER BY ply")
-            .bind(id.to_owned())
-            .fetch_all(&mut *connection)
-            .await?;
+    let moves = sqlx::query(MOVES).bind(id.to_owned()).fetch_all(&mut *connection).await?;
     let moves = moves.iter().map(move_of).collect::<Result<Vec<_>, _>>()?;
     session_of(&row, moves).map(Some)
 }
@@ -219,12 +315,22 @@ pub(super) async fn update(
         .zip(COLUMNS.split(','))
         .map(|(place, column)| format!("{} = ${place}", column.trim()))
         .collect();
-    let last = assignments.len() + 1;
-    let sql =
-        format!("UPDATE games SET {} WHERE id = $1 AND version = ${last}", assignments.join(", "));
-    let query = bind(sqlx::query(AssertSqlSafe(sql)), session)?.bind(session.version as i64 - 1);
-    if query.execute(&mut *connection).await?.rows_affected() == 0 {
-        return Ok(0);
+    let sql = format!(
+        "UPDATE games SET {} WHERE id = $1 AND version = ${} AND counted = 0",
+        assignments.join(", "),
+        assignments.len() + 1,
+    );
+    let version = session.version as i64 - 1;
+    let query = || {
+        let query = sqlx::query(AssertSqlSafe(sql.clone()));
+        Ok::<_, StoreError>(bind(query, session)?.bind(version))
+    };
+    if query()?.execute(&mut *connection).await?.rows_affected() == 0 {
+        // It was finished and counted before, or it is stale.
+        totals::uncount(connection, &session.id, Some(version)).await?;
+        if query()?.execute(&mut *connection).await?.rows_affected() == 0 {
+            return Ok(0);
+        }
     }
     sqlx::query("DELETE FROM moves WHERE game = $1 AND ply >= $2")
         .bind(session.id.clone())
@@ -262,6 +368,7 @@ pub(super) async fn delete(
     id: &str,
     version: u64,
 ) -> Result<u64, StoreError> {
+    totals::uncount(connection, id, Some(version as i64)).await?;
     let done = sqlx::query("DELETE FROM games WHERE id = $1 AND version = $2")
         .bind(id.to_owned())
         .bind(version as i64)
@@ -280,10 +387,12 @@ pub(super) async fn abandon(
     connection: &mut AnyConnection,
     before: i64,
 ) -> Result<u64, StoreError> {
+    // Some at a time, so that other writes do not wait for all of them.
     let done = sqlx::query(
         "UPDATE games SET status = 'finished', reason = 'abandoned', version = version + 1, \
-             flag_falls = NULL \
-         WHERE status <> 'finished' AND touched < $1",
+         flag_falls = NULL \
+         WHERE id IN (SELECT id FROM games WHERE status IN ('waiting', 'playing') \
+         AND touched < $1 LIMIT 256)",
     )
     .bind(before)
     .execute(connection)
@@ -297,13 +406,16 @@ pub(super) async fn restart_turns(
 ) -> Result<u64, StoreError> {
     let done = sqlx::query(
         "UPDATE games SET flag_falls = flag_falls - turn_began + $1, turn_began = $1 \
-         WHERE flag_falls IS NOT NULL",
+         WHERE flag_falls >= 0",
     )
     .bind(now)
     .execute(connection)
     .await?;
     Ok(done.rows_affected())
 }
+
+/// The moves of a game.
+const MOVES: &str = "SELECT board_col, took, nodes, said FROM moves WHERE game = $1 ORDER BY ply";
 
 /// The columns of a game in the order of `bind`; the id comes first.
 const COLUMNS: &str = "id, version, created, touched, owner, kind0, kind1, holder0, holder1, name0, name1, agent0, agent1, \
@@ -317,8 +429,6 @@ struct Pending {
     undone: Vec<PlayedMove>,
     offers: Offers,
 }
-
-type AnyQuery<'q> = Query<'q, Any, AnyArguments>;
 
 fn bind<'q>(query: AnyQuery<'q>, session: &GameSession) -> Result<AnyQuery<'q>, StoreError> {
     let setup = session.setup();
@@ -387,13 +497,10 @@ fn session_of(row: &AnyRow, moves: Vec<PlayedMove>) -> Result<GameSession, Store
     let optional = |name| row.try_get::<Option<i64>, _>(name);
     let text = |name| row.try_get::<String, _>(name);
     let some_text = |name| row.try_get::<Option<String>, _>(name);
-    let small = |name| number(name).map(|number| u8::try_from(number).unwrap_or(0));
 
-    let ruleset: Ruleset = text("ruleset")?.parse().map_err(broken)?;
-    let setup = Setup::new(small("board_cols")?, small("board_rows")?, small("connect")?, ruleset);
-    let game = Game::parse(setup.map_err(broken)?, &text("line")?).map_err(broken)?;
-    if game.moves().len() != moves.len() {
-        return Err(broken(format!("moves of game {} are missing", text("id")?)));
+    let game = Game::parse(setup_of(row)?, &text("line")?).map_err(broken)?;
+    if !game.moves().iter().map(|column| column.number()).eq(moves.iter().map(|m| m.column)) {
+        return Err(broken(format!("the moves of game {} are not those of its line", text("id")?)));
     }
     let seat = |kind, holder, name, agent| -> Result<Seat, StoreError> {
         let name = text(name)?;
@@ -441,6 +548,14 @@ fn session_of(row: &AnyRow, moves: Vec<PlayedMove>) -> Result<GameSession, Store
         is_listed: number("listed")? != 0,
         turn_began: optional("turn_began")?.map_or_else(Instant::now, instant),
     })
+}
+
+pub(super) fn setup_of(row: &AnyRow) -> Result<Setup, StoreError> {
+    let number = |name: &str| row.try_get::<i64, _>(name);
+    let small = |name: &str| number(name).map(|number| u8::try_from(number).unwrap_or(0));
+    let ruleset: Ruleset = row.try_get::<String, _>("ruleset")?.parse().map_err(broken)?;
+    let setup = Setup::new(small("board_cols")?, small("board_rows")?, small("connect")?, ruleset);
+    setup.map_err(broken)
 }
 
 fn move_of(row: &AnyRow) -> Result<PlayedMove, StoreError> {

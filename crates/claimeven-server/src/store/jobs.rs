@@ -119,10 +119,8 @@ impl Store {
 
     /// A job by its id.
     pub(crate) async fn job(&self, id: &str) -> Result<Option<Job>, StoreError> {
-        let row = sqlx::query(AssertSqlSafe(format!("SELECT {COLUMNS} FROM jobs WHERE id = $1")))
-            .bind(id.to_owned())
-            .fetch_optional(&self.pool)
-            .await?;
+        let sql = format!("SELECT {COLUMNS} FROM jobs WHERE id = $1");
+        let row = self.fetch_optional(sqlx::query(AssertSqlSafe(sql)).bind(id.to_owned())).await?;
         row.as_ref().map(job_of).transpose()
     }
 
@@ -140,18 +138,14 @@ impl Store {
         if let Some(owner) = owner {
             query = query.bind(owner.key().to_owned());
         }
-        query.fetch_all(&self.pool).await?.iter().map(job_of).collect()
+        self.fetch(query).await?.iter().map(job_of).collect()
     }
 
     /// How many jobs of a kind are running or queued.
     pub(crate) async fn active_jobs(&self, kind: Kind) -> Result<u64, StoreError> {
-        let row = sqlx::query(
-            "SELECT COUNT(*) FROM jobs WHERE kind = $1 AND state IN ('queued', 'running')",
-        )
-        .bind(kind.name())
-        .fetch_one(&self.pool)
-        .await?;
-        Ok(row.try_get::<i64, _>(0)?.cast_unsigned())
+        let sql = "SELECT COUNT(*) FROM jobs WHERE kind = $1 AND state IN ('queued', 'running')";
+        let row = self.fetch_optional(sqlx::query(sql).bind(kind.name())).await?;
+        Ok(row.map_or(Ok(0), |row| row.try_get::<i64, _>(0))?.cast_unsigned())
     }
 
     /// The job of a kind that has waited longest.
@@ -159,8 +153,7 @@ impl Store {
         let sql = format!(
             "SELECT {COLUMNS} FROM jobs WHERE kind = $1 AND state = 'queued' ORDER BY touched, id LIMIT 1"
         );
-        let row =
-            sqlx::query(AssertSqlSafe(sql)).bind(kind.name()).fetch_optional(&self.pool).await?;
+        let row = self.fetch_optional(sqlx::query(AssertSqlSafe(sql)).bind(kind.name())).await?;
         row.as_ref().map(job_of).transpose()
     }
 
@@ -229,11 +222,8 @@ impl Store {
         let sql = format!(
             "SELECT record FROM job_games WHERE job = $1 AND number < $2 ORDER BY number DESC LIMIT {most}"
         );
-        let rows = sqlx::query(AssertSqlSafe(sql))
-            .bind(id.to_owned())
-            .bind(before)
-            .fetch_all(&self.pool)
-            .await?;
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(id.to_owned()).bind(before);
+        let rows = self.fetch(query).await?;
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 

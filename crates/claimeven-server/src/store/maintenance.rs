@@ -161,7 +161,7 @@ impl Store {
             let sql = format!("SELECT id, version FROM games WHERE id IN ({})", places.join(", "));
             let query = sqlx::query(AssertSqlSafe(sql)).persistent(false);
             let query = ids.iter().cloned().fold(query, sqlx::query::Query::bind);
-            for row in query.fetch_all(&self.pool).await? {
+            for row in self.fetch(query).await? {
                 versions.insert(row.try_get(0)?, row.try_get::<i64, _>(1)?.cast_unsigned());
             }
         }
@@ -171,7 +171,7 @@ impl Store {
     /// The address ranges that are banned now.
     pub(crate) async fn bans(&self) -> Result<Vec<IpNet>, StoreError> {
         let query = sqlx::query("SELECT addresses FROM bans WHERE expires > $1").bind(now_ms());
-        let rows = query.fetch_all(&self.pool).await?;
+        let rows = self.fetch(query).await?;
         let ranges = rows.iter().map(|row| row.try_get::<String, _>(0));
         ranges.map(|range| range?.parse().map_err(broken)).collect()
     }

@@ -13,6 +13,7 @@ pub(super) fn migrator() -> Migrator {
         (2, "reviews", include_str!("../../migrations/0002_reviews.sql")),
         (3, "jobs", include_str!("../../migrations/0003_jobs.sql")),
         (4, "listed", include_str!("../../migrations/0004_listed.sql")),
+        (5, "totals", include_str!("../../migrations/0005_totals.sql")),
         (6, "bans", include_str!("../../migrations/0006_bans.sql")),
         (7, "clocks", include_str!("../../migrations/0007_clocks.sql")),
     ];

@@ -3,7 +3,7 @@
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
-use super::{Change, Store, StoreError};
+use super::{Change, Store, StoreError, totals};
 
 /// The review of a game.
 #[derive(Clone, Debug)]
@@ -25,23 +25,17 @@ impl Store {
 
     /// The review of a game, if it is about these moves.
     pub(crate) async fn review(&self, id: &str, line: &str) -> Result<Option<String>, StoreError> {
-        let row = sqlx::query("SELECT content FROM reviews WHERE game = $1 AND line = $2")
-            .bind(id.to_owned())
-            .bind(line.to_owned())
-            .fetch_optional(&self.pool)
-            .await?;
+        let sql = "SELECT content FROM reviews WHERE game = $1 AND line = $2";
+        let query = sqlx::query(sql).bind(id.to_owned()).bind(line.to_owned());
+        let row = self.fetch_optional(query).await?;
         Ok(row.map(|row| row.try_get(0)).transpose()?)
     }
 
     /// The latest finished game without a review: its id and moves.
     pub(crate) async fn unreviewed(&self) -> Result<Option<(String, String)>, StoreError> {
-        let row = sqlx::query(
-            "SELECT id, line FROM games WHERE status = 'finished' AND line <> '' AND NOT EXISTS \
-             (SELECT 1 FROM reviews WHERE reviews.game = games.id AND reviews.line = games.line) \
-             ORDER BY touched DESC LIMIT 1",
-        )
-        .fetch_optional(&self.pool)
-        .await?;
+        let sql = "SELECT id, line FROM games WHERE counted = 1 AND line <> '' \
+                   ORDER BY touched DESC LIMIT 1";
+        let row = self.fetch_optional(sqlx::query(sql)).await?;
         let read = |row: AnyRow| Ok((row.try_get(0)?, row.try_get(1)?));
         row.map(read).transpose()
     }
@@ -55,6 +49,7 @@ pub(super) async fn keep_review(
     connection: &mut AnyConnection,
     review: &StoredReview,
 ) -> Result<u64, StoreError> {
+    totals::uncount(connection, &review.game, None).await?;
     // The game may have been deleted in the meantime.
     let done = sqlx::query(
         "INSERT INTO reviews (game, line, accuracy0, accuracy1, content) \

@@ -1,132 +1,233 @@
 //! Finished games in numbers: for statistics and the opening explorer.
 
-use claimeven_game::{Ruleset, Setup};
+use std::collections::BTreeMap;
+
+use claimeven_game::{Column, Setup};
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
-use super::{Store, StoreError, broken};
+use super::games::{MAX_SCANNED, OWN, union};
+use super::totals::{OPENING_PLIES, setup_name};
+use super::{Store, StoreError, Tally};
 use crate::visitor::Visitor;
 
-/// A finished game, as far as statistics need it.
+/// Statistics of everyone's finished games, or of those in which a visitor has exactly one seat.
+#[derive(Debug, Default)]
+pub(crate) struct Statistics {
+    /// The results by category and name; of each category only the most frequent names.
+    pub(crate) totals: BTreeMap<String, Vec<(String, Tally)>>,
+    /// The visitor's games, the latest first, as far as they are among the latest ones.
+    pub(crate) progress: Vec<Progress>,
+}
+
+/// One of the visitor's games.
 #[derive(Clone, Debug)]
-pub(crate) struct Played {
+pub(crate) struct Progress {
     pub(crate) id: String,
     pub(crate) created: i64,
-    pub(crate) setup: Setup,
-    pub(crate) seats: [PlayedSeat; 2],
-    /// Which of the players moved first.
-    pub(crate) first: usize,
-    /// How many moves the game started with.
-    pub(crate) opening: usize,
-    pub(crate) winner: Option<usize>,
     /// The visitor's side.
-    pub(crate) mine: Option<usize>,
-    pub(crate) line: String,
-    /// The accuracy of both players, where it is known.
-    pub(crate) accuracy: [Option<f64>; 2],
-    /// Total thinking time of the first and of the second player to move.
-    pub(crate) micros: [i64; 2],
+    pub(crate) player: usize,
+    pub(crate) winner: Option<usize>,
+    /// The visitor's accuracy, if it is known.
+    pub(crate) accuracy: Option<f64>,
 }
 
-/// A side of a finished game.
-#[derive(Clone, Debug)]
-pub(crate) struct PlayedSeat {
-    /// The agent's text; `None` for a person.
-    pub(crate) agent: Option<String>,
+/// The results of the games that began with some moves, for the first player to move.
+#[derive(Debug, Default)]
+pub(crate) struct OpeningResults {
+    pub(crate) games: i64,
+    /// By the next move.
+    pub(crate) next: BTreeMap<u8, Tally>,
 }
+
+/// The categories of totals. Those of everyone and of a visitor differ in the first.
+const CATEGORIES: [&str; 8] =
+    ["player", "opponent", "total", "colour", "opening", "size", "ruleset", "length"];
+
+/// How many names of a category are read.
+const MAX_NAMES: usize = 128;
+
+/// How many of a visitor's latest games are read.
+const PROGRESS: usize = 300;
 
 impl Store {
-    /// Finished games, the latest first: all, or those in which a visitor had exactly one seat.
-    pub(crate) async fn played(
-        &self,
-        who: Option<&Visitor>,
-        most: u32,
-    ) -> Result<Vec<Played>, StoreError> {
-        // In a local game the visitor has neither won nor lost.
-        let own = if who.is_some() {
-            "AND (holder0 = $1 OR holder1 = $1) \
-             AND COALESCE(holder0, '') <> COALESCE(holder1, '')"
-        } else {
-            "AND $1 = $1"
-        };
-        let time = |rest: u8| {
+    /// Statistics of everyone's games or a visitor's own.
+    pub(crate) async fn statistics(&self, who: Option<&Visitor>) -> Result<Statistics, StoreError> {
+        let columns = Tally::COLUMNS.join(", ");
+        let sql = union(&CATEGORIES, "UNION ALL", |category| {
             format!(
-                "CAST(COALESCE((SELECT SUM(took) FROM moves \
-                 WHERE game = games.id AND ply % 2 = {rest}), 0) AS BIGINT) AS time{rest}"
+                "SELECT category, name, {columns} FROM totals WHERE whose = $1 \
+                 AND category = '{category}' ORDER BY games DESC LIMIT {MAX_NAMES}"
             )
-        };
-        let sql = format!(
-            "SELECT id, created, board_cols, board_rows, connect, ruleset, agent0, agent1, \
-             holder0, first_player, opening, winner, games.line AS line, accuracy0, accuracy1, \
-             {}, {} FROM games LEFT JOIN reviews \
-             ON reviews.game = games.id AND reviews.line = games.line \
-             WHERE status = 'finished' AND games.line <> '' {own} \
-             ORDER BY created DESC, id DESC LIMIT {most}",
-            time(0),
-            time(1),
-        );
-        let key = who.map_or("", Visitor::key).to_owned();
-        let rows = sqlx::query(AssertSqlSafe(sql)).bind(key.clone()).fetch_all(&self.pool).await?;
-        rows.iter().map(|row| played_of(row, who.map(|_| key.as_str()))).collect()
+        });
+        let mut statistics = Statistics::default();
+        for row in self.fetch(sqlx::query(AssertSqlSafe(sql)).bind(whose(who))).await? {
+            let category: String = row.try_get("category")?;
+            let named = (row.try_get("name")?, tally_of(&row)?);
+            statistics.totals.entry(category).or_default().push(named);
+        }
+        if let Some(who) = who {
+            statistics.progress = self.progress(who).await?;
+        }
+        Ok(statistics)
     }
 
-    /// The continuations of some moves in finished games: the next move as a character (empty if the
-    /// game ended there), 1, 0 or -1 if the first player won, drew or lost, and how often.
-    pub(crate) async fn continuations(
+    async fn progress(&self, who: &Visitor) -> Result<Vec<Progress>, StoreError> {
+        let latest = union(&OWN[1..], "UNION", |source| {
+            format!(
+                "SELECT id, created, status, line, winner, holder0, holder1 FROM games \
+                 WHERE {source} ORDER BY created DESC, id DESC LIMIT {MAX_SCANNED}"
+            )
+        });
+        let sql = format!(
+            "SELECT id, created, winner, holder0, accuracy0, accuracy1 FROM (SELECT * FROM \
+             ({latest}) AS latest WHERE status = 'finished' AND line <> '' \
+             AND COALESCE(holder0, '') <> COALESCE(holder1, '') \
+             ORDER BY created DESC, id DESC LIMIT {PROGRESS}) AS own \
+             LEFT JOIN reviews ON reviews.game = own.id AND reviews.line = own.line \
+             ORDER BY created DESC, id DESC"
+        );
+        let me = who.key();
+        let rows = self.fetch(sqlx::query(AssertSqlSafe(sql)).bind(me.to_owned())).await?;
+        let read = |row: &AnyRow| {
+            let holder: Option<String> = row.try_get("holder0")?;
+            let player = usize::from(holder.as_deref() != Some(me));
+            let winner: Option<i64> = row.try_get("winner")?;
+            Ok(Progress {
+                id: row.try_get("id")?,
+                created: row.try_get("created")?,
+                player,
+                winner: winner.map(|winner| usize::from(winner == 1)),
+                accuracy: row.try_get(["accuracy0", "accuracy1"][player])?,
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// How finished games continued after some moves: everyone's, or those that a visitor created or
+    /// played in. Beyond the table of openings only the latest games are looked at.
+    pub(crate) async fn explore(
         &self,
         setup: Setup,
         moves: &str,
         who: Option<&Visitor>,
-    ) -> Result<Vec<(String, i64, u32)>, StoreError> {
-        let own =
-            if who.is_some() { "(owner = $6 OR holder0 = $6 OR holder1 = $6)" } else { "$6 = $6" };
+    ) -> Result<OpeningResults, StoreError> {
+        if moves.len() < OPENING_PLIES {
+            self.explore_opening(setup, moves, who).await
+        } else {
+            self.explore_latest(setup, moves, who).await
+        }
+    }
+
+    async fn explore_opening(
+        &self,
+        setup: Setup,
+        moves: &str,
+        who: Option<&Visitor>,
+    ) -> Result<OpeningResults, StoreError> {
+        let columns = (0..usize::from(setup.cols())).filter_map(Column::from_index);
+        let lines: BTreeMap<String, Option<u8>> = columns
+            .map(|column| (format!("{moves}{}", column.to_char()), Some(column.number())))
+            .chain([(moves.to_owned(), None)])
+            .collect();
+        let places: Vec<String> = (0..lines.len()).map(|at| format!("${}", at + 3)).collect();
+        let sql = format!(
+            "SELECT line, games, won, drawn, lost FROM openings \
+             WHERE whose = $1 AND setup = $2 AND line IN ({})",
+            places.join(", ")
+        );
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(whose(who)).bind(setup_name(setup));
+        let query = lines.keys().fold(query, |query, line| query.bind(line.clone()));
+        let mut results = OpeningResults::default();
+        for row in self.fetch(query).await? {
+            let number = |name: &str| row.try_get::<i64, _>(name);
+            let (games, won) = (number("games")?, number("won")?);
+            let (drawn, lost) = (number("drawn")?, number("lost")?);
+            let line: String = row.try_get("line")?;
+            match lines.get(&line) {
+                Some(Some(column)) => {
+                    let tally = Tally { games, won, drawn, lost, ..Tally::default() };
+                    results.next.insert(*column, tally);
+                }
+                _ => results.games = games,
+            }
+        }
+        Ok(results)
+    }
+
+    async fn explore_latest(
+        &self,
+        setup: Setup,
+        moves: &str,
+        who: Option<&Visitor>,
+    ) -> Result<OpeningResults, StoreError> {
+        let is_setup = "board_cols = $2 AND board_rows = $3 AND connect = $4 AND ruleset = $5";
+        let columns = "id, line, winner, first_player";
+        let (source, latest) = match who {
+            None => (
+                moves[..OPENING_PLIES].to_owned(),
+                format!(
+                    "SELECT {columns} FROM games WHERE {is_setup} AND counted > 0 \
+                     AND SUBSTR(line, 1, {OPENING_PLIES}) = $1 \
+                     ORDER BY created DESC LIMIT {MAX_SCANNED}"
+                ),
+            ),
+            Some(who) => {
+                let own = union(OWN, "UNION", |source| {
+                    format!(
+                        "SELECT {columns}, counted, board_cols, board_rows, connect, ruleset \
+                         FROM games WHERE {source} \
+                         ORDER BY created DESC, id DESC LIMIT {MAX_SCANNED}"
+                    )
+                });
+                let sql = format!(
+                    "SELECT {columns} FROM ({own}) AS own WHERE {is_setup} AND counted > 0"
+                );
+                (who.key().to_owned(), sql)
+            }
+        };
         // Moves are letters and digits only, so nothing in them is a wildcard of LIKE.
         let sql = format!(
             "SELECT next, result, COUNT(*) AS number FROM (SELECT SUBSTR(line, {}, 1) AS next, \
-             CASE WHEN winner IS NULL THEN 0 WHEN winner = first_player THEN 1 ELSE -1 END AS result \
-             FROM games WHERE status = 'finished' AND board_cols = $1 AND board_rows = $2 \
-             AND connect = $3 AND ruleset = $4 AND line LIKE $5 AND {own}) AS found \
+             CAST(CASE WHEN winner IS NULL THEN 0 WHEN winner = first_player THEN 1 ELSE -1 END \
+             AS BIGINT) AS result FROM ({latest}) AS latest WHERE line LIKE $6) AS found \
              GROUP BY next, result",
             moves.len() + 1,
         );
-        let rows = sqlx::query(AssertSqlSafe(sql))
+        let query = sqlx::query(AssertSqlSafe(sql))
+            .bind(source)
             .bind(i64::from(setup.cols()))
             .bind(i64::from(setup.rows()))
             .bind(i64::from(setup.connect()))
             .bind(setup.ruleset().name())
-            .bind(format!("{moves}%"))
-            .bind(who.map_or("", Visitor::key).to_owned())
-            .fetch_all(&self.pool)
-            .await?;
-        let read = |row: &AnyRow| {
-            // PostgreSQL returns constants as smaller integers than counts.
-            let result =
-                row.try_get::<i64, _>(1).or_else(|_| row.try_get::<i32, _>(1).map(i64::from))?;
-            let number = row.try_get::<i64, _>(2)?;
-            Ok((row.try_get(0)?, result, u32::try_from(number).unwrap_or(u32::MAX)))
-        };
-        rows.iter().map(read).collect()
+            .bind(format!("{moves}%"));
+        let mut results = OpeningResults::default();
+        for row in self.fetch(query).await? {
+            let (result, games) = (row.try_get::<i64, _>(1)?, row.try_get::<i64, _>(2)?);
+            results.games += games;
+            let next: String = row.try_get(0)?;
+            let Some(column) = next.chars().next().and_then(Column::from_char) else { continue };
+            let tally = results.next.entry(column.number()).or_default();
+            tally.games += games;
+            match result {
+                1 => tally.won += games,
+                0 => tally.drawn += games,
+                _ => tally.lost += games,
+            }
+        }
+        Ok(results)
     }
 }
 
-fn played_of(row: &AnyRow, me: Option<&str>) -> Result<Played, StoreError> {
-    let number = |name: &str| row.try_get::<i64, _>(name);
-    let small = |name: &str| number(name).map(|number| u8::try_from(number).unwrap_or(0));
-    let agent = |name: &str| row.try_get::<Option<String>, _>(name);
-    let ruleset: Ruleset = row.try_get::<String, _>("ruleset")?.parse().map_err(broken)?;
-    let setup = Setup::new(small("board_cols")?, small("board_rows")?, small("connect")?, ruleset);
-    let holder: Option<String> = row.try_get("holder0")?;
-    Ok(Played {
-        id: row.try_get("id")?,
-        created: number("created")?,
-        setup: setup.map_err(broken)?,
-        seats: [PlayedSeat { agent: agent("agent0")? }, PlayedSeat { agent: agent("agent1")? }],
-        first: usize::from(number("first_player")? == 1),
-        opening: usize::try_from(number("opening")?).unwrap_or(0),
-        winner: row.try_get::<Option<i64>, _>("winner")?.map(|winner| usize::from(winner == 1)),
-        mine: me.map(|me| usize::from(holder.as_deref() != Some(me))),
-        line: row.try_get("line")?,
-        accuracy: [row.try_get("accuracy0")?, row.try_get("accuracy1")?],
-        micros: [number("time0")?, number("time1")?],
-    })
+/// Whose games are counted, as in the tables of totals.
+fn whose(who: Option<&Visitor>) -> String {
+    who.map_or("", Visitor::key).to_owned()
+}
+
+pub(super) fn tally_of(row: &AnyRow) -> Result<Tally, StoreError> {
+    let mut columns = [0; Tally::COLUMNS.len()];
+    for (value, name) in columns.iter_mut().zip(Tally::COLUMNS) {
+        *value = row.try_get(name)?;
+    }
+    Ok(Tally::from_columns(columns))
 }

@@ -1,9 +1,13 @@
+mod plans;
+mod recount;
+
 use std::time::Instant;
 
 use claimeven_game::{Game, Setup};
 
 use super::*;
 use crate::session::{Offers, Seat};
+use crate::visitor::Visitor;
 
 fn session(id: &str) -> GameSession {
     GameSession {
@@ -27,24 +31,42 @@ fn session(id: &str) -> GameSession {
     }
 }
 
-async fn sqlite() -> (Store, tempfile::TempDir) {
+/// A store on a new SQLite file.
+pub(crate) async fn sqlite() -> (Store, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("games.sqlite");
     let store = Store::open(&format!("sqlite:{}", file.display()), 2).await.unwrap();
     (store, folder)
 }
 
-/// A store on a new PostgreSQL database, if `CLAIMEVEN_TEST_POSTGRES` names a server.
-async fn postgres() -> Option<Store> {
+/// A new PostgreSQL database, if `CLAIMEVEN_TEST_POSTGRES` names a server.
+async fn postgres_url() -> Option<String> {
     use sqlx::Connection;
-    let server = std::env::var("CLAIMEVEN_TEST_POSTGRES").ok()?;
+    let Ok(server) = std::env::var("CLAIMEVEN_TEST_POSTGRES") else {
+        println!("SKIPPED on PostgreSQL: CLAIMEVEN_TEST_POSTGRES is not set");
+        return None;
+    };
     let name = format!("claimeven_{}", fastrand::u64(..));
     let mut connection = sqlx::PgConnection::connect(&server).await.unwrap();
     let create = sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}"));
     sqlx::raw_sql(create).execute(&mut connection).await.unwrap();
     let (start, rest) = server.split_at(server.rfind('/').unwrap() + 1);
     let options = rest.find('?').map_or("", |at| &rest[at..]);
-    Some(Store::open(&format!("{start}{name}{options}"), 3).await.unwrap())
+    Some(format!("{start}{name}{options}"))
+}
+
+async fn postgres() -> Option<Store> {
+    Some(Store::open(&postgres_url().await?, 3).await.unwrap())
+}
+
+impl Store {
+    /// A finished game whose moves are missing.
+    pub(crate) async fn add_damaged_game(&self, id: &str) {
+        self.create(session(id)).await.unwrap();
+        let sql = "UPDATE games SET status = 'finished', line = '44' WHERE id = $1";
+        sqlx::query(sql).bind(id.to_owned()).execute(&self.pool).await.unwrap();
+        assert_eq!(self.count_finished().await.unwrap(), 1);
+    }
 }
 
 /// Makes the database refuse games of the name `bad`.
@@ -91,11 +113,7 @@ async fn writes_are_committed_after_the_database_rolled_back_by_itself() {
 #[tokio::test]
 async fn reviews_with_and_without_accuracy_are_stored() {
     let (sqlite, _folder) = sqlite().await;
-    let postgres = postgres().await;
-    if postgres.is_none() {
-        println!("SKIPPED on PostgreSQL: CLAIMEVEN_TEST_POSTGRES is not set");
-    }
-    for store in [Some(sqlite), postgres].into_iter().flatten() {
+    for store in [Some(sqlite), postgres().await].into_iter().flatten() {
         store.create(session("game")).await.unwrap();
         for accuracy in
             [[None, None], [Some(0.25), None], [None, Some(1.0)], [Some(0.1), Some(0.9)]]
@@ -113,6 +131,70 @@ async fn reviews_with_and_without_accuracy_are_stored() {
                 .unwrap();
             let read = |at: usize| row.try_get::<Option<f64>, _>(at).unwrap();
             assert_eq!([read(0), read(1)], accuracy);
+        }
+    }
+}
+
+/// Its connection is not waited for: the next read finds a free one.
+#[tokio::test]
+async fn a_slow_read_ends_at_its_deadline() {
+    let (sqlite, _folder) = sqlite().await;
+    let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
+                   SELECT COUNT(*) FROM n";
+    for (store, sql) in
+        [(Some(sqlite), endless), (postgres().await, "SELECT CAST(pg_sleep(60) AS TEXT)")]
+    {
+        let Some(store) = store else { continue };
+        let began = Instant::now();
+        let reads = [(); 4].map(|()| store.fetch(sqlx::query(sql)));
+        for read in futures_util::future::join_all(reads).await {
+            let rows = read.map(|rows| rows.len());
+            assert!(matches!(rows, Err(StoreError::Busy)), "{rows:?}");
+        }
+        assert!(began.elapsed() < 3 * READ_TIMEOUT, "{:?}", began.elapsed());
+        store.create(session("one")).await.unwrap();
+        assert!(store.load("one").await.unwrap().is_some());
+    }
+}
+
+/// A filter that few games match looks at a bounded number of games for each page, and the pages
+/// together have all of them.
+#[tokio::test]
+async fn pages_of_a_rare_filter_have_all_games() {
+    let ada = Visitor::stored("ada".to_owned());
+    let (sqlite, _folder) = sqlite().await;
+    for store in [Some(sqlite), postgres().await].into_iter().flatten() {
+        let games = (0..2 * games::MAX_SCANNED + 500).map(|number| {
+            let mut session = session(&format!("g{number}"));
+            // Many of the same moment, of which a page may have to end in the middle.
+            session.created = number as i64 / 300;
+            session.is_listed = true;
+            let name = if number % 900 == 0 { "Rare" } else { "" };
+            let holder = (number % 2 == 0).then(|| ada.clone());
+            session.owner.clone_from(&holder);
+            session.seats[0] = Seat::Human { holder, name: name.to_owned() };
+            session.seats[1] = Seat::Human { holder: None, name: String::new() };
+            session
+        });
+        let created = futures_util::future::join_all(games.map(|game| store.create(game))).await;
+        assert!(created.iter().all(Result::is_ok));
+        for own in [true, false] {
+            let (mut found, mut place, mut pages) = (Vec::new(), None, 0);
+            loop {
+                let mut filter = if own { Filter::own(&ada, 2) } else { Filter::visible(&ada, 2) };
+                filter.text("name0 = ?", "Rare");
+                assert!(place.is_none_or(|place: String| filter.after(&place)));
+                let page = store.list(filter).await.unwrap();
+                assert!(page.sessions.len() <= 2);
+                found.extend(page.sessions.into_iter().map(|session| session.id));
+                pages += 1;
+                place = page.next;
+                if place.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(found, ["g3600", "g2700", "g1800", "g900", "g0"]);
+            assert!(pages < 8, "{pages}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use sqlx::{AnyConnection, AnyPool, AssertSqlSafe, Row};
+use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
 
 use super::{Change, Store, StoreError, games};
 use crate::visitor::Visitor;
@@ -60,9 +60,9 @@ pub(crate) async fn forget(
 }
 
 /// Replaces the ids that earlier versions stored by their hashes, once.
-pub(super) async fn hash_ids(pool: &AnyPool) -> Result<(), StoreError> {
+pub(super) async fn hash_ids(connection: &mut AnyConnection) -> Result<(), StoreError> {
     const MARK: &str = "visitors";
-    let mut transaction = pool.begin().await?;
+    let mut transaction = connection.begin().await?;
     let mark = sqlx::query("SELECT content FROM settings WHERE name = $1").bind(MARK);
     if mark.fetch_optional(&mut *transaction).await?.is_some() {
         return Ok(());

@@ -12,7 +12,7 @@ use sqlx::any::AnyConnectOptions;
 use sqlx::{AnyConnection, ConnectOptions, Connection, Executor};
 use tokio::sync::mpsc;
 
-use super::{Change, Request, StoreError, broken, games, jobs, prepare, reviews, visitors};
+use super::{Change, Request, StoreError, broken, games, jobs, prepare, reviews, totals, visitors};
 
 /// The writing half of the store.
 pub(super) struct Writer {
@@ -130,8 +130,20 @@ async fn transaction(
     for change in changes {
         rows.push(apply(connection, change).await?);
     }
+    if changes.iter().any(may_finish_games) {
+        totals::count_finished(connection).await?;
+    }
     connection.execute(sqlx::raw_sql("COMMIT")).await?;
     Ok(rows)
+}
+
+/// Whether finished games may have to be counted after a change.
+fn may_finish_games(change: &Change) -> bool {
+    match change {
+        Change::Update(session, _) => session.end.is_some(),
+        Change::Abandon(_) | Change::Review(_) | Change::ForgetVisitor(_) => true,
+        _ => false,
+    }
 }
 
 async fn apply(connection: &mut AnyConnection, change: &Change) -> Result<u64, StoreError> {
@@ -142,6 +154,7 @@ async fn apply(connection: &mut AnyConnection, change: &Change) -> Result<u64, S
         Change::Abandon(before) => games::abandon(connection, *before).await,
         Change::RestartTurns(now) => games::restart_turns(connection, *now).await,
         Change::Review(review) => reviews::keep_review(connection, review).await,
+        Change::CountFinished => totals::count_finished(connection).await,
         Change::Job(change) => jobs::apply(connection, change).await,
         Change::Set(name, content) => {
             let sql = "INSERT INTO settings (name, content) VALUES ($1, $2) \

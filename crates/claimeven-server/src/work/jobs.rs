@@ -264,7 +264,22 @@ impl Jobs {
             TurnEnd::Cancelled => (State::Stopped, None),
             TurnEnd::Failed(reason) => (State::Failed, Some(reason)),
         };
-        let ended = self.store.set_job_state(&id, &[State::Running], state, error).await;
+        // Until its end is stored the job would be running for ever.
+        let mut pause = Duration::from_millis(200);
+        while let Err(failure) =
+            self.store.set_job_state(&id, &[State::Running], state, error.clone()).await
+        {
+            tracing::error!(?failure, ?pause, job = id, "Failed to store the end of a job's turn");
+            if self.stopping.is_cancelled() {
+                // The next start puts it back into the queue.
+                break;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = self.stopping.cancelled() => {}
+            }
+            pause = (2 * pause).min(Duration::from_mins(1));
+        }
         lock(&self.running).remove(&id);
         if state != State::Queued {
             lock(&self.taken).remove(&id);
@@ -273,7 +288,7 @@ impl Jobs {
             // What it wrote after it was deleted.
             training::remove_networks(&self.config, &id);
         }
-        ended.map(|_| true)
+        Ok(true)
     }
 
     async fn work(&self, job: Job, running: Arc<Running>) -> TurnEnd {

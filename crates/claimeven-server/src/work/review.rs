@@ -64,28 +64,80 @@ pub(crate) enum Reviewed {
     Nothing,
 }
 
+/// How often in a row the review of a game has failed.
+#[derive(Debug, Default)]
+pub(crate) struct Failures {
+    game: String,
+    count: u32,
+}
+
+impl Failures {
+    /// Whether a game that failed again is to be set aside.
+    fn add(&mut self, game: &str) -> bool {
+        const MAX_FAILURES: u32 = 3;
+        if self.game != game {
+            *self = Failures { game: game.to_owned(), count: 0 };
+        }
+        self.count += 1;
+        self.count >= MAX_FAILURES
+    }
+}
+
 /// Reviews one finished game that has no review yet, if nobody is thinking.
-pub(crate) async fn review_idly(engine: &Engine, store: &Store) -> Result<Reviewed, Error> {
+pub(crate) async fn review_idly(
+    engine: &Engine,
+    store: &Store,
+    failures: &mut Failures,
+) -> Result<Reviewed, Error> {
     if engine.load() != (0, 0, 0) {
         return Ok(Reviewed::Nothing);
     }
     let Some((id, line)) = store.unreviewed().await? else { return Ok(Reviewed::Nothing) };
-    match store.load(&id).await {
-        Ok(Some(session)) => match review(engine, &Client::SERVER, store, &session).await {
-            Ok(_) => {}
-            // Visitors come first.
-            Err(Error::Busy(..)) => return Ok(Reviewed::Nothing),
-            Err(error) => return Err(error),
-        },
-        Ok(None) => {}
-        Err(error) => {
+    match review_stored(engine, store, &id).await {
+        Ok(()) => Ok(Reviewed::Game),
+        // Visitors come first.
+        Err(Error::Busy(..)) => Ok(Reviewed::Nothing),
+        Err(error) if failures.add(&id) => {
             // For example because of an agent that no longer exists. An empty review keeps it from
-            // being tried again.
-            tracing::warn!(?error, game = id, "Failed to read a game for its review");
+            // being tried again; whoever asks for the review still gets a new attempt.
+            tracing::error!(?error, game = id, "Gave up on the review of a game");
             let content = "null".to_owned();
-            let empty = StoredReview { game: id, line, accuracy: [None; 2], content };
-            store.keep_review(empty).await?;
+            store
+                .keep_review(StoredReview { game: id, line, accuracy: [None; 2], content })
+                .await?;
+            Ok(Reviewed::Game)
         }
+        Err(error) => Err(error),
     }
-    Ok(Reviewed::Game)
+}
+
+async fn review_stored(engine: &Engine, store: &Store, id: &str) -> Result<(), Error> {
+    if let Some(session) = store.load(id).await? {
+        review(engine, &Client::SERVER, store, &session).await?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::store::tests::sqlite;
+
+    #[tokio::test]
+    async fn a_game_that_cannot_be_reviewed_is_set_aside() {
+        let (store, _folder) = sqlite().await;
+        // Its moves are missing, so it cannot be read.
+        store.add_damaged_game("damaged").await;
+        let engine = Engine::new(&Config::default());
+        let mut failures = Failures::default();
+        for _ in 0..2 {
+            assert!(review_idly(&engine, &store, &mut failures).await.is_err());
+        }
+        assert!(store.unreviewed().await.unwrap().is_some());
+        for _ in 0..2 {
+            assert!(review_idly(&engine, &store, &mut failures).await.is_ok());
+        }
+        assert!(store.unreviewed().await.unwrap().is_none());
+    }
 }

@@ -14,5 +14,6 @@ mod model;
 mod openapi;
 mod privacy;
 mod share;
+mod store;
 mod study;
 mod world;

@@ -1,0 +1,87 @@
+//! Readers and writers of one database, and work whose results cannot be stored at once.
+
+use std::time::{Duration, Instant};
+
+use claimeven_server::Config;
+use serde_json::json;
+use sqlx::{Connection, PgConnection, SqliteConnection};
+
+use crate::world::World;
+
+/// While statistics cannot be read, games go on, and whoever asked is told to try again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_blocked_read_is_answered_and_blocks_no_move() {
+    let Some(world) = World::postgres(Config::default()).await else {
+        println!("SKIPPED: CLAIMEVEN_TEST_POSTGRES names no server");
+        return;
+    };
+    let (ada, eve) = (world.visitor(), world.visitor());
+    let id = ada.create(json!([{ "kind": "human" }, { "kind": "human" }])).await;
+    let mut connection = PgConnection::connect(&world.config.database).await.unwrap();
+    let lock = "BEGIN; LOCK TABLE totals IN ACCESS EXCLUSIVE MODE";
+    sqlx::raw_sql(lock).execute(&mut connection).await.unwrap();
+    let reads = async {
+        let began = Instant::now();
+        let reads = (0..6).map(|_| eve.get("/api/statistics"));
+        for reply in futures_util::future::join_all(reads).await {
+            assert_eq!(reply.error(503), "The database is busy, try again");
+            assert!(reply.headers.contains_key("retry-after"));
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    };
+    let moves = async {
+        for ply in 0..4 {
+            let began = Instant::now();
+            ada.play(&id, 1 + ply, ply).await.expect(200);
+            assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+        }
+    };
+    tokio::join!(reads, moves);
+    sqlx::raw_sql("ROLLBACK").execute(&mut connection).await.unwrap();
+    eve.get("/api/statistics").await.expect(200);
+}
+
+/// A reader that holds its place for ever stops neither writers nor other readers.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_that_does_not_end_stops_no_move() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let id = ada.create(json!([{ "kind": "human" }, { "kind": "human" }])).await;
+    let mut connection = SqliteConnection::connect(&world.config.database).await.unwrap();
+    let read = "BEGIN; SELECT COUNT(*) FROM games";
+    sqlx::raw_sql(read).execute(&mut connection).await.unwrap();
+    for (ply, column) in (0..).zip([1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4]) {
+        ada.play(&id, column, ply).await.expect(200);
+    }
+    assert_eq!(ada.get("/api/games?mine=true").await.expect(200)["games"][0]["id"], *id);
+}
+
+/// It would be running for ever, and no other job would get its turn.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_whose_end_cannot_be_stored_ends_later() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let mut connection = SqliteConnection::connect(&world.config.database).await.unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE UPDATE ON jobs WHEN NEW.state = 'done' \
+                  BEGIN SELECT RAISE(ABORT, 'out of order'); END";
+    sqlx::raw_sql(refuse).execute(&mut connection).await.unwrap();
+    let cup = json!({ "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 2 });
+    let cup = ada.post("/api/arena", cup).await.expect(201);
+    let path = format!("/api/arena/{}", cup["id"].as_str().unwrap());
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let view = ada.get(&path).await.expect(200);
+    assert_eq!((&view["done"], &view["state"]), (&json!(2), &json!("running")));
+    sqlx::raw_sql("DROP TRIGGER refuse").execute(&mut connection).await.unwrap();
+    let began = Instant::now();
+    while ada.get(&path).await.expect(200)["state"] != "done" {
+        assert!(began.elapsed() < Duration::from_secs(30));
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let second = json!({ "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 2 });
+    let second = ada.post("/api/arena", second).await.expect(201);
+    let path = format!("/api/arena/{}", second["id"].as_str().unwrap());
+    while ada.get(&path).await.expect(200)["state"] != "done" {
+        assert!(began.elapsed() < Duration::from_mins(1));
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
