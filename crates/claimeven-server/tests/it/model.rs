@@ -128,8 +128,8 @@ impl Model {
                 if !is_playing || !own || ply != self.moves.len() as i64 {
                     return 409;
                 }
-                let height = self.moves.iter().filter(|&&played| played == column).count();
-                if height >= usize::from(ROWS) {
+                let is_legal = |legal: claimeven_game::Column| legal.number() == column;
+                if !self.game().position().legal().any(is_legal) {
                     return 409;
                 }
                 self.moves.push(column);

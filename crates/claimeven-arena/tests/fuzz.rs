@@ -1,0 +1,300 @@
+//! Every parser meets damaged input: it refuses or reads it, and never panics.
+//!
+//! Each test changes known inputs at random for `CLAIMEVEN_FUZZ_SECONDS` (20 by default). An input
+//! that made a parser panic is written to `tests/corpus/PARSER/`, from where every later run takes
+//! it as a known input, too.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use claimeven_arena::{
+    AgentSpec, GameRecord, MoveRecord, Openings, Plan, PlayerRecord, Puzzle, ResultRecord, Review,
+    ReviewOptions, SetupRecord, run_ugi,
+};
+use claimeven_game::{Column, Game, Position, Setup};
+use claimeven_search::Heuristic;
+use claimeven_solver::{Book, Options, Score, Solver, build_book};
+use claimeven_zero::{Architecture, Exam, Network};
+use fastrand::Rng;
+
+/// What the parsers give a meaning to.
+const WORDS: [&str; 30] = [
+    "0",
+    "-1",
+    "9",
+    "128",
+    "4294967296",
+    "18446744073709551616",
+    "1e999",
+    "NaN",
+    "null",
+    "true",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ":",
+    "=",
+    "\"",
+    "\\u0000",
+    "\n",
+    " ",
+    "x",
+    "X",
+    "O",
+    ".",
+    "/",
+    "@",
+    "é",
+    "\u{202e}",
+    "7x6",
+];
+
+fn changed(random: &mut Rng, known: &[Vec<u8>]) -> Vec<u8> {
+    let mut input = known[random.usize(..known.len())].clone();
+    for _ in 0..=random.usize(..4) {
+        let place = random.usize(..=input.len());
+        let end = (place + random.usize(..8)).min(input.len());
+        match random.u8(..7) {
+            0 if place < input.len() => input[place] ^= 1 << random.u8(..8),
+            1 if place < input.len() => input[place] = random.u8(..),
+            2 => drop(input.drain(place..end)),
+            3 => input.truncate(place),
+            4 => {
+                let word = WORDS[random.usize(..WORDS.len())].bytes();
+                input.splice(place..end, word);
+            }
+            5 => {
+                let part = input[place..end].to_vec();
+                let times = 1 + random.usize(..3);
+                input.splice(place..place, part.repeat(times));
+            }
+            _ => {
+                // Another input from here on.
+                let other = &known[random.usize(..known.len())];
+                input.truncate(place);
+                input.extend(&other[random.usize(..=other.len())..]);
+            }
+        }
+    }
+    input
+}
+
+/// Has a parser, which returns whether it could read its input, read changed inputs until the time
+/// is up.
+fn fuzz(name: &str, known: &[Vec<u8>], mut parse: impl FnMut(&[u8]) -> bool) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name);
+    let files = fs::read_dir(&folder).into_iter().flatten().flatten();
+    let mut known = known.to_vec();
+    known.extend(files.filter_map(|file| fs::read(file.path()).ok()));
+    let seconds = std::env::var("CLAIMEVEN_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    let time = Duration::from_secs(seconds.unwrap_or(20));
+    let mut random = Rng::new();
+    let began = Instant::now();
+    let (mut count, mut readable) = (0_u64, 0_u64);
+    let mut unchanged = known.clone().into_iter();
+    while began.elapsed() < time {
+        let input = unchanged.next().unwrap_or_else(|| changed(&mut random, &known));
+        let Ok(is_readable) = catch_unwind(AssertUnwindSafe(|| parse(&input))) else {
+            let file = folder.join(format!("{:016x}", random.u64(..)));
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(&file, &input).unwrap();
+            panic!("{name}: {:?} is in {}", String::from_utf8_lossy(&input), file.display());
+        };
+        count += 1;
+        readable += u64::from(is_readable);
+    }
+    println!("{name}: {count} inputs, {readable} of them readable");
+    assert!(readable * 1000 > count, "hardly anything is readable");
+}
+
+fn texts(texts: &[&str]) -> Vec<Vec<u8>> {
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+/// A parser of text, which never sees anything else.
+fn fuzz_text(name: &str, known: &[&str], mut parse: impl FnMut(&str) -> bool) {
+    fuzz(name, &texts(known), |input| parse(&String::from_utf8_lossy(input)));
+}
+
+/// What was read is written in a form that is read as the same.
+fn round_trip<T: FromStr + ToString + PartialEq + std::fmt::Debug>(text: &str) -> bool {
+    let Ok(value) = text.parse::<T>() else { return false };
+    let again = value.to_string().parse::<T>().ok();
+    assert_eq!(again.as_ref(), Some(&value), "{text:?} became {:?}", value.to_string());
+    true
+}
+
+#[test]
+fn notations() {
+    let setups = ["7x6", "5x4 connect 3", "9x7x5", "4x4x3:lines", "7x6x4"];
+    let boards =
+        ["44444", "1234567", "7x6:4455", ".......\n.......\nX.O....", "0 1 2 0 0 0 0", "xo./...x"];
+    fuzz_text("notations", &[&setups[..], &boards[..]].concat(), |text| {
+        let readable = [
+            round_trip::<Setup>(text),
+            round_trip::<Column>(text),
+            round_trip::<Position>(text),
+            round_trip::<Game>(text),
+        ];
+        let small = Setup::new(5, 4, 3, claimeven_game::Ruleset::Lines).unwrap();
+        for setup in [Setup::STANDARD, small] {
+            if let Ok(game) = Game::parse(setup, text) {
+                assert_eq!(Game::parse(setup, &game.move_text()).as_ref(), Ok(&game));
+            }
+            if let Ok(position) = Position::from_picture(setup, text) {
+                let again = Position::from_picture(setup, &position.to_string());
+                assert_eq!(again.ok(), Some(position));
+            }
+            let _ = Position::from_openspiel(setup, text);
+            let bytes: Vec<u8> = text.bytes().map(|byte| byte % 4).collect();
+            let _ = Position::from_kaggle(setup, &bytes);
+        }
+        readable.contains(&true)
+    });
+}
+
+#[test]
+fn agents() {
+    let known = [
+        "mcts:sims=1000,c=1.4",
+        "minimax:depth=3,eval=bits",
+        "zero:model=first@9,sims=50",
+        "level:3",
+        "ugi:cmd=\"program --level=a,b\",ms=50",
+        "timed:ms=100,table=16",
+        "random:seed=7",
+        "balanced:4",
+        "random:6",
+    ];
+    fuzz_text("agents", &known, |text| {
+        let readable = round_trip::<AgentSpec>(text);
+        let _ = AgentSpec::parse_list(text);
+        let _ = text.parse::<Openings>();
+        let _ = text.parse::<Puzzle>();
+        let _ = text.parse::<Heuristic>();
+        readable
+    });
+}
+
+#[test]
+fn plans() {
+    let toml = "title = \"Cup\"\nformat = \"round-robin\"\ngames = 4\nseed = 1\nopenings = \"random:4\"\n\
+                [setup]\ncols = 5\nrows = 4\n[[players]]\nagent = \"random\"\nname = \"R\"\n[[players]]\nagent = \"level:1\"\n";
+    let json = r#"{"format":"gauntlet","players":[{"agent":"random"},{"agent":"level:2","name":"Two"}],"games":2,"seed":3}"#;
+    let weights = "[cells]\ncentre = 3\n[groups]\ntwo = 10\nthree = 100\n";
+    fuzz_text("plans", &[toml, json, weights], |text| {
+        let weights = Heuristic::from_toml("weights".to_owned(), text);
+        Plan::from_toml(text).is_ok() || Plan::from_json(text).is_ok() || weights.is_ok()
+    });
+}
+
+#[test]
+fn records() {
+    let game = Game::parse(Setup::STANDARD, "4433221").unwrap();
+    let player = |agent: &str| PlayerRecord { agent: agent.to_owned(), name: agent.to_owned() };
+    let record = GameRecord {
+        version: GameRecord::VERSION,
+        id: "1".to_owned(),
+        time: "2026-01-01T00:00:00Z".to_owned(),
+        setup: SetupRecord { cols: 7, rows: 6, connect: 4, ruleset: "standard".to_owned() },
+        players: [player("random"), player("human")],
+        first_player: 1,
+        seed: 1,
+        opening_moves: 2,
+        moves: game.moves().iter().map(|&column| MoveRecord::given(column)).collect(),
+        result: ResultRecord::of_game(&game, 1).unwrap(),
+    };
+    let record = serde_json::to_string(&record).unwrap();
+    let options = ReviewOptions { time_per_position: None, cancel: None };
+    let review = serde_json::to_string(&Review::of(&game, &options)).unwrap();
+    fuzz_text("records", &[&record, &review], |text| {
+        let record = serde_json::from_str::<GameRecord>(text);
+        if let Ok(record) = &record {
+            let _ = record.replay();
+            let _ = claimeven_arena::pgn(record);
+        }
+        let review = serde_json::from_str::<Review>(text);
+        if let Ok(review) = &review {
+            let _ = review.players_after(0);
+        }
+        record.is_ok()
+    });
+}
+
+#[test]
+fn ugi() {
+    let session = "ugi\nisready\nsetoption name depth value 2\nuginewgame\nposition startpos moves 4 4 4\n\
+                   position fen 7/7/7/7/7/3x3 o moves 1\nquery p1turn\nquery result\ngo depth 2\nstop\ngo movetime 5\nquit\n";
+    let agent: AgentSpec = "random".parse().unwrap();
+    fuzz("ugi", &texts(&[session]), |input| {
+        let mut output = Vec::new();
+        run_ugi(input, &mut output, agent.clone(), Setup::STANDARD).unwrap();
+        String::from_utf8(output).unwrap().contains("bestmove")
+    });
+}
+
+fn temporary(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("claimeven-fuzz-{}-{name}", std::process::id()))
+}
+
+#[test]
+fn books() {
+    let setup: Setup = Setup::new(5, 4, 4, claimeven_game::Ruleset::Standard).unwrap();
+    let checkpoint = temporary("book");
+    let scorer = || {
+        let mut solver = Solver::new(Options::default());
+        move |position: &Position| -> Score { solver.score(position).unwrap() }
+    };
+    let book = build_book(setup, 3, &checkpoint, 1, scorer, |_| {}).unwrap();
+    let _ = fs::remove_file(checkpoint);
+    let positions = [
+        Position::new(setup),
+        Position::from_moves(setup, "123").unwrap(),
+        Position::new(Setup::STANDARD),
+    ];
+    let mut random = Rng::new();
+    fuzz("books", &[book.to_bytes()], |input| {
+        let mut input = input.to_vec();
+        // Mostly with the right checksum, which would otherwise hide everything else.
+        if random.u8(..4) > 0
+            && let Some((content, sum)) = input.split_last_chunk_mut::<4>()
+        {
+            *sum = crc32fast::hash(content).to_le_bytes();
+        }
+        let Ok(book) = Book::from_bytes(&input) else { return false };
+        for position in &positions {
+            let _ = (book.get(position), book.holds(position));
+        }
+        true
+    });
+}
+
+#[test]
+fn networks() {
+    let setup = Setup::new(4, 4, 3, claimeven_game::Ruleset::Standard).unwrap();
+    let network = Network::new(Architecture::new(setup, 1, 4), 1).unwrap();
+    fuzz("networks", &[network.to_bytes()], |input| {
+        let Ok(network) = Network::from_bytes(input) else { return false };
+        let again = Network::from_bytes(&network.to_bytes()).unwrap();
+        assert_eq!(again.architecture(), network.architecture());
+        true
+    });
+}
+
+#[test]
+fn exams() {
+    let setup = Setup::new(4, 4, 3, claimeven_game::Ruleset::Standard).unwrap();
+    let file = temporary("exam");
+    let known =
+        r#"{"questions":[{"moves":"1","results":[1,0,-1,1]},{"moves":"","results":[1,1,1,1]}]}"#;
+    fuzz("exams", &texts(&[known, "[]", "{}"]), |input| {
+        fs::write(&file, input).unwrap();
+        Exam::load(&file, setup).is_ok()
+    });
+    let _ = fs::remove_file(file);
+}
