@@ -48,7 +48,7 @@ pub async fn doctor(config: &Config) -> Vec<Finding> {
     let is_served = check_database(config, &mut findings).await;
     check_disk(config, &mut findings);
     check_files(config, &mut findings);
-    check_memory(&mut findings);
+    check_memory(config, &mut findings);
     check_port(config, is_served, &mut findings).await;
     findings.0
 }
@@ -335,8 +335,9 @@ fn check_files(config: &Config, findings: &mut Findings) {
 }
 
 /// What Linux says of the memory; other systems are not asked.
-fn check_memory(findings: &mut Findings) {
-    const WARNS_MB: u64 = 300;
+fn check_memory(config: &Config, findings: &mut Findings) {
+    /// What a server needs besides its agents.
+    const OTHERS_MB: u64 = 100;
     let Ok(content) = fs::read_to_string("/proc/meminfo") else { return };
     let line = content.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kb = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
@@ -346,9 +347,12 @@ fn check_memory(findings: &mut Findings) {
     let limit =
         limit.and_then(|text| text.trim().parse::<u64>().ok()).map(|bytes| bytes / 1_000_000);
     let mb = limit.map_or(mb, |limit| mb.min(limit));
-    let status = if mb < WARNS_MB { Warning } else { Fine };
-    let advice = if status == Warning { ": large searches may fail" } else { "" };
-    findings.add("memory", status, format!("{mb} MB available{advice}"));
+    let needed = config.memory_mb + OTHERS_MB;
+    if mb < needed {
+        let message = format!("{mb} MB available and {needed} MB may be needed: lower memory_mb");
+        return findings.add("memory", Warning, message);
+    }
+    findings.add("memory", Fine, format!("{mb} MB available"));
 }
 
 async fn check_port(config: &Config, is_served: bool, findings: &mut Findings) {

@@ -17,11 +17,17 @@ struct Process {
 
 impl Process {
     fn start(database: &Path) -> Process {
+        Process::start_with(database, &["--log", "error"], Stdio::inherit())
+    }
+
+    fn start_with(database: &Path, options: &[&str], errors: Stdio) -> Process {
         let mut child = Command::new(env!("CARGO_BIN_EXE_claimeven"))
-            .args(["serve", "--addr", "127.0.0.1:0", "--log", "error", "--database"])
+            .args(["serve", "--addr", "127.0.0.1:0", "--database"])
             .arg(format!("sqlite:{}", database.display()))
             .args(["--set", "requests_per_second=0", "--set", "games_per_minute=0"])
+            .args(options)
             .stdout(Stdio::piped())
+            .stderr(errors)
             .spawn()
             .unwrap();
         let mut line = String::new();
@@ -240,4 +246,34 @@ fn an_operator_looks_after_a_running_server() {
     let path = format!("/api/games/{}/rematch", player.id);
     let (status, _, rematch) = request(&server.addr, &player.cookie, "POST", &path, "{}").unwrap();
     assert_eq!(status, 200, "{rematch}");
+}
+
+#[test]
+fn the_log_names_requests_and_no_secrets() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("games.sqlite");
+    let log = folder.path().join("log");
+    let options = ["--log", "trace", "--log-format", "json", "--set", "trusted_proxies=127.0.0.1"];
+    let errors = std::fs::File::create(&log).unwrap().into();
+    let mut server = Process::start_with(&database, &options, errors);
+    let mut player = Player::new(&server.addr);
+    player.play(&server.addr);
+    let mut stream = TcpStream::connect(&server.addr).unwrap();
+    let head = "GET /api/games/nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Request-Id: from-the-proxy\r\n\r\n";
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("x-request-id: from-the-proxy"), "{answer}");
+    server.kill();
+
+    let log = std::fs::read_to_string(log).unwrap();
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let spans = lines.iter().filter(|line| line["span"]["id"] == "from-the-proxy");
+    let spans: Vec<&Value> = spans.collect();
+    assert!(spans.iter().any(|line| line["fields"]["status"] == 404), "{log}");
+    let key = std::fs::read_to_string(folder.path().join("games.sqlite.key")).unwrap();
+    let cookie = player.cookie.strip_prefix("claimeven=").unwrap();
+    for secret in [key.trim(), cookie.split('.').next().unwrap()] {
+        assert!(secret.len() >= 32 && !log.contains(secret), "the log contains a secret");
+    }
 }

@@ -1,6 +1,6 @@
 //! Backups: one compressed file of JSON lines, which can be restored into SQLite and PostgreSQL alike.
 //!
-//! The first line names the format and the schema. Then each table has a line with its name and number
+//! The first line names the format and the schema. Then each table has a line with its columns and number
 //! of rows, followed by its rows as the database itself writes them in JSON; the last line marks the
 //! end. All of it is read in one transaction, so it shows the database at one moment, whatever the
 //! server writes meanwhile.
@@ -43,7 +43,7 @@ const CHUNK: usize = 500;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Mark {
     ClaimevenBackup { format: u32, schema: i64, created: String },
-    Table { name: String, rows: u64 },
+    Table { name: String, columns: Vec<String>, rows: u64 },
     End,
 }
 
@@ -134,11 +134,11 @@ async fn write_tables(
         let count = sqlx::query(AssertSqlSafe(count)).fetch_one(&mut *connection).await;
         let count: i64 = count.and_then(|row| row.try_get(0)).map_err(broken)?;
         let rows = count.cast_unsigned();
-        write_mark(out, &Mark::Table { name: name.clone(), rows })?;
+        let columns = columns(connection, is_postgres, &name).await?;
+        write_mark(out, &Mark::Table { name: name.clone(), columns: columns.clone(), rows })?;
         let sql = if is_postgres {
             format!("SELECT CAST(row_to_json({name}) AS TEXT) FROM {name}")
         } else {
-            let columns = columns(connection, is_postgres, &name).await?;
             let pairs: Vec<String> =
                 columns.iter().map(|column| format!("'{column}', {column}")).collect();
             format!("SELECT json_object({}) FROM {name}", pairs.join(", "))
@@ -226,7 +226,7 @@ fn check_file(path: &Path) -> Result<(i64, BackupSummary), String> {
     let mut summary = BackupSummary { created, rows: BTreeMap::new() };
     loop {
         match next_mark(&mut lines)? {
-            Mark::Table { name, rows } => {
+            Mark::Table { name, rows, .. } => {
                 for _ in 0..rows {
                     next_line(&mut lines)?;
                 }
@@ -270,11 +270,15 @@ async fn insert_rows(
     }
     let mut lines = lines(path).map_err(named)?;
     next_line(&mut lines).map_err(named)?;
-    while let Mark::Table { name, rows } = next_mark(&mut lines).map_err(named)? {
-        if !known.contains(&name) {
-            return Err(in_file(path, &damaged(&format!("unknown table '{name}'"))));
+    while let Mark::Table { name, columns, rows } = next_mark(&mut lines).map_err(named)? {
+        // Names of tables and columns become part of statements.
+        let is_known = known.contains(&name) && {
+            let known = self::columns(connection, is_postgres, &name).await?;
+            columns.iter().all(|column| known.contains(column))
+        };
+        if !is_known {
+            return Err(in_file(path, &damaged(&format!("table '{name}' is not known"))));
         }
-        let columns = columns(connection, is_postgres, &name).await?;
         let list = columns.join(", ");
         let sql = if is_postgres {
             format!(

@@ -230,7 +230,7 @@ fn any_message_on_a_socket_is_answered_or_ends_it() {
                 break;
             }
         }
-        prop_assert!(visitor.get("/healthz").await.status == 200);
+        prop_assert!(visitor.get("/readyz").await.status == 200);
         Ok(())
     });
 }
