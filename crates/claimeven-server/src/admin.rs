@@ -376,14 +376,8 @@ impl Admin {
     }
 
     async fn delete_job_row(&mut self, job: &JobRow) -> Result<(), ServerError> {
-        let id = job.id.clone();
-        self.change(async |connection| {
-            for sql in ["DELETE FROM job_games WHERE job = $1", "DELETE FROM jobs WHERE id = $1"] {
-                sqlx::query(sql).bind(id.clone()).execute(&mut *connection).await?;
-            }
-            Ok(())
-        })
-        .await?;
+        let ids = [job.id.clone()];
+        self.change(async |connection| store::delete_jobs(connection, &ids).await).await?;
         if job.kind == JobKind::Training.name() {
             crate::work::training::remove_networks(&self.config, &job.id);
         }

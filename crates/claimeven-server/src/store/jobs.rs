@@ -280,8 +280,9 @@ pub(super) async fn apply(
                 .await?
         }
         JobChange::ShowGames { id, games } => {
-            let known = sqlx::query("SELECT id FROM jobs WHERE id = $1").bind(id.clone());
-            if known.fetch_optional(&mut *connection).await?.is_none() {
+            // Locks the job; the operator may have deleted it meanwhile.
+            let known = sqlx::query("UPDATE jobs SET done = done WHERE id = $1").bind(id.clone());
+            if known.execute(&mut *connection).await?.rows_affected() == 0 {
                 return Ok(0);
             }
             // An interrupted iteration is played again.

@@ -103,8 +103,9 @@ pub(crate) async fn delete_jobs(
 ) -> Result<u64, StoreError> {
     let mut deleted = 0;
     for id in ids {
+        // The job first: a server that stores its games meanwhile finds it gone or has ended before.
         for (sql, counts) in
-            [("DELETE FROM job_games WHERE job = $1", 0), ("DELETE FROM jobs WHERE id = $1", 1)]
+            [("DELETE FROM jobs WHERE id = $1", 1), ("DELETE FROM job_games WHERE job = $1", 0)]
         {
             let done = sqlx::query(sql).bind(id.clone()).execute(&mut *connection).await?;
             deleted += counts * done.rows_affected();
