@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use sqlx::{AnyConnection, Connection, Row};
 
-use crate::Fallible;
+use crate::{Fallible, percentile};
 
 /// A call that reads the database: what it is called in the table, its path and the visitor's cookie.
 pub(crate) struct Route {
@@ -142,9 +142,7 @@ pub(crate) async fn run(
     let mut figures = figures.lock().unwrap();
     for name in &names {
         let Some(times) = figures.get_mut(name) else { continue };
-        times.sort_unstable();
-        let at = |percent: usize| times[(times.len() - 1) * percent / 100].as_secs_f64() * 1e3;
-        let (median, p99, worst) = (at(50), at(99), at(100));
+        let [median, p99, worst] = [50, 99, 100].map(|percent| percentile(times, percent));
         println!("| {name} | {} | {median:.1} ms | {p99:.1} ms | {worst:.1} ms |", times.len());
     }
     if failures == 0 { Ok(()) } else { Err(format!("{failures} reads failed").into()) }

@@ -193,7 +193,8 @@ async fn merge(
     numbers: &[&str],
     rows: &BTreeMap<[String; 3], Tally>,
 ) -> Result<(), StoreError> {
-    const MAX_ROWS: usize = 500;
+    // SQLite looks each parameter up by its name among all those of the statement.
+    const MAX_ROWS: usize = 20;
     let columns = [&keys[..], numbers].concat();
     let sums: Vec<String> =
         numbers.iter().map(|name| format!("{name} = {table}.{name} + excluded.{name}")).collect();
