@@ -94,7 +94,11 @@ on_both_databases! {
         bob.get(&format!("/api/arena/{tournament}")).await.error(404);
         assert_eq!(number_of_games(&bob).await, 3);
         assert_eq!(bob.game(&other).await["status"], "waiting");
-        assert_eq!(texts(&world, VISITORS).await.len(), 1, "only Bob is left");
+        let left = texts(&world, VISITORS).await;
+        assert_eq!(left.len(), 1, "only Bob is left");
+        let counted = "SELECT whose FROM totals WHERE whose <> '' \
+                       UNION SELECT whose FROM openings WHERE whose <> ''";
+        assert!(texts(&world, counted).await.iter().all(|whose| *whose == left[0]));
         let names = "SELECT name0 FROM games UNION SELECT name1 FROM games";
         let mut names = texts(&world, names).await;
         names.sort();
