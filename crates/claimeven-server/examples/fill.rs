@@ -93,7 +93,7 @@ async fn main() -> Fallible<()> {
 
     // A running server counts them.
     let running = Running::start(database).await?;
-    let sql = "SELECT id FROM games WHERE status = 'finished' AND counted = 0 LIMIT 1";
+    let sql = "SELECT id FROM games WHERE status || '' = 'finished' AND counted = 0 LIMIT 1";
     while sqlx::query(sql).fetch_optional(&mut connection).await?.is_some() {
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
