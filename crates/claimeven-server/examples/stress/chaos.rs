@@ -59,6 +59,7 @@ pub(crate) async fn run(program: &str, rounds: usize, postgres: Option<&str>) ->
         "games_per_minute=0",
         "live_games_per_address=0",
         "queue_people=0",
+        "secret=chaos",
     ];
     let start = || Server::start_at(program, &addr, &database, &settings);
     let mut server = start()?;

@@ -199,7 +199,8 @@ async fn no_statement_reads_a_whole_table() {
         ["SELECT", "INSERT", "UPDATE", "DELETE"].iter().any(|word| statement.starts_with(word))
             && !statement.contains("_sqlx_migrations")
             && !statement.contains("settings")
-            // What migrations do once.
+            // What migrations and the hashing of older databases do once.
+            && !statement.contains("LENGTH(")
             && !statement.contains("SET listed = 1")
             && !statement.contains("Player 1")
     };
