@@ -203,7 +203,8 @@ test("a name that is cut is read in full by a tap", async () => {
 
 test("a watched game of a tournament is shown to its end, with the winning row", async () => {
   const { page, close } = await browser.visit(`${server.base}/arena`);
-  await page.getByLabel("Games per pairing", { exact: true }).fill("20");
+  // Enough of them to be still at it when the page first looks.
+  await page.getByLabel("Games per pairing", { exact: true }).fill("600");
   await page.getByRole("button", { name: "Start tournament" }).click();
   await page.getByRole("heading", { name: "Games in progress" }).waitFor();
   await page.getByLabel("Speed").selectOption("As it comes");
