@@ -15,7 +15,6 @@ pub(crate) mod listener;
 mod me;
 mod notation;
 mod page;
-pub(crate) mod places;
 mod puzzles;
 mod reach;
 mod records;

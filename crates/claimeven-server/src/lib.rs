@@ -14,6 +14,7 @@ mod error;
 mod http;
 mod live_games;
 mod metrics;
+mod places;
 mod secret_key;
 mod server;
 mod session;

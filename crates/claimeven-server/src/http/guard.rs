@@ -14,11 +14,11 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::places::{Full, Place, Places};
 use crate::App;
 use crate::client::{Address, Client};
 use crate::config::Config;
 use crate::error::Error;
+use crate::places::{Full, Place, Places};
 use crate::visitor::Cookie;
 
 /// A token bucket.

@@ -21,9 +21,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
-use super::places::{Place, Places};
-
 use crate::client::Address;
+use crate::places::{Place, Places};
 
 /// How long a client may take to send the header of a request, and how long a connection without
 /// requests stays open.

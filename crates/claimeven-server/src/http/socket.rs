@@ -16,13 +16,13 @@ use tracing::Instrument;
 
 use super::extract::{Id, read_json};
 use super::guard::Bucket;
-use super::places::Place;
 use super::request::ClientIp;
 use super::view::GameView;
 use crate::App;
 use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
 use crate::live_games::{GameEvent, LiveGame, Subscription};
+use crate::places::Place;
 use crate::visitor::Visitor;
 
 /// A message from the client.

@@ -18,7 +18,7 @@ use super::{tournament, training};
 use crate::client::Client;
 use crate::config::Config;
 use crate::error::Error;
-use crate::http::places::{Place, Places};
+use crate::places::{Place, Places};
 use crate::store::{Job, Kind, State, Store, StoreError};
 use crate::visitor::Visitor;
 
@@ -120,7 +120,9 @@ impl Jobs {
     fn take_place(&self, client: &Client) -> Result<Place, Error> {
         self.places.take(client.address).map_err(|_| {
             let limit = self.config.jobs_per_address;
-            let message = format!("Too many jobs from your address are active (limit: {limit})");
+            let message = format!(
+                "Too many tournaments and training runs from your address are active (limit: {limit})"
+            );
             Error::TooMany(message, 60)
         })
     }
