@@ -280,10 +280,10 @@ impl State {
         };
         let address = running(&|other| other.address == client.address);
         let visitor = running(&|other| other.visitor == client.visitor);
-        let class = |recent: Duration| match recent.checked_sub(ALLOWANCE) {
-            None => 0,
-            // A class for each doubling.
-            Some(_) => 1 + (recent.as_millis() / ALLOWANCE.as_millis()).ilog2(),
+        // A class for each doubling of the allowance.
+        let class = |recent: Duration| {
+            let doublings = (recent.as_millis() / ALLOWANCE.as_millis()).checked_ilog2();
+            doublings.map_or(0, |doublings| doublings + 1)
         };
         (
             class(self.usage.of_address(client.address, now) + address),

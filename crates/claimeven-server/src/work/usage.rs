@@ -11,7 +11,7 @@ use crate::visitor::Visitor;
 #[derive(Default)]
 pub(crate) struct Usage {
     addresses: Fading<Option<Address>>,
-    visitors: Fading<Option<Visitor>>,
+    visitors: Fading<Visitor>,
 }
 
 impl Usage {
@@ -20,12 +20,14 @@ impl Usage {
     }
 
     pub(crate) fn of_visitor(&self, visitor: Option<&Visitor>, now: Instant) -> Duration {
-        self.visitors.get(&visitor.cloned(), now)
+        visitor.map_or(Duration::ZERO, |visitor| self.visitors.get(visitor, now))
     }
 
     pub(crate) fn add(&mut self, client: &Client, time: Duration, now: Instant) {
         self.addresses.add(client.address, time, now);
-        self.visitors.add(client.visitor.clone(), time, now);
+        if let Some(visitor) = &client.visitor {
+            self.visitors.add(visitor.clone(), time, now);
+        }
     }
 }
 
