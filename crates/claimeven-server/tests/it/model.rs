@@ -294,10 +294,11 @@ async fn walk(mut world: World, seed: u64) -> World {
 }
 
 /// A program is faster than any visitor.
-async fn without_rates(mut world: World) -> World {
-    world.config.requests_per_second = 0;
-    world.config.games_per_minute = 0;
-    world.restart().await
+async fn without_rates(world: World) -> World {
+    let change = |config: &mut Config| {
+        (config.requests_per_second, config.games_per_minute) = (0, 0);
+    };
+    world.restart_with(change).await
 }
 
 on_both_databases! {

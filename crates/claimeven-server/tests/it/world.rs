@@ -99,19 +99,17 @@ impl World {
     }
 
     /// The same with some time between.
-    pub(crate) async fn restart_after(mut self, down: Duration) -> World {
-        self.stop.take();
-        self.running.take().unwrap().await.unwrap();
+    pub(crate) async fn restart_after(self, down: Duration) -> World {
+        let (config, folder) = self.stop().await;
         tokio::time::sleep(down).await;
-        World::start(self.config.clone(), self.folder.take()).await
+        World::start(config, folder).await
     }
 
     /// The same with another configuration.
-    pub(crate) async fn restart_with(mut self, change: impl FnOnce(&mut Config)) -> World {
-        self.stop.take();
-        self.running.take().unwrap().await.unwrap();
-        change(&mut self.config);
-        World::start(self.config.clone(), self.folder.take()).await
+    pub(crate) async fn restart_with(self, change: impl FnOnce(&mut Config)) -> World {
+        let (mut config, folder) = self.stop().await;
+        change(&mut config);
+        World::start(config, folder).await
     }
 
     /// Stops the server in order; its configuration, and the folder of its database.
