@@ -36,10 +36,11 @@ pub(crate) async fn run(program: &str, time: Duration) -> Fallible<()> {
     let mut players = Vec::new();
     for number in 0..40 {
         let (addr, stop) = (server.addr.clone(), Arc::clone(&stop));
+        let visitor = Visitor::from(&format!("127.0.1.{}", number + 1))?;
         players.push(tokio::spawn(async move {
             let mut moves = 0;
             while !stop.load(Ordering::Relaxed) {
-                moves += play(&addr, number, &stop).await.unwrap_or_default();
+                moves += play(&addr, visitor.clone(), &stop).await.unwrap_or_default();
                 sleep(Duration::from_millis(100)).await;
             }
             moves
@@ -77,8 +78,7 @@ pub(crate) async fn run(program: &str, time: Duration) -> Fallible<()> {
 }
 
 /// A game of one person; how many moves were made.
-async fn play(addr: &str, number: usize, stop: &AtomicBool) -> Fallible<usize> {
-    let mut visitor = Visitor::from(&format!("127.0.1.{}", number + 1))?;
+async fn play(addr: &str, mut visitor: Visitor, stop: &AtomicBool) -> Fallible<usize> {
     let agent = AGENTS[fastrand::usize(..AGENTS.len())];
     let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": agent }]);
     let (status, mut game) =
