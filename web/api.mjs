@@ -1,4 +1,5 @@
-// Makes `src/lib/api.ts`, the types of the server's JSON, from its OpenAPI document. With `--check` it only says whether they agree.
+// Generates `src/lib/api.ts`, the types of the server's JSON, from its OpenAPI document. With `--check` it only reports whether
+// the file is up to date.
 
 import { readFile, writeFile } from "node:fs/promises";
 import openapiTS, { astToString } from "openapi-typescript";
@@ -7,7 +8,7 @@ const from = new URL("../crates/claimeven-server/openapi.json", import.meta.url)
 const to = new URL("src/lib/api.ts", import.meta.url);
 
 const document = JSON.parse(await readFile(from, "utf8"));
-// Which address has which shape is said in `server.ts`; the page needs the shapes.
+// Only the schemas; `server.ts` knows which route uses which.
 const types = await openapiTS({ ...document, paths: {} }, { rootTypes: true, rootTypesNoSchemaPrefix: true, silent: true });
 const text = `// Made by \`npm run api\` from the server's openapi.json. Do not edit.\n\n${astToString(types)}`;
 

@@ -1,11 +1,11 @@
-// The browser tests: whole journeys against the real program in the system's Chromium.
+// Browser tests: whole journeys against the real program in the system's Chromium.
 
 import { defineConfig } from "@playwright/test";
 
 export default defineConfig({
   testDir: "e2e",
   testMatch: "*.test.mjs",
-  // Each file starts a server of its own, so two files can run side by side.
+  // Each file starts its own server, so two files can run in parallel.
   workers: Number(process.env.E2E_WORKERS ?? 1),
   timeout: 180_000,
   forbidOnly: true,

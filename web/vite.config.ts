@@ -1,20 +1,20 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
 
-/** Where the development server finds the real one. */
+/** The server that the development server forwards API calls to. */
 const server = process.env.CLAIMEVEN_SERVER ?? "http://127.0.0.1:8080";
 
 export default defineConfig({
   plugins: [svelte()],
   build: {
-    // The page's policy allows nothing inline, so no file may become a data address.
+    // The content security policy forbids data URLs, so no file may be inlined.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // The colours of both themes are one `light-dark()` each, which older targets would have rewritten.
+    // The colours of both themes use `light-dark()`, which would be rewritten for older targets.
     cssTarget: ["chrome123", "firefox120", "safari17.5"],
   },
   // The server compares the origin of a request with its host, so the browser's host is kept.
   server: { proxy: { "/api": { target: server, ws: true, changeOrigin: false } } },
-  // Pure functions need no walls between their tests, and start much sooner without.
+  // Tests of pure functions need no isolation, and start much faster without it.
   test: { include: ["src/**/*.test.ts"], pool: "threads", isolate: false },
 });

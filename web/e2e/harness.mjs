@@ -1,8 +1,8 @@
-// What the browser tests share: the real server with a database of its own, Chromium, and a proxy that can be cut.
+// Shared by the browser tests: the real server with a fresh database, Chromium, and a proxy that can be cut.
 //
-// `npm run e2e` needs the program with the page in it (CLAIMEVEN_BIN). While the page is being worked on, E2E_DIST=1 serves
-// `web/dist` (`npm run build`) in front of any program that has been built, so that Rust need not be compiled for each try.
-// E2E_FULL=1 photographs whole pages instead of their first screens.
+// `npm run e2e` needs the program with the embedded page (CLAIMEVEN_BIN). During development, E2E_DIST=1 serves `web/dist`
+// (`npm run build`) in front of any build of the program, so that Rust need not be compiled after every change of the page.
+// E2E_FULL=1 takes screenshots of whole pages instead of their first screens.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -26,7 +26,7 @@ export const HUGE = { viewport: { width: 3840, height: 2160 } };
 /** A window of 1280 by 800 at 200 % zoom. */
 export const ZOOMED = { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 };
 const sideways = (width, height) => ({ viewport: { width, height }, hasTouch: true, isMobile: true });
-/** A phone held sideways, a smaller one too. */
+/** Phones in landscape orientation. */
 export const SIDEWAYS = sideways(844, 390);
 export const SMALL_SIDEWAYS = sideways(667, 375);
 
@@ -34,7 +34,7 @@ export { test };
 export const before = test.beforeAll;
 export const after = test.afterAll;
 
-/** How long the slowest machine may take for a step. */
+/** How long a step may take on the slowest machine. */
 export const PATIENCE = 30_000;
 
 /** Starts the server on a free port with a fresh database. */
@@ -59,7 +59,7 @@ export async function startServer() {
   return {
     base: front.base,
     port: front.port,
-    /** The program itself, with its own headers and the page it was built with. */
+    /** The program itself, with its own headers and its embedded page. */
     direct: base,
     async stop() {
       await front.stop();
@@ -70,7 +70,7 @@ export async function startServer() {
   };
 }
 
-/** Serves the built page with the API of a server behind it. */
+/** Serves the built page in front of a server's API. */
 async function serveDist(target) {
   const { preview } = await import("vite");
   const proxy = Object.fromEntries(["/api", "/healthz"].map((path) => [path, { target, ws: true, changeOrigin: false }]));
@@ -79,11 +79,11 @@ async function serveDist(target) {
   return { base, port: Number(new URL(base).port), stop: () => page.close() };
 }
 
-/** No task of a page may keep the person waiting for longer, in milliseconds of processor time. */
+/** The maximum processor time of a task on the page, in milliseconds. */
 const LONG_TASK = 100;
 
-/** Starts the system's Chromium. Each page it opens is watched: an error in its console, an error that nobody caught or a
-    request that failed fails the test, and so does, with `smooth`, a task over 100 ms from the first click or key on. */
+/** Starts the system's Chromium. A console error, an uncaught error or a failed request on any page fails the test, and with
+    `smooth` so does a task of more than 100 ms after the first click or key. */
 export async function startBrowser({ smooth = false } = {}) {
   const browser = await chromium.launch({
     executablePath: findChromium(),
@@ -99,7 +99,7 @@ export async function startBrowser({ smooth = false } = {}) {
     ],
   });
   return {
-    /** Opens a page of a new visitor. */
+    /** Opens a page as a new visitor. */
     async visit(address, options = DESKTOP, { mayFail = /$^/ } = {}) {
       const context = await browser.newContext({ reducedMotion: "reduce", ...options });
       context.setDefaultTimeout(PATIENCE);
@@ -108,7 +108,7 @@ export async function startBrowser({ smooth = false } = {}) {
       const watch = (page) => {
         page.on("pageerror", (error) => note(`not caught: ${error.message}`));
         page.on("console", (message) => message.type() === "error" && note(message.text()));
-        // A request that the page gives up itself, or that a change of page ends, has not failed.
+        // A request that the page aborts, or that a navigation ends, has not failed.
         page.on("requestfailed", (request) => request.failure()?.errorText !== "net::ERR_ABORTED" && note(`${request.url()}: ${request.failure()?.errorText}`));
         page.on("response", (response) => response.status() >= 400 && note(`${response.url()}: ${response.status()}`));
         return page;
@@ -133,7 +133,7 @@ export async function startBrowser({ smooth = false } = {}) {
   };
 }
 
-/** Measures the tasks of a context's pages by the processor time of their thread, which other programs do not add to. */
+/** Measures the tasks of a context's pages by the processor time of their thread, which other programs do not affect. */
 async function watchTasks(browser, context) {
   await context.addInitScript(() => {
     const begin = () => performance.mark("first-action");
@@ -164,7 +164,7 @@ async function watchTasks(browser, context) {
   };
 }
 
-/** A way to the server that can be cut and mended, as networks are. */
+/** A proxy to the server that can be cut and restored. */
 export async function startProxy(port) {
   const sockets = new Set();
   let open = true;
@@ -201,7 +201,7 @@ export async function screenshot(page, name) {
   await page.screenshot({ path: path.join(artefacts, `${name}.png`), fullPage: !!process.env.E2E_FULL });
 }
 
-/** Fails with what axe finds wrong on the page as it is. */
+/** Fails with the accessibility problems that axe finds on the page. */
 export async function checkAccess(page, where) {
   const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
   const source = await readFile(axe, "utf8");
@@ -219,7 +219,7 @@ export async function checkWidth(page, where) {
   assert.ok(scroll <= inner, `${where} is ${scroll} wide in a window of ${inner}`);
 }
 
-/** Waits until something holds, and says what was there instead. */
+/** Waits until a condition holds; the error says what was there instead. */
 export async function eventually(what, check) {
   const deadline = Date.now() + PATIENCE;
   let last;
@@ -239,7 +239,7 @@ export function pause(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-// The pieces of a game's page.
+// Elements of the game page.
 
 /** The number of discs on the board. */
 export const discs = (page) => page.locator(".frame .disc").count().then(async (all) => all - (await page.locator(".frame .waiting .disc").count()));
@@ -251,32 +251,32 @@ export const gameOf = async (page) => {
   return page.evaluate((id) => fetch(`/api/games/${id}`).then((answer) => answer.json()), id);
 };
 
-/** What has been read out last. */
+/** The last announcement to screen readers. */
 export const announced = (page) => page.locator('[role="status"][aria-live]').first().textContent();
 export const clickColumn = (page, number) => column(page, number).click();
 
-/** Waits for the person's turn, or the end. */
+/** Waits for the user's turn, or the end. */
 export const untilYourTurn = (page) => eventually("it is your turn", async () => /Your turn|won|lost|Draw/.test(await headline(page)) || (await headline(page)));
 
-/** Waits for the person's turn. */
+/** Waits for the user's turn. */
 export async function yourTurn(page) {
   await eventually("it is your turn", async () => (await headline(page)) === "Your turn" || (await headline(page)));
 }
 
-// What a person sets up before a test looks at it, by the page alone.
+// Set-up steps, done through the page alone.
 
-/** Drops discs for both sides of a local game, each when the one before is on the board. */
+/** Drops discs for both sides of a local game, each when the previous one is on the board. */
 export async function playMoves(page, columns) {
   const begun = await moves(page);
   for (const [index, number] of columns.entries()) {
     await clickColumn(page, number);
     await eventually(`move ${index + 1} is made`, async () => (await moves(page)) === begun + index + 1 || (await moves(page)));
-    // The next one can be made once the server has taken this one.
+    // Wait until the server has accepted the move.
     if (index + 1 < columns.length) await page.locator("[data-column].open").first().waitFor();
   }
 }
 
-/** A local game with these moves, on any board; its id. */
+/** Plays a local game with these moves on any board and returns its id. */
 export async function localGame(page, base, columns, { cols = 7, rows = 6, connect = 4, ruleset = "standard" } = {}) {
   await page.goto(`${base}/new?kind=two`);
   await page.getByLabel("Columns", { exact: true }).fill(String(cols));
@@ -289,7 +289,7 @@ export async function localGame(page, base, columns, { cols = 7, rows = 6, conne
   return new URL(page.url()).pathname.split("/").at(-1);
 }
 
-/** A game against a level that begins in a column and is resigned at once. */
+/** A game against a level that starts in a column and is resigned at once. */
 export async function resignedGame(page, base, level, number) {
   await page.goto(base);
   await page.getByRole("slider", { name: /Level/ }).fill(String(level));

@@ -1,4 +1,4 @@
-// The games of a visitor: found again, and shown to others only if their players want it.
+// A visitor's games: finding them again, and listing them publicly only if the players want it.
 
 import assert from "node:assert/strict";
 import { after, before, column, eventually, gameOf, headline, localGame, screenshot, startBrowser, startServer, test, yourTurn } from "./harness.mjs";
@@ -59,7 +59,7 @@ test("the history: found again, filtered, replayed and deleted", async () => {
   await page.reload();
   await shows(2);
 
-  // Another visitor has none of these, and cannot delete them.
+  // Another visitor sees none of these and cannot delete them.
   const other = await browser.visit(`${server.base}/games`);
   await other.page.getByText("No games yet").waitFor();
   await other.close();
@@ -75,7 +75,7 @@ test("all data of a visitor can be deleted, and the next game begins a new histo
   await page.getByRole("button", { name: "Delete my data…" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete my data" });
   await screenshot(page, "delete-data");
-  // Nothing happens before the question has been answered.
+  // Nothing is deleted before the question is answered.
   await dialog.getByRole("button", { name: "Keep my data" }).click();
   await page.goto(`${server.base}/games`);
   await page.locator(".tile").waitFor();
@@ -113,16 +113,16 @@ test("a local game is nobody else's business, until its player shows it to every
     });
   };
   await shows(false);
-  // Who has the link can watch, but not choose.
+  // Anyone with the link can watch, but not change the listing.
   await eve.page.goto(`${server.base}/game/${id}`);
   await eve.page.getByRole("button", { name: "Share" }).click();
-  assert.equal(await eve.page.getByLabel("Show this game in everyone's list").count(), 0);
+  assert.equal(await eve.page.getByLabel("Show this game in the public list").count(), 0);
 
   await ada.page.getByRole("button", { name: "Share" }).click();
-  const choice = ada.page.getByLabel("Show this game in everyone's list");
+  const choice = ada.page.getByLabel("Show this game in the public list");
   assert.equal(await choice.isChecked(), false);
   await choice.check();
-  await ada.page.getByText("This game is now in everyone's list.").first().waitFor();
+  await ada.page.getByText("This game is now in the public list.").first().waitFor();
   await shows(true);
   await eve.page.locator(tile).click();
   await eventually("the game is watched", async () => (await headline(eve.page)) === "Red won" || (await headline(eve.page)));
@@ -131,7 +131,7 @@ test("a local game is nobody else's business, until its player shows it to every
   await ada.page.getByRole("button", { name: "Share" }).click();
   assert.equal(await choice.isChecked(), true);
   await choice.uncheck();
-  await ada.page.getByText("This game is no longer in everyone's list.").first().waitFor();
+  await ada.page.getByText("This game is no longer in the public list.").first().waitFor();
   await shows(false);
   await eve.close();
   await ada.close();
@@ -143,21 +143,21 @@ test("an invitation is shown to everyone only if the host says so before the fri
   await ada.page.getByRole("dialog").getByLabel("Your name").fill("Ada");
   await ada.page.keyboard.press("Enter");
   await ada.page.waitForURL(/\/game\//);
-  const choice = (page) => page.getByLabel("Show this game in everyone's list");
+  const choice = (page) => page.getByLabel("Show this game in the public list");
   assert.equal(await choice(ada.page).isChecked(), false);
   await choice(ada.page).check();
-  await ada.page.getByText("This game is now in everyone's list.").first().waitFor();
+  await ada.page.getByText("This game is now in the public list.").first().waitFor();
 
-  // The friend is told before joining.
+  // The friend sees it before joining.
   const ben = await browser.visit(ada.page.url());
-  await ben.page.getByText("This game is in everyone's list: anyone can find and watch it.").waitFor();
+  await ben.page.getByText("This game is in the public list: anyone can find and watch it.").waitFor();
   await ben.page.getByLabel("Your name").fill("Ben");
   await ben.page.getByRole("button", { name: /^Play (Red|Yellow)$/ }).click();
   await ben.page.getByRole("button", { name: "Share" }).click();
   await choice(ben.page).uncheck();
-  await ben.page.getByText("This game is no longer in everyone's list.").first().waitFor();
+  await ben.page.getByText("This game is no longer in the public list.").first().waitFor();
 
-  // One of two people cannot show it on their own.
+  // One of two people cannot list the game alone.
   await ada.page.getByRole("button", { name: "Share" }).click();
   await eventually("Ada sees it", async () => !(await choice(ada.page).isChecked()) && (await choice(ada.page).isDisabled()));
   await ada.page.getByText("With two people, this can only be chosen before the second one joins.").waitFor();

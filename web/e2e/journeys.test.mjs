@@ -1,5 +1,5 @@
-// Evenings of play as people have them: one game after another, back and forth between games, two tabs, watching, replaying.
-// Everything is done by click, key or touch on what a person can see.
+// Longer sessions: one game after another, back and forth between games, two tabs, watching, replaying. Everything is done by
+// click, key or touch on visible elements.
 
 import assert from "node:assert/strict";
 import { after, announced, before, clickColumn, column, DESKTOP, discs, eventually, headline, PHONE, pause, screenshot, startBrowser, startServer, test, untilYourTurn } from "./harness.mjs";
@@ -18,7 +18,7 @@ const MOVING = { reducedMotion: "no-preference" };
 const DARK = { colorScheme: "dark" };
 const level = async (page, number) => page.getByRole("slider", { name: /Level/ }).fill(String(number));
 
-/** Drops a disc in the first column from a list that takes one, and waits for the other one's answer or the end. */
+/** Drops a disc in the first free column of a list, and waits for the reply or the end. */
 async function exchange(page, ways = [4, 3, 5, 2, 6, 1, 7], drop = clickColumn) {
   await untilYourTurn(page);
   const before = await discs(page);
@@ -66,7 +66,7 @@ for (const [name, options, drop, cpu] of [
       await page.getByRole("button", { name: "Play again" }).click();
       await eventually("the next game is on the screen", async () => !seen.has(page.url()) && (await discs(page)) <= 1);
     }
-    // The person's next step: a move in the game after the last one.
+    // The next step: a move in the new game.
     await exchange(page, undefined, drops[drop]);
     await close();
   });
@@ -85,7 +85,7 @@ test("Back, Forward and Back between two live games, with a move in each", async
   await page.waitForURL((url) => /\/game\//.test(url.pathname) && url.href !== first);
   const second = page.url();
   await exchange(page, [1, 2]);
-  // As the list behind the Back button does it: from one game straight to the other.
+  // As in the history list of the Back button: from one game straight to the other.
   for (const [steps, address, least] of [[-2, first, standing], [2, second, 2], [-2, first, standing + 2]]) {
     await page.evaluate((steps) => history.go(steps), steps);
     await page.waitForURL(address);
@@ -109,7 +109,7 @@ test("two games in two tabs, and one opened from the history while another is li
     await exchange(tab, [7, 1]);
     await exchange(page, [1, 7]);
   }
-  // From one live game to the other by the history, a move there, and back.
+  // From one live game to the other through the history, a move there, and back.
   const [one, other] = [page.url(), tab.url()];
   await page.getByRole("link", { name: "Games", exact: true }).click();
   await page.locator(`a[href="${new URL(other).pathname}"]`).first().click();
@@ -123,8 +123,8 @@ test("two games in two tabs, and one opened from the history while another is li
   await close();
 });
 
-/** Watches the board at every frame: a disc in the air while another begins, a row through a hole that is still empty, words that
-    come before the disc they are about. */
+/** Watches every frame for a disc that starts to fall while another is in the air, a winning row through an empty hole, and texts
+    that appear before their disc has landed. */
 async function watchMovement(page) {
   await page.evaluate(() => {
     const faults = (globalThis.faults = []);
@@ -163,7 +163,7 @@ test("two moves a second: no disc hangs in the air, no row through an empty hole
   assert.deepEqual(await faults(), []);
   await page.getByRole("button", { name: "Play again" }).click();
   await eventually("the next game is on", async () => (await discs(page)) === 0);
-  // As quickly as the hand can: every click counts, and discs are put in place at once.
+  // As fast as possible: every click counts, and discs are put in place at once.
   const again = await watchMovement(page);
   for (const number of [1, 2, 1, 2]) await page.keyboard.press(String(number)).then(() => pause(120));
   await eventually("all four are there", async () => (await discs(page)) === 4 || (await discs(page)));
@@ -231,12 +231,12 @@ for (const [name, options] of [["desktop", { ...DESKTOP, ...MOVING }], ["phone, 
     await page.getByLabel("Speed").selectOption("Fast");
     await page.getByRole("button", { name: "Play", exact: true }).click();
     await eventually("it goes on", async () => (await discs(page)) > paused + 2);
-    await page.getByLabel("Speed").selectOption("As it comes");
+    await page.getByLabel("Speed").selectOption("Live");
     await eventually("it is over", async () => /won|Draw/.test(await headline(page)) || (await headline(page)));
     const all = await discs(page);
     assert.ok(all > paused);
 
-    // The game is replayed from the start, and stepped through by key, which is read out.
+    // Replay the game from the start and step through it by keyboard, with announcements.
     await page.getByRole("button", { name: "Replay" }).click();
     await eventually("it begins again", async () => (await discs(page)) <= 1 || (await discs(page)));
     await eventually("and plays", async () => (await discs(page)) >= 2);

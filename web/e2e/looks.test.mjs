@@ -1,4 +1,4 @@
-// A game at every size, by touch, in the person's own settings and language.
+// A game at every screen size, by touch, with different settings and languages.
 
 import assert from "node:assert/strict";
 import { after, before, checkAccess, checkWidth, column, DESKTOP, eventually, headline, HUGE, localGame, moves, PHONE, screenshot, SIDEWAYS, SMALL_SIDEWAYS, startBrowser, startServer, test, TINY, ZOOMED } from "./harness.mjs";

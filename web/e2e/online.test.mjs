@@ -20,7 +20,7 @@ const offline = /WebSocket|ERR_|Failed to load resource/;
 test("two people play through a dropped connection, with a third watching", async () => {
   const ada = await browser.visit(server.base, DESKTOP);
   await ada.page.getByRole("button", { name: "Invite a friend" }).click();
-  // A name is asked for, once.
+  // The name is asked for once.
   await ada.page.getByRole("dialog").getByLabel("Your name").fill("Ada");
   await ada.page.keyboard.press("Enter");
   await ada.page.waitForURL(/\/game\//);
@@ -30,7 +30,7 @@ test("two people play through a dropped connection, with a third watching", asyn
   await checkAccess(ada.page, "the invitation");
   await screenshot(ada.page, "invite");
 
-  // The friend's way to the server is the one that will be cut.
+  // The friend connects through the proxy that will be cut.
   const ben = await browser.visit(link.replace(server.base, proxy.base), PHONE, { mayFail: offline });
   await screenshot(ben.page, "invited-phone");
   await ben.page.getByRole("heading", { name: /^Ada invites you/ }).waitFor();
@@ -60,12 +60,12 @@ test("two people play through a dropped connection, with a third watching", asyn
   };
   await play(4);
   await play(4);
-  // Nobody moves for the other.
+  // A player cannot move for the other.
   const [, waiting] = await sides();
   await column(waiting, 1).click({ force: true });
   assert.equal((await gameOf(ada.page)).moves.length, 2);
 
-  // It has to be Ben's turn, so that his next move happens while he is cut off.
+  // Make it Ben's turn, so that his next move happens while he is disconnected.
   if ((await sides())[0] === ada.page) await play(3);
   const count = (await gameOf(ada.page)).moves.length;
   proxy.cut();
@@ -82,7 +82,7 @@ test("two people play through a dropped connection, with a third watching", asyn
   await ada.page.getByText(/disconnected, \d:\d\d to reconnect/).waitFor({ state: "hidden" });
   await eventually("Ada sees it", async () => (await moves(ada.page)) === count + 1 || (await moves(ada.page)));
 
-  // Take back by agreement, and a draw that is declined, then one that is accepted.
+  // A takeback by agreement, a declined draw, and an accepted one.
   await ben.page.getByRole("button", { name: "Request takeback" }).click();
   await ben.page.getByText("Takeback requested.").first().waitFor();
   await ada.page.getByText("Ben requests a takeback.").first().waitFor();
@@ -103,7 +103,7 @@ test("two people play through a dropped connection, with a third watching", asyn
     await eventually("it is a draw", async () => (await headline(page)) === "Draw" || (await headline(page)));
   }
 
-  // The rematch takes both.
+  // A rematch needs both players.
   const first = ada.page.url();
   await ada.page.getByRole("button", { name: "Rematch" }).click();
   await ben.page.getByText(/wants a rematch/).first().waitFor();
@@ -116,18 +116,18 @@ test("two people play through a dropped connection, with a third watching", asyn
   await ada.page.waitForURL((url) => !first.endsWith(url.pathname));
   assert.equal(new URL(ada.page.url()).pathname, new URL(ben.page.url()).pathname);
 
-  // Ten moves from both sides in the rematch, which is what it is for.
+  // Ten moves each in the rematch.
   for (let turn = 0; turn < 20; turn++) {
     const turnOf = (page) => headline(page).then((said) => said === "Your turn");
     await eventually("somebody is to move", async () => (await turnOf(ada.page)) !== (await turnOf(ben.page)));
     const mover = (await turnOf(ada.page)) ? ada.page : ben.page;
-    // Columns in an order that makes no four in a row.
+    // Columns in an order without four in a row.
     await column(mover, [1, 2, 1, 2, 2, 1, 2, 1, 3, 4, 3, 4, 4, 3, 4, 3, 5, 6, 5, 6][turn]).click();
     for (const page of [ada.page, ben.page]) await eventually("both see the move", async () => (await discs(page)) === turn + 1 || (await discs(page)));
   }
   for (const page of [ada.page, ben.page]) assert.equal(await page.getByText(/to reconnect/).count(), 0, "nobody seems to be gone");
 
-  // Ben is asked whether he means it; that somebody came in between does not take the question back.
+  // Ben has to confirm; someone joining in between does not cancel the question.
   await ben.page.getByRole("button", { name: "Resign", exact: true }).click();
   const late = await browser.visit(ben.page.url());
   await ben.page.getByText("1 watching").first().waitFor();

@@ -1,5 +1,5 @@
-// Every kind of page in every size, theme and language, with games, a tournament and a training run in it that one visitor has
-// made by the page: axe finds nothing, no page is wider than its window, no text leaves its place, and each is photographed.
+// Every kind of page in every size, theme and language, with games, a tournament and a training run that a visitor made on the
+// page: axe finds nothing, no page is wider than its window, no text overflows, and each page has its screenshot.
 
 import assert from "node:assert/strict";
 import { after, before, checkAccess, checkWidth, DESKTOP, eventually, HUGE, localGame, PHONE, resignedGame, screenshot, SIDEWAYS, SMALL_SIDEWAYS, startBrowser, startServer, test, TINY, ZOOMED } from "./harness.mjs";
@@ -19,7 +19,7 @@ after(async () => {
   await server?.stop();
 });
 
-/** What the visitor has done before anybody looks: their cookie, and the addresses of what they made. */
+/** What the visitor has done before: their cookie, and the addresses of what they made. */
 async function setUp() {
   const { page, context, close } = await browser.visit(server.base);
   const training = await startTraining(page);
@@ -69,7 +69,7 @@ async function startTournament(page) {
   return new URL(page.url()).pathname.split("/").at(-1);
 }
 
-/** Each kind of page: its address, what is on it when it is ready, and what is opened on it, for which one has to read English. */
+/** Each kind of page: its address, an element that shows it is ready, and what is opened on it in English. */
 const PAGES = {
   home: { path: () => "/", ready: ".tile" },
   new: { path: () => "/new", ready: "form [type=submit]" },
@@ -132,7 +132,7 @@ const PAGES = {
   "embed-game": { path: () => `/embed/game/${made.won}`, ready: ".frame .disc" },
 };
 
-/** Buttons, tabs and labels whose text is cut off or leaves its box. What has its full text as a title may be shortened. */
+/** Buttons, tabs and labels with clipped or overflowing text. Truncated text is fine if its title has it in full. */
 const overflowing = (page) =>
   page.evaluate(() =>
     [...document.querySelectorAll("button, a.button, nav a, label > span, legend, th, summary, h1, h2, h3, .card")]
@@ -141,14 +141,14 @@ const overflowing = (page) =>
       .map((element) => `${element.tagName} '${element.textContent.trim().slice(0, 60)}' is ${element.scrollWidth} wide in ${element.clientWidth}`),
   );
 
-/** Words that are broken over two lines inside, without a hyphen that allows it. */
+/** Words broken over two lines without a hyphen. */
 const brokenWords = (page) =>
   page.evaluate(() => {
     const broken = new Set();
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const parent = node.parentElement;
-      // Move texts are no words, and what nobody sees is read by programs.
+      // Move texts are not words, and hidden text does not count.
       if (!node.data.trim() || !parent.checkVisibility() || getComputedStyle(parent).clipPath !== "none" || parent.closest("svg, option, textarea, .sr, .moves")) continue;
       for (const { 0: word, index } of node.data.matchAll(/[\p{L}\p{N}]{2,}/gu)) {
         const range = document.createRange();

@@ -1,4 +1,4 @@
-// Games against the computer and at one screen: with the mouse, with every key, with undo and redo, to the end and on.
+// Games against the computer and local games: by mouse and keyboard, with undo and redo, to the end and beyond.
 
 import assert from "node:assert/strict";
 import { after, announced, before, column, discs, eventually, gameOf, headline, moves, screenshot, startBrowser, startServer, yourTurn, test } from "./harness.mjs";
@@ -21,7 +21,7 @@ test("a whole game against the computer, from the first click to the next game",
   assert.equal((await gameOf(page)).players[1].agent, "level:3");
   await screenshot(page, "game-begun");
 
-  // Whatever is free, until it is over; a person has at most 21 discs.
+  // Play any free column until the game is over; each player has at most 21 discs.
   for (let turn = 0; turn < 21 && !(await gameOf(page)).result; turn++) {
     await yourTurn(page);
     const game = await gameOf(page);
@@ -86,7 +86,7 @@ test("every key", async () => {
   const counts = async (number, what) => eventually(what, async () => (await moves(page)) === number || (await moves(page)));
   await page.keyboard.press("4");
   await counts(1, "a digit drops");
-  // Until the server has taken a move there is nothing to aim with, and arrows step through the game.
+  // Until the server has accepted a move there is no aim, and arrow keys step through the game.
   const taken = () => page.locator("[data-column].open").first().waitFor();
   const aimed = (column) =>
     eventually(`column ${column} is aimed at`, async () => {
@@ -124,7 +124,7 @@ test("every key", async () => {
   await page.keyboard.press("End");
   await eventually("the current position", async () => (await discs(page)) === 4 || (await discs(page)));
 
-  // A hint in three steps: the area, the reason, the column. Each is read out.
+  // A hint in three steps, each announced: the area, the reason, the column.
   const heard = (text) => eventually(`${text} is read out`, async () => text.test(await announced(page)) || (await announced(page)));
   await page.keyboard.press("h");
   await heard(/^Look for a move (on the left|in the middle|on the right)\.$/);
@@ -255,7 +255,7 @@ test("resigning asks once, and a game on the clock is lost when the time is up",
   const sure = page.getByRole("button", { name: "Resign now?" });
   await resign.click();
   await sure.waitFor();
-  // It is called off by time, by a move and by a key.
+  // Resigning is cancelled by time, by a move and by a key.
   await resign.waitFor({ timeout: 6_000 });
   await resign.click();
   await column(page, 4).click();

@@ -1,4 +1,4 @@
-// A game is passed on: as a link, as files, and as a board on somebody else's page.
+// Sharing a game: as a link, as files, and as an embedded board.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -29,7 +29,7 @@ for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })
     await screenshot(page, `sharing-${size}`);
     const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
 
-    await page.getByRole("button", { name: "Copy code for a web page" }).click();
+    await page.getByRole("button", { name: "Copy embed code" }).click();
     await page.getByText("Copied", { exact: true }).waitFor();
     assert.match(await clipboard(), new RegExp(`^<iframe src="${server.base}/embed/game/${id}" .*title="Connect Four game"></iframe>$`));
 
@@ -46,7 +46,7 @@ for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })
     assert.match((await saved("PGN")).bytes.toString(), /^\[/);
     assert.equal(JSON.parse((await saved("JSON")).bytes.toString()).moves.length, WON.length);
 
-    // Whoever gets the link sees the game, and steps through it.
+    // Anyone with the link sees the game and can step through it.
     await page.getByRole("button", { name: "Copy link" }).click();
     const link = await clipboard();
     await close();
@@ -67,12 +67,12 @@ test("a link of another solver is opened by its moves, and analysed further", as
   await close();
 });
 
-/** A page of somebody else's, on an origin of its own, that shows addresses in frames. */
+/** A web page on another origin that embeds addresses in frames. */
 async function startFramer(addresses) {
   const frames = addresses.map((address) => `<iframe src="${address}" width="340" height="520" title="board"></iframe>`).join("");
   const framer = http.createServer((_, answer) => answer.setHeader("content-type", "text/html").end(`<!doctype html><html lang="en"><title>A blog</title><link rel="icon" href="data:,"><h1>A blog</h1>${frames}`));
   await new Promise((resolve) => framer.listen(0, "127.0.0.1", resolve));
-  // By its name it is another site than the server, which is called by its number.
+  // `localhost` is a different site than the server's 127.0.0.1.
   return { base: `http://localhost:${framer.address().port}`, stop: () => framer.close() };
 }
 

@@ -1,4 +1,4 @@
-// The study room: analysis board, game review, puzzles and statistics, against the real server.
+// The study pages: analysis board, game review, puzzles and statistics, against the real server.
 
 import assert from "node:assert/strict";
 import { after, before, column, DESKTOP, discs, eventually, localGame, resignedGame, startBrowser, startServer, test } from "./harness.mjs";
@@ -24,12 +24,12 @@ test("analysis: exact values, best play, variations, a link, and the keyboard al
   assert.equal(await page.locator("ul[aria-label='Value of each column'] li").nth(2).locator(".sr").textContent(), "Column 3: wins in 2, best");
   await page.getByText("Opening book").waitFor();
 
-  // Best play is stepped into.
+  // Step into the best line.
   await page.locator(".line button").nth(1).click();
   assert.equal(await discs(page), 6);
   await eventually("the address follows", async () => /pos=4455\d\d$/.test(page.url()) || page.url());
 
-  // Another move is a variation, which gets a name and goes again.
+  // An alternative becomes a variation, which is named and deleted.
   await page.keyboard.press("Home");
   await page.keyboard.press("4");
   await eventually("one disc", async () => (await discs(page)) === 1);
@@ -117,13 +117,13 @@ test("analysis: a board that is too large shows what is certain, and opinions as
   const texts = await values.allInnerTexts();
   assert.ok(texts.every((text) => !/\+\d|\?/.test(text)), `no points and no riddles: ${texts}`);
   await eventually("the longer look is over", async () => (await page.getByText("Looking deeper…").count()) === 0);
-  // The person plays what looks best, and hears about the next position.
+  // Play the move that looks best; the next position is analysed.
   const best = /Column (\d)/.exec(await opinion.textContent())[1];
   await column(page, Number(best)).click();
   await page.getByText(/^Certain: Yellow does not lose within/).waitFor();
   assert.equal(await discs(page), 3);
 
-  // Lines are counted in lines, and a finished game has a result.
+  // Values are margins in lines, and a finished game has a result.
   await page.goto(`${server.base}/analysis?pos=1234&cols=4&rows=3&connect=3&ruleset=lines`);
   await eventually("the verdict is in lines", async () => /^((Red|Yellow) wins by \d+ lines?|Draw)$/.test(await verdict(page)) || (await verdict(page)));
   for (let left = 8; left > 0; left--) {
@@ -187,7 +187,7 @@ test("a finished game is reviewed, and its mistakes are learnt from", async () =
   await page.locator(".picks button").nth(5).click();
   assert.equal(await discs(page), 5);
 
-  // The same player as everywhere: played, paused, stepped.
+  // The same playback controls as everywhere.
   await page.locator(".picks button").first().click();
   await page.getByLabel("Speed").selectOption("fast");
   await page.getByRole("button", { name: "Play", exact: true }).click();
@@ -197,7 +197,7 @@ test("a finished game is reviewed, and its mistakes are learnt from", async () =
   await page.locator(".playback").getByRole("button").nth(3).click();
   await eventually("a step further", async () => (await discs(page)) === paused + 1);
 
-  // What loses soonest comes first.
+  // The fastest loss comes first.
   await page.getByText(`You missed ${errors.length} better moves. Find them.`).waitFor();
   await page.getByRole("button", { name: "Learn from your mistakes" }).click();
   const plies = ({ played, best }) => (played.value.kind === "loss" ? played.value.number : best.value.number);
@@ -240,7 +240,7 @@ test("a review of a large board judges what it can and praises nobody for the re
   assert.equal(await page.getByText(/Well played/).count(), 0);
   await page.locator("[data-ply='1']").click();
   await page.getByText(/Not known\.\s+Column \d looked best: search of depth \d+\./).waitFor();
-  // The end is known: Red could have won at once, and let Yellow win instead.
+  // The end is solved: Red could have won at once, and let Yellow win instead.
   await page.getByRole("button", { name: "Learn from your mistakes" }).click();
   await page.getByText("Find the move.").waitFor();
   await page.getByRole("button", { name: "Show the move" }).click();
@@ -248,7 +248,7 @@ test("a review of a large board judges what it can and praises nobody for the re
   await page.getByRole("button", { name: "Back to the review" }).first().click();
   await page.getByRole("heading", { name: /^Review:/ }).waitFor();
 
-  // With lines, values are said in lines, and the end of the game is its result.
+  // In the ruleset `lines`, values are margins, and the end of the game is its result.
   const lines = await localGame(page, server.base, [1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4], { cols: 4, rows: 3, connect: 3, ruleset: "lines" });
   await page.goto(`${server.base}/game/${lines}/review`);
   await page.getByRole("heading", { name: /^Review:/ }).waitFor();
@@ -270,11 +270,11 @@ const bestMove = (page, moves) =>
     moves,
   );
 
-test("puzzles: from the gentlest on, played out to the win, kept, by theme", async () => {
+test("puzzles: from the easiest on, played out to the win, kept, by theme", async () => {
   const { page, close } = await browser.visit(`${server.base}/puzzles`);
   const { puzzles, daily } = await page.evaluate(() => fetch("/api/puzzles").then((answer) => answer.json()));
   const easiest = puzzles.find((puzzle) => puzzle.grade === 1 && puzzle.discs === 1);
-  await eventually("the gentlest puzzle", async () => (await discs(page)) === easiest.moves.length);
+  await eventually("the easiest puzzle", async () => (await discs(page)) === easiest.moves.length);
   await page.getByText(/to move and win$/).waitFor();
   assert.equal(await page.locator(".words .button.main").count(), 0, "nothing is loud before it is solved");
   await column(page, easiest.column).click();
@@ -282,7 +282,7 @@ test("puzzles: from the gentlest on, played out to the win, kept, by theme", asy
   const next = page.locator(".words .button.main");
   await next.filter({ hasText: "Next puzzle" }).click();
 
-  // A longer one is played out against the best defence.
+  // A longer puzzle is played out against the best defence.
   await page.getByLabel("Theme").selectOption({ label: "Double threat" });
   const double = puzzles.filter((puzzle) => puzzle.themes.includes("double-threat")).sort((a, b) => a.grade - b.grade || a.discs - b.discs)[0];
   await eventually("a puzzle of the theme", async () => (await discs(page)) === double.moves.length);
@@ -306,7 +306,7 @@ test("puzzles: from the gentlest on, played out to the win, kept, by theme", asy
   await page.locator(".tag", { hasText: "Double threat" }).waitFor();
   await page.getByText(/^1 of \d+ solved/).waitFor();
 
-  // What was solved is kept, and the one of the day is a click away.
+  // Progress is stored, and the daily puzzle is one click away.
   await page.reload();
   await page.getByText(/^2 of \d+ solved/).waitFor();
   await page.getByRole("button", { name: "Today's puzzle" }).click();

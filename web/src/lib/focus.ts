@@ -1,4 +1,4 @@
-/** Where the keyboard is, as far as keys depend on it. */
+/** Which kind of element has the focus, as far as key bindings depend on it. */
 
 import type { Situation } from "./transitions/keys";
 

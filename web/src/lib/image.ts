@@ -1,10 +1,10 @@
-/** The board as a picture of its own, which needs no style sheet. */
+/** The board as a standalone image that needs no style sheet. */
 
 import { boardHeight, boardWidth, centre, DISC, HEAD, plate } from "./transitions/geometry";
 import type { Shown } from "./transitions/position";
 import type { Setup } from "./types";
 
-/** An SVG document in the colours of the page. */
+/** An SVG document in the page's colours. */
 export function boardImage(setup: Setup, shown: Shown, bold: boolean, style: CSSStyleDeclaration): string {
   const colour = (name: string): string => resolved(name, style);
   const [width, height] = [boardWidth(setup), boardHeight(setup) - HEAD];
@@ -26,7 +26,7 @@ export function boardImage(setup: Setup, shown: Shown, bold: boolean, style: CSS
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 ${HEAD} ${width} ${height}" width="${width}" height="${height}">${parts.join("")}</svg>`;
 }
 
-/** The same as pixels. */
+/** Renders an SVG as PNG. */
 export async function pngOf(svg: string, width: number, height: number): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
@@ -37,7 +37,7 @@ export async function pngOf(svg: string, width: number, height: number): Promise
   return new Promise((done, fail) => canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("no picture"))), "image/png"));
 }
 
-/** Hands a file to the person. */
+/** Offers a file for download. */
 export function save(content: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);
@@ -46,7 +46,7 @@ export function save(content: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** A colour as it is in the theme in use: `light-dark()` means nothing outside a page. */
+/** A colour of the current theme, resolved because `light-dark()` does not work outside the page. */
 function resolved(name: string, style: CSSStyleDeclaration): string {
   const value = style.getPropertyValue(name).trim();
   const both = /^light-dark\((.*),(.*)\)$/.exec(value);

@@ -1,10 +1,10 @@
-/** A small router: the address is the state, and links are ordinary links. */
+/** A small router: the URL is the state, and links are ordinary links. */
 
 import { parseRoute, type Route } from "./transitions/route";
 
 class Router {
   route: Route = $state.raw(parseRoute(location.pathname));
-  /** The part after the question mark. */
+  /** The query string. */
   search = $state(location.search);
 
   start(): void {
@@ -24,7 +24,7 @@ class Router {
     this.search = location.search;
   }
 
-  /** Takes over plain clicks on links within the page; everything else is the browser's. */
+  /** Handles plain clicks on links within the page; everything else is left to the browser. */
   private follow(event: MouseEvent): void {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = event.target instanceof Element ? event.target.closest("a") : null;

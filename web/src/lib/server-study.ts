@@ -1,14 +1,14 @@
-/** The study room's calls. */
+/** Server calls of the study pages. */
 
 import { call } from "./server";
 import type { Analysis, Explored, Opinion, PositionText, Puzzles, ReadPosition, Review, Statistics } from "./types-study";
 import type { Setup } from "./types";
 
 export const studyServer = {
-  /** What every move is worth: what is known within a moment, or after a patient look. */
+  /** The value of every move: what is known at once, or with `patient` after a longer search. */
   analyze: (position: PositionText, patient: boolean, signal?: AbortSignal) =>
     call<Analysis>("POST", "/api/analysis", { position: asked(position), patient }, signal),
-  /** The same with a longer look only if the moment did not suffice. */
+  /** The same, with the longer search only if needed. */
   async know(position: PositionText): Promise<Analysis> {
     const first = await this.analyze(position, false);
     return first.exact ? first : this.analyze(position, true);

@@ -1,4 +1,4 @@
-/** The only file that talks to the server: HTTP calls, and a WebSocket per game that comes back by itself. */
+/** The only file that talks to the server: HTTP calls, and a WebSocket per game that reconnects by itself. */
 
 import { t } from "./i18n";
 import { backoff } from "./transitions/backoff";
@@ -9,11 +9,11 @@ import type { GamePage, GameView, Hint, HistoryFilter, NewGame, Player, Roster, 
 export class ServerError extends Error {
   constructor(
     message: string,
-    /** The HTTP status, or 0 if there was no answer. */
+    /** The HTTP status, or 0 if there was no response. */
     readonly status: number,
-    /** The game as it stands, where the refusal came with it. */
+    /** The current state of the game, if the response contained it. */
     readonly game: GameView | null = null,
-    /** After how many seconds the server wants to be asked again. */
+    /** The seconds to wait before trying again. */
     readonly wait: number | null = null,
   ) {
     super(message);
@@ -49,10 +49,10 @@ export interface LiveEvents {
 }
 
 const PING_MS = 20_000;
-/** A server that has answered nothing for so long is gone, whatever the socket says. */
+/** After this long without a message the connection counts as lost, whatever the socket says. */
 const SILENCE_MS = 45_000;
 
-/** A game's WebSocket. It reconnects with growing pauses until it is closed. */
+/** A game's WebSocket. It reconnects with exponential backoff until it is closed. */
 export class Live {
   private socket: WebSocket | null = null;
   private failures = 0;
@@ -71,7 +71,7 @@ export class Live {
     this.connect();
   }
 
-  /** Sends a move and says whether it is on its way; if not, HTTP is still there. */
+  /** Sends a move. Returns false if there is no connection, so that the caller can use HTTP. */
   move(column: number, ply: number): boolean {
     return this.send({ type: "move", column, ply });
   }
@@ -130,7 +130,7 @@ export class Live {
     this.timer = setTimeout(() => this.connect(), backoff(this.failures, Math.random()));
   }
 
-  /** The network or the tab is back: there is no reason to wait for the timer. */
+  /** Reconnects at once when the network or the tab is back. */
   private readonly hurry = (): void => {
     if (this.closed || document.visibilityState === "hidden") return;
     if (this.socket === null) {
@@ -141,7 +141,7 @@ export class Live {
     }
   };
 
-  /** The network is gone; the socket would notice much later. */
+  /** Closes the socket when the network is gone, which the socket itself would notice much later. */
   private readonly drop = (): void => {
     const socket = this.socket;
     if (!socket) return;
@@ -161,7 +161,7 @@ export class Live {
   }
 }
 
-/** A call that is given up if the signal says so. */
+/** A call that the signal can abort. */
 export async function call<T>(method: string, address: string, body?: object, signal?: AbortSignal): Promise<T> {
   let response: Response;
   try {
@@ -184,7 +184,7 @@ export async function call<T>(method: string, address: string, body?: object, si
   throw new ServerError(answered.error ? refusalText(answered.error, t.refusals) : t.errors.unexpected(response.status), response.status, answered.game ?? null);
 }
 
-/** A call of a long series: where the server asks for a pause, it is made, until the signal ends it. */
+/** A call in a long series: it waits and retries when the server asks for a pause, until the signal aborts it. */
 export async function patientCall<T>(method: string, address: string, body: object, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {

@@ -1,8 +1,8 @@
-/** Sounds, made on the spot: no files to load. */
+/** Sounds, synthesised on the fly so that no files have to be loaded. */
 
 let context: AudioContext | undefined;
 
-/** A disc lands: a short knock of filtered noise over a low thud. */
+/** The knock of a landing disc: filtered noise over a low thud. */
 export function knock(): void {
   const audio = ready();
   if (!audio) return;
@@ -21,7 +21,7 @@ export function knock(): void {
   tone(audio, 170, now, 0.16, 0.09);
 }
 
-/** A game ends: two notes up for a win, two down for a loss, the same twice for a draw. */
+/** The end of a game: two rising notes for a win, two falling ones for a loss, the same note twice for a draw. */
 export function chime(end: "won" | "lost" | "draw"): void {
   const audio = ready();
   if (!audio) return;
@@ -47,7 +47,7 @@ function fading(audio: AudioContext, at: number, volume: number, seconds: number
   return gain;
 }
 
-/** Browsers let a page sound only after the person has done something; until then it stays silent. */
+/** The audio context, or null: browsers allow sound only after a user interaction. */
 function ready(): AudioContext | null {
   try {
     context ??= new AudioContext();

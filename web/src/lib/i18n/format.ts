@@ -1,4 +1,4 @@
-/** Numbers, dates and plurals in the language in use. Everything that a person reads goes through here; files to download do not. */
+/** Formats numbers, dates and plurals in the current language. Everything users read goes through here; downloads do not. */
 
 let locale = "en-GB";
 const numbers = new Map<string, Intl.NumberFormat>();
@@ -15,27 +15,27 @@ export function whole(n: number): string {
   return format(n, { maximumFractionDigits: 0 });
 }
 
-/** `12.3`: with exactly so many digits behind the point. */
+/** `12.3`: with a fixed number of decimal places. */
 export function decimal(n: number, digits = 1): string {
   return format(n, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** `3.14`: with so many digits in all at most. */
+/** `3.14`: with at most this many significant digits. */
 export function significant(n: number, digits: number): string {
   return format(n, { maximumSignificantDigits: digits });
 }
 
-/** `62%`, `62.5%`: a share from 0 to 1, with so many digits behind the point at most. */
+/** `62%`, `62.5%`: a share from 0 to 1, with at most this many decimal places. */
 export function percent(share: number, digits = 0): string {
   return format(share, { style: "percent", maximumFractionDigits: digits });
 }
 
-/** The form that goes with a number: `plural(2, { one: "game", other: "games" })` is `2 games`. */
+/** A number with its plural form: `plural(2, { one: "game", other: "games" })` is `2 games`. */
 export function plural(n: number, forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }): string {
   return `${whole(n)} ${forms[plurals.select(n)] ?? forms.other}`;
 }
 
-/** `7 × 6`, on one line. */
+/** `7 × 6`, without a line break. */
 export function size(cols: number | string, rows: number | string): string {
   return `${cols}\u00a0×\u00a0${rows}`;
 }

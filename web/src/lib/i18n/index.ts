@@ -1,4 +1,4 @@
-/** The texts in use. `t` changes only before the page is drawn, or drawn anew after another language was chosen. */
+/** The current texts. `t` changes only before the page is rendered, or rendered again after a change of language. */
 
 import { en, type Texts } from "./en";
 import { setLocale } from "./format";
@@ -6,7 +6,7 @@ import { LANGUAGES, type LanguageCode } from "./languages";
 
 export let t: Texts = en;
 
-/** Makes a language the one in use. If it cannot be loaded, the page stays in the one it has. */
+/** Switches to a language. If it cannot be loaded, the page keeps its current one. */
 export async function useLanguage(code: LanguageCode): Promise<void> {
   try {
     t = await LANGUAGES[code].load();

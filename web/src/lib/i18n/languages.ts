@@ -1,8 +1,8 @@
-/** The languages of the page, and which of them a person gets. */
+/** The languages of the page, and how one is chosen. */
 
 import type { Texts } from "./en";
 
-/** One entry per folder. English is part of the page; the others are loaded when they are chosen. */
+/** One entry per folder. English is built in; the others are loaded on demand. */
 export const LANGUAGES = {
   en: { name: "English", locale: "en-GB", load: () => import("./en").then(({ en }): Texts => en) },
   de: { name: "Deutsch", locale: "de-DE", load: () => import("./de").then(({ de }) => de) },
@@ -10,9 +10,9 @@ export const LANGUAGES = {
 } satisfies Record<string, Language>;
 
 interface Language {
-  /** As its speakers call it. */
+  /** Its native name. */
   name: string;
-  /** How numbers are written. */
+  /** The locale for number formats. */
   locale: string;
   load: () => Promise<Texts>;
 }
@@ -20,7 +20,7 @@ interface Language {
 export type LanguageCode = keyof typeof LANGUAGES;
 export const CODES = Object.keys(LANGUAGES) as LanguageCode[];
 
-/** The language that was chosen, otherwise the first of the browser's languages that the page speaks, otherwise English. */
+/** The chosen language, otherwise the first of the browser's languages that the page supports, otherwise English. */
 export function pickLanguage(chosen: LanguageCode | "auto", preferred: readonly string[]): LanguageCode {
   if (chosen !== "auto") return chosen;
   const codes = preferred.map((tag) => tag.toLowerCase().split("-")[0]);

@@ -3,7 +3,7 @@ import { en, type Texts } from "./en";
 import { decimal, percent, plural, setLocale, whole } from "./format";
 import { CODES, LANGUAGES, pickLanguage } from "./languages";
 
-/** What the server's list of players has. */
+/** The names in the server's list of players. */
 const NAMES = {
   agents: ["random", "influence", "minimax", "alphabeta", "mtdf", "timed", "mcts", "zero", "perfect"],
   parameters: ["depth", "eval", "ties", "ms", "sims", "model", "c", "cpuct", "fpu", "batch", "temperature", "proofs", "every", "table", "threads", "book", "seed"],
@@ -20,7 +20,7 @@ const CERTAIN = [
   ...BOUNDS.flatMap(([at_least, at_most]) => [0, 21].map((no_loss_within) => ({ value: null, at_least, at_most, no_loss_within }))),
 ];
 
-/** Arguments for texts that look into theirs. All others get numbers that can be found again in what they say. */
+/** Arguments for texts that inspect theirs. All others get numbers that must appear in the result. */
 const SAMPLES: Record<string, unknown[][]> = {
   title: [["Lab"]],
   agent: [["level:3"], ["minimax:depth=5,eval=lines"], ["zero:model=abc,sims=200"]],
@@ -33,7 +33,7 @@ const SAMPLES: Record<string, unknown[][]> = {
   "players.parameterAbout": NAMES.parameters.filter((name) => name !== "eval" && name !== "model").map((name) => [name]),
   "players.choice": [...NAMES.choices, ...NAMES.evaluations].map((name) => [name]),
   "players.evaluationAbout": NAMES.evaluations.map((name) => [name]),
-  "players.fieldError": [[{ must: "number" }, "x"], [{ must: "whole" }, "1.5"], [{ must: "least", limit: 21 }, "20"], [{ must: "most", limit: 21 }, "22"]],
+  "players.fieldError": [[{ must: "number" }, "x"], [{ must: "whole" }, "1.5"], [{ must: "min", limit: 21 }, "20"], [{ must: "max", limit: 21 }, "22"]],
   setup: [[{ cols: 21, rows: 22, connect: 23, ruleset: "standard" }], [{ cols: 21, rows: 22, connect: 23, ruleset: "lines" }]],
   setupShort: [[{ cols: 21, rows: 22, connect: 23, ruleset: "standard" }], [{ cols: 21, rows: 22, connect: 23, ruleset: "lines" }]],
   setupProblem: ["cols", "rows", "connect", "large"].map((problem) => [problem, { cols: 21, rows: 22, connect: 23 }]),
@@ -66,16 +66,16 @@ const SAMPLES: Record<string, unknown[][]> = {
   "study.puzzles.rightSlower": CERTAIN.map((certain) => [certain]),
   "study.puzzles.wrong": CERTAIN.map((certain) => [31, certain]),
   "study.review.hintSide": [["left"], ["middle"], ["right"]],
-  "bench.lab.happens.leaf": ["end", "table", "leaf", "max", "min"].map((kind) => ["21", kind, "22"]),
-  "bench.lab.happens.back": ["max", "min"].map((kind) => ["21", kind, "22"]),
+  "research.lab.happens.leaf": ["end", "table", "leaf", "max", "min"].map((kind) => ["21", kind, "22"]),
+  "research.lab.happens.back": ["max", "min"].map((kind) => ["21", kind, "22"]),
 };
 
-/** Texts that may be empty, as they stand before or behind others. */
-const EMPTY = /^bench\.lab\.bounds\.exact$|^study\.puzzles\.grades\.0$/;
+/** Texts that may be empty, because they are joined with others. */
+const EMPTY = /^research\.lab\.bounds\.exact$|^study\.puzzles\.grades\.0$/;
 
 type Entry = { path: string; said: string[]; placeholders: number[] };
 
-/** Every text, and what those with placeholders say for one, two and many. */
+/** Every text; those with placeholders for one, two and many. */
 function entries(value: unknown, path = ""): Entry[] {
   if (typeof value === "string") return [{ path, said: [value], placeholders: [] }];
   if (typeof value === "function") {

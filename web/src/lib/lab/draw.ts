@@ -1,10 +1,10 @@
-/** The drawing of a search tree on a canvas: only what is in the window, and no more of it than can be made out. */
+/** Draws a search tree on a canvas: only the visible part, at a level of detail that can be made out. */
 
 import { discsOfText } from "../transitions/position";
-import { movesTo, seenAt, type Layout, type Plan, type Tally } from "../transitions/tree";
-import type { NodeKind } from "../types-bench";
+import { movesTo, seenAt, type Layout, type Plan, type VisitCounts } from "../transitions/tree";
+import type { NodeKind } from "../types-research";
 
-/** A node's card, in units of the drawing. */
+/** The size of a node's card, in drawing units. */
 export const CARD = 92;
 export const GAP = 10;
 const HEAD = 40;
@@ -41,11 +41,11 @@ export interface Scene {
   open: ReadonlySet<number>;
   camera: Camera;
   colours: Colours;
-  /** The step that is shown; the whole search if it is past the end. */
+  /** The step to show; past the end, the whole search. */
   step: number;
-  tally: Tally | null;
+  counts: VisitCounts | null;
   selected: number;
-  /** The nodes on the way to the one that the step is about. */
+  /** The nodes on the path to the current node. */
   path: ReadonlySet<number>;
   boards: Map<number, ReturnType<typeof discsOfText>>;
   cutLabel: (columns: string[]) => string;
@@ -68,7 +68,7 @@ export function rowHeight(scene: Pick<Scene, "plan">): number {
   return cardHeight(scene) + ROW_GAP;
 }
 
-/** The card under a point of the drawing, and whether the point is on its foot, which opens and closes it. */
+/** The card at a point of the drawing, and whether the point is on its foot, which expands and collapses it. */
 export function nodeAt(scene: Pick<Scene, "plan" | "layout">, x: number, y: number): { node: number; foot: boolean } | null {
   const [height, row] = [cardHeight(scene), rowHeight(scene)];
   for (const node of scene.layout.shown) {
@@ -78,10 +78,10 @@ export function nodeAt(scene: Pick<Scene, "plan" | "layout">, x: number, y: numb
   return null;
 }
 
-/** The camera that has all of the drawing in its window, or as much of its top as can be read. */
-export function fitted(scene: Pick<Scene, "plan" | "layout">, width: number, height: number, least = 0, most = 1.25): Camera {
+/** The camera that fits the whole drawing, or as much of its top as can be read. */
+export function fitted(scene: Pick<Scene, "plan" | "layout">, width: number, height: number, minScale = 0, maxScale = 1.25): Camera {
   const [w, h] = [scene.layout.width, scene.layout.rows * rowHeight(scene) - ROW_GAP];
-  const scale = Math.max(least, Math.min(most, (width - 24) / w, (height - 24) / h));
+  const scale = Math.max(minScale, Math.min(maxScale, (width - 24) / w, (height - 24) / h));
   const middle = w * scale > width - 24 ? scene.layout.x[0]! : w / 2;
   return { scale, x: width / 2 - middle * scale, y: 12 + Math.max(0, (height - 24 - h * scale) / 2) };
 }
@@ -97,7 +97,7 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene, width: num
   context.translate(camera.x, camera.y);
   context.scale(scale, scale);
 
-  // 1. Branches, in three strokes: of what is to come, of what was searched, of the chosen line.
+  // 1. Branches, in three strokes: not searched yet, searched, selected line.
   const strokes = { later: new Path2D(), searched: new Path2D(), chosen: new Path2D() };
   const whole = step >= plan.length;
   for (const node of layout.shown) {
@@ -116,7 +116,7 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene, width: num
   stroke(context, strokes.searched, colours.strong, thin, []);
   stroke(context, strokes.chosen, colours.accent, Math.max(3.5, 2 / scale), []);
 
-  // 2. Cards. From afar they are plain.
+  // 2. Cards, without details when zoomed out.
   for (const node of layout.shown) {
     const [x, y] = [layout.x[node]!, plan.rows[node]! * row];
     if (x < left || x > right || y < top || y > bottom) continue;
@@ -163,7 +163,7 @@ function drawCard(context: CanvasRenderingContext2D, scene: Scene, node: number,
   context.stroke();
   context.setLineDash([]);
 
-  // The column that was played, on top of the card.
+  // The column played, above the card.
   if (content.column !== undefined) {
     context.fillStyle = colours.surface;
     context.strokeStyle = colours.strong;
@@ -191,7 +191,7 @@ function drawCard(context: CanvasRenderingContext2D, scene: Scene, node: number,
   const tall = boardHeight(scene);
   if (camera.scale >= 0.4) drawBoard(context, scene, node, x, boardTop, tall);
 
-  // The foot: what was cut, what is closed, what is left out.
+  // The foot: cut-offs, collapsed children, hidden nodes.
   const foot = y + height - 6;
   const below = scene.below(node);
   const closed = below > 0 && !scene.open.has(node);
@@ -201,11 +201,11 @@ function drawCard(context: CanvasRenderingContext2D, scene: Scene, node: number,
   context.globalAlpha = 1;
 }
 
-function captions({ plan, step, tally }: Scene, node: number): { value: string; small: string } {
+function captions({ plan, step, counts }: Scene, node: number): { value: string; small: string } {
   const content = plan.tree.nodes[node]!;
-  if (plan.simulated && tally && step < plan.length) {
-    const visits = tally.visits[node]!;
-    const mean = visits > 0 ? `${Math.round((100 * tally.points[node]!) / visits)} %` : "…";
+  if (plan.simulated && counts && step < plan.length) {
+    const visits = counts.visits[node]!;
+    const mean = visits > 0 ? `${Math.round((100 * counts.points[node]!) / visits)} %` : "…";
     return { value: mean, small: `${visits} ×` };
   }
   const sign = content.bound === "upper" ? "≤ " : content.bound === "lower" ? "≥ " : "";
@@ -244,7 +244,7 @@ function drawBoard(context: CanvasRenderingContext2D, scene: Scene, node: number
     }
   }
   context.fill();
-  // The players differ in shape, not only in colour.
+  // Players differ in shape as well as colour.
   for (const player of [0, 1] as const) {
     context.fillStyle = player === 0 ? colours.p0 : colours.p1;
     context.beginPath();

@@ -1,4 +1,4 @@
-/** The analysis board: a tree of moves, where one is in it, and what is known of that position. */
+/** The analysis board: a tree of moves, the current node, and what is known about its position. */
 
 import { ServerError } from "../server";
 import { studyServer } from "../server-study";
@@ -9,7 +9,7 @@ import { movesTo, noVariations, play, playAll, promote, remove, rename, ROOT, wa
 import type { Player, Setup } from "../types";
 import type { Analysis, Opinion } from "../types-study";
 
-/** Somebody's opinion of the position on the board. */
+/** A player's opinion of the current position. */
 export interface Voice {
   agent: string;
   opinion: Opinion | null;
@@ -17,7 +17,7 @@ export interface Voice {
 }
 
 const REMEMBERED = 400;
-/** Who steps through moves quickly does not ask everyone at every step. */
+/** While stepping quickly through moves, wait this long before asking players for opinions. */
 const SETTLE_MS = 200;
 
 class AnalysisState {
@@ -27,9 +27,9 @@ class AnalysisState {
   tree: Variations = $state.raw(noVariations());
   at = $state(ROOT);
   flipped = $state(false);
-  /** What the server says of the position on the board. */
+  /** The server's analysis of the current position. */
   truth: Analysis | null = $state.raw(null);
-  /** A longer look is under way. */
+  /** A longer search is running. */
   looking = $state(false);
   error = $state("");
   voices: Voice[] = $state.raw([]);
@@ -38,7 +38,7 @@ class AnalysisState {
   readonly address: Address = $derived({ setup: this.setup, board: this.board, columns: this.line.map((move) => move.column), first: this.first });
   readonly link = $derived(addressOf(this.address));
   readonly shown: Shown = $derived(shownAfter(this.address, this.truth?.lines));
-  /** Whose turn it is, by colour. */
+  /** The colour to move. */
   readonly toMove: Player | null = $derived(this.truth && this.truth.to_move !== null ? (((this.truth.to_move + this.first) % 2) as Player) : null);
   readonly winner: Player | null = $derived(this.truth?.over && this.truth.over.winner !== null ? (((this.truth.over.winner + this.first) % 2) as Player) : null);
 
@@ -47,8 +47,7 @@ class AnalysisState {
   private request: AbortController | null = null;
   private settle: ReturnType<typeof setTimeout> | undefined;
 
-  /** Shows what an address says. One that says nothing leaves the board as it was left, and so does that of the position
-      on the board. */
+  /** Opens the position of a URL. A URL without one, or with the current position, leaves the board as it is. */
   open(search: string): void {
     const address = parseAddress(search);
     const link = addressOf(address);
@@ -73,7 +72,7 @@ class AnalysisState {
   }
 
   play(column: number): boolean {
-    // Who plays faster than the server answers is believed; it will say if the game was over.
+    // Before the server has answered, assume that the game is not over; the server rejects the move if it is.
     const free = column >= 1 && column <= this.setup.cols && (this.shown.heights[column - 1] ?? 0) < this.setup.rows;
     if (this.truth ? !this.truth.legal.includes(column) : !free) return false;
     this.move(play(this.place, column));
@@ -140,7 +139,7 @@ class AnalysisState {
     return this.line.map((move) => letterOfColumn(move.column)).join("");
   }
 
-  /** Asks for the truth at once, and for opinions when the board has come to rest. */
+  /** Requests the exact analysis at once, and opinions after `settle` milliseconds. */
   private ask(settle: number): void {
     this.leave();
     const request = new AbortController();
@@ -165,7 +164,7 @@ class AnalysisState {
     } catch (failure) {
       if (signal.aborted) return;
       const error = failure instanceof ServerError ? failure.message : String(failure);
-      // A move that the rules do not allow is taken back.
+      // Take back a move that the rules do not allow.
       if (failure instanceof ServerError && failure.status === 400 && this.at !== ROOT) this.remove(this.at);
       this.error = error;
     } finally {
@@ -180,7 +179,7 @@ class AnalysisState {
     if (truth.exact) this.known.set(key, truth);
   }
 
-  /** One after the other, so that the server's other guests have their turn. */
+  /** Asks one player after another, so as not to crowd out the server's other visitors. */
   private async consult(signal: AbortSignal): Promise<void> {
     const position = { setup: this.setup, board: this.board, moves: this.moves() };
     for (const { agent, opinion } of this.voices) {

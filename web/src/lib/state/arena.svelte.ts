@@ -1,7 +1,7 @@
 /** The tournament on the screen, and its games. */
 
-import { arena as calls } from "../server-bench";
-import type { Played, Tournament } from "../types-bench";
+import { arena as calls } from "../server-research";
+import type { Played, Tournament } from "../types-research";
 import { FollowJob } from "./job.svelte";
 
 export class FollowTournament extends FollowJob<Tournament> {
@@ -21,7 +21,7 @@ export class FollowTournament extends FollowJob<Tournament> {
   }
 
   protected async readMore({ done }: Tournament): Promise<void> {
-    // The list is read again when it has grown, unless somebody has gone further down in it.
+    // Reload the list when it has grown, unless the user has already loaded more of it.
     if (done === this.shown || this.games.length > 24) return;
     const games = await calls.games(this.id, null);
     if (this.closed) return;

@@ -17,7 +17,7 @@ export class Draft {
   readonly setupProblem = $derived(setupProblem(this.setup));
   readonly board = $derived(boardOf(this.stacks, this.setup));
   readonly shown = $derived(shownAfter({ setup: this.setup, board: this.board, columns: [], first: 0 }));
-  /** Whose disc is placed next; nobody's while discs are removed. */
+  /** The player whose disc is placed next, or null while discs are removed. */
   readonly dropper: Player | null = $derived(this.placing === "erase" ? null : this.placing === "0" ? 0 : 1);
   readonly isEmpty = $derived(this.counts[0] + this.counts[1] === 0);
 
@@ -29,7 +29,7 @@ export class Draft {
     this.open = true;
   }
 
-  /** Places or removes a disc; whether the column allowed it. */
+  /** Places or removes a disc; returns whether the column allowed it. */
   place(column: number): boolean {
     const stack = this.stacks[column - 1];
     if (!stack) return false;
@@ -37,7 +37,7 @@ export class Draft {
     if (this.placing === "erase") return stack.pop() !== undefined;
     if (stack.length >= this.setup.rows) return false;
     stack.push(this.placing === "0" ? 0 : 1);
-    // Most positions are set up in turns.
+    // Alternate colours, as in a game.
     this.placing = this.placing === "0" ? "1" : "0";
     return true;
   }

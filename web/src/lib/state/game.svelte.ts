@@ -1,4 +1,4 @@
-/** The game on the screen: the server's view of it, and what the person is doing with it. */
+/** The game on the screen: the server's view of it, and what the user is doing with it. */
 
 import { getContext, setContext } from "svelte";
 import { t } from "../i18n";
@@ -16,46 +16,46 @@ import { namePrompt } from "./name.svelte";
 import { Playback } from "./playback.svelte";
 import { settings } from "./settings.svelte";
 
-/** A line that is shown for a moment. */
+/** A message that is shown briefly. */
 export interface Notice {
   text: string;
   bad: boolean;
 }
 
 const NOTICE_MS = 4_000;
-/** Between two ticks of the clocks. */
+/** The interval at which clocks are updated. */
 const TICK_MS = 100;
 
-/** One game with its connection, for as long as its page is open. Each page has its own, so the end of one page leaves the
-    next one's connection alone. */
+/** One game with its connection, for as long as its page is open. Each page has its own, so closing one page leaves the next
+    page's connection alone. */
 export class GameState {
   view: GameView | null = $state.raw(null);
-  /** How the game could not be loaded. */
+  /** Why the game could not be loaded. */
   failure: "missing" | "unreachable" | null = $state(null);
   connected = $state(true);
   pending: Pending | null = $state.raw(null);
   thinking: Thinking | null = $state.raw(null);
   hint: (Hint & { ply: number }) | null = $state.raw(null);
-  /** How much of the hint has been asked for: the area, the reason, the column. */
+  /** How much of the hint has been requested: the area, the reason, the column. */
   hintStep = $state(0);
   hinting = $state(false);
   notice: Notice | null = $state.raw(null);
   announcement = $state("");
   flipped = $state(false);
-  /** Milliseconds since the view arrived, for clocks that run in between. */
+  /** Milliseconds since the view arrived, for running clocks. */
   elapsed = $state(0);
-  /** Which of the moves are on the board. While the game is on it follows them; looking back pauses it. */
+  /** Which moves are on the board. It follows the game while it is in progress; looking back pauses it. */
   readonly playback = new Playback({ live: true, playing: true, onshow: () => this.follow() });
 
   readonly ply = $derived(this.playback.at);
   readonly looking = $derived(this.playback.looking);
   readonly board: Shown | null = $derived(this.view ? shown(this.view, this.ply, this.pending) : null);
-  /** Nobody at this screen plays. */
+  /** The user is a spectator. */
   readonly watching = $derived(!!this.view && !isYou(this.view, 0) && !isYou(this.view, 1));
   private endSeen = $state(false);
-  /** Who watches and has paused is not told how the game goes on. */
+  /** A spectator who has paused must not see how the game continues. */
   readonly unseen = $derived(this.watching && !this.endSeen);
-  /** The game as the person sees it: a move counts once its disc has landed. */
+  /** The game as shown: a move counts once its disc has landed. */
   readonly seen: GameView | null = $derived.by(() => {
     const { view, playback, pending } = this;
     if (!view || (this.looking && !this.unseen)) return view;
@@ -64,12 +64,12 @@ export class GameState {
   });
   readonly may: Rights | null = $derived(this.view ? rights(this.view) : null);
   readonly canDrop = $derived(!!this.may?.move && this.pending === null && !this.looking && this.ply === this.view?.moves.length);
-  /** The hint, as long as the position it is for is on the screen. */
+  /** The hint, as long as its position is on the screen. */
   readonly shownHint = $derived(this.hint && this.hint.ply === this.ply && this.canDrop ? this.hint : null);
-  /** The columns among which the hint's is. */
+  /** The columns of the hint's area. */
   readonly hintArea = $derived(this.shownHint && this.view ? areaColumns(this.shownHint.column, this.view.setup.cols, this.flipped) : []);
   readonly hintColumn = $derived(this.shownHint && this.hintStep >= 3 ? this.shownHint.column : null);
-  /** As much of it as has been asked for. */
+  /** The text of the hint, as far as it has been requested. */
   readonly hintText = $derived.by(() => {
     const { shownHint: hint, view, hintStep } = this;
     if (!hint || !view) return "";
@@ -80,15 +80,15 @@ export class GameState {
   private live: Live | null;
   private closed = false;
   private arrived = 0;
-  /** What has been read out. */
-  private told: GameView | null = null;
+  /** The last view that was announced. */
+  private announced: GameView | null = null;
   private readonly ticker: ReturnType<typeof setInterval>;
   private noticeTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(readonly id: string) {
     this.playback.movement.onrest = () => this.tell();
     this.ticker = setInterval(() => (this.elapsed = performance.now() - this.arrived), TICK_MS);
-    // A game just made is on the screen at once.
+    // Show a newly created game at once.
     const known = made?.id === id ? made : null;
     made = null;
     this.live = this.listen();
@@ -150,7 +150,7 @@ export class GameState {
     if (!view) return;
     await this.ask(() => server.join(view.id, settings.all.name.trim()));
     if (!this.live || this.closed || !this.view?.mine) return;
-    // The socket was opened by a passer-by, before there was a cookie that tells whose the seat is.
+    // The socket was opened as a spectator, before the cookie for the seat existed.
     this.live.close();
     this.live = this.listen();
   }
@@ -160,7 +160,7 @@ export class GameState {
     if (view) void this.ask(() => server.seat(view.id, player, agent));
   }
 
-  /** Shows the game in everyone's list, or no longer. Says whether it is as wanted. */
+  /** Adds the game to the public list or removes it. Returns whether that succeeded. */
   async list(listed: boolean): Promise<boolean> {
     const { view } = this;
     if (!view) return false;
@@ -180,7 +180,7 @@ export class GameState {
     }
   }
 
-  /** Asks for a hint, and then for more of it: the area, the reason, the column. */
+  /** Requests a hint, then more of it: the area, the reason, the column. */
   async askHint(): Promise<void> {
     const { view } = this;
     if (!view || !this.may?.hint || this.hinting) return;
@@ -243,7 +243,7 @@ export class GameState {
   }
 
   private receive(incoming: GameView): void {
-    // An answer that comes after the person has gone on to another game is of no interest any more.
+    // Ignore responses for a game that the user has left.
     if (this.closed || incoming.id !== this.id) return;
     const before = this.view;
     const view = apply(before, incoming);
@@ -259,12 +259,12 @@ export class GameState {
     const offers = announceOffers(before, view, settings.colours, t);
     this.tell();
     if (offers) this.say(offers);
-    // The others have taken up the rematch: follow them, if the person has asked for it.
+    // The rematch has begun: follow it if the user asked for it.
     const seat = yourSeat(view);
     if (before && !before.rematch && view.rematch && seat !== null && before.offers.rematch === seat) this.leaveFor(view.rematch);
   }
 
-  /** How the moves of a view are shown: those of a game that is on fall one after another, at the person's own pace where
+  /** How the moves of a view are shown. Those of a game in progress fall one after another, at the spectator's own speed if
       nobody at this screen plays. */
   private pace(before: GameView | null, view: GameView): void {
     const { playback } = this;
@@ -284,27 +284,27 @@ export class GameState {
     playback.extend(length, on);
   }
 
-  /** The board has changed: the newest disc falls, or everything is put in place. */
+  /** Updates the board: the newest disc falls, or everything is put in place. */
   private follow(): void {
     if (this.view && this.board) this.playback.movement.follow(this.board.discs, this.view.setup);
   }
 
-  /** Reads out what is new, once the disc that it is about has landed. */
+  /** Announces what is new, once the disc it refers to has landed. */
   private tell(): void {
     const now = this.seen;
-    const { told } = this;
-    if (!now || this.looking || now === told) return;
-    this.told = now;
+    const { announced } = this;
+    if (!now || this.looking || now === announced) return;
+    this.announced = now;
     if (now.result) this.endSeen = true;
-    const news = announce(told, now, settings.colours, t);
+    const news = announce(announced, now, settings.colours, t);
     if (news) this.announcement = news;
-    if (told?.id === now.id) this.ended(told, now);
+    if (announced?.id === now.id) this.ended(announced, now);
   }
 
   private tellStep(): void {
     if (!this.view) return;
     this.announcement = announceStep(this.view, this.ply, settings.colours, t);
-    this.told = this.looking ? this.told : this.seen;
+    this.announced = this.looking ? this.announced : this.seen;
   }
 
   private forgetHint(): void {
@@ -328,8 +328,8 @@ export class GameState {
     this.announcement = open ? t.game.reconnected : t.game.reconnecting;
     this.connected = open;
     if (!open) return;
-    // A move that was under way when the line broke may or may not have arrived. The server knows: it is made again
-    // only if the game still stands where it was made.
+    // A move that was pending when the connection was lost may or may not have arrived. Send it again only if the game is still
+    // at the same ply.
     const { view, pending } = this;
     if (view && pending) void this.ask(() => server.move(view.id, pending.column, pending.ply));
   }
@@ -354,14 +354,14 @@ export class GameState {
     if (error.game) {
       const before = this.view;
       this.receive(error.game);
-      // Somebody else's move came first, or ours had arrived after all: the board says it.
+      // Someone else's move came first, or ours had arrived after all: the new view shows it.
       if (this.view !== before && error.status === 409 && !this.pending) return;
     }
     if (error.status !== 0) this.takeOff();
     this.say(error.message, true);
   }
 
-  /** Takes a move that was refused off the board. */
+  /** Takes a refused move off the board. */
   private takeOff(): void {
     if (!this.pending) return;
     this.pending = null;
@@ -372,27 +372,27 @@ export class GameState {
 
 const KEY = Symbol("game");
 
-/** The game of this page, for its parts. */
+/** The game of the current page, for its components. */
 export const currentGame = (): GameState => getContext(KEY);
 export const provideGame = (game: GameState): GameState => setContext(KEY, game);
 
-/** A game that was just made and whose page is about to open. */
+/** A game that was just created and whose page is about to open. */
 let made: GameView | null = null;
 
-/** Makes a game and goes to it, with a first move of the person's if there is one already. */
+/** Creates a game and opens its page, with the user's first move if there is one. */
 export async function startGame(given: NewGame, column?: number): Promise<void> {
   const wanted = await withName(given);
   if (!wanted) return;
   const landed = pause(column === undefined || settings.calm ? 0 : fallTo(1, wanted.setup).duration);
   let view = await server.create(wanted);
   if (column !== undefined) view = await server.move(view.id, column, view.moves.length);
-  // The disc that began the game falls to its place before the page changes.
+  // Let the first disc land before the page changes.
   await landed;
   made = view;
   router.go(`/game/${view.id}`);
 }
 
-/** Whoever invites a friend needs a name to be known by. Nothing if the person would rather not say it. */
+/** Asks for a name before a friend is invited. Returns null if the user cancels. */
 async function withName(wanted: NewGame): Promise<NewGame | null> {
   if (!wanted.seats.some((seat) => seat.kind === "open")) return wanted;
   const nameless = (seat: Seat) => seat.kind === "human" && !seat.name;

@@ -1,7 +1,7 @@
-/** A tournament or a training run on the screen, followed while it is at work. */
+/** A tournament or training run on the screen, polled while it is active. */
 
 import { ServerError } from "../server";
-import type { JobState } from "../types-bench";
+import type { JobState } from "../types-research";
 
 export abstract class FollowJob<J extends { state: JobState }> {
   job: J | null = $state.raw(null);
@@ -22,19 +22,19 @@ export abstract class FollowJob<J extends { state: JobState }> {
     clearTimeout(this.timer);
   }
 
-  /** Stops it or lets it go on, and shows what came of that. */
+  /** Stops or resumes the job, and shows the result. */
   async act(action: () => Promise<J>): Promise<void> {
     try {
       this.error = "";
       this.take(await action());
       this.again(0);
     } catch (failure) {
-      // It stays to be read: asking again would clear it.
+      // Do not poll now, because that would clear the message.
       this.error = failure instanceof Error ? failure.message : String(failure);
     }
   }
 
-  /** Reads what else belongs to a job as it stands now. */
+  /** Loads what else belongs to the job. */
   protected abstract readMore(job: J): Promise<void>;
 
   private async ask(): Promise<void> {
@@ -57,7 +57,7 @@ export abstract class FollowJob<J extends { state: JobState }> {
 
   private again(ms: number): void {
     clearTimeout(this.timer);
-    // Nobody looks at a hidden page.
+    // Poll less often while the page is hidden.
     const wait = document.visibilityState === "hidden" ? 5_000 : ms;
     if (!this.closed) this.timer = setTimeout(() => void this.ask(), wait);
   }

@@ -1,6 +1,6 @@
 /** The lab: searches on one position, stepped through side by side, and the comparison of players by depth. */
 
-import { lab as calls } from "../server-bench";
+import { lab as calls } from "../server-research";
 import { runsOf, withDepth, type Measured } from "../transitions/compare";
 import { STANDARD } from "../transitions/setup";
 import { planOf, type Plan } from "../transitions/tree";
@@ -27,12 +27,12 @@ class Lab {
   searching = $state(false);
   error = $state("");
 
-  /** The step of the search that is shown, the same in all trees; a tree with fewer steps has ended by then. */
+  /** The current step, the same in all trees; a tree with fewer steps stays at its end. */
   step = $state(0);
   playing = $state(false);
   /** Steps per second. */
   speed = $state(4);
-  /** The tree that was touched last, and the node chosen in it. */
+  /** The active tree and the node selected in it. */
   active = $state(0);
   selected = $state(0);
 
@@ -47,7 +47,7 @@ class Lab {
     return this.evaluation ? `${text},eval=${this.evaluation}` : text;
   }
 
-  /** Lets all chosen algorithms search, one after the other; their trees appear as they come. */
+  /** Runs the chosen algorithms one after another; each tree appears when it is ready. */
   async run(): Promise<void> {
     this.stop();
     const asked = (this.asked = new AbortController());
@@ -116,10 +116,10 @@ class Lab {
 
 class Comparison {
   agents: string[] = $state(["minimax", "alphabeta", "mtdf"]);
-  least = $state(1);
-  most = $state(6);
+  minDepth = $state(1);
+  maxDepth = $state(6);
   rows: Measured[] = $state.raw([]);
-  /** Searches that are to be made, and the one under way. */
+  /** The number of planned searches, and the current one. */
   planned = $state(0);
   current = $state("");
   running = $state(false);
@@ -129,12 +129,12 @@ class Comparison {
   async run(setup: Setup, moves: string): Promise<void> {
     this.cancel();
     const asked = (this.asked = new AbortController());
-    const runs = runsOf($state.snapshot(this.agents), this.least, this.most, roster.algorithms);
+    const runs = runsOf($state.snapshot(this.agents), this.minDepth, this.maxDepth, roster.algorithms);
     this.rows = [];
     this.planned = runs.length;
     this.running = true;
     this.error = "";
-    /** Players that ran out of time would only do so again, deeper. */
+    /** Players that ran out of time are not searched deeper. */
     const slow = new Set<string>();
     try {
       for (const run of runs) {

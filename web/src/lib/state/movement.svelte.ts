@@ -1,8 +1,8 @@
-/** The clock of movement: one disc falls at a time, and everything that follows from a move waits until it has landed.
+/** The timing of falling discs: one disc falls at a time, and the effects of a move wait until it has landed.
  *
- * Whoever changes a board calls `follow` with the discs that it now has. A board with exactly one disc more lets that
- * disc fall; any other change (a jump, a move taken back) puts all discs in place at once. A disc that is still in the
- * air when the next one comes is put in place at once.
+ * After every change of a board, call `follow` with its discs. If there is exactly one new disc, it falls; any other change
+ * (a jump, a takeback) puts all discs in place at once. A disc that is still in the air when the next one comes is put in
+ * place at once.
  */
 
 import { knock } from "../sound";
@@ -16,19 +16,19 @@ export class Movement {
   falling: number | null = $state(null);
   /** How it falls. */
   fall: Fall | null = null;
-  /** When the disc that fell last is at rest, in milliseconds of `performance.now`. */
+  /** When the last disc comes to rest, in milliseconds of `performance.now`. */
   restsAt = -Infinity;
   /** Called each time a disc has come to rest by itself. */
   onrest: (() => void) | null = null;
 
-  /** The newest disc of the board that was followed last; nothing before the first one. */
+  /** The newest disc of the last board, or null before the first one. */
   private newest: string | null = null;
-  /** The newest disc has been heard to land. */
+  /** The newest disc has already made its sound. */
   private silent = true;
   private rest: ReturnType<typeof setTimeout> | undefined;
   private landing: ReturnType<typeof setTimeout> | undefined;
 
-  /** Shows a board: the discs in the order of their moves. The same board again changes nothing. */
+  /** Shows a board, given by its discs in move order. The same board again changes nothing. */
   follow(discs: readonly Disc[], size: Size): void {
     const newest = discs.at(-1);
     const key = keyOf(newest);
@@ -43,7 +43,7 @@ export class Movement {
     else this.begin(newest, size);
   }
 
-  /** Puts the disc in the air in its place at once. */
+  /** Puts the falling disc in place at once. */
   settle(): void {
     clearTimeout(this.rest);
     this.land();
@@ -51,7 +51,7 @@ export class Movement {
     this.restsAt = Math.min(this.restsAt, performance.now());
   }
 
-  /** Ends all timers; the board is gone. */
+  /** Stops all timers when the board is gone. */
   close(): void {
     clearTimeout(this.rest);
     clearTimeout(this.landing);

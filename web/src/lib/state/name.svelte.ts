@@ -1,4 +1,4 @@
-/** The person's name, asked for once, when it is first needed. */
+/** The user's name, asked for once, when it is first needed. */
 
 import { settings } from "./settings.svelte";
 
@@ -6,7 +6,7 @@ class NamePrompt {
   open = $state(false);
   private answer: ((given: boolean) => void) | null = null;
 
-  /** Whether the person has a name, now at the latest. */
+  /** Asks for a name if there is none yet. Returns whether there is one. */
   ask(): Promise<boolean> {
     if (settings.all.name.trim()) return Promise.resolve(true);
     this.done(false);

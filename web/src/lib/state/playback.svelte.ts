@@ -1,12 +1,12 @@
-/** The player of a list of moves: pace, pause, step, autoplay. One and the same for a live game, a replay, a tournament's
- * board, a review and a refutation.
+/** Playback of a list of moves: speed, pause, step, autoplay. Used by live games, replays, tournament boards, reviews and
+ * refutations.
  *
- *     const playback = new Playback({ length: moves.length });      // stands at the end
+ *     const playback = new Playback({ length: moves.length });      // starts at the end
  *     <Board movement={playback.movement} shown={shown(view, playback.at, null)} />
  *     <PlaybackControls {playback} />                               // lib/parts/Playback.svelte
  *
  * `playback.at` is the number of moves to show. Call `extend` when there are more (or fewer) moves, `restart` for another
- * list, and `close` when the page goes. A refutation that begins by itself: `playback.restart(length, 0); playback.play()`.
+ * list, and `close` when the page is left. To start a line by itself: `playback.restart(length, 0); playback.play()`.
  */
 
 import { dueAt, nextAt, type Pace } from "../transitions/pace";
@@ -21,21 +21,21 @@ export interface PlaybackOptions {
   /** More moves may come: at the end it waits for them. */
   live?: boolean;
   playing?: boolean;
-  /** Called at once whenever other moves are shown. */
+  /** Called whenever `at` changes. */
   onshow?: (at: number) => void;
 }
 
 export class Playback {
   /** The number of moves shown. */
   at = $state(0);
-  /** The number of moves there are. */
+  /** The number of moves available. */
   length = $state(0);
   playing = $state(false);
   pace: Pace = $state("normal");
   live = $state(false);
-  /** The clock of its board. */
+  /** The timing of its board's discs. */
   readonly movement = new Movement();
-  /** It stands somewhere before the end because the person wants to look. */
+  /** The user has stopped before the end to look at a position. */
   readonly looking = $derived(!this.playing && this.at < this.length);
 
   private shownAt = -Infinity;
@@ -52,14 +52,14 @@ export class Playback {
     this.schedule();
   }
 
-  /** Another list of moves, shown up to a ply. */
+  /** Starts with another list of moves, shown up to a ply. */
   restart(length: number, at = length): void {
     this.playing = false;
     this.length = length;
     this.show(at);
   }
 
-  /** The same list has another length: moves were made or taken back. */
+  /** The list has another length: moves were made or taken back. */
   extend(length: number, live = this.live): void {
     const fewer = length < this.length;
     const followed = this.at >= this.length;
@@ -72,7 +72,7 @@ export class Playback {
   play(): void {
     if (!this.live && this.pace === "live") this.pace = "normal";
     this.playing = true;
-    // At the end it begins again, with the empty board.
+    // At the end, start again from the empty board.
     if (this.at >= this.length && !this.live) this.show(0);
     this.schedule();
   }
@@ -92,7 +92,7 @@ export class Playback {
     this.schedule();
   }
 
-  /** A step of the person's ends the autoplay, except that the last position of a live game is followed again. */
+  /** A manual step ends the autoplay, except that the last position of a live game follows it again. */
   step(way: Step): void {
     this.goTo(goToStep(this.at, this.length, way), way === "last");
   }
@@ -103,7 +103,7 @@ export class Playback {
     this.schedule();
   }
 
-  /** The person's own move, which is shown at once: what is still in the air is put in place. */
+  /** Shows the user's own move at once: a falling disc is put in place. */
   place(length: number): void {
     this.movement.settle();
     this.length = length;
@@ -111,7 +111,7 @@ export class Playback {
     this.schedule();
   }
 
-  /** The person acts again: what is in the air is put in place, and the next move begins at once. */
+  /** The user acts: a falling disc is put in place, and the next move starts at once. */
   hurry(): void {
     this.movement.settle();
     if (this.playing && this.at < this.length) this.advance();
@@ -141,7 +141,7 @@ export class Playback {
       if (!this.live) this.playing = false;
       return;
     }
-    // Looked at again when it is due, as a board may begin to move a little after it was told to.
+    // Check again when it is due, because a board may start to move a little later.
     const now = performance.now();
     const due = this.pace === "live" && settings.calm ? now : dueAt(this.pace, this.shownAt, this.movement.restsAt);
     if (due > now) this.timer = setTimeout(() => this.schedule(), due - now);

@@ -3,7 +3,7 @@ import { Playback } from "./playback.svelte";
 
 const size = { cols: 7, rows: 6 };
 
-/** Discs in turn on columns 1, 2, 3, ... as a board would have them. */
+/** Alternating discs in columns 1, 2, 3, ... */
 const discs = (count: number) => Array.from({ length: count }, (_, index) => ({ column: 1 + (index % 7), row: 1 + Math.floor(index / 7), player: (index % 2) as 0 | 1, ply: index + 1 }));
 
 describe("playback", () => {

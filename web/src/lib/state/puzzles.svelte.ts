@@ -1,4 +1,4 @@
-/** The puzzles, and what was solved of them in this browser. */
+/** The puzzles, and which of them were solved in this browser. */
 
 import { studyServer } from "../server-study";
 import { NOTHING_SOLVED, parseSolved, solve, type Solved } from "../transitions/puzzles";
@@ -34,7 +34,7 @@ class PuzzlesState {
     try {
       localStorage.setItem(KEY, JSON.stringify(solved));
     } catch {
-      // A browser that keeps nothing forgets with the page.
+      // Without storage, progress lasts as long as the page.
     }
   }
 }

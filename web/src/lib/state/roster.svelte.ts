@@ -1,23 +1,23 @@
-/** Who can be played against. */
+/** The available opponents. */
 
 import { t } from "../i18n";
 import { server } from "../server";
-import { training } from "../server-bench";
+import { training } from "../server-research";
 import { isChoosable } from "../transitions/agent-text";
 import type { AgentKind, Roster } from "../types";
-import type { RunSummary } from "../types-bench";
+import type { RunSummary } from "../types-research";
 
 class RosterState {
   all: Roster | null = $state.raw(null);
   failed = $state(false);
-  /** The training runs of this server that have a network. */
+  /** The training runs on this server that have a network. */
   networks: RunSummary[] = $state.raw([]);
   private asked = false;
 
   readonly levels: Roster["levels"] = $derived(this.all?.levels ?? []);
   readonly algorithms: AgentKind[] = $derived(this.all?.agents.filter(isChoosable) ?? []);
 
-  /** Asks for the players, once. */
+  /** Loads the players once. */
   load(): void {
     if (this.asked) return;
     this.asked = true;
@@ -31,7 +31,7 @@ class RosterState {
     );
   }
 
-  /** Asks for the networks, which come and go. */
+  /** Loads the networks, which come and go. */
   loadNetworks(): void {
     training.info().then(
       ({ runs }) => (this.networks = runs.filter((run) => run.iterations > 0)),
@@ -39,7 +39,7 @@ class RosterState {
     );
   }
 
-  /** An agent's text for people, with the titles of networks. */
+  /** An agent's text in words, with the titles of networks. */
   describe(text: string): string {
     return t.agent(text, (id) => this.networks.find((run) => run.id === id)?.title ?? id);
   }

@@ -1,4 +1,4 @@
-/** What the person has chosen; kept in the browser. */
+/** The user's settings, stored in the browser. */
 
 import { t, useLanguage } from "../i18n";
 import type { Colours } from "../i18n/en";
@@ -9,11 +9,11 @@ const KEY = "claimeven.settings";
 
 class SettingsState {
   all: Settings = $state(parseSettings(read()));
-  /** The language whose texts are loaded. The page is drawn anew when it changes. */
+  /** The language whose texts are loaded. The page is rendered again when it changes. */
   language: LanguageCode = $state("en");
   private systemReduced = $state(false);
 
-  /** Discs are set down without falling, and nothing pulses. */
+  /** Reduced motion: discs do not fall, and nothing pulses. */
   readonly calm = $derived(this.all.motion === "reduced" || (this.all.motion === "system" && this.systemReduced));
   readonly colours: Colours = $derived.by(() => {
     void this.language;
@@ -21,7 +21,7 @@ class SettingsState {
   });
   readonly marks = $derived(this.marksOf(this.all.palette));
 
-  /** The shapes on the discs of a palette: the colour-blind safe one has bold ones unless they were chosen otherwise. */
+  /** The shapes on the discs of a palette: bold by default for the colour-blind palette. */
   marksOf(palette: Palette): "subtle" | "bold" {
     if (this.all.marks !== "auto") return this.all.marks;
     return palette === "clear" ? "bold" : "subtle";
@@ -34,12 +34,12 @@ class SettingsState {
     this.language = code;
   }
 
-  /** Writes every change to the browser's storage and to the page. To be called once, inside an effect's root. */
+  /** Writes every change to the browser's storage and to the page. Call it once, inside an effect root. */
   start(): void {
     const reduced = matchMedia("(prefers-reduced-motion: reduce)");
     this.systemReduced = reduced.matches;
     reduced.addEventListener("change", () => (this.systemReduced = reduced.matches));
-    // Another tab of the same browser follows.
+    // Follow changes made in another tab.
     addEventListener("storage", (event) => {
       if (event.key === KEY) this.all = parseSettings(event.newValue);
     });
@@ -68,6 +68,6 @@ function write(text: string): void {
   try {
     if (text !== localStorage.getItem(KEY)) localStorage.setItem(KEY, text);
   } catch {
-    // A browser that keeps nothing still plays; the settings last as long as the page.
+    // Without storage, settings last as long as the page.
   }
 }

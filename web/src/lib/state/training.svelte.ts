@@ -1,7 +1,7 @@
 /** The training run on the screen, and some of its games. */
 
-import { training as calls } from "../server-bench";
-import type { ShownGame, TrainingRun } from "../types-bench";
+import { training as calls } from "../server-research";
+import type { ShownGame, TrainingRun } from "../types-research";
 import { FollowJob } from "./job.svelte";
 
 export class FollowRun extends FollowJob<TrainingRun> {
@@ -13,7 +13,7 @@ export class FollowRun extends FollowJob<TrainingRun> {
   }
 
   protected async readMore({ iterations, stage }: TrainingRun): Promise<void> {
-    // Games are shown as soon as they are over, before the iteration is.
+    // Games are shown as soon as they end, before the iteration does.
     const games = iterations * 2 + (stage?.kind === "learning" || stage?.kind === "testing" ? 1 : 0);
     if (games === this.shown) return;
     this.games = await calls.games(this.id);

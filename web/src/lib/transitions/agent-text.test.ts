@@ -71,8 +71,8 @@ describe("the form", () => {
     const depth = parameter({});
     expect(fieldError(depth, "8")).toBeNull();
     expect(fieldError(depth, "")).toBeNull();
-    expect(fieldError(depth, "0")).toEqual({ must: "least", limit: 1 });
-    expect(fieldError(depth, "129")).toEqual({ must: "most", limit: 128 });
+    expect(fieldError(depth, "0")).toEqual({ must: "min", limit: 1 });
+    expect(fieldError(depth, "129")).toEqual({ must: "max", limit: 128 });
     expect(fieldError(depth, "2.5")).toEqual({ must: "whole" });
     expect(fieldError(depth, "deep")).toEqual({ must: "number" });
     expect(fieldError(parameter({ kind: "number" }), "2.5")).toBeNull();

@@ -1,8 +1,8 @@
-/** Agent texts, `name:key=value,key=value`, and the forms they are chosen by. */
+/** Agent texts, `name:key=value,key=value`, and the forms to choose them. */
 
 import type { AgentKind, Parameter } from "../types";
 
-/** What stands in a form's fields, by parameter. A field that was not touched is absent. */
+/** The values of a form's fields, by parameter. Untouched fields are absent. */
 export type Fields = Record<string, string>;
 
 export interface AgentText {
@@ -10,7 +10,7 @@ export interface AgentText {
   fields: Fields;
 }
 
-/** Levels have a form of their own, and a command to run on the server is nothing for a page. */
+/** Excludes levels, which have a separate form, and agents that run a command on the server. */
 export function isChoosable(agent: AgentKind): boolean {
   return agent.name !== "level" && agent.name !== "human" && !agent.parameters.some(isCommand);
 }
@@ -19,12 +19,12 @@ function isCommand(parameter: Parameter): boolean {
   return parameter.name === "cmd";
 }
 
-/** Parameters that have a field of their own in the form. A network is chosen from a list. */
+/** Parameters with a field in the form. Networks are chosen from a list instead. */
 export function formParameters(agent: AgentKind): Parameter[] {
   return agent.parameters.filter((parameter) => parameter.kind !== "text");
 }
 
-/** Parameters that most people set; the form has the others under "Advanced". */
+/** Common parameters; the form has the others under "Advanced". */
 export function isUsual({ name }: Parameter, agent: string): boolean {
   return name === "sims" || name === "ms" || (name === "depth" && agent !== "timed");
 }
@@ -35,12 +35,12 @@ export function defaultText(parameter: Parameter): string {
   return parameter.kind === "flag" ? (value === true || value === "on" ? "on" : "off") : String(value);
 }
 
-/** Whether it plays with a network, which may be one that was trained here. */
+/** Whether the agent uses a network, which may be one that was trained here. */
 export function hasNetwork(agent: AgentKind): boolean {
   return agent.parameters.some((parameter) => parameter.name === "model");
 }
 
-/** The text of an agent with these fields; what is left at its default is left out. */
+/** The text of an agent with these fields; default values are left out. */
 export function agentText(agent: AgentKind, fields: Fields): string {
   const parts = agent.parameters
     .map((parameter) => [parameter, (fields[parameter.name] ?? "").trim()] as const)
@@ -49,8 +49,8 @@ export function agentText(agent: AgentKind, fields: Fields): string {
   return parts.length > 0 ? `${agent.name}:${parts.join(",")}` : agent.name;
 }
 
-/** What is wrong with a field: the number that it must be at least or at most, or that it is no number. */
-export type FieldError = { must: "number" } | { must: "whole" } | { must: "least" | "most"; limit: number };
+/** Why a field is invalid: below its minimum, above its maximum, or not a number. */
+export type FieldError = { must: "number" } | { must: "whole" } | { must: "min" | "max"; limit: number };
 
 export function fieldError(parameter: Parameter, text: string): FieldError | null {
   const trimmed = text.trim();
@@ -58,12 +58,12 @@ export function fieldError(parameter: Parameter, text: string): FieldError | nul
   const value = Number(trimmed);
   if (!Number.isFinite(value)) return { must: "number" };
   if (parameter.kind === "integer" && !Number.isInteger(value)) return { must: "whole" };
-  if (parameter.min !== null && value < parameter.min) return { must: "least", limit: parameter.min };
-  if (parameter.max !== null && value > parameter.max) return { must: "most", limit: parameter.max };
+  if (parameter.min !== null && value < parameter.min) return { must: "min", limit: parameter.min };
+  if (parameter.max !== null && value > parameter.max) return { must: "max", limit: parameter.max };
   return null;
 }
 
-/** Takes a text apart. Values in quotes keep their commas. */
+/** Parses an agent text. Quoted values keep their commas. */
 export function parseAgent(text: string): AgentText {
   const colon = text.indexOf(":");
   if (colon < 0) return { name: text, fields: {} };
@@ -76,7 +76,7 @@ export function parseAgent(text: string): AgentText {
   return { name: text.slice(0, colon), fields };
 }
 
-/** The number of a level's text, or nothing for another agent. */
+/** The level of an agent text, or null for other agents. */
 export function levelOf(text: string | null): number | null {
   const match = /^level:(?:level=)?(\d+)(?:,|$)/.exec(text ?? "");
   return match ? Number(match[1]) : null;

@@ -1,4 +1,4 @@
-/** The analysis board: addresses, discs and what values look like. */
+/** The analysis board: URLs, discs and the presentation of values. */
 
 import type { Cell, Player, Setup, Value } from "../types";
 import type { Analysis, Certainty, ColumnTruth, Threat } from "../types-study";
@@ -6,17 +6,17 @@ import { columnOfLetter, letterOfColumn, type Disc, type Shown } from "./positio
 import { sameSetup, setupProblem, STANDARD } from "./setup";
 import { shortValue } from "./value";
 
-/** A position as an address has it. */
+/** A position as a URL describes it. */
 export interface Address {
   setup: Setup;
-  /** Discs that were set up, lines with `/` between them; nothing for the empty board. */
+  /** The discs of a custom position, rows separated by `/`; null for the empty board. */
   board: string | null;
   columns: number[];
   /** The colour that moves first. */
   first: Player;
 }
 
-/** Reads the part after the question mark. What makes no sense is left out; the server checks the rest. */
+/** Parses the query string. Invalid parts are ignored; the server checks the rest. */
 export function parseAddress(search: string): Address {
   const words = new URLSearchParams(search);
   const number = (name: string, otherwise: number): number => {
@@ -35,7 +35,7 @@ export function parseAddress(search: string): Address {
   return { setup, board: board && isBoard(board, setup) ? board : null, columns, first: words.get("first") === "1" ? 1 : 0 };
 }
 
-/** The address of a position, with only what is not as usual. */
+/** The URL of a position, without default values. */
 export function addressOf({ setup, board, columns, first }: Address): string {
   const words = new URLSearchParams();
   if (board) words.set("board", board);
@@ -56,7 +56,7 @@ function isBoard(board: string, { cols, rows }: Setup): boolean {
   return lines.length === rows && lines.every((line) => line.length === cols && /^[.XO]*$/.test(line));
 }
 
-/** Discs from the bottom up, by column: what setting up changes. */
+/** Discs by column, from the bottom up: the editable form of a position. */
 export type Stacks = (0 | 1)[][];
 
 export function stacksOf(board: string | null, { cols }: Setup): Stacks {
@@ -72,19 +72,19 @@ export function boardOf(stacks: Stacks, { rows }: Setup): string {
   return Array.from({ length: rows }, (_, index) => line(rows - 1 - index)).join("/");
 }
 
-/** Discs of the one who moved first, and of the other. */
+/** The number of discs of the first player and of the second. */
 export function countOf(stacks: Stacks): [number, number] {
   const all = stacks.flat();
   const second = all.filter((disc) => disc === 1).length;
   return [all.length - second, second];
 }
 
-/** The board after some moves from discs that were set up. Moves into full columns are left out. */
+/** The board after some moves from a custom position. Moves into full columns are ignored. */
 export function shownAfter({ setup, board, columns, first }: Address, lines: Cell[][] = []): Shown {
   const stacks = stacksOf(board, setup);
   const colour = (disc: 0 | 1): Player => ((disc + first) % 2) as Player;
   const discs: Disc[] = [];
-  // Discs that were set up have numbers below those of the moves.
+  // Discs of the custom position have lower numbers than those of the moves.
   let before = -stacks.flat().length;
   for (const [index, stack] of stacks.entries()) {
     for (const [row, disc] of stack.entries()) discs.push({ column: index + 1, row: row + 1, player: colour(disc), ply: ++before - 1 });
@@ -111,7 +111,7 @@ export function shownAfter({ setup, board, columns, first }: Address, lines: Cel
   return { discs, heights, last: played.at(-1) ?? null, lines: closed, scores };
 }
 
-/** What is known of a move, as it fits under a column. */
+/** A short text of what is known about a move, to fit under a column. */
 export function shortTruth(truth: ColumnTruth): string {
   if (truth.value) return shortValue(truth.value);
   if (truth.at_least === 1) return "+";
@@ -120,14 +120,14 @@ export function shortTruth(truth: ColumnTruth): string {
   return truth.at_most === 0 ? "≤ =" : "–";
 }
 
-/** How good a move is known to be: what colours it. */
+/** How good a move is known to be, which decides its colour. */
 export function kindOf(truth: Pick<ColumnTruth, "at_least" | "at_most">): "win" | "draw" | "loss" | "open" {
   if (truth.at_least === 1) return "win";
   if (truth.at_most === -1) return "loss";
   return truth.at_least === 0 && truth.at_most === 0 ? "draw" : "open";
 }
 
-/** The share of the bar that belongs to the side to move: half for a draw, more the nearer its win is. */
+/** The part of the bar for the side to move: half for a draw, more the closer its win is. */
 export function barShare(value: Value | null, cells: number): number {
   if (!value) return 0.5;
   const nearness = 0.2 + 0.3 * Math.max(0, 1 - value.number / cells);
@@ -147,29 +147,29 @@ export function barShare(value: Value | null, cells: number): number {
   }
 }
 
-/** The part of the bar that belongs to a player: all of it for a game that it has won. */
+/** The part of the bar for a player: all of it for a game that the player has won. */
 export function shareOf(truth: Analysis | null, near: Player, toMove: Player | null, winner: Player | null): number {
   if (!truth) return 0.5;
   if (truth.over) return winner === null ? 0.5 : winner === near ? 1 : 0;
   const { value, at_least, at_most } = certainty(truth);
-  // Where only the result is known, the bar shows who wins and not how soon.
+  // If only the result is known, the bar shows who wins but not how soon.
   const share = value ? barShare(value, truth.setup.cols * truth.setup.rows) : at_least === 1 ? 0.7 : at_most === -1 ? 0.3 : 0.5;
   return toMove === near ? share : 1 - share;
 }
 
-/** What is certain of a position: as much as of its best moves. */
+/** What is proven about a position, which follows from its best moves. */
 export function certainty({ value, columns }: Pick<Analysis, "value" | "columns">): Certainty {
   const moves = columns.filter((column) => column !== null);
-  const most = (numbers: number[], otherwise: number): number => (numbers.length > 0 ? Math.max(...numbers) : otherwise);
+  const best = (numbers: number[], otherwise: number): number => (numbers.length > 0 ? Math.max(...numbers) : otherwise);
   return {
     value,
-    at_least: most(moves.map((move) => move.at_least), -1) as Certainty["at_least"],
-    at_most: most(moves.map((move) => move.at_most), 1) as Certainty["at_most"],
-    no_loss_within: most(moves.map((move) => move.no_loss_within), 0),
+    at_least: best(moves.map((move) => move.at_least), -1) as Certainty["at_least"],
+    at_most: best(moves.map((move) => move.at_most), 1) as Certainty["at_most"],
+    no_loss_within: best(moves.map((move) => move.no_loss_within), 0),
   };
 }
 
-/** The threats of a side: 0 moved first. */
+/** The threats of one side: side 0 moved first. */
 export interface SideThreats {
   side: 0 | 1;
   player: Player;
@@ -180,8 +180,8 @@ export function threatsOf(truth: Analysis | null, first: Player): SideThreats[] 
   return ([0, 1] as const).map((side) => ({ side, player: ((side + first) % 2) as Player, threats: truth?.threats[side] ?? [] }));
 }
 
-/** Threats that count at the end, when the columns fill up one disc after the other: on an even number of rows the one who
-    moved first gets the odd ones then and the other the even ones. */
+/** Threats that still count at the end, when the columns fill up one disc after another: on a board with an even number of rows,
+    the first player then gets the odd rows and the second the even ones. */
 export function isLasting(threat: Threat, player: 0 | 1, rows: number): boolean {
   return rows % 2 === 0 && threat.odd === (player === 0);
 }

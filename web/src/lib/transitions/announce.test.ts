@@ -35,7 +35,7 @@ describe("what is read out", () => {
     const gone = view([4], { players: [seated(), { ...stranger, connected: false, away_ms: 100 }] });
     expect(say(view([4], { players: between }), gone)).toBe("Ada is disconnected.");
     expect(say(gone, view([4], { players: between }))).toBe("Ada is back.");
-    // Whoever has just joined is not back from anywhere.
+    // A player who has just joined does not count as reconnected.
     const joining = view([4], { players: [seated(), { ...stranger, connected: false }] });
     expect(say(joining, view([4], { players: between }))).toBe("");
   });
@@ -44,20 +44,20 @@ describe("what is read out", () => {
 describe("offers", () => {
   const offer = (offers: Partial<ReturnType<typeof view>["offers"]>, columns = [4], changes = {}) =>
     view(columns, { players: between, offers: { draw: null, undo: null, rematch: null, ...offers }, ...changes });
-  const told = (before: ReturnType<typeof view>, now: ReturnType<typeof view>) => announceOffers(before, now, colours, t);
+  const announced = (before: ReturnType<typeof view>, now: ReturnType<typeof view>) => announceOffers(before, now, colours, t);
 
-  it("are told to both sides when they are made and when they are declined", () => {
-    expect(told(offer({}), offer({ draw: 1 }))).toBe("Ada offers a draw.");
-    expect(told(offer({}), offer({ draw: 0 }))).toBe("Draw offered. Waiting for an answer.");
-    expect(told(offer({ undo: 0 }), offer({}))).toBe("Ada declined the takeback.");
-    expect(told(offer({ undo: 1 }), offer({}))).toBe("Takeback declined.");
-    expect(told(offer({ undo: 0 }, [4, 4]), offer({}, [4]))).toBe("Takeback accepted.");
+  it("are announced to both sides when they are made and when they are declined", () => {
+    expect(announced(offer({}), offer({ draw: 1 }))).toBe("Ada offers a draw.");
+    expect(announced(offer({}), offer({ draw: 0 }))).toBe("Draw offered. Waiting for an answer.");
+    expect(announced(offer({ undo: 0 }), offer({}))).toBe("Ada declined the takeback.");
+    expect(announced(offer({ undo: 1 }), offer({}))).toBe("Takeback declined.");
+    expect(announced(offer({ undo: 0 }, [4, 4]), offer({}, [4]))).toBe("Takeback accepted.");
   });
 
-  it("are not told again when a move or the end answers them", () => {
-    expect(told(offer({ draw: 1 }), offer({}, [4, 4]))).toBe("");
-    expect(told(offer({ draw: 1 }), offer({}, [4], { status: "finished" }))).toBe("");
-    expect(told(offer({ draw: 1 }), offer({ draw: 1 }))).toBe("");
+  it("are not announced again when a move or the end answers them", () => {
+    expect(announced(offer({ draw: 1 }), offer({}, [4, 4]))).toBe("");
+    expect(announced(offer({ draw: 1 }), offer({}, [4], { status: "finished" }))).toBe("");
+    expect(announced(offer({ draw: 1 }), offer({ draw: 1 }))).toBe("");
   });
 });
 
@@ -72,7 +72,7 @@ describe("a result", () => {
   const end = (winner: 0 | 1 | null, reason: string, players?: [Seated, Seated]) =>
     resultText(view([4], { status: "finished", result: { winner, reason }, ...(players ? { players } : {}) }), colours, t);
 
-  it("is told from the person's side", () => {
+  it("is announced from the person's side", () => {
     expect(end(0, "line")).toBe("You won: four in a row");
     expect(end(1, "time")).toBe("You lost: you ran out of time");
     expect(end(1, "line")).toBe("You lost: four in a row");
@@ -82,7 +82,7 @@ describe("a result", () => {
     expect(end(null, "board-full")).toBe("Draw: the board is full");
   });
 
-  it("is told by colour at one screen and by name to those who watch", () => {
+  it("is announced by colour at one screen and by name to those who watch", () => {
     expect(end(1, "line", [seated(), seated()])).toBe("Yellow won: four in a row");
     expect(end(0, "resigned", [stranger, agent])).toBe("Ada won: opponent resigned");
     expect(end(1, "line", [stranger, agent])).toBe("Level 3 won: four in a row");

@@ -1,8 +1,8 @@
-/** What is read out when a game changes: the moves made since, the result, who comes and goes. */
+/** What is announced when a game changes: new moves, the result, players who join or leave. */
 
 import type { Colours, Texts } from "../i18n/en";
 import type { GameView, Player } from "../types";
-import { atOneScreen, isYou, other, yourSeat } from "./view";
+import { isLocalGame, isYou, other, yourSeat } from "./view";
 
 export function announce(before: GameView | null, now: GameView, colours: Colours, t: Texts): string {
   if (!before || before.id !== now.id) return "";
@@ -25,7 +25,7 @@ export function announce(before: GameView | null, now: GameView, colours: Colour
   return parts.join(" ");
 }
 
-/** What is read out and shown for a moment when an offer is made, declined or withdrawn. */
+/** What is announced and shown briefly when an offer is made, declined or withdrawn. */
 export function announceOffers(before: GameView | null, now: GameView, colours: Colours, t: Texts): string {
   const seat = yourSeat(now);
   if (!before || seat === null || now.rematch) return "";
@@ -34,7 +34,7 @@ export function announceOffers(before: GameView | null, now: GameView, colours: 
     const [was, is] = [before.offers[kind], now.offers[kind]];
     if (was === is) continue;
     if (is !== null) return is === seat ? t.play.offerSent[kind] : t.game.offers[kind](name);
-    // A move, a takeback or the end of the game answers it by itself.
+    // A move, a takeback or the end of the game answers the offer by itself.
     if (now.moves.length < before.moves.length && kind === "undo") return was === seat ? t.play.takebackAccepted : "";
     if (now.moves.length !== before.moves.length || (kind !== "rematch" && now.status === "finished")) continue;
     return was === seat ? t.play.offerDeclined[kind](name) : t.play.youDeclined[kind];
@@ -42,7 +42,7 @@ export function announceOffers(before: GameView | null, now: GameView, colours: 
   return "";
 }
 
-/** What is read out when the person steps through the game. */
+/** What is announced when the user steps through the game. */
 export function announceStep(view: GameView, ply: number, colours: Colours, t: Texts): string {
   const move = view.moves[ply - 1];
   return move ? t.play.afterMove(ply, view.moves.length, t.game.moved(colours[move.player], move.column, move.row)) : t.play.start;
@@ -74,9 +74,9 @@ export function playerName(view: GameView, player: Player, colours: Colours, t: 
   if (seat.kind === "open") return t.anybody;
   if (seat.kind === "agent") return seat.agent ? t.agent(seat.agent) : seat.name;
   if (yourSeat(view) === player) return t.you;
-  // Two people at one screen, seen from another one.
+  // A local game, seen from another screen.
   const sameName = view.players[0].name === view.players[1].name;
-  return atOneScreen(view) || sameName ? colours[player] : seat.name || colours[player];
+  return isLocalGame(view) || sameName ? colours[player] : seat.name || colours[player];
 }
 
 /** How many moves from the start two views share. */

@@ -1,8 +1,8 @@
-/** From the form of a tournament to what the server is asked for, and what its results look like. */
+/** From the tournament form to the server's request, and the presentation of its results. */
 
 import { t } from "../i18n";
 import type { Setup } from "../types";
-import type { Entrant, Results, TournamentPlan } from "../types-bench";
+import type { Entrant, Results, TournamentPlan } from "../types-research";
 
 export interface ArenaForm {
   title: string;
@@ -15,7 +15,7 @@ export interface ArenaForm {
 }
 
 export const MOST_PLAYERS = 12;
-/** What the server takes for a name, less a number behind it. */
+/** The server's limit for names, minus room for a number. */
 const LONGEST_NAME = 55;
 const LONGEST_TITLE = 60;
 
@@ -25,7 +25,7 @@ export function gamesOf({ format, players, games }: Pick<ArenaForm, "format" | "
   return (format === "gauntlet" ? Math.max(0, n - 1) : (n * (n - 1)) / 2) * games;
 }
 
-/** The names that players go by: what was typed, else the agent, told apart by a number where several are the same. */
+/** The players' names: as typed, or else the agent, with numbers if several are the same. */
 export function namesOf(players: Entrant[], name: (agent: string) => string): string[] {
   const short = (text: string): string => (text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME - 1)}…` : text);
   const wanted = players.map((player) => short(player.name.trim() || name(player.agent)));
@@ -35,12 +35,12 @@ export function namesOf(players: Entrant[], name: (agent: string) => string): st
   });
 }
 
-/** "Level 3 vs. Alpha-beta", "Level 3, Alpha-beta and 4 more": what a tournament is called unless its maker says otherwise. */
+/** The default title of a tournament: "Level 3 vs. Alpha-beta", "Level 3, Alpha-beta and 4 more". */
 export function titleOf(names: string[]): string {
   const [first = "", second = ""] = names;
   const whole = names.length === 2 ? t.history.versus(first, second) : names.join(", ");
   if (whole.length <= LONGEST_TITLE) return whole;
-  const several = names.length === 2 ? whole : t.bench.arena.several(first, names.length - 1);
+  const several = names.length === 2 ? whole : t.research.arena.several(first, names.length - 1);
   return several.length <= LONGEST_TITLE ? several : `${several.slice(0, LONGEST_TITLE - 1)}…`;
 }
 
@@ -57,14 +57,14 @@ export function planOfForm(form: ArenaForm, name: (agent: string) => string): ob
   return form.openings ? { ...plan, openings: form.openings } : plan;
 }
 
-/** Points against games, as a cell of the cross table has them. */
+/** Points and games, as in a cell of the cross table. */
 export function crossText({ won, drawn, lost }: Results): string {
   const games = won + drawn + lost;
   if (games === 0) return "–";
   return `${halves(won + drawn / 2)} / ${games}`;
 }
 
-/** A number of points with its half: 3, 3½, ½. */
+/** Points with halves: 3, 3½, ½. */
 export function halves(points: number): string {
   const whole = Math.floor(points);
   return points === whole ? String(whole) : `${whole || ""}½`;

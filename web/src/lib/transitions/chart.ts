@@ -12,10 +12,10 @@ export interface Series {
   points: Point[];
 }
 
-/** Some round numbers from one to the other, in ascending order. */
-export function ticks(low: number, high: number, most: number): number[] {
+/** Round numbers between two values, in ascending order. */
+export function ticks(low: number, high: number, maxCount: number): number[] {
   if (!(high > low)) return [low];
-  const rough = (high - low) / Math.max(1, most);
+  const rough = (high - low) / Math.max(1, maxCount);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= rough * 0.999)!;
   const first = Math.ceil(low / step - 1e-9);
@@ -23,24 +23,24 @@ export function ticks(low: number, high: number, most: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => clean((first + index) * step));
 }
 
-/** The powers of ten from one to the other, or every second, third … of them. */
-export function logTicks(low: number, high: number, most: number): number[] {
+/** The powers of ten between two values, or every second, third … of them. */
+export function logTicks(low: number, high: number, maxCount: number): number[] {
   const first = Math.floor(Math.log10(low) + 1e-9);
   const last = Math.ceil(Math.log10(high) - 1e-9);
-  const every = Math.max(1, Math.ceil((last - first + 1) / Math.max(1, most)));
+  const every = Math.max(1, Math.ceil((last - first + 1) / Math.max(1, maxCount)));
   const powers: number[] = [];
   for (let power = first; power <= last; power += every) powers.push(clean(10 ** power));
   return powers;
 }
 
-/** Where a number stands between two ends of an axis. */
+/** The position of a number on an axis, from 0 to 1. */
 export function place(value: number, [low, high]: readonly [number, number], [from, to]: readonly [number, number], log: boolean): number {
   const scaled = log ? Math.log10 : (number: number) => number;
   const share = high === low ? 0.5 : (scaled(value) - scaled(low)) / (scaled(high) - scaled(low));
   return from + share * (to - from);
 }
 
-/** The ends of an axis for some numbers: whole powers of ten, or with a little room. */
+/** The range of an axis for some numbers: whole powers of ten, or with a small margin. */
 export function domain(values: number[], log: boolean, zero = false): [number, number] {
   const finite = values.filter((value) => Number.isFinite(value) && (!log || value > 0));
   if (finite.length === 0) return log ? [1, 10] : [0, 1];
@@ -55,7 +55,7 @@ export function domain(values: number[], log: boolean, zero = false): [number, n
   return [zero && low >= 0 ? 0 : bottom - room, high + room];
 }
 
-/** The path through the points. */
+/** The SVG path through the points. */
 export function linePath(points: Point[]): string {
   return points.map(({ x, y }, index) => `${index === 0 ? "M" : "L"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
 }

@@ -1,9 +1,9 @@
-/** Times as people read them, and as they run between two messages of the server. */
+/** Times as text, and clocks that run between two messages of the server. */
 
 import { decimal, whole } from "../i18n/format";
 import type { GameView, Player } from "../types";
 
-/** What a player's clock shows `elapsed` milliseconds after the view arrived. */
+/** A player's remaining time `elapsed` milliseconds after the view arrived. */
 export function remaining(view: GameView, player: Player, elapsed: number): number {
   const clock = view.clock;
   if (!clock) return 0;
@@ -11,13 +11,13 @@ export function remaining(view: GameView, player: Player, elapsed: number): numb
   return Math.max(0, clock.running === player ? left - elapsed : left);
 }
 
-/** How long a player has thought in the whole game, `elapsed` milliseconds after the view arrived. */
+/** A player's total thinking time `elapsed` milliseconds after the view arrived. */
 export function thought(view: GameView, player: Player, elapsed: number): number {
   const running = view.status === "playing" && view.to_move === player;
   return view.players[player].time_ms + (running ? elapsed : 0);
 }
 
-/** `4:07`, `1:02:03`, and tenths below twenty seconds where the hurry is (`0:09.3`). */
+/** `4:07`, `1:02:03`, with tenths below twenty seconds (`0:09.3`). */
 export function clockText(ms: number, tenths = false): string {
   if (tenths && ms < 20_000) {
     const tenth = Math.ceil(ms / 100);
@@ -38,7 +38,7 @@ export function durationText(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** `950`, `12.3 k`, `4.6 M`: a count that is read at a glance. */
+/** `950`, `12.3 k`, `4.6 M`: a rounded count. */
 export function countText(count: number): string {
   if (count < 10_000) return whole(count);
   if (count < 999_950) return `${decimal(count / 1e3)} k`;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AgentKind } from "../types";
-import type { Search } from "../types-bench";
+import type { Search } from "../types-research";
 import { domain, linePath, logTicks, place, shortCount, shortTime, ticks } from "./chart";
 import { csvOf, factors, runsOf, seriesOf, withDepth, type Measured } from "./compare";
 

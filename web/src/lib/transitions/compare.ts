@@ -1,7 +1,7 @@
 /** Players side by side on one position, by depth. */
 
 import type { AgentKind } from "../types";
-import type { Search } from "../types-bench";
+import type { Search } from "../types-research";
 import { parseAgent } from "./agent-text";
 import type { Series } from "./chart";
 
@@ -17,11 +17,11 @@ export interface Measured extends Run {
   search: Search;
 }
 
-/** Every player at every depth, the shallow ones first; players without a depth at the end, once. */
-export function runsOf(agents: string[], least: number, most: number, kinds: AgentKind[]): Run[] {
+/** Every player at every depth, shallow depths first; players without a depth once, at the end. */
+export function runsOf(agents: string[], minDepth: number, maxDepth: number, kinds: AgentKind[]): Run[] {
   const deep = (text: string): boolean =>
     kinds.find((kind) => kind.name === parseAgent(text).name)?.parameters.some((parameter) => parameter.name === "depth") ?? false;
-  const depths = Array.from({ length: Math.max(0, most - least + 1) }, (_, index) => least + index);
+  const depths = Array.from({ length: Math.max(0, maxDepth - minDepth + 1) }, (_, index) => minDepth + index);
   return [
     ...depths.flatMap((depth) => agents.filter(deep).map((agent) => ({ agent, depth, text: withDepth(agent, depth) }))),
     ...agents.filter((agent) => !deep(agent)).map((agent) => ({ agent, depth: null, text: agent })),
@@ -34,7 +34,7 @@ export function withDepth(agent: string, depth: number): string {
   return `${name}:${parts.join(",")}`;
 }
 
-/** Against the first player at the same depth: how many times as fast, and how many times fewer nodes. */
+/** Speed-up and node ratio relative to the first player at the same depth. */
 export function factors(rows: Measured[], row: Measured): { speed: number; nodes: number } | null {
   const first = rows.find((one) => one.depth !== null && one.depth === row.depth);
   if (!first || first === row || first.search.stopped || row.search.stopped) return null;
@@ -54,7 +54,7 @@ export function seriesOf(rows: Measured[], what: "ms" | "nodes_searched", name: 
   }));
 }
 
-/** The same columns as `claimeven compare --csv` has. */
+/** The same columns as `claimeven compare --csv`. */
 export function csvOf(rows: Measured[]): string {
   const head = "depth,player,positions,ms,nodes,leaves,cutoffs,table_hits,simulations,speed_up,nodes_factor,move,value";
   const lines = rows.map((row) => {

@@ -1,10 +1,10 @@
-/** How a disc falls: free fall, then one small bounce. */
+/** The fall of a disc: free fall, then one small bounce. */
 
 import { centre, HEAD, type Size } from "./geometry";
 
-/** Units a disc falls in one second squared; what looks right rather than what a toy does. */
+/** Gravity in units per second squared, chosen for its looks. */
 const GRAVITY = 6400;
-/** How much of its speed a disc keeps when it lands. */
+/** The share of its speed that a disc keeps when it lands. */
 const BOUNCE = 0.2;
 
 export interface Fall {
@@ -12,11 +12,11 @@ export interface Fall {
   duration: number;
   /** Milliseconds until it first lands. */
   landing: number;
-  /** Height above its resting place, in the units of `distance`, at a share of the duration. */
+  /** The height above its cell, in the units of `distance`, at a fraction of the duration. */
   height: (share: number) => number;
 }
 
-/** The fall of a disc to a row, from where it waits above the board. */
+/** The fall of a disc to a row, from above the board. */
 export function fallTo(row: number, size: Size): Fall {
   return fall(centre(1, row, size).y - HEAD / 2);
 }

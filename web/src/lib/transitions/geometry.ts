@@ -1,13 +1,13 @@
-/** Where things are on the drawn board, in units of a hundredth of a cell. */
+/** The geometry of the drawn board, in hundredths of a cell. */
 
 import type { Setup } from "../types";
 
 export const CELL = 100;
-/** Room above the board for the disc that is about to fall. */
+/** Room above the board for the disc to drop. */
 export const HEAD = 96;
-/** The frame around the cells, left, right and above. */
+/** The frame to the left and right of the cells and above them. */
 export const PAD = 18;
-/** The frame below the cells, where the columns' numbers stand. */
+/** The frame below the cells, with the column numbers. */
 export const FOOT = 46;
 export const DISC = 41;
 export const HOLE = 42;
@@ -27,19 +27,19 @@ export function boardHeight({ rows }: Size): number {
   return HEAD + PAD + rows * CELL + FOOT;
 }
 
-/** The place of a column from the left, from 1: a flipped board is seen from behind. */
+/** The place of a column from the left, counted from 1: a flipped board is mirrored. */
 export function place(column: number, { cols }: Size, flipped: boolean): number {
   return flipped ? cols + 1 - column : column;
 }
 
-/** The centre of a cell. Row `rows + 1` is where a disc waits above its column. */
+/** The centre of a cell. Row `rows + 1` is above the board, where a disc hovers over its column. */
 export function centre(column: number, row: number, size: Size, flipped = false): Point {
   const x = PAD + (place(column, size, flipped) - 0.5) * CELL;
   const y = row > size.rows ? HEAD / 2 : HEAD + PAD + (size.rows - row + 0.5) * CELL;
   return { x, y };
 }
 
-/** The board's front: a rounded plate with a round hole for each cell, to be filled by the even-odd rule. */
+/** The board's front: a rounded plate with a round hole for each cell, to be filled with the even-odd rule. */
 export function plate(size: Size): string {
   const width = boardWidth(size);
   const top = HEAD;
@@ -54,7 +54,7 @@ export function plate(size: Size): string {
   return roundedRectangle(0, top, width, height, 30) + holes.join("");
 }
 
-/** The front of one column, holes left out, to be lit while it is aimed at. */
+/** The front of one column without its holes, for highlighting. */
 export function lane(column: number, size: Size, flipped: boolean): string {
   const { x } = centre(column, 1, size, flipped);
   const front = roundedRectangle(x - CELL / 2 + 2, HEAD + 5, CELL - 4, boardHeight(size) - HEAD - 10, 22);

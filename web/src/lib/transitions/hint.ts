@@ -1,4 +1,4 @@
-/** What a hint tells, step by step: where to look, why, and which column. */
+/** The steps of a hint: where to look, why, and which column. */
 
 import type { Hint } from "../types";
 
@@ -6,11 +6,11 @@ export type Area = "left" | "middle" | "right";
 
 export type HintReason =
   | { because: "wins-now" | "must-block" | "only-move" | "draws" }
-  /** The person's own moves until the end of the game. */
+  /** The user's own moves until the end of the game. */
   | { because: "wins" | "loses"; moves: number }
   | { because: "opinion"; side: "better" | "even" | "worse" };
 
-/** The part of the board that a column belongs to, as the person sees it. */
+/** The area of the board that a column belongs to, as the user sees it. */
 export function areaOf(column: number, cols: number, flipped: boolean): Area {
   const place = flipped ? cols + 1 - column : column;
   const side = Math.floor(cols / 3);
@@ -18,7 +18,7 @@ export function areaOf(column: number, cols: number, flipped: boolean): Area {
   return place > cols - side ? "right" : "middle";
 }
 
-/** The columns of the area in which a column lies. */
+/** The columns of the area around a column. */
 export function areaColumns(column: number, cols: number, flipped: boolean): number[] {
   const area = areaOf(column, cols, flipped);
   return Array.from({ length: cols }, (_, index) => index + 1).filter((one) => areaOf(one, cols, flipped) === area);
@@ -29,7 +29,7 @@ export function reasonOf({ column, columns, value, exact }: Pick<Hint, "column" 
   if (value.kind === "win" && value.number <= 1) return { because: "wins-now" };
   const others = columns.filter((one) => one && one.column !== column);
   const lost = others.filter((one) => one?.value.kind === "loss");
-  // The opponent's next move would win after every other one.
+  // After every other move, the opponent wins with the next one.
   if (others.length > 0 && lost.length === others.length && value.kind !== "loss") {
     return { because: lost.every((one) => (one?.value.number ?? 0) <= 2) ? "must-block" : "only-move" };
   }

@@ -1,4 +1,4 @@
-/** What a key does. */
+/** Key bindings. */
 
 import type { Step } from "./steps";
 
@@ -20,9 +20,9 @@ export interface Key {
 
 export interface Situation {
   cols: number;
-  /** The person may drop a disc now. */
+  /** The user may drop a disc now. */
   canMove: boolean;
-  /** Where the keyboard is: a field takes every key, a button or link takes Enter. */
+  /** What has the focus: a field takes every key, a button or link takes Enter. */
   focus: "field" | "control" | "column" | "none";
 }
 
@@ -39,7 +39,7 @@ export function keyAction(key: Key, { cols, canMove, focus }: Situation): Action
       return canMove ? { do: "aim", by: 1 } : { do: "step", way: "forward" };
     case "Enter":
     case " ":
-      // A focused button answers these itself.
+      // A focused button handles these itself.
       if (focus !== "none" || key.repeat) return null;
       if (canMove) return { do: "drop-aimed" };
       return key.key === " " ? { do: "play" } : null;
@@ -73,7 +73,7 @@ export function keyAction(key: Key, { cols, canMove, focus }: Situation): Action
   }
 }
 
-/** The column aimed at after a step to the left or right; a step from nowhere begins in the middle. */
+/** The aimed column after a step to the left or right; the first step starts in the middle. */
 export function aimAt(aim: number | null, by: -1 | 1, cols: number, flipped: boolean): number {
   if (aim === null) return Math.ceil(cols / 2);
   const next = aim + (flipped ? -by : by);

@@ -1,4 +1,4 @@
-/** From the form of a new game to what the server is asked for. */
+/** From the form for a new game to the server's request. */
 
 import type { Clock, NewGame, Player, Seat, Setup } from "../types";
 import { STANDARD } from "./setup";
@@ -10,15 +10,15 @@ export type Kind = (typeof KINDS)[number];
 export interface Form {
   kind: Kind;
   level: number;
-  /** The opponent's text, when it is chosen by algorithm. */
+  /** The opponent's agent text, if an algorithm was chosen. */
   agent: string;
-  /** Both players' texts, when two of them are watched. */
+  /** The agent texts of both players, if the user watches. */
   agents: [string, string];
-  /** The person's colour. */
+  /** The user's colour. */
   colour: Player;
   first: "you" | "other" | "random";
   setup: Setup;
-  /** Minutes and seconds per move. */
+  /** Minutes per player and seconds per move. */
   clock: { minutes: number; increment: number } | null;
   name: string;
 }
@@ -39,7 +39,7 @@ export function defaultForm(level: number, name: string): Form {
 
 export function newGame(form: Form): NewGame {
   const human: Seat = form.name.trim() ? { kind: "human", name: form.name.trim() } : { kind: "human" };
-  // At one screen, and with nobody to play, "you" is the first colour.
+  // In a local game, or when watching, "you" is the first colour.
   const near: Player = form.kind === "two" || form.kind === "watch" ? 0 : form.colour;
   const seats: [Seat, Seat] = [human, opponent(form)];
   if (form.kind === "watch") seats[0] = { kind: "agent", agent: form.agents[0] };
@@ -71,12 +71,12 @@ function clockOf(clock: Form["clock"]): Clock | null {
   return clock && { initial_ms: Math.round(clock.minutes * 60_000), increment_ms: Math.round(clock.increment * 1000) };
 }
 
-/** The shortest and longest time on a clock that the server accepts. */
-export const CLOCK_MINUTES = { least: 1 / 60, most: 180 };
+/** The shortest and longest clock that the server accepts. */
+export const CLOCK_MINUTES = { min: 1 / 60, max: 180 };
 
-/** Clocks that cannot be played are told apart before the server is asked. */
+/** Checks a clock before the server is asked. */
 export function clockProblem(clock: Form["clock"]): boolean {
   if (!clock) return false;
   const { minutes, increment } = clock;
-  return !(minutes >= CLOCK_MINUTES.least && minutes <= CLOCK_MINUTES.most) || !(increment >= 0 && increment <= 180);
+  return !(minutes >= CLOCK_MINUTES.min && minutes <= CLOCK_MINUTES.max) || !(increment >= 0 && increment <= 180);
 }

@@ -1,22 +1,22 @@
-/** How quickly the moves of a game are shown one after another. */
+/** How fast the moves of a game are shown. */
 
-/** `live` shows a move as soon as it is made, once the disc before it has landed. */
+/** `live` shows a move as soon as it is made and the previous disc has landed. */
 export const PACES = ["slow", "normal", "fast", "live"] as const;
 export type Pace = (typeof PACES)[number];
 
-/** Milliseconds from one move to the next. The floor of `live` keeps a quick reply from falling on top of one's own disc. */
+/** Milliseconds between moves. The minimum of `live` keeps a fast reply apart from the user's own disc. */
 const EVERY_MS: Record<Pace, number> = { slow: 2_000, normal: 1_000, fast: 400, live: 400 };
-/** A disc lies still for a moment before the next one falls. */
+/** A short rest before the next disc falls. */
 const GAP_MS = 80;
-/** Further behind than this, `live` shows no disc falling but the last. */
+/** If more moves than this are missing, `live` animates only the last one. */
 const MAX_BEHIND = 2;
 
-/** When the next move is due, where the one before it was shown and its disc comes to rest at these times. */
+/** When the next move is due, given when the previous one was shown and when its disc comes to rest. */
 export function dueAt(pace: Pace, shownAt: number, restsAt: number): number {
   return Math.max(shownAt + EVERY_MS[pace], restsAt + GAP_MS);
 }
 
-/** How many moves to show next, of those that are there. */
+/** How many moves to show next. */
 export function nextAt(pace: Pace, at: number, length: number): number {
   return pace === "live" && length - at > MAX_BEHIND ? length - 1 : Math.min(length, at + 1);
 }

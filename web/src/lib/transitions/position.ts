@@ -1,4 +1,4 @@
-/** The board at any point of a game: what drawing needs, and no more of the rules than that discs fall. */
+/** The board at any ply of a game. It knows no rules except that discs fall. */
 
 import type { Cell, GameView, Move, Player, Setup } from "../types";
 
@@ -10,7 +10,7 @@ export interface Disc {
   ply: number;
 }
 
-/** A move that the person has made and the server has not answered yet. */
+/** A move that the user has made and the server has not confirmed yet. */
 export interface Pending {
   column: number;
   ply: number;
@@ -19,15 +19,15 @@ export interface Pending {
 
 export interface Shown {
   discs: Disc[];
-  /** Discs in each column, at index `column - 1`. */
+  /** The number of discs in each column, at index `column - 1`. */
   heights: number[];
   last: Disc | null;
-  /** Closed lines of which all discs are shown. */
+  /** Winning rows whose discs are all on the board. */
   lines: { player: Player; cells: Cell[] }[];
   scores: [number, number];
 }
 
-/** The board after `ply` moves, the last of which may be the one that is under way. */
+/** The board after `ply` moves, the last of which may be pending. */
 export function shown(view: Pick<GameView, "setup" | "moves" | "lines">, ply: number, pending: Pending | null): Shown {
   const discs = discsOf(view.moves.slice(0, ply));
   const heights = heightsOf(view.setup.cols, discs);
@@ -51,7 +51,7 @@ export function shown(view: Pick<GameView, "setup" | "moves" | "lines">, ply: nu
   return { discs, heights, last: discs.at(-1) ?? null, lines, scores };
 }
 
-/** The discs of a game that is given by its move text: `1`-`9`, then `a`-`z`. Columns that are full or unknown are left out. */
+/** The discs of a game given by its move text: `1`-`9`, then `a`-`z`. Full and unknown columns are skipped. */
 export function discsOfText(text: string, first: Player, setup: Setup): Disc[] {
   const heights = new Array<number>(setup.cols).fill(0);
   const discs: Disc[] = [];
@@ -65,13 +65,13 @@ export function discsOfText(text: string, first: Player, setup: Setup): Disc[] {
   return discs;
 }
 
-/** A board given by its move text, with the row that its last disc has closed. */
+/** A board given by its move text, with the row that its last disc completed. */
 export function shownText(text: string, first: Player, setup: Setup): Shown {
   const discs = discsOfText(text, first, setup);
   return { discs, heights: heightsOf(setup.cols, discs), last: discs.at(-1) ?? null, lines: winningRows(discs, setup), scores: [0, 0] };
 }
 
-/** The rows that the last disc has closed, where the first one wins. */
+/** The rows that the last disc completed, if four in a row wins. */
 function winningRows(discs: Disc[], { connect, ruleset }: Setup): Shown["lines"] {
   const last = discs.at(-1);
   if (!last || ruleset !== "standard") return [];
@@ -87,7 +87,7 @@ function winningRows(discs: Disc[], { connect, ruleset }: Setup): Shown["lines"]
   });
 }
 
-/** The column that a letter of move text means, or 0. */
+/** The column of a letter of move text, or 0. */
 export function columnOfLetter(letter: string): number {
   const column = /^[0-9a-z]$/.test(letter) ? Number.parseInt(letter, 36) : 0;
   return column;

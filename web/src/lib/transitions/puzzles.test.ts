@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Puzzle } from "../types-study";
-import { gentlest, nextPuzzle, NOTHING_SOLVED, parseSolved, previousPuzzle, solutionOf, solve, themesOf, wantedPuzzles } from "./puzzles";
+import { easiest, nextPuzzle, NOTHING_SOLVED, parseSolved, previousPuzzle, solutionOf, solve, themesOf, wantedPuzzles } from "./puzzles";
 
 const puzzle = (moves: string, grade: number, discs = 3, themes = ["double-threat"]): Puzzle => ({ moves, goal: discs > 0 ? "win" : "draw", discs, grade, column: 4, themes });
 const all = [puzzle("a", 1), puzzle("b", 1, 0, ["save-the-draw"]), puzzle("c", 2), puzzle("d", 1, 1, ["win-now"])];
@@ -19,10 +19,10 @@ test("the next one of a kind is the next that is not solved", () => {
   expect([previousPuzzle(all, of(1), 3), previousPuzzle(all, of(1), 0)]).toEqual([1, 3]);
 });
 
-test("the first one is the gentlest that is not solved", () => {
-  expect(gentlest(all, of(0), NOTHING_SOLVED)).toBe(3);
-  expect(gentlest(all, of(0), solve(NOTHING_SOLVED, all[3]!, true))).toBe(0);
-  expect(gentlest(all, of(2), NOTHING_SOLVED)).toBe(2);
+test("the first one is the easiest that is not solved", () => {
+  expect(easiest(all, of(0), NOTHING_SOLVED)).toBe(3);
+  expect(easiest(all, of(0), solve(NOTHING_SOLVED, all[3]!, true))).toBe(0);
+  expect(easiest(all, of(2), NOTHING_SOLVED)).toBe(2);
   expect(themesOf(all)).toEqual(["double-threat", "save-the-draw", "win-now"]);
   expect(solutionOf(all[0]!)).toMatchObject({ column: 4, at_least: 1, value: { kind: "win", number: 5 } });
 });

@@ -1,18 +1,18 @@
-/** Which puzzles were solved, and which comes next. */
+/** Which puzzles are solved, and which one comes next. */
 
 import type { Certainty, Puzzle } from "../types-study";
 
-/** What is kept in the browser. */
+/** The progress stored in the browser. */
 export interface Solved {
-  /** The moves of the puzzles that were solved. */
+  /** The moves of the solved puzzles. */
   solved: string[];
-  /** How many in a row at the first try. */
+  /** How many in a row were solved on the first try. */
   streak: number;
 }
 
 export const NOTHING_SOLVED: Solved = { solved: [], streak: 0 };
 
-/** Reads what was kept; anything else is nothing. */
+/** Parses stored progress; invalid data counts as none. */
 export function parseSolved(text: string | null): Solved {
   try {
     const value: unknown = JSON.parse(text ?? "");
@@ -24,35 +24,35 @@ export function parseSolved(text: string | null): Solved {
   }
 }
 
-/** Takes note of a puzzle that was solved. */
+/** Marks a puzzle as solved. */
 export function solve({ solved, streak }: Solved, puzzle: Puzzle, atFirst: boolean): Solved {
   return { solved: solved.includes(puzzle.moves) ? solved : [...solved, puzzle.moves], streak: atFirst ? streak + 1 : 0 };
 }
 
-/** Which puzzles are wanted: a grade, 0 for all; a theme, empty for all. */
+/** A filter for puzzles: a grade, 0 for all; a theme, empty for all. */
 export interface Wanted {
   grade: number;
   theme: string;
 }
 
-/** The wanted puzzles by their places in the list. */
+/** The indices of the puzzles that pass the filter. */
 export function wantedPuzzles(puzzles: Puzzle[], { grade, theme }: Wanted): number[] {
   return puzzles.flatMap((puzzle, index) => ((grade === 0 || puzzle.grade === grade) && (theme === "" || puzzle.themes.includes(theme)) ? [index] : []));
 }
 
-/** The gentlest wanted puzzle that is not solved yet; once all are solved, the gentlest. */
-export function gentlest(puzzles: Puzzle[], wanted: Wanted, { solved }: Solved): number {
+/** The easiest unsolved puzzle that passes the filter; if all are solved, the easiest one. */
+export function easiest(puzzles: Puzzle[], wanted: Wanted, { solved }: Solved): number {
   const known = new Set(solved);
   const places = wantedPuzzles(puzzles, wanted).sort((a, b) => effort(puzzles[a]!) - effort(puzzles[b]!) || a - b);
   return places.find((index) => !known.has(puzzles[index]!.moves)) ?? places[0] ?? 0;
 }
 
-/** First by grade, then by length. A block is seen at once; any other draw is as long as the longest win. */
+/** Sorts by grade, then by length. Blocks come first; other draws count as long as the longest win. */
 function effort({ grade, discs, themes }: Puzzle): number {
   return 100 * grade + (discs || (themes[0] === "must-block" ? 1.5 : 99));
 }
 
-/** The next wanted puzzle that is not solved yet, from a place on; once all are solved, simply the next. */
+/** The next unsolved puzzle that passes the filter; if all are solved, the next one. */
 export function nextPuzzle(puzzles: Puzzle[], wanted: Wanted, { solved }: Solved, from: number): number {
   const places = wantedPuzzles(puzzles, wanted);
   const known = new Set(solved);
@@ -65,12 +65,12 @@ export function previousPuzzle(puzzles: Puzzle[], wanted: Wanted, from: number):
   return places.filter((index) => index < from).at(-1) ?? places.at(-1) ?? from;
 }
 
-/** The themes that puzzles have, in the order of their first use. */
+/** The themes of some puzzles, in order of first use. */
 export function themesOf(puzzles: Puzzle[]): string[] {
   return [...new Set(puzzles.flatMap((puzzle) => puzzle.themes))];
 }
 
-/** The move to be found, and what it achieves. */
+/** The move to find, and what it achieves. */
 export function solutionOf({ goal, discs, column }: Puzzle): Certainty & { column: number } {
   const sign = goal === "win" ? 1 : 0;
   const value = goal === "win" ? { kind: "win" as const, number: 2 * discs - 1, text: "" } : { kind: "draw" as const, number: 0, text: "" };

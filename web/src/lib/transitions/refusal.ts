@@ -1,8 +1,8 @@
-/** A refusal of the server in the person's language. */
+/** The server's error messages in the user's language. */
 
 const patterns = new Map<string, RegExp>();
 
-/** The message by the list of those that are known; as it is if it is none of them. */
+/** The translation of a message, or the message itself if it is not listed. */
 export function refusalText(message: string, known: Record<string, string>): string {
   for (const [english, said] of Object.entries(known)) {
     const parts = patternOf(english).exec(message)?.groups;

@@ -3,7 +3,7 @@ import type { Choice, Review, ReviewMove } from "../types-study";
 import { errorsOf, judgedOf, percent, sideOf, standings, tried } from "./review";
 import { STANDARD } from "./setup";
 
-/** A choice by its result and the plies to it. */
+/** A choice with this result and number of plies. */
 function choice(column: number, sign: -1 | 0 | 1, plies = 0): Choice {
   const kind = sign > 0 ? "win" : sign < 0 ? "loss" : "draw";
   return { column, value: { kind, number: plies, text: "" }, at_least: sign, at_most: sign, no_loss_within: 0 };
@@ -28,7 +28,7 @@ describe("a judged game", () => {
     expect(all[0]!.height).toBeLessThan(0);
     expect(all[2]!.height).toBeLessThan(all[1]!.height);
     expect(all[3]!.height).toBe(0);
-    // The disc that was just played is not among those to come.
+    // The disc just played is no longer counted.
     expect(all.map(({ value }) => value?.number)).toEqual([41, 40, 11, 0, 1, undefined]);
     const won = standings({ moves: [move(0, "best", choice(4, 1, 1))], first: 0, setup: STANDARD });
     expect(won[1]!.value?.number).toBe(0);

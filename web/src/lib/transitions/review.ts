@@ -1,21 +1,21 @@
-/** A judged game: how it stood after each move, and what can be learnt from it. */
+/** A reviewed game: its evaluation after each move, and the mistakes to learn from. */
 
 import { percent as shareText } from "../i18n/format";
 import type { Player } from "../types";
 import type { Certainty, Choice, Review, ReviewMove } from "../types-study";
 
-/** How the game stood after some moves. */
+/** The evaluation after some moves. */
 export interface Standing extends Certainty {
   ply: number;
-  /** Who moved last, to whom the values belong. */
+  /** Who moved last; values are from this player's point of view. */
   player: Player;
-  /** Who wins with best play; `null` for a draw, nothing where it is not known. */
+  /** Who wins with best play; `null` for a draw, `undefined` if it is not known. */
   winner: Player | null | undefined;
-  /** From -1, player 1 has won, to 1, player 0 has won. */
+  /** From -1 (player 1 has won) to 1 (player 0 has won). */
   height: number;
 }
 
-/** How the game stood at the start and after every move. */
+/** The evaluations at the start and after every move. */
 export function standings({ moves, first, setup }: Pick<Review, "moves" | "first" | "setup">): Standing[] {
   const cells = setup.cols * setup.rows;
   return [
@@ -24,7 +24,7 @@ export function standings({ moves, first, setup }: Pick<Review, "moves" | "first
   ];
 }
 
-/** What is known of a move once it was made: its disc is not among those to come any more. */
+/** What is known about a move after it was made: its own disc is no longer counted. */
 function after(choice: Choice): Choice {
   const { value } = choice;
   const counts = value?.kind === "win" || value?.kind === "loss";
@@ -44,20 +44,20 @@ export function isError({ judgement }: ReviewMove): boolean {
   return judgement === "mistake" || judgement === "blunder";
 }
 
-/** The moves to learn from, by their place in the game; those of one player or of both. Moves that were given are nobody's.
-    What is punished soonest comes first, as it is the easiest to see. */
+/** The mistakes to learn from, as indices of moves, of one player or of both. Opening moves do not count. The fastest losses come
+    first, because they are the easiest to see. */
 export function errorsOf({ moves, opening }: Pick<Review, "moves" | "opening">, player: Player | null): number[] {
   const errors = moves.flatMap((move, index) => (index >= opening && isError(move) && (player === null || move.player === player) ? [index] : []));
   return errors.sort((a, b) => exerciseLength(moves[a]!) - exerciseLength(moves[b]!) || a - b);
 }
 
-/** How many plies ahead one has to look: to the loss that the move allowed, or else to the win that it missed. */
+/** The number of plies to look ahead: to the loss that the move allowed, or to the win that it missed. */
 export function exerciseLength({ played, best }: Pick<ReviewMove, "played" | "best">): number {
   const plies = (choice: Choice | null, kind: "win" | "loss"): number | null => (choice?.value?.kind === kind ? choice.value.number : null);
   return plies(played, "loss") ?? plies(best, "win") ?? Number.MAX_SAFE_INTEGER;
 }
 
-/** What is to be said of a column when the move was to be found. */
+/** The comment on a column chosen in an exercise. */
 export function tried({ choices, best }: Pick<ReviewMove, "choices" | "best">, column: number): { verdict: "right" | "slower" | "wrong" | "unsure"; choice: Choice | null } {
   const choice = choices.find((one) => one.column === column) ?? null;
   if (!choice || !best) return { verdict: "unsure", choice };
@@ -73,14 +73,14 @@ export function judgedOf({ players }: Pick<Review, "players">, player: Player | 
   return { judged: wanted.reduce((sum, one) => sum + one.judged, 0), moves: wanted.reduce((sum, one) => sum + one.moves, 0) };
 }
 
-/** Where a column is, for a hint that does not give it away. */
+/** The side of the board a column is on, for a hint that does not give it away. */
 export function sideOf(column: number, cols: number): "left" | "middle" | "right" {
   const middle = (cols + 1) / 2;
   if (Math.abs(column - middle) < cols / 6 + 0.01) return "middle";
   return column < middle ? "left" : "right";
 }
 
-/** Accuracy as people read it. */
+/** Accuracy as text. */
 export function percent(share: number): string {
   return shareText(share, 1);
 }

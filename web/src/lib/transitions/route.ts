@@ -1,11 +1,11 @@
-/** The pages by their addresses. */
+/** The routes of the page. */
 
 export type Route =
   | { page: "home" | "new" | "history" | "settings" | "about" | "missing" }
   | { page: "analysis" | "puzzles" | "statistics" | "lab" }
   | { page: "arena" | "training"; id: string | null }
   | { page: "game" | "review"; id: string }
-  /** A board that other pages show: a game, or the position of the query. */
+  /** An embedded board: a game, or the position in the query string. */
   | { page: "embed"; id: string | null };
 
 const PAGES = {

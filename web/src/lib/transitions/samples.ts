@@ -1,4 +1,4 @@
-/** A game's view for the tests of this folder. */
+/** Sample game views for the tests in this folder. */
 
 import { en } from "../i18n/en";
 import type { GameView, Move, Player, Seated } from "../types";
@@ -13,7 +13,7 @@ export function seated(changes: Partial<Seated> = {}): Seated {
 export const agent: Seated = seated({ kind: "agent", agent: "level:3", you: false });
 export const stranger: Seated = seated({ you: false, name: "Ada" });
 
-/** A game of the person, red, against level 3, with these columns played. */
+/** The user's game as red against level 3, with these columns played. */
 export function view(columns: number[] = [], changes: Partial<GameView> = {}): GameView {
   const heights = new Map<number, number>();
   const moves: Move[] = columns.map((column, index) => {

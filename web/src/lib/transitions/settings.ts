@@ -1,4 +1,4 @@
-/** Settings as they are stored, and what becomes of damaged ones. */
+/** Stored settings, and the handling of invalid ones. */
 
 import { CODES, type LanguageCode } from "../i18n/languages";
 import { PACES, type Pace } from "./pace";
@@ -14,11 +14,11 @@ export interface Settings {
   motion: "system" | "full" | "reduced";
   numbers: boolean;
   name: string;
-  /** `auto` is the browser's. */
+  /** `auto` is the browser's language. */
   language: LanguageCode | "auto";
-  /** The level last played. */
+  /** The level played last. */
   level: number;
-  /** How quickly games are watched and replayed. */
+  /** The speed of watched and replayed games. */
   pace: Pace;
 }
 
@@ -47,7 +47,7 @@ const CHOICES: { [K in keyof Settings]?: readonly Settings[K][] } = {
 
 export const NAME_LENGTH = 24;
 
-/** Every setting that is stored and makes sense, and the default for the rest. */
+/** Parses stored settings; missing and invalid ones get their defaults. */
 export function parseSettings(text: string | null): Settings {
   const settings: Settings = { ...DEFAULTS };
   let stored: unknown;

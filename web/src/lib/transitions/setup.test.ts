@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mostRows, noLineFits, setupProblem, STANDARD } from "./setup";
+import { maxRows, noLineFits, setupProblem, STANDARD } from "./setup";
 
 const setup = (cols: number, rows: number, connect = 4) => ({ ...STANDARD, cols, rows, connect });
 
@@ -21,7 +21,7 @@ describe("a board", () => {
 
   it("has at most so many rows that it is not too large", () => {
     for (let cols = 1; cols <= 35; cols++) {
-      const rows = mostRows(cols);
+      const rows = maxRows(cols);
       expect(setupProblem(setup(cols, rows))).toBeNull();
       if (rows < 35) expect(setupProblem(setup(cols, rows + 1))).toBe("large");
     }

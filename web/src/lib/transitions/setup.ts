@@ -1,4 +1,4 @@
-/** Which boards a form may ask for. The server has the last word; this only keeps the preview honest while one types. */
+/** The boards that a form accepts. The server decides in the end; this validates the preview while the user types. */
 
 import type { Setup } from "../types";
 
@@ -17,13 +17,13 @@ export function setupProblem({ cols, rows, connect }: Setup): SetupProblem {
   return cols * (rows + 1) > MAX_BITS ? "large" : null;
 }
 
-/** No line of that length fits, so nobody can win; it is allowed, and worth a warning. */
+/** Whether no line of that length fits, so that nobody can win. It is allowed, with a warning. */
 export function noLineFits({ cols, rows, connect }: Setup): boolean {
   return connect > cols && connect > rows;
 }
 
-/** The most rows that fit beside so many columns. */
-export function mostRows(cols: number): number {
+/** The maximum number of rows for this many columns. */
+export function maxRows(cols: number): number {
   return Math.max(1, Math.min(MAX_SIDE, Math.floor(MAX_BITS / Math.max(1, cols)) - 1));
 }
 

@@ -1,4 +1,4 @@
-/** Figures for plots. */
+/** Data for the plots of the statistics page. */
 
 import type { Statistics } from "../types-study";
 
@@ -9,7 +9,7 @@ export interface Trend {
   accuracy: number | null;
 }
 
-/** Means over the last games at each point: of points, and of accuracy where it is known. */
+/** Moving averages of points, and of accuracy where it is known. */
 export function trend(progress: Statistics["progress"], window = 10): Trend[] {
   return progress.map((_, index) => {
     const last = progress.slice(Math.max(0, index + 1 - window), index + 1);
@@ -22,7 +22,7 @@ function mean(numbers: number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0) / (numbers.length || 1);
 }
 
-/** A line through points with gaps where there is none; both sides from 0 to 1. */
+/** A path through points, with gaps where there are none; both axes from 0 to 1. */
 export function path(values: (number | null)[], width: number, height: number): string {
   const step = values.length > 1 ? width / (values.length - 1) : 0;
   let pen = "M";
@@ -43,7 +43,7 @@ function round(number: number): number {
   return Math.round(number * 100) / 100;
 }
 
-/** Lengths of games in bins of a few moves, none left out between the first and the last. */
+/** Game lengths in bins of a few moves, without gaps between the first and the last. */
 export function bins(lengths: Statistics["lengths"], size: number): { from: number; to: number; games: number }[] {
   if (lengths.length === 0) return [];
   const place = (moves: number): number => Math.floor((moves - 1) / size);

@@ -1,4 +1,4 @@
-/** Stepping through a game. A cursor is the number of moves shown; `null` is the game as it stands. */
+/** Stepping through a game. A cursor is the number of moves shown; `null` follows the current position. */
 
 export type Step = "first" | "back" | "forward" | "last";
 
@@ -21,7 +21,7 @@ export function goTo(ply: number, moves: number): number | null {
   return ply >= moves ? null : Math.max(0, ply);
 }
 
-/** The rows of a move list: a number and the plies of the one who began and of the other. */
+/** The rows of a move list: a number and the plies of both players. */
 export function pairs<T>(moves: T[]): { number: number; moves: [T, T | undefined] }[] {
   const rows: { number: number; moves: [T, T | undefined] }[] = [];
   for (let index = 0; index < moves.length; index += 2) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Iteration } from "../types-bench";
+import type { Iteration } from "../types-research";
 import { eloOfShare, gateShare, ratings, series, speeds, timeText } from "./training";
 
 const iteration = (number: number, more: Partial<Iteration> = {}): Iteration => ({

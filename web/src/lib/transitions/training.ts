@@ -1,6 +1,6 @@
-/** What a training run's numbers say. */
+/** Figures derived from the metrics of a training run. */
 
-import type { Iteration } from "../types-bench";
+import type { Iteration } from "../types-research";
 import type { Point, Series } from "./chart";
 
 type Gate = NonNullable<Iteration["gate"]>;
@@ -11,14 +11,14 @@ export function gateShare({ wins, draws, losses }: Gate): number {
   return games === 0 ? 0.5 : (wins + draws / 2) / games;
 }
 
-/** How many points of Elo a share of the points stands for; a clean sweep counts as if half a point had been lost. */
+/** The Elo difference for a share of the points; a clean sweep counts as if half a point had been lost. */
 export function eloOfShare(share: number, games: number): number {
   const least = 0.5 / Math.max(1, games);
   const kept = Math.min(1 - least, Math.max(least, share));
   return 400 * Math.log10(kept / (1 - kept));
 }
 
-/** The rating of each network that played a gate match, from one best network to the next; the first has 0. */
+/** The rating of each network that played a gate match, relative to the first; each match is against the best network so far. */
 export function ratings(history: Iteration[]): Point[] {
   let best = 0;
   const points: Point[] = history[0] ? [{ x: history[0].iteration, y: 0 }] : [];
@@ -31,7 +31,7 @@ export function ratings(history: Iteration[]): Point[] {
   return points;
 }
 
-/** Games per second of self-play in each iteration. */
+/** Self-play games per second in each iteration. */
 export function speeds(history: Iteration[]): Point[] {
   return history.map(({ iteration, results, self_play_seconds: seconds }) => ({
     x: iteration,

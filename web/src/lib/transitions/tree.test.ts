@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { SearchTree, TreeNode } from "../types-bench";
+import type { SearchTree, TreeNode } from "../types-research";
 import { STANDARD } from "./setup";
-import { countBelow, firstOpen, happening, layout, movesTo, neighbour, planOf, rank, seenAt, Tally, valueSoFar } from "./tree";
+import { countBelow, firstOpen, happening, layout, movesTo, neighbour, planOf, rank, seenAt, VisitCounts, valueSoFar } from "./tree";
 
 const node = (parent: number | null, column?: number, more: Partial<TreeNode> = {}): TreeNode => ({ parent, column, kind: "max", value: "+1", bound: "exact", ...more });
 
@@ -13,7 +13,7 @@ function tree(nodes: TreeNode[], walks: SearchTree["walks"] = []): SearchTree {
   };
 }
 
-/** A root with two replies; the first has two children, the second was cut after one. */
+/** A root with two replies; the first has two children, the second was cut off after one. */
 const small = (): SearchTree =>
   tree([
     node(null, undefined, { value: "+3", chosen: true }),
@@ -56,12 +56,12 @@ test("simulations are counted on their way, forwards and backwards", () => {
   const plan = planOf(tree([node(null), node(0, 1), node(0, 2), node(1, 3)], [[1, 1], [2, 0], [3, 0.5], [3, 1]]));
   expect(plan.simulated).toBe(true);
   expect([...plan.enter]).toEqual([1, 1, 2, 3]);
-  const tally = new Tally(plan);
-  tally.goTo(4);
-  expect([...tally.visits]).toEqual([4, 3, 1, 2]);
-  expect([...tally.points]).toEqual([2.5, 2.5, 0, 1.5]);
-  tally.goTo(1);
-  expect([...tally.visits]).toEqual([1, 1, 0, 0]);
+  const counts = new VisitCounts(plan);
+  counts.goTo(4);
+  expect([...counts.visits]).toEqual([4, 3, 1, 2]);
+  expect([...counts.points]).toEqual([2.5, 2.5, 0, 1.5]);
+  counts.goTo(1);
+  expect([...counts.visits]).toEqual([1, 1, 0, 0]);
   expect(happening(plan, 3)).toMatchObject({ what: "walk", node: 3, result: 0.5 });
 });
 

@@ -1,20 +1,20 @@
-/** Search trees: what can be seen of them at any step of the search, and where their nodes stand. */
+/** Search trees: which nodes are visible at each step of the search, and their layout. */
 
-import type { SearchTree, TreeNode } from "../types-bench";
+import type { SearchTree, TreeNode } from "../types-research";
 import { letterOfColumn } from "./position";
 
-/** A tree with what is derived from it once. */
+/** A tree with precomputed data. */
 export interface Plan {
   tree: SearchTree;
   children: number[][];
-  /** The step at which the search comes to each node, and the one at which it leaves it. Steps count from 1. */
+  /** The steps at which the search enters and leaves each node, counted from 1. */
   enter: Int32Array;
   leave: Int32Array;
   /** The node of each step, at index `step - 1`. */
   nodes: number[];
-  /** How many steps the search has. */
+  /** The number of steps of the search. */
   length: number;
-  /** Whether the search is made of simulated games. */
+  /** Whether the search consists of simulations. */
   simulated: boolean;
   /** Plies from the root, passes included. */
   rows: Int32Array;
@@ -40,7 +40,7 @@ export function planOf(tree: SearchTree): Plan {
     }
     leave.fill(nodes.length);
   } else {
-    // The search goes down first. A node without children is entered and left in one step.
+    // Depth first. A node without children is entered and left in one step.
     const waiting: number[] = count > 0 ? [0] : [];
     while (waiting.length > 0) {
       const next = waiting.pop()!;
@@ -64,7 +64,7 @@ export function planOf(tree: SearchTree): Plan {
 
 export type Seen = "unseen" | "open" | "done";
 
-/** What the search has made of a node by a step. */
+/** The state of a node at a step of the search. */
 export function seenAt(plan: Plan, node: number, step: number): Seen {
   if (step < (plan.enter[node] ?? 0)) return "unseen";
   return step < (plan.leave[node] ?? 0) ? "open" : "done";
@@ -80,7 +80,7 @@ export function movesTo(tree: SearchTree, node: number): string {
   return tree.moves + letters.reverse().join("");
 }
 
-/** A number that orders values: a win soon is the greatest, a loss soon the least. */
+/** A number that orders values: fast wins are highest, fast losses lowest. */
 export function rank(value: string): number {
   const number = Number.parseFloat(value.slice(1));
   if (value.startsWith("W")) return 1e6 - number;
@@ -88,13 +88,13 @@ export function rank(value: string): number {
   return value === "draw" ? 0 : Number.parseFloat(value);
 }
 
-/** The best of the children that the search has left by a step: what an open node is worth so far. */
+/** The best value among the children that are finished at a step: the value of an open node so far. */
 export function valueSoFar(plan: Plan, node: number, step: number): string | null {
   const { kind } = plan.tree.nodes[node]!;
   let best: string | null = null;
   for (const child of plan.children[node] ?? []) {
     const { value, pass } = plan.tree.nodes[child]!;
-    // A pass is another look at the same position; the latest counts.
+    // A pass searches the same position again; the latest one counts.
     if (value === null || step < (plan.leave[child] ?? 0)) continue;
     const better = best === null || pass !== undefined || (kind === "max" ? rank(value) > rank(best) : rank(value) < rank(best));
     if (better) best = value;
@@ -102,8 +102,8 @@ export function valueSoFar(plan: Plan, node: number, step: number): string | nul
   return best;
 }
 
-/** Visits and points of every node after some simulated games. */
-export class Tally {
+/** Visits and points of every node after some simulations. */
+export class VisitCounts {
   readonly visits: Uint32Array;
   readonly points: Float64Array;
   private step = 0;
@@ -113,7 +113,7 @@ export class Tally {
     this.points = new Float64Array(plan.tree.nodes.length);
   }
 
-  /** Counts on, or takes back, to a step. */
+  /** Moves forwards or backwards to a step. */
   goTo(step: number): void {
     for (; this.step < step; this.step++) this.count(this.step, 1);
     for (; this.step > step; this.step--) this.count(this.step - 1, -1);
@@ -129,14 +129,14 @@ export class Tally {
   }
 }
 
-/** The nodes from the root to one of them. */
+/** The nodes from the root to a node. */
 export function pathTo(tree: SearchTree, node: number): number[] {
   const path: number[] = [];
   for (let at: number | null = node; at !== null; at = tree.nodes[at]?.parent ?? null) path.push(at);
   return path.reverse();
 }
 
-/** Which nodes are open at first: as many levels as can be taken in, and the chosen line. */
+/** The nodes expanded at first: as many levels as fit, and the selected line. */
 export function firstOpen(plan: Plan, room = 40): Set<number> {
   const open = new Set<number>();
   let shown = 1;
@@ -144,7 +144,7 @@ export function firstOpen(plan: Plan, room = 40): Set<number> {
   for (const node of chosen) {
     open.add(node);
     shown += plan.children[node]!.length;
-    // The line may be long, and a long line is wide.
+    // A long line would make the tree too wide.
     if (shown > room) break;
   }
   let level = [0];
@@ -159,7 +159,7 @@ export function firstOpen(plan: Plan, room = 40): Set<number> {
   return open;
 }
 
-/** How many nodes of the tree are below one. */
+/** The number of nodes below a node. */
 export function countBelow(plan: Plan, node: number): number {
   let count = 0;
   const waiting = [...plan.children[node]!];
@@ -171,16 +171,16 @@ export function countBelow(plan: Plan, node: number): number {
 }
 
 export interface Layout {
-  /** The nodes that are to be seen, parents before their children. */
+  /** The visible nodes, parents before their children. */
   shown: number[];
-  /** The middle of each node, in its own place; only of those that are shown. */
+  /** The centre of each visible node, by node index. */
   x: Float64Array;
   width: number;
   rows: number;
 }
 
 /**
- * Where the nodes stand: parents above the middle of their children, nothing on top of anything else. Subtrees are
+ * The layout of the visible nodes: parents are centred above their children, and nothing overlaps. Subtrees are
  * moved together as close as their outlines allow (Reingold and Tilford, 1981).
  */
 export function layout(plan: Plan, open: ReadonlySet<number>, width: number, gap: number): Layout {
@@ -188,7 +188,7 @@ export function layout(plan: Plan, open: ReadonlySet<number>, width: number, gap
   const below = (node: number): number[] => (open.has(node) ? plan.children[node]! : []);
   for (let index = 0; index < shown.length; index++) shown.push(...below(shown[index]!));
 
-  // 1. From the leaves up, each node gets the outline of all that is below it.
+  // 1. From the leaves up, compute the outline of each subtree.
   const offset = new Float64Array(plan.children.length);
   const outlines = new Map<number, [number, number][]>();
   for (const node of [...shown].reverse()) {
@@ -218,7 +218,7 @@ export function layout(plan: Plan, open: ReadonlySet<number>, width: number, gap
     outlines.set(node, [[-width / 2, width / 2], ...rows]);
   }
 
-  // 2. From the root down, the middles.
+  // 2. From the root down, compute the centres.
   const x = new Float64Array(plan.children.length);
   const outline = outlines.get(0) ?? [];
   const left = Math.min(...outline.map((row) => row[0]), 0);
@@ -228,7 +228,7 @@ export function layout(plan: Plan, open: ReadonlySet<number>, width: number, gap
   return { shown, x, width: right - left, rows: outline.length };
 }
 
-/** The node that a key leads to from another, among those that are shown. */
+/** The visible node that an arrow key leads to. */
 export function neighbour(plan: Plan, open: ReadonlySet<number>, node: number, way: "up" | "down" | "left" | "right"): number {
   const { parent } = plan.tree.nodes[node]!;
   if (way === "up") return parent ?? node;
@@ -238,7 +238,7 @@ export function neighbour(plan: Plan, open: ReadonlySet<number>, node: number, w
   return siblings[siblings.indexOf(node) + (way === "left" ? -1 : 1)] ?? node;
 }
 
-/** What happens at a step, for the line of words below the trees. */
+/** What happens at a step, for the description below the trees. */
 export type Happening =
   | { what: "begin" }
   | { what: "end" }

@@ -1,9 +1,9 @@
-/** What a move is worth, as it fits above a column. */
+/** The value of a move, short enough to fit above a column. */
 
 import { percent } from "../i18n/format";
 import type { Value } from "../types";
 
-/** `+9` wins with the ninth disc from now, `−4` loses in four, `=` is a draw; else points, or a chance in per cent. */
+/** `+9` wins with the ninth disc from now, `−4` loses in four, `=` is a draw; otherwise points, or a probability in per cent. */
 export function shortValue({ kind, number }: Value): string {
   switch (kind) {
     case "win":

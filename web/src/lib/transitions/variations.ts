@@ -1,4 +1,4 @@
-/** A tree of moves: the line that is looked at, and all that was tried besides. */
+/** A tree of moves: the current line and all variations. */
 
 export interface Branch {
   id: number;
@@ -7,37 +7,37 @@ export interface Branch {
   parent: number;
   /** The first one is the main line. */
   children: number[];
-  /** What the person calls the line that begins here. */
+  /** The user's name for the line that starts here. */
   name: string;
 }
 
 export interface Variations {
   branches: ReadonlyMap<number, Branch>;
-  /** The next branch's name. */
+  /** The id of the next branch. */
   next: number;
 }
 
-/** Where one is after a change. */
+/** The tree and the current branch. */
 export interface Place {
   tree: Variations;
   at: number;
 }
 
 export const ROOT = 0;
-/** So many moves fit on a page that can still be read. */
-export const MOST_BRANCHES = 2000;
+/** The maximum number of moves, so that the page stays readable. */
+export const MAX_BRANCHES = 2000;
 
 export function noVariations(): Variations {
   return { branches: new Map([[ROOT, { id: ROOT, column: 0, parent: ROOT, children: [], name: "" }]]), next: 1 };
 }
 
-/** Plays a move: one that was tried before is gone to, a new one begins a branch. */
+/** Plays a move: goes to an existing branch or adds a new one. */
 export function play({ tree, at }: Place, column: number): Place {
   const here = tree.branches.get(at);
   if (!here) return { tree, at };
   const known = here.children.find((child) => tree.branches.get(child)?.column === column);
   if (known !== undefined) return { tree, at: known };
-  if (tree.branches.size > MOST_BRANCHES) return { tree, at };
+  if (tree.branches.size > MAX_BRANCHES) return { tree, at };
   const branches = new Map(tree.branches);
   branches.set(at, { ...here, children: [...here.children, tree.next] });
   branches.set(tree.next, { id: tree.next, column, parent: at, children: [], name: "" });
@@ -57,7 +57,7 @@ export function movesTo(tree: Variations, at: number): Branch[] {
 
 export type Way = "first" | "back" | "forward" | "last";
 
-/** Steps along the main line of wherever one is. */
+/** Steps along the main line of the current branch. */
 export function walk(tree: Variations, at: number, way: Way): number {
   const here = tree.branches.get(at);
   if (!here) return ROOT;
@@ -76,14 +76,14 @@ export function walk(tree: Variations, at: number, way: Way): number {
   }
 }
 
-/** Takes a branch and all that follows it away. */
+/** Removes a branch and everything after it. */
 export function remove({ tree, at }: Place, id: number): Place {
   const gone = tree.branches.get(id);
   if (!gone || id === ROOT) return { tree, at };
   const branches = new Map(tree.branches);
-  const doomed = [id];
-  for (let next = doomed.pop(); next !== undefined; next = doomed.pop()) {
-    doomed.push(...(branches.get(next)?.children ?? []));
+  const pending = [id];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    pending.push(...(branches.get(next)?.children ?? []));
     branches.delete(next);
   }
   const parent = branches.get(gone.parent)!;
@@ -107,7 +107,7 @@ export function rename(tree: Variations, id: number, name: string): Variations {
   return { ...tree, branches: new Map(tree.branches).set(id, { ...branch, name }) };
 }
 
-/** The branch at which the line that one is on left another; the root if it is the main line. */
+/** The branch where the current line left its parent line; the root for the main line. */
 export function lineStart(tree: Variations, at: number): number {
   let here = tree.branches.get(at);
   while (here && here.id !== ROOT) {
@@ -117,15 +117,15 @@ export function lineStart(tree: Variations, at: number): number {
   return ROOT;
 }
 
-/** A line as it is read: its moves in order, each followed by what was tried instead of the next one. */
+/** A line in reading order: its moves, each followed by the alternatives to the next one. */
 export interface Line {
-  /** The first move's branch. */
+  /** The branch of the first move. */
   id: number;
   name: string;
   moves: { branch: Branch; ply: number; instead: Line[] }[];
 }
 
-/** All lines, the main one with the others within it. */
+/** The main line, with the variations nested in it. */
 export function outline(tree: Variations, first: number | undefined = tree.branches.get(ROOT)?.children[0], ply = 1): Line | null {
   if (first === undefined) return null;
   const start = tree.branches.get(first);
@@ -133,7 +133,7 @@ export function outline(tree: Variations, first: number | undefined = tree.branc
   const line: Line = { id: first, name: start.name, moves: [] };
   for (let branch: Branch | undefined = start; branch; branch = tree.branches.get(branch.children[0] ?? -1)) {
     const at: number = ply + line.moves.length;
-    // The others stand after the move of the main line that they replace.
+    // Alternatives follow the move of the main line that they replace.
     const siblings: number[] = branch.id === first && first !== tree.branches.get(branch.parent)?.children[0] ? [] : (tree.branches.get(branch.parent)?.children.slice(1) ?? []);
     const instead = siblings.flatMap((sibling) => outline(tree, sibling, at) ?? []);
     line.moves.push({ branch, ply: at, instead });

@@ -1,20 +1,20 @@
-/** What follows from a game's view: which of two views is newer, whose turn it is, what the person may do. */
+/** Facts derived from a game's view: which of two views is newer, whose turn it is, what the user may do. */
 
 import type { GameView, Player } from "../types";
 import type { Pending } from "./position";
 
-/** The view to keep when another one arrives: the newer of the two, as answers and broadcasts can overtake each other. */
+/** The newer of two views, because responses and broadcasts can overtake each other. */
 export function apply(current: GameView | null, incoming: GameView): GameView {
   if (!current || current.id !== incoming.id) return incoming;
   return incoming.version >= current.version ? incoming : current;
 }
 
-/** A move that is under way stays so only while the game still stands where it was made. */
+/** A move stays pending only while the game is still at the same ply. */
 export function stillPending(pending: Pending | null, view: GameView): Pending | null {
   return pending && view.status === "playing" && view.moves.length === pending.ply ? pending : null;
 }
 
-/** The game as it was when that many moves had been made; who is here and what is offered stays as it is. */
+/** The game as it was after `ply` moves; presence and offers stay as they are. */
 export function asOf(view: GameView, ply: number): GameView {
   const over = view.status === "finished" && ply >= view.moves.length;
   const status = over ? "finished" : view.status === "finished" ? "playing" : view.status;
@@ -23,7 +23,7 @@ export function asOf(view: GameView, ply: number): GameView {
 }
 
 export interface Rights {
-  /** It is the person's turn. */
+  /** It is the user's turn. */
   move: boolean;
   undo: boolean;
   redo: boolean;
@@ -31,7 +31,7 @@ export interface Rights {
   resign: boolean;
   draw: boolean;
   rematch: boolean;
-  /** There is a seat to take. */
+  /** There is an open seat to take. */
   join: boolean;
 }
 
@@ -53,7 +53,7 @@ export function rights(view: GameView): Rights {
   };
 }
 
-/** A game that ended other than on the board is over; a move cannot be taken back out of it. */
+/** Whether moves can be taken back: not in a game that ended by resignation, time or agreement. */
 function canTakeBack(view: GameView): boolean {
   return view.status === "playing" || ["line", "board-full"].includes(view.result?.reason ?? "");
 }
@@ -63,24 +63,24 @@ export function isYou(view: GameView, player: Player): boolean {
   return seat.you && seat.kind === "human";
 }
 
-/** The person's seat, if there is exactly one. */
+/** The user's seat, if there is exactly one. */
 export function yourSeat(view: GameView): Player | null {
   const seats = ([0, 1] as const).filter((player) => isYou(view, player));
   return seats.length === 1 ? (seats[0] ?? null) : null;
 }
 
-/** Both seats are the person's: two people at one screen. */
-export function atOneScreen(view: GameView): boolean {
+/** Both seats are the user's: a local game. */
+export function isLocalGame(view: GameView): boolean {
   return isYou(view, 0) && isYou(view, 1);
 }
 
-/** The person plays against another one at another screen. */
+/** The opponent is a person at another device. */
 export function opponentIsPerson(view: GameView): boolean {
   const seat = yourSeat(view);
   return seat !== null && view.players[other(seat)].kind !== "agent";
 }
 
-/** Whether nobody else has a seat in the visitor's game: only then may they show it to strangers. */
+/** Whether nobody else has a seat in the user's game: only then may they list it publicly. */
 export function isAlone(view: GameView): boolean {
   return view.mine && view.players.every((player) => player.kind !== "human" || player.you);
 }
@@ -89,12 +89,12 @@ export function other(player: Player): Player {
   return player === 0 ? 1 : 0;
 }
 
-/** The player who is shown below the board: the person, or else the first one. */
+/** The player shown below the board: the user, or else the first player. */
 export function nearPlayer(view: GameView): Player {
   return yourSeat(view) ?? 0;
 }
 
-/** An offer that the person has to answer. */
+/** An offer that the user has to answer. */
 export function offerToAnswer(view: GameView): "draw" | "undo" | "rematch" | null {
   const seat = yourSeat(view);
   if (seat === null) return null;

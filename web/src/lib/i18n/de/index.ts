@@ -3,7 +3,7 @@
 import { countText } from "../../transitions/clock";
 import type { Texts } from "../en";
 import { plural as counted, size } from "../format";
-import { bench } from "./bench";
+import { research } from "./research";
 import { play } from "./play";
 import { players } from "./players";
 import { refusals } from "./refusals";
@@ -17,7 +17,7 @@ export const de: Texts = {
   share,
   refusals,
   study,
-  bench,
+  research,
   play,
   title: (page) => (page ? `${page} · Claimeven` : "Claimeven: Vier gewinnt"),
 
@@ -129,7 +129,7 @@ export const de: Texts = {
     noClock: "Keine Uhr",
     custom: "Eigene",
     minutes: "Minuten pro Spieler",
-    increment: "Aufschlag (Sekunden)",
+    increment: "Inkrement (Sekunden)",
     clockText: (minutes, increment) => `${minutes} + ${increment}`,
     clockAbout: "Minuten pro Spieler für die ganze Partie + Sekunden, die nach jedem Zug hinzukommen.",
     name: "Dein Name",
@@ -239,7 +239,7 @@ export const de: Texts = {
     watchers: (n) => `${n} sehen zu`,
     online: "online",
     offline: "getrennt",
-    away: (left) => `getrennt, noch ${left} zum Zurückkommen`,
+    away: (left) => `getrennt, noch ${left} zum Wiederverbinden`,
     awayFor: (time) => `seit ${time} getrennt`,
     reconnecting: "Verbindung getrennt. Neuer Versuch",
     reconnected: "Wieder verbunden.",
@@ -337,7 +337,7 @@ export const de: Texts = {
       [["←", "→"], "Spalte wählen oder durch eine beendete Partie gehen"],
       [["Enter", "↓"], "Stein in die gewählte Spalte werfen"],
       [["U"], "Zug zurücknehmen"],
-      [["R"], "Zug wiederholen"],
+      [["R"], "Zug wiederherstellen"],
       [["H"], "Tipp"],
       [[",", "."], "Einen Zug zurück und vor"],
       [["Pos1", "Ende"], "Erste und letzte Stellung"],

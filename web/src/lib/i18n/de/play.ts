@@ -13,7 +13,7 @@ export const play: Texts["play"] = {
     pause: "Pause",
     replay: "Noch einmal abspielen",
     pace: "Tempo",
-    paces: { slow: "Langsam", normal: "Normal", fast: "Schnell", live: "Sofort" },
+    paces: { slow: "Langsam", normal: "Normal", fast: "Schnell", live: "Live" },
     behind: (n) => `${movesText(n)} zurück`,
   },
 

@@ -1,4 +1,4 @@
-/** Die Spieler des Computers: Namen, Parameter und Beschreibungen. */
+/** Die Computerspieler: Namen, Parameter und Beschreibungen. */
 
 import { levelOf, parseAgent } from "../../transitions/agent-text";
 import type { Texts } from "../en";
@@ -29,9 +29,9 @@ const ABOUT: Record<string, string> = {
 };
 
 const LEVELS = [
-  "Eine erste Partie: mag die Mitte und übersieht vieles.",
+  "Für die erste Partie: mag die Mitte und übersieht vieles.",
   "Achtet auf deine Antwort, übersieht aber manchmal drei in einer Reihe.",
-  "Nutzt jeden erreichbaren Gewinn und blockiert die meisten von deinen.",
+  "Verpasst keinen sofortigen Gewinn und blockiert die meisten deiner Gewinnzüge.",
   "Baut einfache Doppeldrohungen auf.",
   "Denkt vier Züge voraus, mit ein paar Ungenauigkeiten.",
   "Denkt sechs Züge voraus: ein guter Vereinsspieler.",
@@ -68,7 +68,7 @@ const PARAMETERS_ABOUT: Record<string, string> = {
   sims: "Simulierte Partien pro Zug.",
   c: "Höhere Werte probieren mehr verschiedene Züge.",
   cpuct: "Höhere Werte probieren mehr verschiedene Züge.",
-  fpu: "Wie viel weniger als seine Stellung ein noch nicht probierter Zug zählt.",
+  fpu: "Wie viel niedriger als seine Stellung ein noch nicht probierter Zug bewertet wird.",
   batch: "Gemeinsam bewertete Stellungen. Mehr ist schneller und etwas schwächer.",
   temperature: "0 spielt immer den besten Zug; höhere Werte sind zufälliger.",
   proofs: "Erzwungene Gewinne und Verluste erkennen.",
@@ -76,13 +76,13 @@ const PARAMETERS_ABOUT: Record<string, string> = {
   table: "Speicher für die Transpositionstabelle.",
   threads: "Prozessor-Threads pro Stellung.",
   book: "Das Eröffnungsbuch benutzen.",
-  seed: "Derselbe Startwert spielt dieselbe Partie. Leer lassen für jedes Mal einen neuen.",
+  seed: "Derselbe Startwert ergibt dieselbe Partie. Leer lassen, um jedes Mal einen neuen zu verwenden.",
 };
 
 const CHOICES: Record<string, string> = {
   on: "An",
   off: "Aus",
-  centre: "Nächster zur Mitte",
+  centre: "Der Mitte am nächsten",
   first: "Erste Spalte",
   last: "Letzte Spalte",
   random: "Zufällig",
@@ -145,9 +145,9 @@ export const players: Texts["players"] = {
         return `„${text}“ ist keine Zahl.`;
       case "whole":
         return `„${text}“ ist keine ganze Zahl.`;
-      case "least":
+      case "min":
         return `Muss mindestens ${error.limit} sein.`;
-      case "most":
+      case "max":
         return `Darf höchstens ${error.limit} sein.`;
     }
   },

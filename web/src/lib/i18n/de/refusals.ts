@@ -1,4 +1,4 @@
-/** Was der Server sagt, wenn er etwas ablehnt. */
+/** Die Fehlermeldungen des Servers. */
 
 import type { Texts } from "../en";
 
@@ -14,9 +14,9 @@ export const refusals: Texts["refusals"] = {
   "The game is still in progress: resign first": "Die Partie läuft noch: Gib sie zuerst auf",
   "The game was changed in the meantime": "Die Partie hat sich inzwischen geändert",
   "Your time is up": "Deine Zeit ist abgelaufen",
-  "There is no move to take back": "Es gibt keinen Zug zurückzunehmen",
-  "There is no move to redo": "Es gibt keinen Zug zu wiederholen",
-  "Redo is only available against the computer and in local games": "Wiederholen geht nur gegen den Computer und zu zweit an einem Gerät",
+  "There is no move to take back": "Es gibt keinen Zug, den man zurücknehmen könnte",
+  "There is no move to redo": "Es gibt keinen Zug, den man wiederherstellen könnte",
+  "Redo is only available against the computer and in local games": "Züge lassen sich nur gegen den Computer und zu zweit an einem Gerät wiederherstellen",
   "Nobody has requested a takeback": "Niemand möchte einen Zug zurücknehmen",
   "Nobody has offered a draw": "Niemand hat Remis angeboten",
   "Nobody has offered a rematch": "Niemand hat eine Revanche angeboten",
@@ -48,7 +48,7 @@ export const refusals: Texts["refusals"] = {
   "No game has ended yet": "Noch ist keine Partie beendet",
   "The tournament is still stopping, try again": "Das Turnier wird noch angehalten, versuche es gleich noch einmal",
   "The training is still stopping, try again": "Das Training wird noch angehalten, versuche es gleich noch einmal",
-  "Only one run at a time: wait for '{title}' to end or stop it": "Nur ein Training zur selben Zeit: Warte auf das Ende von '{title}' oder halte es an",
+  "Only one run at a time: wait for '{title}' to end or stop it": "Nur ein Training zur gleichen Zeit: Warte auf das Ende von '{title}' oder halte es an",
   "This server keeps at most {most} runs: delete one first": "Dieser Server behält höchstens {most} Trainings: Lösche zuerst eines",
   "minutes must be more than 0 and at most {most}, not {minutes}": "Wähle mehr als 0 und höchstens {most} Minuten, nicht {minutes}",
 };

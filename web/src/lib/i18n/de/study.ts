@@ -131,7 +131,7 @@ export const study: Texts["study"] = {
     ],
 
     opinions: "Einschätzungen",
-    opinionsAbout: "Was Spieler ohne Löser denken. Ihre Zahlen sind Schätzungen, außer wenn sie sagen, wie die Partie endet.",
+    opinionsAbout: "Was Spieler denken, die den Solver nicht benutzen. Ihre Zahlen sind Schätzungen, außer bei erzwungenen Gewinnen und Niederlagen.",
     voices: { "alphabeta:depth=8,every=on": "Alpha-Beta, Tiefe 8", "mcts:sims=20000": "Monte Carlo, 20.000 Simulationen", "zero:sims=0": "Netz ohne Suche", "zero:sims=200": "AlphaZero, 200 Simulationen" },
     other: "Anderer Spieler …",
     ask: "Fragen",
@@ -144,7 +144,7 @@ export const study: Texts["study"] = {
 
     setUp: "Aufbauen",
     setUpTitle: "Stellung aufbauen",
-    place: "Stein zum Setzen",
+    place: "Stein",
     erase: "Entfernen",
     setUpHint: "Oder setze die Steine von Hand: Klicke auf eine Spalte, um einen Stein einzuwerfen oder den obersten zu entfernen.",
     counts: (a, b, x, o) => `${a} ${x}, ${b} ${o}.`,
@@ -153,7 +153,7 @@ export const study: Texts["study"] = {
     clear: "Brett leeren",
     cancel: "Abbrechen",
     paste: "Stellung einfügen",
-    pasteAbout: "Züge (4453 oder 4, 4, 5, 3), der Link eines anderen Lösers (…?pos=4453), ein mit . X O gezeichnetes Brett oder ein Kaggle-Brett.",
+    pasteAbout: "Züge (4453 oder 4, 4, 5, 3), der Link eines anderen Solvers (…?pos=4453), ein mit . X O gezeichnetes Brett oder ein Kaggle-Brett.",
     read: "Stellung laden",
     board: "Brett",
     ruleset: "Regeln",
@@ -184,7 +184,7 @@ export const study: Texts["study"] = {
     noAccuracy: "–",
     accuracyAbout: "Kein Zug konnte das Ergebnis ändern",
     formula:
-      "Die Genauigkeit ist der Anteil der Punkte, den ein Spieler behalten hat. Ein Gewinn zählt zwei Punkte, ein Unentschieden einen. Jeder Zug kann höchstens den Unterschied zwischen dem besten und dem schlechtesten Zug seiner Stellung kosten; Genauigkeit = 1 − verlorene Punkte ÷ höchstens verlierbare Punkte. Langsamere Gewinne und schnellere Niederlagen kosten nichts.",
+      "Die Genauigkeit ist der Anteil der Punkte, den ein Spieler behalten hat. Ein Gewinn zählt zwei Punkte, ein Unentschieden einen. Jeder Zug kann höchstens den Unterschied zwischen dem besten und dem schlechtesten Zug seiner Stellung kosten; Genauigkeit = 1 − verlorene Punkte ÷ maximal mögliche Verlustpunkte. Langsamere Gewinne und schnellere Niederlagen kosten nichts.",
     formulaTitle: "So wird die Genauigkeit berechnet",
     counts: { blunders: "Grobe Fehler", mistakes: "Fehler", only_moves: "Einzige Züge", slower_wins: "Langsamere Gewinne", faster_losses: "Schnellere Niederlagen" },
     countsAbout: {
@@ -206,7 +206,7 @@ export const study: Texts["study"] = {
     incomplete: (judged, moves) =>
       `${judged} von ${within(moves)} konnten beurteilt werden (${percent(judged / Math.max(1, moves))}). Die anderen kommen auf diesem Brett zu früh, um gelöst zu werden; für sie zeigt die Auswertung, was eine Suche denkt.`,
     start: "Beginn der Partie",
-    given: "vorgegeben",
+    given: "Eröffnung",
 
     learn: (own) => (own ? "Lerne aus deinen Fehlern" : "Lerne aus den Fehlern"),
     learnAbout: (n, own) => (own ? `Du hast ${plural(n, "besseren Zug", "bessere Züge")} verpasst. Finde ${n === 1 ? "ihn" : "sie"}.` : `${plural(n, "besserer Zug wurde", "bessere Züge wurden")} verpasst. Finde ${n === 1 ? "ihn" : "sie"}.`),
@@ -220,7 +220,7 @@ export const study: Texts["study"] = {
     right: (column, choice) => `Richtig! Spalte ${column} ${does(choice)}.`,
     rightSlower: (column, choice, best) => `Richtig! Spalte ${column} ${does(choice)} (der beste Zug ${does(best)}).`,
     wrong: (column, choice) => `Spalte ${column} ${does(choice)}. Versuche es noch einmal.`,
-    unsure: (column) => `Ob Spalte ${column} genauso gut ist, weiß noch niemand. Versuche eine andere.`,
+    unsure: (column) => `Spalte ${column} ist nicht gelöst und könnte genauso gut sein. Versuche eine andere.`,
     hint: "Tipp",
     hintIn: (choice) => `Der beste Zug ${does(choice)}.`,
     hintSide: (side) => ({ left: "Sieh dir die linke Seite an.", middle: "Sieh dir die Mitte an.", right: "Sieh dir die rechte Seite an." })[side],
@@ -241,7 +241,7 @@ export const study: Texts["study"] = {
     title: "Aufgaben",
     daily: "Aufgabe des Tages",
     grade: "Schwierigkeit",
-    grades: ["", "Zum Einstieg", "Leicht", "Mittel", "Schwer", "Experte"],
+    grades: ["", "Sehr leicht", "Leicht", "Mittel", "Schwer", "Experte"],
     all: "Alle",
     theme: "Thema",
     allThemes: "Alle Themen",
@@ -295,7 +295,7 @@ export const study: Texts["study"] = {
     accuracyAbout: "Die Genauigkeit ist der Mittelwert aller ausgewerteten Partien.",
     length: "Züge pro Partie",
     time: "Zeit pro Zug",
-    groups: { opponent: "Nach Gegner", colour: "Danach, wer beginnt", opening: "Nach Eröffnung", size: "Nach Brett", ruleset: "Nach Regeln", player: "Nach Spieler" },
+    groups: { opponent: "Nach Gegner", colour: "Nach Zugreihenfolge", opening: "Nach Eröffnung", size: "Nach Brett", ruleset: "Nach Regeln", player: "Nach Spieler" },
     first: "Als Erster am Zug",
     second: "Als Zweiter am Zug",
     people: "Menschen",

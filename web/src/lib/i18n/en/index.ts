@@ -1,17 +1,17 @@
-/** All texts of the page in English. Another language is another file with the same keys. */
+/** All texts of the page in English. Every other language has a folder with the same keys. */
 
 import { countText } from "../../transitions/clock";
 import type { SetupProblem } from "../../transitions/setup";
 import type { Reason, Result, Setup } from "../../types";
 import { plural as counted, size } from "../format";
-import { bench } from "./bench";
+import { research } from "./research";
 import { play } from "./play";
 import { players } from "./players";
 import { refusals } from "./refusals";
 import { share } from "./share";
 import { study } from "./study";
 
-/** Names of the two colours, as the chosen palette calls them. */
+/** The names of the two colours in the chosen palette. */
 export type Colours = readonly [string, string];
 
 const plural = (n: number, one: string, other = `${one}s`): string => counted(n, { one, other });
@@ -19,7 +19,7 @@ const plural = (n: number, one: string, other = `${one}s`): string => counted(n,
 export const en = {
   product: "Claimeven",
   study,
-  bench,
+  research,
   play,
   share,
   refusals,
@@ -73,7 +73,7 @@ export const en = {
   home: {
     title: "Connect Four",
     goal: "Take turns dropping discs. The first to get four in a row wins: across, up and down, or diagonally.",
-    goalAgain: "Show an example again",
+    goalAgain: "Show the example again",
     lead: "Drop a disc to start.",
     playAgainst: (level: number) => `Play level ${level}`,
     level: "Level",
@@ -184,7 +184,7 @@ export const en = {
       agreed: "by agreement",
       abandoned: "opponent left",
     } satisfies Record<Reason, string> as Record<string, string>,
-    /** Where the person lost. */
+    /** If the user lost. */
     ownReasons: {
       time: "you ran out of time",
       forfeit: "you forfeited",
@@ -201,7 +201,7 @@ export const en = {
     lines: (n: number) => plural(n, "line"),
     moves: "Moves",
     noMoves: "No moves yet",
-    /** Stands before the number of the column. */
+    /** Precedes the number of the column. */
     moveNumber: (n: number, colour: string) => `Move ${n}, ${colour}, column`,
     steps: { first: "First position", back: "Step back", forward: "Step forward", last: "Current position" },
     looking: (ply: number, moves: number) => `After move ${ply} of ${moves}`,
@@ -316,7 +316,7 @@ export const en = {
     deleteData: "Delete my data…",
     deleteDataTitle: "Delete my data",
     deleteDataText:
-      "This deletes all your games, reviews, tournaments and training runs on this server, and the cookie that knows you. Games with other people stay in their history without your name; those still in progress count as resigned. This cannot be undone.",
+      "This deletes all your games, reviews, tournaments and training runs on this server, and the cookie that identifies you. Games with other people stay in their history without your name; those still in progress count as resigned. This cannot be undone.",
     deleteDataYes: "Delete everything",
     deleteDataNo: "Keep my data",
     deleteDataDone: "Your data has been deleted.",

@@ -13,7 +13,7 @@ export const play = {
     pause: "Pause",
     replay: "Replay",
     pace: "Speed",
-    paces: { slow: "Slow", normal: "Normal", fast: "Fast", live: "As it comes" } satisfies Record<Pace, string> as Record<Pace, string>,
+    paces: { slow: "Slow", normal: "Normal", fast: "Fast", live: "Live" } satisfies Record<Pace, string> as Record<Pace, string>,
     behind: (n: number) => `${movesText(n)} behind`,
   },
 
@@ -36,7 +36,7 @@ export const play = {
       case "loses":
         return `Your opponent can force a win. This move holds out longest: ${movesText(reason.moves)}.`;
       case "opinion":
-        return { better: "A quick search likes your position.", even: "A quick search sees an even position.", worse: "A quick search prefers your opponent's position." }[reason.side];
+        return { better: "A quick search thinks you are ahead.", even: "A quick search thinks the position is even.", worse: "A quick search thinks your opponent is ahead." }[reason.side];
     }
   },
   hintColumn: (column: number) => `Play column ${column}.`,

@@ -1,4 +1,4 @@
-/** The computer's players: their names, parameters and descriptions, by the names that agent texts have. */
+/** The computer players: names, parameters and descriptions, keyed by the names in agent texts. */
 
 import { levelOf, parseAgent, type FieldError } from "../../transitions/agent-text";
 import { plural, whole } from "../format";
@@ -28,9 +28,9 @@ const ABOUT: Record<string, string> = {
 };
 
 const LEVELS = [
-  "A first game: likes the centre and overlooks a lot.",
+  "For your first game: likes the centre and overlooks a lot.",
   "Looks at your reply, but sometimes overlooks three in a row.",
-  "Takes every win it can reach and blocks most of yours.",
+  "Never misses an immediate win and blocks most of yours.",
   "Sets up simple double threats.",
   "Thinks four moves ahead, with a few inaccuracies.",
   "Thinks six moves ahead: a good club player.",
@@ -67,7 +67,7 @@ const PARAMETERS_ABOUT: Record<string, string> = {
   sims: "Games simulated for each move.",
   c: "Higher values try more different moves.",
   cpuct: "Higher values try more different moves.",
-  fpu: "How much less than its position an untried move is worth.",
+  fpu: "How much lower than its position an untried move is rated.",
   batch: "Positions evaluated together. More is faster and slightly weaker.",
   temperature: "0 always plays the best move; higher values are more random.",
   proofs: "Recognise forced wins and losses.",
@@ -104,7 +104,7 @@ const EVALUATIONS: Record<string, string> = {
   influence: "Adds up the influence map of both players.",
 };
 
-/** A part of an agent's text as people say it. */
+/** A parameter of an agent text in words. */
 function part(key: string, value: string, network: (id: string) => string): string {
   switch (key) {
     case "depth":
@@ -131,7 +131,7 @@ export const players = {
     if (level !== null) return `Level ${level}`;
     const { name, fields } = parseAgent(text);
     const shown = Object.entries(fields).filter(([key]) => key !== "seed");
-    // The network comes before how it is used.
+    // The network comes first.
     shown.sort(([a], [b]) => Number(b === "model") - Number(a === "model"));
     return [NAMES[name] ?? name, ...shown.map(([key, value]) => part(key, value, network))].join(", ");
   },
@@ -147,9 +147,9 @@ export const players = {
         return `'${text}' is not a number.`;
       case "whole":
         return `'${text}' is not a whole number.`;
-      case "least":
+      case "min":
         return `Must be at least ${error.limit}.`;
-      case "most":
+      case "max":
         return `Must be at most ${error.limit}.`;
     }
   },

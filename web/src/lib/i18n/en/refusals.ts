@@ -1,5 +1,5 @@
-/** What the server says when it refuses something that a person can ask for, and how the page says it. What stands in braces is
-    taken over. A message that is not in the list is shown as it is. */
+/** The server's error messages that users can run into, and how the page shows them. Placeholders in braces are filled in from
+    the message. A message that is not listed is shown as it is. */
 export const refusals = {
   "It is not your turn": "It is not your turn",
   "You are not a player in this game": "You are not a player in this game",
@@ -23,7 +23,7 @@ export const refusals = {
   "The other player would have to agree": "The other player would have to agree",
   "Game '{id}' not found": "Game '{id}' not found",
   "tournament '{id}' not found": "Tournament '{id}' not found",
-  "training '{id}' not found": "Training '{id}' not found",
+  "training '{id}' not found": "Training run '{id}' not found",
   "Internal server error": "Internal server error",
   "column {column} is full": "Column {column} is full",
   "The game is already over after '{moves}'": "The game is already over after '{moves}'",

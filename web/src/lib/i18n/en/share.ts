@@ -1,19 +1,19 @@
-/** Sharing a game, and the board that other pages can show. */
+/** Sharing a game, and the embedded board. */
 
 export const share = {
   title: "Share",
   copyLink: "Copy link",
-  copyEmbed: "Copy code for a web page",
+  copyEmbed: "Copy embed code",
   copied: "Copied",
   gif: "GIF animation",
   pgn: "PGN",
   moves: "Text",
   json: "JSON",
-  list: "Show this game in everyone's list",
-  listBefore: "With two people, this can only be chosen before the second one joins.",
-  listed: "This game is now in everyone's list.",
-  unlisted: "This game is no longer in everyone's list.",
-  listedJoin: "This game is in everyone's list: anyone can find and watch it.",
+  list: "Show this game in the public list",
+  listBefore: "In a game between two people, this can only be chosen before the second one joins.",
+  listed: "This game is now in the public list.",
+  unlisted: "This game is no longer in the public list.",
+  listedJoin: "This game is in the public list: anyone can find and watch it.",
   open: "Open in Claimeven",
   embedTitle: "Connect Four game",
   failed: (reason: string) => `Loading failed: ${reason}`,

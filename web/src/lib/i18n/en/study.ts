@@ -1,4 +1,4 @@
-/** The texts of the study room: analysis, review, puzzles and statistics. */
+/** The texts of the study pages: analysis, review, puzzles and statistics. */
 
 import type { Ruleset, Value } from "../../types";
 import type { Certainty, Judgement } from "../../types-study";
@@ -17,7 +17,7 @@ const does = ({ value, at_least, at_most, no_loss_within }: Certainty): string =
   return safe || "is not known";
 };
 
-/** What a position or a move is worth to the side to move. */
+/** The value of a position or a move for the side to move. */
 const valueText = ({ kind, number }: Value): string => {
   switch (kind) {
     case "win":
@@ -52,7 +52,7 @@ export const study = {
   analysis: {
     title: "Analysis board",
     value: valueText,
-    /** How a position stands, with the colour to move and the other one. */
+    /** The evaluation of a position in words, given the colour to move and the other one. */
     verdict: {
       of: ({ value, at_least, at_most }: Certainty, mover: string, other: string): string => {
         if (value?.kind === "lines" && value.number !== 0) return `${value.number > 0 ? mover : other} wins by ${plural(Math.abs(value.number), "line")}`;
@@ -86,7 +86,7 @@ export const study = {
     column: (column: number, text: string) => `Column ${column}: ${text}`,
     full: "full",
     best: "best",
-    /** What is certain of a move, in words. */
+    /** What is proven about a move, in words. */
     certain: ({ value, at_least, at_most, no_loss_within }: Certainty): string => {
       if (value) return valueText(value);
       if (at_least === 1) return "wins";
@@ -95,7 +95,7 @@ export const study = {
       const safe = no_loss_within > 0 ? `does not lose within ${plural(no_loss_within, "move")}` : "";
       return [at_most === 0 ? "at most a draw" : "", safe].filter(Boolean).join(", ") || "not known";
     },
-    /** The same where there is room for two or three words. */
+    /** The same in two or three words. */
     short: ({ value, at_least, at_most, no_loss_within }: Certainty): string => {
       if (value) return valueText(value);
       if (at_least === 1) return "wins";
@@ -135,7 +135,7 @@ export const study = {
     ],
 
     opinions: "Opinions",
-    opinionsAbout: "What players without the solver think. Their numbers are estimates, unless they say how the game ends.",
+    opinionsAbout: "What players that do not use the solver think. Their numbers are estimates, except for forced wins and losses.",
     voices: { "alphabeta:depth=8,every=on": "Alpha-beta, depth 8", "mcts:sims=20000": "Monte Carlo, 20,000 simulations", "zero:sims=0": "Network without search", "zero:sims=200": "AlphaZero, 200 simulations" } as Record<string, string>,
     other: "Another player…",
     ask: "Ask",
@@ -188,7 +188,7 @@ export const study = {
     noAccuracy: "–",
     accuracyAbout: "No move could change the result",
     formula:
-      "Accuracy is the share of points that a player kept. A win is worth two points, a draw one. Each move can lose at most the difference between the best and the worst move of its position; accuracy = 1 − points lost ÷ most points that could be lost. Slower wins and faster losses cost nothing.",
+      "Accuracy is the share of points that a player kept. A win is worth two points, a draw one. Each move can lose at most the difference between the best and the worst move of its position; accuracy = 1 − points lost ÷ maximum points that could be lost. Slower wins and faster losses cost nothing.",
     formulaTitle: "How accuracy is calculated",
     counts: { blunders: "Blunders", mistakes: "Mistakes", only_moves: "Only moves", slower_wins: "Slower wins", faster_losses: "Faster losses" } as Record<string, string>,
     countsAbout: {
@@ -198,7 +198,7 @@ export const study = {
       slower_wins: "Still wins, but later",
       faster_losses: "Loses anyway, but sooner",
     } as Record<string, string>,
-    /** With the ruleset `lines` every game lasts until the board is full. */
+    /** In the ruleset `lines` every game lasts until the board is full. */
     linesCounts: { slower_wins: "Smaller wins", faster_losses: "Larger losses" } as Record<string, string>,
     linesCountsAbout: { slower_wins: "Still wins, but by fewer lines", faster_losses: "Loses anyway, but by more lines" } as Record<string, string>,
     judgements: {
@@ -220,7 +220,7 @@ export const study = {
     incomplete: (judged: number, moves: number) =>
       `${judged} of ${plural(moves, "move")} could be judged (${percent(judged / Math.max(1, moves))}). The others come too early to be solved on this board; for them the review shows what a search thinks.`,
     start: "Start of the game",
-    given: "given",
+    given: "opening",
 
     learn: (own: boolean): string => (own ? "Learn from your mistakes" : "Learn from the mistakes"),
     learnAbout: (n: number, own: boolean) =>
@@ -235,7 +235,7 @@ export const study = {
     right: (column: number, choice: Certainty) => `Correct! Column ${column} ${does(choice)}.`,
     rightSlower: (column: number, choice: Certainty, best: Certainty) => `Correct! Column ${column} ${does(choice)} (the best move ${does(best)}).`,
     wrong: (column: number, choice: Certainty) => `Column ${column} ${does(choice)}. Try again.`,
-    unsure: (column: number) => `Nobody knows yet whether column ${column} is as good. Try another.`,
+    unsure: (column: number) => `Column ${column} has not been solved, so it may be just as good. Try another one.`,
     hint: "Hint",
     hintIn: (choice: Certainty) => `The best move ${does(choice)}.`,
     hintSide: (side: "left" | "middle" | "right") => ({ left: "Look at the left side.", middle: "Look at the middle.", right: "Look at the right side." })[side],
@@ -256,7 +256,7 @@ export const study = {
     title: "Puzzles",
     daily: "Today's puzzle",
     grade: "Difficulty",
-    grades: ["", "Gentle", "Easy", "Medium", "Hard", "Expert"],
+    grades: ["", "Very easy", "Easy", "Medium", "Hard", "Expert"],
     all: "All",
     theme: "Theme",
     allThemes: "All themes",
@@ -316,7 +316,7 @@ export const study = {
     interval: (low: string, high: string) => `${low} to ${high}`,
     intervalAbout: "Score is the share of points; a draw counts half. The bar is the 95 % Wilson interval, which is wide for few games.",
     accuracy: "Accuracy",
-    accuracyAbout: "Accuracy is the mean of all reviewed games.",
+    accuracyAbout: "Accuracy is the average over all reviewed games.",
     length: "Moves per game",
     time: "Time per move",
     groups: { opponent: "By opponent", colour: "By who moves first", opening: "By opening", size: "By board", ruleset: "By rules", player: "By player" } as Record<string, string>,

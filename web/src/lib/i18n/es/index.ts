@@ -3,7 +3,7 @@
 import { countText } from "../../transitions/clock";
 import type { Texts } from "../en";
 import { plural as counted, size } from "../format";
-import { bench } from "./bench";
+import { research } from "./research";
 import { play } from "./play";
 import { players } from "./players";
 import { refusals } from "./refusals";
@@ -17,7 +17,7 @@ export const es: Texts = {
   share,
   refusals,
   study,
-  bench,
+  research,
   play,
   title: (page) => (page ? `${page} · Claimeven` : "Claimeven: Conecta 4"),
 
@@ -109,7 +109,7 @@ export const es: Texts = {
     connect: "Conectar",
     less: (what) => `${what}: reducir`,
     moreOf: (what) => `${what}: aumentar`,
-    customSize: "Tamaño propio",
+    customSize: "Tamaño personalizado",
     ruleset: "Reglas",
     rulesets: { standard: "Estándar", lines: "Más líneas" },
     rulesetAbout: {
@@ -224,7 +224,7 @@ export const es: Texts = {
     awayFor: (time) => `sin conexión desde hace ${time}`,
     reconnecting: "Sin conexión. Reconectando",
     reconnected: "Conexión recuperada.",
-    thoughtFor: "Tiempo pensado",
+    thoughtFor: "Tiempo de reflexión",
     clockOf: "Tiempo restante",
     time: (colour, text) => `${colour}: ${text}`,
   },
@@ -232,7 +232,7 @@ export const es: Texts = {
   history: {
     title: "Partidas",
     mine: "Tus partidas",
-    everyone: "Las de todos",
+    everyone: "Partidas de todos",
     filters: "Filtros",
     whose: "De quién",
     result: "Resultado",
@@ -241,7 +241,7 @@ export const es: Texts = {
     statuses: { "": "Todos", playing: "En curso", finished: "Terminadas", waiting: "Esperando a un jugador" },
     ruleset: "Reglas",
     rulesets: { "": "Todas", standard: "Estándar", lines: "Más líneas" },
-    opponent: "Rival del ordenador",
+    opponent: "Rival (ordenador)",
     anyOpponent: "Todos",
     player: "Nombre del jugador",
     size: "Tablero",

@@ -1,4 +1,4 @@
-/** Los jugadores del ordenador: nombres, parámetros y descripciones. */
+/** Los jugadores del programa: nombres, parámetros y descripciones. */
 
 import { levelOf, parseAgent } from "../../transitions/agent-text";
 import type { Texts } from "../en";
@@ -22,16 +22,16 @@ const ABOUT: Record<string, string> = {
   minimax: "Explora todas las secuencias de jugadas hasta una profundidad fija.",
   alphabeta: "Minimax sin las jugadas que no pueden cambiar el resultado.",
   mtdf: "Halla el valor minimax con una serie de búsquedas estrechas y una tabla de transposiciones.",
-  timed: "Busca cada vez más hondo hasta que se acaba el tiempo.",
+  timed: "Busca a profundidad creciente hasta que se acaba el tiempo.",
   mcts: "Búsqueda en árbol de Monte Carlo con partidas al azar.",
   zero: "Una red neuronal que aprendió jugando contra sí misma, con búsqueda en árbol.",
   perfect: "Juega siempre la victoria más rápida; si no, el empate; si no, la derrota más lenta.",
 };
 
 const LEVELS = [
-  "Una primera partida: le gusta el centro y pasa por alto muchas cosas.",
-  "Mira tu respuesta, pero a veces no ve tres en raya.",
-  "Aprovecha toda victoria a su alcance y bloquea la mayoría de las tuyas.",
+  "Para la primera partida: le gusta el centro y pasa por alto muchas cosas.",
+  "Mira tu respuesta, pero a veces no ve un tres en raya.",
+  "Nunca deja pasar una victoria inmediata y bloquea la mayoría de las tuyas.",
   "Prepara amenazas dobles sencillas.",
   "Piensa cuatro jugadas por adelantado, con algunas imprecisiones.",
   "Piensa seis jugadas por adelantado: un buen jugador de club.",
@@ -68,7 +68,7 @@ const PARAMETERS_ABOUT: Record<string, string> = {
   sims: "Partidas simuladas por jugada.",
   c: "Los valores altos prueban más jugadas distintas.",
   cpuct: "Los valores altos prueban más jugadas distintas.",
-  fpu: "Cuánto menos que su posición vale una jugada sin probar.",
+  fpu: "Cuánto menos que su posición se valora una jugada sin probar.",
   batch: "Posiciones evaluadas a la vez. Más es más rápido y algo más débil.",
   temperature: "0 juega siempre lo mejor; los valores altos son más aleatorios.",
   proofs: "Reconocer victorias y derrotas forzadas.",
@@ -76,7 +76,7 @@ const PARAMETERS_ABOUT: Record<string, string> = {
   table: "Memoria para la tabla de transposiciones.",
   threads: "Hilos del procesador por posición.",
   book: "Usar el libro de aperturas.",
-  seed: "La misma semilla juega la misma partida. Déjalo vacío para una nueva cada vez.",
+  seed: "La misma semilla da la misma partida. Déjalo vacío para usar una nueva cada vez.",
 };
 
 const CHOICES: Record<string, string> = {
@@ -145,9 +145,9 @@ export const players: Texts["players"] = {
         return `«${text}» no es un número.`;
       case "whole":
         return `«${text}» no es un número entero.`;
-      case "least":
+      case "min":
         return `Debe ser al menos ${error.limit}.`;
-      case "most":
+      case "max":
         return `Debe ser como máximo ${error.limit}.`;
     }
   },

@@ -1,4 +1,4 @@
-/** Lo que dice el servidor cuando rechaza algo. */
+/** Los mensajes de error del servidor. */
 
 import type { Texts } from "../en";
 

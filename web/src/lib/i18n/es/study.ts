@@ -132,7 +132,7 @@ export const study: Texts["study"] = {
     ],
 
     opinions: "Opiniones",
-    opinionsAbout: "Lo que piensan los jugadores sin el solucionador. Sus números son estimaciones, salvo cuando dicen cómo acaba la partida.",
+    opinionsAbout: "Lo que piensan los jugadores que no usan el solucionador. Sus números son estimaciones, salvo las victorias y derrotas forzadas.",
     voices: { "alphabeta:depth=8,every=on": "Alfa-beta, profundidad 8", "mcts:sims=20000": "Monte Carlo, 20.000 simulaciones", "zero:sims=0": "Red sin búsqueda", "zero:sims=200": "AlphaZero, 200 simulaciones" },
     other: "Otro jugador…",
     ask: "Preguntar",
@@ -145,7 +145,7 @@ export const study: Texts["study"] = {
 
     setUp: "Colocar",
     setUpTitle: "Colocar una posición",
-    place: "Ficha que colocar",
+    place: "Ficha",
     erase: "Quitar",
     setUpHint: "O coloca las fichas a mano: pulsa una columna para soltar una ficha o quitar la de arriba.",
     counts: (a, b, x, o) => `${a} ${x}, ${b} ${o}.`,
@@ -207,7 +207,7 @@ export const study: Texts["study"] = {
     incomplete: (judged, all) =>
       `Se pudieron valorar ${judged} de ${moves(all)} (${percent(judged / Math.max(1, all))}). Las demás llegan demasiado pronto para resolverse en este tablero; para ellas la revisión muestra lo que piensa una búsqueda.`,
     start: "Comienzo de la partida",
-    given: "dada",
+    given: "apertura",
 
     learn: (own) => (own ? "Aprende de tus errores" : "Aprende de los errores"),
     learnAbout: (n, own) => (own ? `Dejaste pasar ${plural(n, "jugada mejor", "jugadas mejores")}. Encuéntra${n === 1 ? "la" : "las"}.` : `Se ${n === 1 ? "dejó" : "dejaron"} pasar ${plural(n, "jugada mejor", "jugadas mejores")}. Encuéntra${n === 1 ? "la" : "las"}.`),
@@ -221,7 +221,7 @@ export const study: Texts["study"] = {
     right: (column, choice) => `¡Correcto! La columna ${column} ${does(choice)}.`,
     rightSlower: (column, choice, best) => `¡Correcto! La columna ${column} ${does(choice)} (la mejor jugada ${does(best)}).`,
     wrong: (column, choice) => `La columna ${column} ${does(choice)}. Inténtalo de nuevo.`,
-    unsure: (column) => `Aún no se sabe si la columna ${column} es igual de buena. Prueba otra.`,
+    unsure: (column) => `La columna ${column} no está resuelta y podría ser igual de buena. Prueba otra.`,
     hint: "Pista",
     hintIn: (choice) => `La mejor jugada ${does(choice)}.`,
     hintSide: (side) => ({ left: "Mira el lado izquierdo.", middle: "Mira el centro.", right: "Mira el lado derecho." })[side],
@@ -246,7 +246,7 @@ export const study: Texts["study"] = {
     all: "Todas",
     theme: "Tema",
     allThemes: "Todos los temas",
-    themes: { "win-now": "Ganar ya", "must-block": "Hay que bloquear", "double-threat": "Amenaza doble", "stacked-threats": "Amenazas apiladas", "forcing-moves": "Jugadas forzadas", "odd-threat": "Zugzwang: amenaza impar", "even-threat": "Zugzwang: amenaza par", "save-the-draw": "Salvar el empate" },
+    themes: { "win-now": "Ganar ya", "must-block": "Hay que bloquear", "double-threat": "Amenaza doble", "stacked-threats": "Amenazas apiladas", "forcing-moves": "Jugadas forzantes", "odd-threat": "Zugzwang: amenaza impar", "even-threat": "Zugzwang: amenaza par", "save-the-draw": "Salvar el empate" },
     themesAbout: {
       "win-now": "Puedes conectar cuatro con esta ficha.",
       "must-block": "El rival está a punto de conectar cuatro.",

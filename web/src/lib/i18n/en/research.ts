@@ -1,11 +1,11 @@
 /** The texts of the lab, the arena and training. */
 
-import type { NodeKind } from "../../types-bench";
+import type { NodeKind } from "../../types-research";
 import { plural as counted, whole } from "../format";
 
 const plural = (n: number, one: string, other = `${one}s`): string => counted(n, { one, other });
 
-export const bench = {
+export const research = {
   position: {
     drop: "Drop a disc",
     column: (column: number) => `Drop in column ${column}`,
@@ -51,7 +51,7 @@ export const bench = {
     legend: "Symbols",
     legendMore: [
       "W2: a win in two moves; L1: a loss on the opponent’s next move",
-      "≤ and ≥: an upper or lower bound; the search had seen enough",
+      "≤ and ≥: an upper or lower bound; an exact value was not needed",
       "Values are from the point of view of the player to move in the position above",
     ],
     result: (column: number, value: string) => `plays ${column}: ${value}`,
@@ -117,15 +117,15 @@ export const bench = {
 
     compare: {
       about:
-        "The same position, searched one move deeper each time. With every additional move, Minimax needs nearly as many times more nodes as the board has columns: a straight line on this logarithmic scale. With a good move order, alpha-beta needs only about the square root of that, so its line is half as steep.",
-      least: "Minimum depth",
-      most: "Maximum depth",
+        "The same position, searched one move deeper each time. Each additional move multiplies the nodes of Minimax by almost the number of columns: a straight line on this logarithmic scale. With good move ordering, alpha-beta needs only about the square root of that, so its line is half as steep.",
+      minDepth: "Minimum depth",
+      maxDepth: "Maximum depth",
       run: "Compare",
       cancel: "Cancel",
       progress: (done: number, planned: number) => `${done} of ${planned} searches`,
       current: (text: string) => `current: ${text}`,
       none: "Choose at least one algorithm.",
-      depths: (least: number, most: number) => `The minimum depth (${least}) is greater than the maximum depth (${most}).`,
+      depths: (min: number, max: number) => `The minimum depth (${min}) is greater than the maximum depth (${max}).`,
       time: "Time",
       nodes: "Nodes",
       depthAxis: "depth",
@@ -220,7 +220,7 @@ export const bench = {
     moves: (n: number) => plural(n, "move"),
     downloads: { json: "Standings (JSON)", csv: "Standings (CSV)", games: "Games (JSON Lines)" },
     missing: "Tournament not found",
-    waiting: "Waiting for other tournaments to make room.",
+    waiting: "Waiting for other tournaments to finish their turn.",
     failed: (reason: string) => `Failed: ${reason}`,
   },
 
@@ -247,10 +247,10 @@ export const bench = {
     minutes: "Minutes",
     size: "Board",
     seed: "Seed",
-    seedUsual: "0 is the default seed",
+    seedUsual: "0 is the default",
     start: "Start training",
     notAllowed: (reason: string) => `You can watch training runs here, but not start them: ${reason}.`,
-    minutesBad: (most: number) => `Choose at most ${plural(most, "minute")}.`,
+    minutesBad: (max: number) => `Choose at most ${plural(max, "minute")}.`,
     runs: "Training runs",
     none: "No network has been trained here yet.",
     iterations: (n: number) => plural(n, "iteration"),

@@ -7,7 +7,7 @@ const plural = (n: number, one: string, other: string): string => counted(n, { o
 const nodes = (n: number): string => plural(n, "Knoten", "Knoten");
 const games = (n: number): string => plural(n, "Partie", "Partien");
 
-export const bench: Texts["bench"] = {
+export const research: Texts["research"] = {
   position: {
     drop: "Stein einwerfen",
     column: (column) => `In Spalte ${column} einwerfen`,
@@ -53,7 +53,7 @@ export const bench: Texts["bench"] = {
     legend: "Symbole",
     legendMore: [
       "W2: Gewinn in zwei Zügen; L1: Verlust mit dem nächsten Zug des Gegners",
-      "≤ und ≥: obere oder untere Schranke; die Suche hatte genug gesehen",
+      "≤ und ≥: obere oder untere Schranke; der genaue Wert wurde nicht gebraucht",
       "Werte gelten für den Spieler am Zug in der Stellung oben",
     ],
     result: (column, value) => `spielt ${column}: ${value}`,
@@ -115,15 +115,15 @@ export const bench: Texts["bench"] = {
 
     compare: {
       about:
-        "Dieselbe Stellung, jedes Mal einen Zug tiefer durchsucht. Mit jedem weiteren Zug braucht Minimax fast so viele Male mehr Knoten, wie das Brett Spalten hat: eine Gerade auf dieser logarithmischen Skala. Mit guter Zugreihenfolge braucht Alpha-Beta nur etwa die Quadratwurzel davon, also ist seine Linie halb so steil.",
-      least: "Mindesttiefe",
-      most: "Höchsttiefe",
+        "Dieselbe Stellung, jedes Mal einen Zug tiefer durchsucht. Jeder weitere Zug vervielfacht die Knotenzahl von Minimax fast um die Zahl der Spalten: eine Gerade auf dieser logarithmischen Skala. Mit guter Zugreihenfolge braucht Alpha-Beta nur etwa die Quadratwurzel davon, also ist seine Linie halb so steil.",
+      minDepth: "Mindesttiefe",
+      maxDepth: "Höchsttiefe",
       run: "Vergleichen",
       cancel: "Abbrechen",
       progress: (done, planned) => `${done} von ${planned} Suchen`,
       current: (text) => `aktuell: ${text}`,
       none: "Wähle mindestens einen Algorithmus.",
-      depths: (least, most) => `Die Mindesttiefe (${least}) ist größer als die Höchsttiefe (${most}).`,
+      depths: (min, max) => `Die Mindesttiefe (${min}) ist größer als die Höchsttiefe (${max}).`,
       time: "Zeit",
       nodes: "Knoten",
       depthAxis: "Tiefe",
@@ -199,7 +199,7 @@ export const bench: Texts["bench"] = {
     moves: (n) => plural(n, "Zug", "Züge"),
     downloads: { json: "Tabelle (JSON)", csv: "Tabelle (CSV)", games: "Partien (JSON Lines)" },
     missing: "Turnier nicht gefunden",
-    waiting: "Wartet, bis andere Turniere Platz machen.",
+    waiting: "Wartet, bis andere Turniere an der Reihe waren.",
     failed: (reason) => `Fehlgeschlagen: ${reason}`,
   },
 
@@ -208,7 +208,7 @@ export const bench: Texts["bench"] = {
     lead: "Ein neuronales Netz, das nur die Regeln kennt, spielt gegen sich selbst, lernt aus seinen Partien und wird immer besser: AlphaZero.",
     about: [
       "Selbstspiel: Das neueste Netz spielt gegen sich selbst. Vor jedem Zug sucht es, und die Suche sieht mehr als das Netz allein.",
-      "Lernen: Das Netz wird so angepasst, dass seine Vorhersagen näher an das kommen, was die Suchen fanden (Policy) und wie die Partien ausgingen (Value). Die Verluste zeigen, wie weit es noch entfernt ist.",
+      "Lernen: Das Netz wird so angepasst, dass seine Vorhersagen näher an das kommen, was die Suchen fanden (Policy) und wie die Partien ausgingen (Value). Der Loss zeigt, wie weit es noch davon entfernt ist.",
       "Gate: Von Zeit zu Zeit spielt das neue Netz gegen das bisher beste. Nur wenn es klar gewinnt, wird es das neue beste.",
       "Prüfung: Stellungen, deren genaue Werte bekannt sind. Das Netz lernt nie aus ihnen; sie zeigen nur, wie oft es noch einen Gewinn oder ein Unentschieden verschenkt.",
     ],
@@ -222,10 +222,10 @@ export const bench: Texts["bench"] = {
     minutes: "Minuten",
     size: "Brett",
     seed: "Startwert",
-    seedUsual: "0 ist der übliche Startwert",
+    seedUsual: "0 ist der Standardwert",
     start: "Training starten",
     notAllowed: (reason) => `Hier kann man beim Training zusehen, aber keines starten: ${reason}.`,
-    minutesBad: (most) => `Wähle höchstens ${plural(most, "Minute", "Minuten")}.`,
+    minutesBad: (max) => `Wähle höchstens ${plural(max, "Minute", "Minuten")}.`,
     runs: "Trainings",
     none: "Hier wurde noch kein Netz trainiert.",
     iterations: (n) => plural(n, "Iteration", "Iterationen"),
@@ -240,14 +240,14 @@ export const bench: Texts["bench"] = {
     missing: "Training nicht gefunden",
     facts: { iteration: "Iterationen", games: "Partien", speed: "Partien pro Sekunde", window: "Stellungen im Replay-Puffer", best: "Bestes Netz" },
     iterationAxis: "Iteration",
-    losses: "Verluste",
+    losses: "Loss",
     policy: "Policy",
     value: "Value",
     speed: "Partien pro Sekunde",
     errors: "Prüfung: Züge, die einen Gewinn oder ein Unentschieden verschenken",
     bare: "Netz ohne Suche",
     searching: "Mit Suche",
-    valueError: "Fehler des Value",
+    valueError: "Fehler der Value-Vorhersage",
     elo: "Elo aus Gate-Matches",
     network: "Netz",
     eloAbout: "Jedes Match ist relativ zum damals besten Netz, Fehler summieren sich also: eher ein Trend als eine Messung.",

@@ -1,8 +1,8 @@
-/** Calls of the lab, the arena and training. */
+/** Server calls of the lab, the arena and training. */
 
 import { call, patientCall } from "./server";
 import type { Setup } from "./types";
-import type { Played, Search, SearchTree, ShownGame, Tournament, TournamentSummary, TrainingInfo, TrainingRun } from "./types-bench";
+import type { Played, Search, SearchTree, ShownGame, Tournament, TournamentSummary, TrainingInfo, TrainingRun } from "./types-research";
 
 export const lab = {
   tree: (setup: Setup, moves: string, agent: string, signal: AbortSignal) =>
@@ -18,7 +18,7 @@ export const arena = {
   create: (plan: object) => call<Tournament>("POST", "/api/arena", plan),
   show: (id: string) => call<Tournament>("GET", tournament(id)),
   games: (id: string, before: number | null) => call<Played[]>("GET", `${tournament(id, "games")}?limit=24${before === null ? "" : `&before=${before}`}`),
-  /** A game by its number, once it has ended. */
+  /** A game by its number, or null if it has not ended. */
   game: async (id: string, number: number): Promise<Played | null> => {
     const games = await call<Played[]>("GET", `${tournament(id, "games")}?limit=1&before=${number + 1}`);
     return games.find((game) => game.number === number) ?? null;
@@ -41,13 +41,13 @@ export const training = {
   remove: (id: string) => call<void>("DELETE", run(id)),
 };
 
-/** Hands a text to the visitor as a file. */
+/** Offers a text as a file for download. */
 export function save(name: string, type: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");
   link.href = address;
   link.download = name;
   link.click();
-  // The browser has taken it by then.
+  // The download has started by then.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -7,7 +7,7 @@ const plural = (n: number, one: string, other: string): string => counted(n, { o
 const nodes = (n: number): string => plural(n, "nodo", "nodos");
 const games = (n: number): string => plural(n, "partida", "partidas");
 
-export const bench: Texts["bench"] = {
+export const research: Texts["research"] = {
   position: {
     drop: "Soltar una ficha",
     column: (column) => `Soltar en la columna ${column}`,
@@ -53,7 +53,7 @@ export const bench: Texts["bench"] = {
     legend: "Símbolos",
     legendMore: [
       "W2: victoria en dos jugadas; L1: derrota en la próxima jugada del rival",
-      "≤ y ≥: límite superior o inferior; la búsqueda ya había visto bastante",
+      "≤ y ≥: límite superior o inferior; no hacía falta el valor exacto",
       "Los valores son los de quien juega en la posición de arriba",
     ],
     result: (column, value) => `juega ${column}: ${value}`,
@@ -115,15 +115,15 @@ export const bench: Texts["bench"] = {
 
     compare: {
       about:
-        "La misma posición, explorada cada vez una jugada más hondo. Con cada jugada más, Minimax necesita casi tantas veces más nodos como columnas tiene el tablero: una recta en esta escala logarítmica. Con un buen orden de jugadas, alfa-beta solo necesita más o menos la raíz cuadrada, así que su línea es la mitad de empinada.",
-      least: "Profundidad mínima",
-      most: "Profundidad máxima",
+        "La misma posición, explorada cada vez con una jugada más de profundidad. Cada jugada adicional multiplica los nodos de Minimax casi por el número de columnas: una recta en esta escala logarítmica. Con un buen orden de jugadas, alfa-beta solo necesita más o menos la raíz cuadrada, así que su línea es la mitad de empinada.",
+      minDepth: "Profundidad mínima",
+      maxDepth: "Profundidad máxima",
       run: "Comparar",
       cancel: "Cancelar",
       progress: (done, planned) => `${done} de ${planned} búsquedas`,
       current: (text) => `ahora: ${text}`,
       none: "Elige al menos un algoritmo.",
-      depths: (least, most) => `La profundidad mínima (${least}) es mayor que la máxima (${most}).`,
+      depths: (min, max) => `La profundidad mínima (${min}) es mayor que la máxima (${max}).`,
       time: "Tiempo",
       nodes: "Nodos",
       depthAxis: "profundidad",
@@ -199,7 +199,7 @@ export const bench: Texts["bench"] = {
     moves: (n) => plural(n, "jugada", "jugadas"),
     downloads: { json: "Clasificación (JSON)", csv: "Clasificación (CSV)", games: "Partidas (JSON Lines)" },
     missing: "Torneo no encontrado",
-    waiting: "Esperando a que otros torneos dejen sitio.",
+    waiting: "Esperando a que otros torneos terminen su turno.",
     failed: (reason) => `Falló: ${reason}`,
   },
 
@@ -225,7 +225,7 @@ export const bench: Texts["bench"] = {
     seedUsual: "0 es la semilla por defecto",
     start: "Empezar a entrenar",
     notAllowed: (reason) => `Aquí puedes ver entrenamientos, pero no empezarlos: ${reason}.`,
-    minutesBad: (most) => `Elige como máximo ${plural(most, "minuto", "minutos")}.`,
+    minutesBad: (max) => `Elige como máximo ${plural(max, "minuto", "minutos")}.`,
     runs: "Entrenamientos",
     none: "Aquí aún no se ha entrenado ninguna red.",
     iterations: (n) => plural(n, "iteración", "iteraciones"),
@@ -238,7 +238,7 @@ export const bench: Texts["bench"] = {
     },
     goOn: "Minutos en total",
     missing: "Entrenamiento no encontrado",
-    facts: { iteration: "Iteraciones", games: "Partidas", speed: "Partidas por segundo", window: "Posiciones en memoria", best: "Mejor red" },
+    facts: { iteration: "Iteraciones", games: "Partidas", speed: "Partidas por segundo", window: "Posiciones en el búfer de repetición", best: "Mejor red" },
     iterationAxis: "iteración",
     losses: "Pérdidas",
     policy: "Política",

@@ -65,7 +65,7 @@ test("the lab: five thousand nodes move smoothly, larger trees say what is left 
   }
   await page.mouse.up();
   frames.sort((a, b) => a - b);
-  // A frame at 60 a second has 16.7 ms; drawing must leave most of it, also on a machine that does other things besides.
+  // A frame at 60 Hz has 16.7 ms; drawing must leave most of it, even on a busy machine.
   assert.ok(frames[15] < 16, `drawing takes ${frames[15]} ms`);
   for (let step = 0; step < 12; step++) await page.getByRole("button", { name: "Zoom in: Minimax" }).click();
   await screenshot(page, "lab-large");
@@ -85,7 +85,7 @@ test("the lab: a bad position is refused in a line", async () => {
 });
 
 test("the comparison: runs live, is cancelled, plotted and downloaded", async () => {
-  // So many searches so fast may meet the server's limit, which the page waits for.
+  // This many searches may hit the server's rate limit, which the page has to wait for.
   const { page, close } = await browser.visit(`${server.base}/lab?view=compare`, DESKTOP, { mayFail: /429/ });
   await page.getByRole("spinbutton", { name: "Maximum depth" }).fill("4");
   await page.getByRole("button", { name: "Compare" }).click();
@@ -124,7 +124,7 @@ test("the arena: set up, watched, stopped, resumed, replayed", async () => {
   await page.getByRole("button", { name: "Add player" }).click();
   await page.getByRole("button", { name: "Remove player 1" }).click();
   await page.getByText("30 games", { exact: true }).waitFor();
-  // Enough of them to be still at it when they are stopped.
+  // Enough games to be still running when the tournament is stopped.
   await page.getByLabel("Games per pairing", { exact: true }).fill("200");
   await page.getByText("600 games", { exact: true }).waitFor();
   await page.getByLabel("Title").fill("Thinkers");
@@ -203,11 +203,11 @@ test("a name that is cut is read in full by a tap", async () => {
 
 test("a watched game of a tournament is shown to its end, with the winning row", async () => {
   const { page, close } = await browser.visit(`${server.base}/arena`);
-  // Enough of them to be still at it when the page first looks.
+  // Enough games to be still running when the page first looks.
   await page.getByLabel("Games per pairing", { exact: true }).fill("600");
   await page.getByRole("button", { name: "Start tournament" }).click();
   await page.getByRole("heading", { name: "Games in progress" }).waitFor();
-  await page.getByLabel("Speed").selectOption("As it comes");
+  await page.getByLabel("Speed").selectOption("Live");
   const live = page.getByRole("region", { name: "Games in progress" });
   await eventually("a row is shown", async () => (await live.locator("svg .ring").count()) >= 4);
   await close();
