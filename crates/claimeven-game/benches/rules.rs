@@ -1,4 +1,4 @@
-//! How fast positions are played and counted. Each benchmark checks what it counted.
+//! The speed of playing and counting positions. Each benchmark checks its counts.
 
 use claimeven_game::{
     CountError, CountEvent, Game, Position, Ruleset, Setup, count_positions, perft,
@@ -14,7 +14,7 @@ fn setup(cols: u8, rows: u8, ruleset: Ruleset) -> Setup {
     Setup::new(cols, rows, 4, ruleset).expect("the benchmarks use valid setups")
 }
 
-/// Move sequences on a board whose size the compiler knows, in 64 bits and in 128.
+/// Move sequences on boards whose size is known at compile time or not, in 64 bits and in 128.
 #[divan::bench(sample_count = 10, sample_size = 1, args = [
     (Setup::STANDARD, 9, 39_394_572),
     (setup(7, 6, Ruleset::Lines), 8, 5_764_458),
@@ -61,7 +61,7 @@ fn positions_10(bencher: Bencher) {
     });
 }
 
-/// A whole game through the checked door, move text and all.
+/// A whole game through the checked interface, including parsing of the move text.
 #[divan::bench]
 fn replay_42_moves(bencher: Bencher) {
     const MOVES: &str = "774347425471264463721651633321611575623552";

@@ -1,4 +1,4 @@
-//! The unsigned integers that can hold a board.
+//! The unsigned integers that hold a board.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -27,27 +27,27 @@ pub trait Bits:
 {
     /// The number of bits.
     const WIDTH: u32;
-    /// No cell.
+    /// The empty set.
     const ZERO: Self;
     /// The cell of the lowest bit.
     const ONE: Self;
 
-    /// Takes the low bits of a wider integer.
+    /// The low bits of a wider integer.
     fn truncate(wide: u128) -> Self;
 
-    /// The same bits in the widest integer.
+    /// The same bits as a `u128`.
     fn widen(self) -> u128;
 
-    /// Shifts down; everything is shifted out when `by` is the width or more.
+    /// Shifts down; 0 if `by` is the width or more.
     fn shifted_down(self, by: u32) -> Self;
 
-    /// The bytes in the opposite order.
+    /// The bytes in reverse order.
     fn swapped_bytes(self) -> Self;
 
     /// The number of cells in the set.
     fn count(self) -> u32;
 
-    /// The index of the lowest bit; the width when the set is empty.
+    /// The index of the lowest bit, or the width if the set is empty.
     fn lowest_index(self) -> u32;
 
     /// Whether the set is empty.

@@ -1,4 +1,4 @@
-//! The bit board of searches and counts.
+//! The bit board for searching and counting.
 
 use crate::bits::Bits;
 use crate::{Column, Player, Rules, Ruleset};
@@ -33,7 +33,7 @@ impl<R: Rules> Board<R> {
         Board { rules, filled: R::Bits::ZERO, own: R::Bits::ZERO }
     }
 
-    /// A board with these discs; the caller ensures that they are a legal position.
+    /// A board with these discs, which must form a legal position.
     pub(crate) fn with_discs(rules: R, filled: R::Bits, own: R::Bits) -> Self {
         debug_assert!(filled & own == own && filled & rules.cells() == filled);
         Board { rules, filled, own }
@@ -45,7 +45,7 @@ impl<R: Rules> Board<R> {
         self.rules
     }
 
-    /// Every disc.
+    /// The cells with a disc.
     #[inline]
     pub fn filled(&self) -> R::Bits {
         self.filled
@@ -63,13 +63,13 @@ impl<R: Rules> Board<R> {
         self.own ^ self.filled
     }
 
-    /// The discs of one player.
+    /// The discs of a player.
     #[inline]
     pub fn discs(&self, player: Player) -> R::Bits {
         if player == self.player() { self.own } else { self.other() }
     }
 
-    /// How many discs have been played.
+    /// The number of discs on the board.
     #[inline]
     pub fn ply(&self) -> u32 {
         self.filled.count()
@@ -97,7 +97,7 @@ impl<R: Rules> Board<R> {
         (self.filled + self.rules.bottom()) & self.rules.cells()
     }
 
-    /// The legal moves as cells: the open ones, or none after the end of the game.
+    /// The legal moves as cells: the open ones, or none if the game is over.
     #[inline]
     pub fn legal(&self) -> R::Bits {
         if self.is_over() { R::Bits::ZERO } else { self.open() }
@@ -111,13 +111,13 @@ impl<R: Rules> Board<R> {
         self.filled |= cell;
     }
 
-    /// Plays in a column that is not full.
+    /// Plays in a column, which must not be full.
     #[inline]
     pub fn play_unchecked(&mut self, column: Column) {
         self.play_cell(self.open() & self.rules.column(column));
     }
 
-    /// Takes the top disc of a column back; the side that has just moved must own it.
+    /// Takes back the top disc of a column, which must belong to the side that has just moved.
     #[inline]
     pub fn undo_unchecked(&mut self, column: Column) {
         let top = self.top(column);
@@ -126,7 +126,7 @@ impl<R: Rules> Board<R> {
         self.own = self.other();
     }
 
-    /// The highest disc of a column, if it has one.
+    /// The top disc of a column, if it has one.
     #[inline]
     pub(crate) fn top(&self, column: Column) -> R::Bits {
         let discs = self.filled & self.rules.column(column);
@@ -145,12 +145,12 @@ impl<R: Rules> Board<R> {
         self.rules.is_over(self.filled, self.other())
     }
 
-    /// The number of lines of each player, first player first.
+    /// The number of lines of each player, the first player's first.
     pub fn scores(&self) -> [u32; 2] {
         Player::BOTH.map(|player| self.rules.count_lines(self.discs(player)))
     }
 
-    /// The player who is ahead: the one with a line, or with more of them; `None` if level.
+    /// The player who is ahead: the one with a line, or with more lines; `None` if they are level.
     pub fn leader(&self) -> Option<Player> {
         if self.rules.setup().ruleset() == Ruleset::Standard {
             return self.has_line().then(|| self.player().opponent());
@@ -163,22 +163,22 @@ impl<R: Rules> Board<R> {
         }
     }
 
-    /// The same position with left and right exchanged.
+    /// The mirror image, with left and right exchanged.
     pub fn mirror(&self) -> Self {
         let Board { rules, filled, own } = *self;
         Board { rules, filled: rules.mirror(filled), own: rules.mirror(own) }
     }
 
-    /// A number that no other position of the same setup has.
+    /// A number that identifies the position among those of the same setup.
     ///
-    /// A column of `n` discs adds `2^n - 1` for them and at most as much again for the side to
-    /// move, so columns of different heights never give the same sum and none overflows.
+    /// A column of `n` discs contributes `2^n - 1`, and at most as much again for the discs of the
+    /// side to move, so columns of different heights never have the same sum and none overflows.
     #[inline]
     pub fn key(&self) -> R::Bits {
         self.filled + self.own
     }
 
-    /// The key that a position shares with its mirror image and with no other.
+    /// A key that only a position and its mirror image share.
     pub fn canonical_key(&self) -> R::Bits {
         self.key().min(self.rules.mirror(self.key()))
     }

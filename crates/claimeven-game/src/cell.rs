@@ -7,25 +7,25 @@ use crate::{Column, Setup};
 /// A cell by its column and its row, row 0 at the bottom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cell {
-    /// The column it is in.
+    /// The column.
     pub column: Column,
-    /// How many cells are below it.
+    /// The number of cells below it.
     pub row: u8,
 }
 
 impl Cell {
-    /// The bit that stands for the cell on the boards of a setup.
+    /// The bit index of the cell on the boards of a setup.
     pub const fn index(self, setup: Setup) -> u32 {
         self.column.index() as u32 * setup.stride() + self.row as u32
     }
 
-    /// The cell that a bit stands for on the boards of a setup.
+    /// The cell with a bit index on the boards of a setup.
     pub(crate) const fn from_index(setup: Setup, index: u32) -> Cell {
         let column = Column::at((index / setup.stride()) as u8);
         Cell { column, row: (index % setup.stride()) as u8 }
     }
 
-    /// All cells of a setup as one reads a picture: the top row first, each from the left.
+    /// All cells of a setup in reading order: row by row from the top, each from the left.
     pub fn in_reading_order(
         setup: Setup,
     ) -> impl DoubleEndedIterator<Item = Cell> + ExactSizeIterator + Clone {

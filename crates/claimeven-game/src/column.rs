@@ -5,11 +5,10 @@ use std::str::FromStr;
 
 use crate::Setup;
 
-/// A column of a board. A setup may be too narrow to have it; whoever takes a column with a
-/// position checks that.
+/// A column of a board. It may be outside a narrow board, which is checked where a column is used
+/// with a position.
 ///
-/// People count columns from 1, and from the tenth on name them by letters; other programs count
-/// from 0:
+/// People count columns from 1 and use letters from the tenth on; other programs count from 0:
 ///
 /// ```
 /// use claimeven_game::Column;
@@ -28,13 +27,13 @@ impl Column {
         if index < Setup::MAX_SIDE as usize { Some(Column(index as u8)) } else { None }
     }
 
-    /// The column at an index that is known to be in range.
+    /// The column at an index, which must be in range.
     pub(crate) const fn at(index: u8) -> Column {
         debug_assert!(index < Setup::MAX_SIDE);
         Column(index)
     }
 
-    /// The column that a character names in move text: `1`-`9`, then `a`-`z`.
+    /// The column of a character of move text: `1`-`9`, then `a`-`z`.
     pub const fn from_char(character: char) -> Option<Column> {
         match character {
             '1'..='9' => Some(Column(character as u8 - b'1')),
@@ -48,17 +47,17 @@ impl Column {
         self.0 as usize
     }
 
-    /// The 1-based number from the left, as people count.
+    /// The 1-based number from the left.
     pub const fn number(self) -> u8 {
         self.0 + 1
     }
 
-    /// The character that names the column in move text.
+    /// The character of the column in move text.
     pub const fn to_char(self) -> char {
         (if self.0 < 9 { b'1' + self.0 } else { b'a' + self.0 - 9 }) as char
     }
 
-    /// The characters that name the columns of a setup in move text, as in `1 to 7`.
+    /// The range of column characters of a setup, as in `1 to 7`.
     pub fn names(setup: Setup) -> String {
         match Column(setup.cols() - 1) {
             Column(0) => "1".to_owned(),
@@ -74,8 +73,8 @@ impl Column {
         (0..setup.cols()).map(Column)
     }
 
-    /// All columns of a setup from the centre outwards, the left one first of two at the same
-    /// distance: the static move ordering of every search.
+    /// All columns of a setup from the centre outwards, the left one of two at the same distance
+    /// first: the static move ordering of every search.
     ///
     /// ```
     /// use claimeven_game::{Column, Setup};

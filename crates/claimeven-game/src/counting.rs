@@ -41,16 +41,16 @@ fn sequences<R: Rules>(board: Board<R>, plies: u32) -> u64 {
 pub struct PlyCount {
     /// The number of discs on the board.
     pub ply: u32,
-    /// Distinct positions; mirror images count separately.
+    /// The number of distinct positions; mirror images count separately.
     pub positions: u64,
-    /// How many of them are finished games.
+    /// The number of finished games among them.
     pub finished: u64,
 }
 
 /// Progress of [`count_positions`].
 #[derive(Clone, Copy, Debug)]
 pub enum CountEvent {
-    /// Some groups of positions of a ply are done.
+    /// Some groups of positions of the ply are done.
     #[allow(missing_docs, reason = "the names say it")]
     Progress { ply: u32, done: u64, of: u64 },
     /// A ply has been counted.
@@ -58,7 +58,7 @@ pub enum CountEvent {
 }
 
 /// Counts the distinct positions of a setup, ply by ply from the empty board to ply `plies` or
-/// to the full board. An error of `on_event` ends it.
+/// to the full board. It is cancelled if `on_event` returns an error.
 ///
 /// Positions are kept in groups with equal column heights. A group has at most one predecessor per
 /// column, the group with one disc less in that column, and adding that disc keeps a sorted list of
@@ -141,7 +141,7 @@ fn groups_after<R: Rules>(rules: R, last: &Ply<R::Bits>) -> Ply<R::Bits> {
         .collect()
 }
 
-/// The first player's discs in every position with these cells filled, sorted.
+/// The first player's discs in every position of a group, given by its filled cells; sorted.
 fn positions_of_group<R: Rules>(rules: R, filled: R::Bits, last: &Ply<R::Bits>) -> Vec<R::Bits> {
     let board = Board::with_discs(rules, filled, R::Bits::ZERO);
     let first_moved = filled.count() % 2 == 1;
@@ -159,12 +159,12 @@ fn positions_of_group<R: Rules>(rules: R, filled: R::Bits, last: &Ply<R::Bits>) 
     positions
 }
 
-/// Forecasts whether the coming plies fit in memory.
+/// Forecasts whether the next plies fit in memory.
 ///
 /// The number of combinations of column heights times the number of colourings is an upper bound
-/// on the positions of a ply. The share of that bound that is reached falls from ply to ply, because
-/// more and more games are finished. Extrapolating it with its latest decrease overestimates the
-/// coming plies.
+/// on the positions of a ply. The ratio of the real number to that bound falls from ply to ply,
+/// because more and more games are finished. Extrapolating the ratio with its latest decrease
+/// overestimates the next plies.
 struct Forecast {
     setup: Setup,
     plies: u32,
@@ -175,7 +175,7 @@ struct Forecast {
 }
 
 impl Forecast {
-    /// Plies with fewer positions need little memory and show no trend yet.
+    /// Below this, plies need little memory and show no trend yet.
     const FEW: u64 = 1_000_000;
 
     fn new<B>(setup: Setup, plies: u32, memory: u64) -> Forecast {

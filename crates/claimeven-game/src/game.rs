@@ -1,10 +1,10 @@
-//! A game as it is kept: its setup and its moves.
+//! A game: its setup and its moves.
 
 use crate::{Column, PlayError, Position, Setup};
 
 /// A position together with the moves that led to it from the empty board.
 ///
-/// A game is written as its moves, after its setup unless that is the standard one:
+/// A game is written as its moves, preceded by its setup unless that is the standard one:
 ///
 /// ```
 /// use claimeven_game::Game;
@@ -39,7 +39,7 @@ impl Game {
         &self.moves
     }
 
-    /// Plays a move of the side to move.
+    /// Plays a move for the side to move.
     pub fn play(&mut self, column: Column) -> Result<(), PlayError> {
         self.position.play(column)?;
         self.moves.push(column);

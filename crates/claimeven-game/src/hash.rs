@@ -1,9 +1,9 @@
-//! The one hash function of all crates.
+//! The hash function of all crates.
 
 /// Mixes a position's key, or any other number, into 64 bits: Fibonacci hashing.
 ///
 /// The upper half of the result is well spread over keys that differ in a few bits; take table
-/// indices from there. `seed ^ mix_key(number)` derives one seed per number from a common one.
+/// indices from there. `seed ^ mix_key(number)` derives a seed for each number.
 ///
 /// The result is part of every seeded game and must never change.
 ///

@@ -1,12 +1,11 @@
 //! The rules of Connect Four for any board size and connect length, in two rulesets.
 //!
-//! - [`Setup`] says which game is played.
+//! - [`Setup`] is the board size, connect length and ruleset.
 //! - [`Position`] is a board with a side to move: legal moves, play, undo, outcome, mirror, key.
 //! - [`Game`] is a position with the moves that led to it.
-//! - [`Board`] is the same position for code that must be fast: generic over [`Rules`], copied
-//!   instead of undone, unchecked. [`with_board!`] leads from a position to it.
-//! - Move text, pictures and the boards of other programs are read and written by methods of
-//!   [`Game`] and [`Position`].
+//! - [`Board`] is a position for code that must be fast: generic over [`Rules`], copied
+//!   instead of undone, unchecked. [`with_board!`] gives access to the board of a position.
+//! - [`Game`] and [`Position`] read and write move text, pictures and the boards of other programs.
 //! - [`perft`] counts move sequences, [`count_positions`] distinct positions.
 //! - With the feature `serde`, setups, columns, positions and games are serialized.
 //!

@@ -7,9 +7,9 @@
 //! | OpenSpiel state string | lines of `.`, `x`, `o`, top row first | `x` / `o` | 0 in its actions |
 //! | Kaggle ConnectX board | a flat list of 0, 1, 2, top row first | 1 / 2 | 0 in its actions |
 //!
-//! A picture shows discs without their order. It is accepted if the discs rest on each other, both
-//! players have taken turns, and the last move can have completed all of its lines; whether some
-//! order of moves leads to it is not checked.
+//! A picture shows discs without their order. It is accepted if no disc floats, the numbers of
+//! discs fit alternating turns, and the last move can have completed all lines; whether some
+//! sequence of moves leads to it is not checked.
 
 use std::fmt;
 use std::str::FromStr;
@@ -100,17 +100,17 @@ impl std::error::Error for ParseGameError {
 pub struct MoveTextError {
     /// Which move, counted from 1.
     pub number: usize,
-    /// What the text has there.
+    /// The character in the text.
     pub character: char,
-    /// What is wrong with it.
+    /// Why the move is invalid.
     pub reason: MoveTextReason,
 }
 
-/// What is wrong with a move in a text.
+/// Why a move in a text is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MoveTextReason {
-    /// The character names no column of any board.
+    /// The character is not a column of any board.
     NotAColumn(Setup),
     /// The rules do not allow the move.
     Illegal(PlayError),
@@ -142,12 +142,12 @@ impl std::error::Error for MoveTextError {
 }
 
 impl Position {
-    /// The position after some moves; see [`Game::parse`].
+    /// The position after the moves of a text; see [`Game::parse`].
     pub fn from_moves(setup: Setup, text: &str) -> Result<Position, MoveTextError> {
         Game::parse(setup, text).map(|game| *game.position())
     }
 
-    /// Reads a picture of `.`, `X` and `O`, top row first, a line per row. Spaces are ignored.
+    /// Reads a picture of `.`, `X` and `O`, one line per row, top row first. Spaces are ignored.
     ///
     /// ```
     /// use claimeven_game::{Game, Position, Ruleset, Setup};
@@ -188,7 +188,7 @@ impl Position {
         Position::from_cells(setup, &cells.collect::<Result<Vec<_>, _>>()?)
     }
 
-    /// The board as Kaggle ConnectX gives it; see [`Position::from_kaggle`].
+    /// The board as in a Kaggle ConnectX observation; see [`Position::from_kaggle`].
     pub fn to_kaggle(&self) -> Vec<u8> {
         Cell::in_reading_order(self.setup())
             .map(|cell| self.disc(cell).map_or(0, |player| player.index() as u8 + 1))
@@ -219,7 +219,7 @@ impl Position {
         Position::from_cells(setup, &cells)
     }
 
-    /// Checks the discs of a board, row by row from the top, and makes a position of them.
+    /// The position with these discs, given row by row from the top, if it is legal.
     fn from_cells(setup: Setup, discs: &[Option<Player>]) -> Result<Position, BoardError> {
         // 1. Every disc rests on another or on the bottom.
         let mut cells = [0u128; 2];
@@ -251,7 +251,7 @@ impl Position {
     }
 }
 
-/// The picture that [`Position::from_picture`] reads; with `{:#}` the setup on a line above it.
+/// The picture that [`Position::from_picture`] reads; with `{:#}`, the setup on a line above it.
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.alternate() {
@@ -267,7 +267,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// Reads a picture with its setup on a line above it. Without that line the setup is the standard
+/// Reads a picture with its setup on a line above it. Without that line, the setup is the standard
 /// game on a board of the picture's size.
 impl FromStr for Position {
     type Err = ParsePositionError;
@@ -328,9 +328,9 @@ pub enum BoardError {
     Character {
         #[allow(missing_docs, reason = "the name says it")]
         character: char,
-        /// Its line, counted from 1 at the top.
+        /// The line, counted from 1 at the top.
         line: usize,
-        /// Its column, counted from 1.
+        /// The column, counted from 1.
         column: usize,
         /// The characters of the two players' discs.
         discs: [char; 2],
@@ -348,16 +348,16 @@ pub enum BoardError {
     Value {
         #[allow(missing_docs, reason = "the name says it")]
         value: u8,
-        /// Its place in the list, counted from 0.
+        /// The index in the list, counted from 0.
         index: usize,
     },
     /// A disc above an empty cell.
     #[allow(missing_docs, reason = "the names say it")]
     Floating { cell: Cell, player: Player },
-    /// Numbers of discs that players who take turns cannot have.
+    /// Disc counts that cannot come from alternating turns.
     #[allow(missing_docs, reason = "the names say it")]
     Turns { first: u32, second: u32 },
-    /// Lines that the last move cannot all have completed: the game was over before it.
+    /// Lines that the last move cannot all have completed, so the game was over before it.
     AfterTheEnd,
 }
 

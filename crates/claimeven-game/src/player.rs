@@ -13,17 +13,17 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Player {
-    /// Moves first; `X`.
+    /// Moves first and has the discs `X`.
     First,
-    /// Moves second; `O`.
+    /// Moves second and has the discs `O`.
     Second,
 }
 
 impl Player {
-    /// Both players in the order of their moves.
+    /// Both players in move order.
     pub const BOTH: [Player; 2] = [Player::First, Player::Second];
 
-    /// The other one.
+    /// The other player.
     pub const fn opponent(self) -> Player {
         match self {
             Player::First => Player::Second,

@@ -1,4 +1,4 @@
-//! A position of any setup; every move is checked.
+//! `Position`: a board of any setup with a side to move.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use crate::board::Board;
 use crate::rules::{AnySize, Rules, Standard};
 use crate::{Cell, Column, Outcome, Player, Ruleset, Setup};
 
-/// The discs on a board and the side to move; it does not remember the order of the moves.
+/// The discs on a board and the side to move, without the order of the moves.
 ///
-/// Positions are equal when their setups and discs are. Nothing illegal can be played on one,
-/// and a finished game has no legal moves:
+/// Positions are equal if their setups and discs are. Illegal moves are errors, and a finished
+/// game has no legal moves:
 ///
 /// ```
 /// use claimeven_game::{Column, Outcome, Player, Position, Setup};
@@ -27,16 +27,16 @@ pub struct Position {
     board: AnyBoard,
 }
 
-/// The bit board of a position, of the kind that is fastest for its setup.
+/// The bit board of a position, of the fastest kind for its setup.
 ///
-/// [`with_board!`](crate::with_board) takes a position to generic code without naming the kinds.
+/// [`with_board!`](crate::with_board) passes it to generic code without naming the kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AnyBoard {
     /// The standard game.
     Standard(Board<Standard>),
-    /// Any other of at most 64 bits.
+    /// Any other game of at most 64 bits.
     Narrow(Board<AnySize<u64>>),
-    /// A game that takes more than 64 bits.
+    /// Games of more than 64 bits.
     Wide(Board<AnySize<u128>>),
 }
 
@@ -64,7 +64,7 @@ macro_rules! with_board {
     };
 }
 
-/// The position whose bit board is what an expression makes of another position's.
+/// Maps the bit board of a position to that of another position of the same setup.
 macro_rules! map_board {
     ($position:expr, $board:pat => $body:expr) => {
         Position {
@@ -83,7 +83,7 @@ impl Position {
         Position::with_discs(setup, 0, 0)
     }
 
-    /// A position with these discs; the caller has checked that it is possible.
+    /// A position with these discs, which must be legal.
     pub(crate) fn with_discs(setup: Setup, filled: u128, own: u128) -> Position {
         fn board<R: Rules>(rules: R, filled: u128, own: u128) -> Board<R> {
             Board::with_discs(rules, R::Bits::truncate(filled), R::Bits::truncate(own))
@@ -104,22 +104,22 @@ impl Position {
         self.board
     }
 
-    /// The game that is played.
+    /// The setup of the game.
     pub fn setup(&self) -> Setup {
         with_board!(self, board => board.rules().setup())
     }
 
-    /// How many discs have been played.
+    /// The number of discs on the board.
     pub fn ply(&self) -> u32 {
         with_board!(self, board => board.ply())
     }
 
-    /// The side to move; after the end of the game, the player who would be.
+    /// The side to move; after the end of the game, the player who would move next.
     pub fn player(&self) -> Player {
         with_board!(self, board => board.player())
     }
 
-    /// Whose disc is on a cell, if any is.
+    /// The player whose disc is on a cell, if there is one.
     pub fn disc(&self, cell: Cell) -> Option<Player> {
         let setup = self.setup();
         if cell.column.index() >= setup.cols().into() || cell.row >= setup.rows() {
@@ -132,14 +132,14 @@ impl Position {
         Player::BOTH.into_iter().find(|&player| has_disc(player))
     }
 
-    /// The columns in which the side to move may play, left to right; none once the game is over.
+    /// The legal moves of the side to move, left to right; none once the game is over.
     pub fn legal(&self) -> impl Iterator<Item = Column> {
         let setup = self.setup();
         let cells: u128 = with_board!(self, board => board.legal().widen());
         cells.indices().map(move |index| Cell::from_index(setup, index).column)
     }
 
-    /// The same columns, nearest to the centre first, the left one of two.
+    /// The legal moves from the centre outwards, the left one of two at the same distance first.
     ///
     /// ```
     /// use claimeven_game::{Position, Setup};
@@ -171,7 +171,7 @@ impl Position {
         Ok(())
     }
 
-    /// Takes back the top disc of a column, if that can have been the last move.
+    /// Takes back the top disc of a column, if it can have been the last move.
     pub fn undo(&mut self, column: Column) -> Result<(), UndoError> {
         let setup = self.setup();
         let last_mover_on_top = column.index() < setup.cols().into()
@@ -183,7 +183,7 @@ impl Position {
             board.undo_unchecked(column);
             board
         });
-        // If a line is left without that disc, the game was over before it.
+        // If there is a line without that disc, the game was over before it.
         if setup.ruleset() == Ruleset::Standard && before.scores() != [0, 0] {
             return Err(UndoError { column });
         }
@@ -191,7 +191,7 @@ impl Position {
         Ok(())
     }
 
-    /// Whether a column has no room left. A column that the board does not have counts as full.
+    /// Whether a column is full. A column outside the board counts as full.
     pub fn is_full(&self, column: Column) -> bool {
         if column.index() >= self.setup().cols().into() {
             return true;
@@ -199,20 +199,21 @@ impl Position {
         with_board!(self, board => (board.open() & board.rules().column(column)).is_empty())
     }
 
-    /// The result of a finished game; `None` before its end.
+    /// The result of a finished game; `None` if it is not over.
     pub fn outcome(&self) -> Option<Outcome> {
         with_board!(self, board => board
             .is_over()
             .then(|| board.leader().map_or(Outcome::Draw, Outcome::Win)))
     }
 
-    /// How many lines each player has, first player first: the points of the ruleset `lines`.
+    /// The number of lines of each player, the first player's first: the points in the ruleset
+    /// `lines`.
     pub fn scores(&self) -> [u32; 2] {
         with_board!(self, board => board.scores())
     }
 
-    /// The winner's discs that are part of a line, column by column from the bottom up; none in a
-    /// draw or in an unfinished game.
+    /// The winner's discs that belong to a line, column by column from the bottom up; empty in a
+    /// draw or an unfinished game.
     pub fn winning_cells(&self) -> Vec<Cell> {
         match self.outcome() {
             Some(Outcome::Win(winner)) => self.line_cells(winner),
@@ -220,14 +221,14 @@ impl Position {
         }
     }
 
-    /// The cells of every line of a player, column by column from the bottom up.
+    /// The cells of all lines of a player, column by column from the bottom up.
     pub fn line_cells(&self, player: Player) -> Vec<Cell> {
         let cells: u128 =
             with_board!(self, board => board.rules().line_cells(board.discs(player)).widen());
         cells.indices().map(|index| Cell::from_index(self.setup(), index)).collect()
     }
 
-    /// The lines of a player one by one, each from its leftmost or lowest cell on.
+    /// The lines of a player, each starting from its leftmost or lowest cell.
     pub fn lines(&self, player: Player) -> Vec<Vec<Cell>> {
         let setup = self.setup();
         with_board!(self, board => {
@@ -242,8 +243,8 @@ impl Position {
         })
     }
 
-    /// The player's threats: the empty cells that complete a line for them, playable now or only
-    /// later, column by column from the bottom up.
+    /// A player's threats: the empty cells that would complete a line, playable now or not, column
+    /// by column from the bottom up.
     pub fn threats(&self, player: Player) -> Vec<Cell> {
         let cells: u128 = with_board!(self, board => {
             (board.rules().threats(board.discs(player)) & !board.filled()).widen()
@@ -251,17 +252,17 @@ impl Position {
         cells.indices().map(|index| Cell::from_index(self.setup(), index)).collect()
     }
 
-    /// The same position with left and right exchanged.
+    /// The mirror image, with left and right exchanged.
     pub fn mirror(&self) -> Position {
         map_board!(self, board => board.mirror())
     }
 
-    /// A number that no other position of the same setup has.
+    /// A number that identifies the position among those of the same setup.
     pub fn key(&self) -> u128 {
         with_board!(self, board => board.key().widen())
     }
 
-    /// The key that a position shares with its mirror image and with no other.
+    /// A key that only a position and its mirror image share.
     pub fn canonical_key(&self) -> u128 {
         with_board!(self, board => board.canonical_key().widen())
     }
@@ -271,12 +272,12 @@ impl Position {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlayError {
-    /// The board is not that wide.
+    /// The board has fewer columns.
     #[allow(missing_docs, reason = "the names say it")]
     NoSuchColumn { column: Column, cols: u8 },
-    /// The column has no room left.
+    /// The column is full.
     ColumnFull(Column),
-    /// The game has ended.
+    /// The game is over.
     GameOver(Outcome),
 }
 

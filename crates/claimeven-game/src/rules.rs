@@ -8,8 +8,8 @@ use crate::{Column, Ruleset, Setup};
 
 /// The geometry of a board and the rules played on it.
 ///
-/// Cells are numbered up the columns, and at least one spare row on top stays empty, so that
-/// lines and carries end there. On the board of seven columns and six rows a column is a byte:
+/// Cells are numbered column by column from the bottom up, and at least one spare row on top stays
+/// empty, so that lines and carries end there. On a 7x6 board each column takes a byte:
 ///
 /// ```text
 ///   7 15 23 31 39 47 55   spare
@@ -44,8 +44,8 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
 
     /// Every cell of the board.
     ///
-    /// In each column the spare bit less the lowest one leaves the rows between them, and the
-    /// columns do not borrow from each other.
+    /// In each column, subtracting the lowest bit from the spare one leaves the rows between them,
+    /// and the columns do not borrow from each other.
     #[inline]
     fn cells(self) -> Self::Bits {
         (self.bottom() << u32::from(self.setup().rows())) - self.bottom()
@@ -64,7 +64,7 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
         (bottom << u32::from(self.setup().rows())) - bottom
     }
 
-    /// The shifts of the four directions: up, right, right and down, right and up.
+    /// The shifts of the four directions: up, right, down right, up right.
     #[inline]
     fn directions(self) -> [u32; 4] {
         let stride = self.stride();
@@ -166,7 +166,7 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
         })
     }
 
-    /// Whether a game with these discs is over; `last` are those of the player who moved last.
+    /// Whether a game with these discs is over; `last` are the discs of the player who moved last.
     #[inline]
     fn is_over(self, filled: Self::Bits, last: Self::Bits) -> bool {
         filled == self.cells()
@@ -174,7 +174,7 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
     }
 }
 
-/// The standard ruleset on a board of a size known at compile time.
+/// The standard ruleset on a board whose size is known at compile time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Fixed<const COLS: u8, const ROWS: u8, const CONNECT: u8>;
 
@@ -211,7 +211,7 @@ pub struct AnySize<B> {
 }
 
 impl<B: Bits> AnySize<B> {
-    /// The rules of a setup; `None` where its board does not fit.
+    /// The rules of a setup; `None` if its board does not fit.
     pub fn new(setup: Setup) -> Option<Self> {
         (setup.bits() as usize <= 8 * size_of::<B>())
             .then(|| AnySize { setup, bottom: B::truncate(bottom(setup)) })

@@ -1,4 +1,4 @@
-//! Serialization with serde: texts where a type has one, and a [`Setup`] by its fields.
+//! Serialization with serde: as text for types that have one, as fields for a [`Setup`].
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -34,7 +34,7 @@ impl Serialize for Setup {
     }
 }
 
-/// Missing fields are those of the standard game.
+/// Missing fields default to the standard game.
 impl<'de> Deserialize<'de> for Setup {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Setup, D::Error> {
         #[derive(Deserialize)]
@@ -85,8 +85,8 @@ impl<'de> Deserialize<'de> for Position {
     }
 }
 
-/// As its moves, after its setup unless that is the standard one: `"4453"`,
-/// `"9x7, connect 5, standard: 4453"`.
+/// As its moves, preceded by its setup unless that is the standard one: `"4453"`, `"9x7, connect 5,
+/// standard: 4453"`.
 impl Serialize for Game {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

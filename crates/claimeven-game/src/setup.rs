@@ -1,4 +1,4 @@
-//! Which game is played: the board's size, the connect length and the ruleset.
+//! `Setup`: the board's size, the connect length and the ruleset.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,18 +6,18 @@ use std::str::FromStr;
 /// When a game ends and who wins it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ruleset {
-    /// The first player to connect wins; a full board without a line is a draw.
+    /// The first player to complete a line wins; a full board without a line is a draw.
     #[default]
     Standard,
-    /// Every line scores a point, and the player with more points on the full board wins.
+    /// Every line scores a point, and the player with more points wins when the board is full.
     Lines,
 }
 
 impl Ruleset {
-    /// Both rulesets, in the order in which they are listed to users.
+    /// Both rulesets, in the order shown to users.
     pub const ALL: [Ruleset; 2] = [Ruleset::Standard, Ruleset::Lines];
 
-    /// The name by which users and files know the ruleset.
+    /// The name of the ruleset for users and files.
     pub const fn name(self) -> &'static str {
         match self {
             Ruleset::Standard => "standard",
@@ -56,13 +56,12 @@ impl fmt::Display for UnknownRuleset {
 
 impl std::error::Error for UnknownRuleset {}
 
-/// A board size, connect length and ruleset that can be played.
+/// A valid board size, connect length and ruleset.
 ///
-/// A column takes one bit per row and a spare one on top, so that no line can run from one
+/// A column takes one bit per row and a spare one on top, so that no line can wrap from one
 /// column into the next; all columns together take at most 128 bits.
 ///
-/// A setup is written as `9x7, connect 5, lines`. What is left out when it is parsed is that of
-/// the standard game:
+/// A setup is written as `9x7, connect 5, lines`. Missing parts default to the standard game:
 ///
 /// ```
 /// use claimeven_game::{Ruleset, Setup};
@@ -81,13 +80,13 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The game as it is sold: seven columns, six rows, four in a row.
+    /// The original game: seven columns, six rows, four in a row.
     pub const STANDARD: Setup = Setup { cols: 7, rows: 6, connect: 4, ruleset: Ruleset::Standard };
 
-    /// The most columns, and the most rows, a board can have.
+    /// The maximum number of columns and of rows.
     pub const MAX_SIDE: u8 = 35;
 
-    /// Checks the numbers and makes a setup of them.
+    /// A setup, if the numbers are valid.
     ///
     /// ```
     /// use claimeven_game::{Ruleset, Setup};
@@ -130,7 +129,7 @@ impl Setup {
         self.rows
     }
 
-    /// How many discs in a row make a line.
+    /// The number of discs in a line.
     pub const fn connect(self) -> u8 {
         self.connect
     }
@@ -140,18 +139,18 @@ impl Setup {
         self.ruleset
     }
 
-    /// The number of cells, which is also the length of the longest game.
+    /// The number of cells, which is also the maximum number of moves.
     pub const fn cells(self) -> u32 {
         self.cols as u32 * self.rows as u32
     }
 
-    /// How many bits a board takes at least, spare row included.
+    /// The minimum number of bits for a board, spare row included.
     pub const fn bits(self) -> u32 {
         self.cols as u32 * (self.rows as u32 + 1)
     }
 
-    /// The bits from one column to the next: a byte where all columns have room for one, which
-    /// makes mirroring a swap of bytes, and else the rows with a spare one on top.
+    /// The number of bits from one column to the next: 8 if all columns fit that way, which makes
+    /// mirroring a byte swap, and otherwise the rows plus a spare one on top.
     pub const fn stride(self) -> u32 {
         if self.rows < 8 && self.cols <= 8 { 8 } else { self.rows as u32 + 1 }
     }
@@ -199,11 +198,11 @@ impl FromStr for Setup {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseSetupError {
-    /// It is not written like one.
+    /// The syntax is wrong.
     Syntax(String),
-    /// Its ruleset does not exist.
+    /// The ruleset is unknown.
     Ruleset(UnknownRuleset),
-    /// Its numbers cannot be played.
+    /// The size or the connect length is invalid.
     Setup(SetupError),
 }
 
@@ -229,7 +228,7 @@ impl std::error::Error for ParseSetupError {
     }
 }
 
-/// Why a setup cannot be played.
+/// Why a setup is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SetupError {
@@ -237,7 +236,7 @@ pub enum SetupError {
     Cols(u8),
     /// The number of rows is out of range.
     Rows(u8),
-    /// The connect length is too short to be a line.
+    /// The connect length is less than 2.
     Connect(u8),
     /// The board takes more than 128 bits.
     #[allow(missing_docs, reason = "the names say it")]
@@ -246,10 +245,10 @@ pub enum SetupError {
 
 impl fmt::Display for SetupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let most = Setup::MAX_SIDE;
+        let max = Setup::MAX_SIDE;
         match self {
-            SetupError::Cols(n) => write!(f, "a board has 1 to {most} columns, not {n}"),
-            SetupError::Rows(n) => write!(f, "a board has 1 to {most} rows, not {n}"),
+            SetupError::Cols(n) => write!(f, "a board has 1 to {max} columns, not {n}"),
+            SetupError::Rows(n) => write!(f, "a board has 1 to {max} rows, not {n}"),
             SetupError::Connect(n) => write!(f, "a line has 2 cells or more, not {n}"),
             SetupError::TooLarge { cols, rows } => {
                 let bits = u32::from(*cols) * (u32::from(*rows) + 1);

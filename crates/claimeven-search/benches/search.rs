@@ -1,4 +1,4 @@
-//! How fast the players search from the empty board. Each benchmark checks what it counted.
+//! The speed of the players from the empty board. Each benchmark checks its counts.
 
 use claimeven_game::{Position, Setup};
 use claimeven_search::{
@@ -25,7 +25,7 @@ fn stats(mut agent: impl Agent) -> SearchStats {
     agent.decide(&empty, &Limits::default()).expect("the game is not over").stats
 }
 
-/// Counts nodes, which are the same in every run.
+/// Checks the number of nodes, which is the same in every run.
 fn nodes<A: Agent>(bencher: Bencher, expected: u64, agent: impl Fn() -> A + Sync) {
     bencher.counter(ItemsCount::new(expected)).bench(|| assert_eq!(stats(agent()).nodes, expected));
 }
@@ -69,7 +69,7 @@ fn timed_depth_12(bencher: Bencher) {
     nodes(bencher, expected, || IterativeDeepening::new(parameters(12), 8));
 }
 
-/// Random games from the empty board, with the tree that they grow.
+/// Random playouts from the empty board, including tree growth.
 #[divan::bench(sample_count = 10, sample_size = 1)]
 fn mcts_playouts(bencher: Bencher) {
     let parameters = MctsParameters { simulations: 100_000, ..MctsParameters::default() };

@@ -14,9 +14,9 @@ use crate::tree::Tree;
 
 /// A computer player.
 ///
-/// A decision depends on the position, the player's parameters, its seed and the limits alone.
-/// Players that use what they have learnt from earlier positions say so. [`Mcts`](crate::Mcts) is
-/// one: it keeps its tree, and [`Mcts::forget`](crate::Mcts::forget) drops it.
+/// A decision depends only on the position, the player's parameters, its seed and the limits,
+/// unless the documentation of a player says otherwise. For example, [`Mcts`](crate::Mcts) keeps
+/// its tree between moves; [`Mcts::forget`](crate::Mcts::forget) drops it.
 ///
 /// Your own player needs one method:
 ///
@@ -48,13 +48,13 @@ pub trait Agent: Send {
         Err(AgentError::NoTree)
     }
 
-    /// What it holds between moves, such as a tree or a table, in bytes and roughly.
+    /// The approximate size in bytes of what it keeps between moves, such as a tree or a table.
     fn memory(&self) -> usize {
         0
     }
 }
 
-/// What a search may use. The default is no limit beyond the player's own parameters.
+/// The limits of a search. By default there are none beyond the player's own parameters.
 ///
 /// A search that reaches a limit returns the best move it has found, with
 /// [`Decision::stopped`] set. It checks clock and flag at least once per millisecond.
@@ -77,52 +77,52 @@ pub struct Limits {
     pub simulations: Option<u64>,
     /// The maximum time.
     pub time: Option<Duration>,
-    /// The maximum memory of a search tree, in bytes and roughly. Transposition tables have a size
-    /// of their own.
+    /// The approximate maximum size of a search tree in bytes. Transposition tables have their own
+    /// size.
     pub memory: Option<usize>,
-    /// The search ends soon after another thread sets this flag.
+    /// Another thread sets this flag to end the search.
     pub cancel: Option<Arc<AtomicBool>>,
-    /// Where the search reports its progress.
+    /// Receives the progress of the search.
     pub monitor: Option<Arc<SearchMonitor>>,
 }
 
 impl Limits {
-    /// These limits with a maximum depth in plies.
+    /// Limits the depth in plies.
     pub fn with_depth(self, depth: u32) -> Limits {
         Limits { depth: Some(depth), ..self }
     }
 
-    /// These limits with a maximum number of nodes.
+    /// Limits the number of nodes.
     pub fn with_nodes(self, nodes: u64) -> Limits {
         Limits { nodes: Some(nodes), ..self }
     }
 
-    /// These limits with a maximum number of simulations.
+    /// Limits the number of simulations.
     pub fn with_simulations(self, simulations: u64) -> Limits {
         Limits { simulations: Some(simulations), ..self }
     }
 
-    /// These limits with a maximum time.
+    /// Limits the time.
     pub fn with_time(self, time: Duration) -> Limits {
         Limits { time: Some(time), ..self }
     }
 
-    /// These limits with a maximum memory of a search tree, in bytes.
+    /// Limits the size of a search tree, in bytes.
     pub fn with_memory(self, bytes: usize) -> Limits {
         Limits { memory: Some(bytes), ..self }
     }
 
-    /// These limits with a flag that ends the search.
+    /// Adds a flag that ends the search.
     pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Limits {
         Limits { cancel: Some(cancel), ..self }
     }
 
-    /// These limits with a monitor to which the search reports its progress.
+    /// Adds a monitor that receives the progress of the search.
     pub fn with_monitor(self, monitor: Arc<SearchMonitor>) -> Limits {
         Limits { monitor: Some(monitor), ..self }
     }
 
-    /// The limits that the exact solver knows: nodes, time and the flag.
+    /// The limits that apply to the exact solver: nodes, time and the flag.
     pub fn for_solver(&self) -> SolverLimits {
         SolverLimits { nodes: self.nodes, time: self.time, cancel: self.cancel.clone() }
     }
@@ -133,7 +133,7 @@ impl Limits {
 pub struct Decision {
     /// The column to play.
     pub column: Column,
-    /// The value of the position to the side to move.
+    /// The value of the position for the side to move.
     pub value: Value,
     /// The value of each column, from the left; `None` if it is unknown or the column is full.
     pub columns: Vec<Option<ColumnValue>>,
@@ -142,16 +142,16 @@ pub struct Decision {
     pub shares: Vec<f64>,
     /// The principal variation: the expected play, starting with the move.
     pub pv: Vec<Column>,
-    /// What the search did.
+    /// Statistics of the search.
     pub stats: SearchStats,
     /// The time used.
     pub time: Duration,
-    /// Whether a limit, the player's own time limit included, ended the search early.
+    /// Whether a limit, including the player's own time limit, ended the search early.
     pub stopped: bool,
 }
 
 impl Decision {
-    /// A move without any search result: for players that do not search.
+    /// A move without a search result, for players that do not search.
     pub fn new(position: &Position, column: Column) -> Decision {
         Decision {
             column,
@@ -165,7 +165,7 @@ impl Decision {
         }
     }
 
-    /// The result as a [`SearchMonitor`] shows it.
+    /// The result in the form that a [`SearchMonitor`] shows.
     pub fn info(&self) -> SearchInfo {
         SearchInfo {
             nodes: self.stats.nodes,
@@ -179,7 +179,7 @@ impl Decision {
 /// The value of a column, or a bound on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColumnValue {
-    /// The value to the side to move.
+    /// The value for the side to move.
     pub value: Value,
     /// Whether the value is exact or a bound.
     pub bound: BoundKind,
@@ -197,7 +197,7 @@ pub enum BoundKind {
 }
 
 impl BoundKind {
-    /// The sign that goes before a number: `≤`, `≥` or nothing.
+    /// The symbol before a bound: `≤`, `≥` or nothing.
     pub const fn sign(self) -> &'static str {
         match self {
             BoundKind::Exact => "",
@@ -215,7 +215,7 @@ impl BoundKind {
         }
     }
 
-    /// The bound as the other side sees it.
+    /// The bound from the opponent's point of view.
     #[must_use]
     pub const fn reversed(self) -> BoundKind {
         match self {
@@ -226,7 +226,7 @@ impl BoundKind {
     }
 }
 
-/// The value of a position to the side to move: a proven result, points or an expected result.
+/// The value of a position for the side to move: a proven result, points or an expected result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     /// A proven win in this many plies.
@@ -242,7 +242,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value as the other side sees it.
+    /// The value from the opponent's point of view.
     #[must_use]
     pub fn reversed(self) -> Value {
         match self {
@@ -254,7 +254,7 @@ impl Value {
         }
     }
 
-    /// The value of a position with that exact score.
+    /// The value of a position with an exact score.
     pub fn of_score(score: Score, position: &Position) -> Value {
         match score.moves_to_win(position) {
             None => Value::Draw,
@@ -263,7 +263,7 @@ impl Value {
         }
     }
 
-    /// The value of a finished game to the side that would be to move.
+    /// The value of a finished game for the side that would be to move.
     pub fn of_outcome(position: &Position) -> Value {
         match position.outcome().and_then(Outcome::winner) {
             None => Value::Draw,
@@ -272,7 +272,7 @@ impl Value {
         }
     }
 
-    /// The value of the move that leads to a position with this value, to the player who makes it.
+    /// The value of the move that leads to a position with this value, for the player who makes it.
     #[must_use]
     pub fn before(self) -> Value {
         match self.reversed() {
@@ -282,7 +282,7 @@ impl Value {
         }
     }
 
-    /// The value in short, for drawings: `+12`, `W2`, `L1`, `draw`, `62 %`.
+    /// The value in short form: `+12`, `W2`, `L1`, `draw`, `62 %`.
     pub fn short(self) -> String {
         match self {
             Value::Win(plies) => format!("W{}", plies.div_ceil(2)),
@@ -303,7 +303,7 @@ impl Value {
         }
     }
 
-    /// The number of the kind: plies to a win or a loss, points or the expected result.
+    /// The number of the value: plies to a win or a loss, points or the expected result.
     pub fn number(self) -> f64 {
         match self {
             Value::Win(plies) | Value::Loss(plies) => plies.into(),
@@ -328,16 +328,16 @@ impl fmt::Display for Value {
     }
 }
 
-/// What a search did.
+/// Statistics of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchStats {
-    /// Nodes visited, the root included.
+    /// Visited nodes, including the root.
     pub nodes: u64,
     /// Nodes that were not searched further: finished games and heuristic values.
     pub leaves: u64,
     /// Beta cutoffs.
     pub cutoffs: u64,
-    /// Nodes that the transposition table answered.
+    /// Nodes decided by the transposition table.
     pub table_hits: u64,
     /// The depth of the last finished iteration, in plies.
     pub depth: u32,
@@ -362,7 +362,7 @@ impl AddAssign for SearchStats {
 pub enum AgentError {
     /// The game is over.
     GameOver,
-    /// The player cannot play games of this setup.
+    /// The player does not support the setup.
     Unsuited {
         /// The player.
         agent: &'static str,

@@ -43,7 +43,7 @@ impl Algorithm for AlphaBeta {
         search.enter(-INFINITY, INFINITY)?;
         for column in root.order() {
             let child = search.play(&board, column);
-            // Of several equal moves the first is taken, so only a better one matters.
+            // The first of several equal moves is taken, so only a better one matters.
             let alpha = if self.every_move { -INFINITY } else { root.best_points() };
             let points = -search.alphabeta(child, depth - 1, 1, -INFINITY, -alpha)?;
             let bound = if points > alpha { BoundKind::Exact } else { BoundKind::Upper };

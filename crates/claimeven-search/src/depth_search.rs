@@ -1,4 +1,4 @@
-//! What the depth-limited searches share.
+//! Shared by the depth-limited searches.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ impl Default for DepthParameters {
     }
 }
 
-/// The meaning of points.
+/// The scale of points: which of them are heuristic values and which finished games.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     finished: i32,
@@ -51,13 +51,13 @@ impl Scale {
         Scale { finished: heuristic.finished(), max_estimate: heuristic.max_estimate(setup) }
     }
 
-    /// Whether points are those of a finished game.
+    /// Whether points stand for a finished game.
     pub(crate) fn is_proven(self, points: i32) -> bool {
         points.abs() > self.max_estimate
     }
 
-    /// The value of points: beyond the maximum of the heuristic they are a game won or lost, less one
-    /// point for each ply.
+    /// The value of points: beyond the heuristic's maximum they are a win or a loss, minus one
+    /// point per ply.
     pub(crate) fn value(self, points: i32) -> Value {
         let plies = || self.finished.abs_diff(points.abs());
         match points {
@@ -72,7 +72,7 @@ impl Scale {
 pub(crate) trait Algorithm: Send {
     fn parameters(&self) -> &DepthParameters;
 
-    /// Searches the moves of the root in their order and adds their points to it.
+    /// Searches the moves of the root in order and adds their points to it.
     fn search<R: Rules, T: Trace>(
         &mut self,
         search: &mut DepthSearch<'_, R, T>,
@@ -231,14 +231,14 @@ impl Root {
     }
 }
 
-/// A running search. The algorithms are its methods, each in a file of its own.
+/// A running search. The algorithms are its methods, one file each.
 ///
-/// Points are those of the side to move at the node (*negamax*): a node has the maximum of its
-/// children's points with the sign changed.
+/// Points are from the point of view of the side to move (*negamax*): those of a node are the
+/// maximum of its children's points with the sign changed.
 pub(crate) struct DepthSearch<'a, R: Rules, T: Trace> {
     heuristic: &'a Heuristic,
     scale: Scale,
-    /// The player at the root, for whom the heuristic is asked.
+    /// The player at the root, whose point of view the heuristic takes.
     player: Player,
     /// The cells of each column, from the centre outwards: the order in which moves are tried.
     order: Vec<(Column, R::Bits)>,
@@ -303,8 +303,8 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
         Some(points)
     }
 
-    /// The points of a finished game, less one for each ply from the root: fast wins and slow losses
-    /// are preferred.
+    /// The points of a finished game, minus one for each ply from the root, so that fast wins and
+    /// slow losses are preferred.
     fn finished_points(&self, board: &Board<R>, ply: u32) -> i32 {
         let won = self.heuristic.finished() - ply as i32;
         match board.leader() {
@@ -326,7 +326,7 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
         self.order.len()
     }
 
-    /// The position after a move by its index in the order; `None` if the column is full.
+    /// The position after the move with an index in the move order; `None` if the column is full.
     #[inline]
     pub(crate) fn child(&mut self, board: &Board<R>, place: usize) -> Option<(Column, Board<R>)> {
         let (column, cells) = self.order[place];
@@ -399,7 +399,7 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
         self.stop.report(self.stats.nodes, self.stats.depth, value, &root.pv);
     }
 
-    /// Whether points are those of a finished game.
+    /// Whether points stand for a finished game.
     pub(crate) fn is_proven(&self, points: i32) -> bool {
         self.scale.is_proven(points)
     }

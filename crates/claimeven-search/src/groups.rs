@@ -1,16 +1,15 @@
-//! The groups of cells that can become a connection, all of them at once.
+//! The groups of cells in which a line is possible, all of them at once.
 //!
-//! A *group* is as many adjacent cells in one direction as have to be connected: four of them
-//! in the classical game.
+//! A *group* is `connect` adjacent cells in one direction: four in the standard game.
 
 use claimeven_game::{Bits, Rules};
 
-/// The groups of one direction that are open to a player, sorted by what the player still lacks.
+/// The groups of one direction that are open to a player, by the number of missing discs.
 ///
-/// Each group is told by its first cell, as in [`Rules::lines`]. Groups with a disc of the
-/// other player, or with none of the player's own, are left out.
+/// Each group is identified by its first cell, as in [`Rules::lines`]. Groups with a disc of the
+/// opponent, or with none of the player's own, are left out.
 pub(crate) struct OpenGroups<B> {
-    /// The player's own disc is on every cell.
+    /// All cells have a disc of the player.
     pub(crate) complete: B,
     /// One cell is empty.
     pub(crate) one_short: B,
@@ -19,11 +18,11 @@ pub(crate) struct OpenGroups<B> {
 }
 
 impl<B: Bits> OpenGroups<B> {
-    /// The groups in one direction open to the player who has the discs `own`.
+    /// The groups in one direction that are open to the player with the discs `own`.
     ///
-    /// The empty cells of all groups are counted at once: bit `i` of `missing[n]` says that
-    /// the group which begins at cell `i` has more than `n` of them. One more cell of each
-    /// group is looked at in each step:
+    /// The empty cells of all groups are counted at once: bit `i` of `missing[n]` is set if the
+    /// group that begins at cell `i` has more than `n` of them. Each step adds one more cell of
+    /// every group:
     ///
     /// ```text
     /// own            . X . X X . .     a row, groups of four from the left
@@ -42,7 +41,7 @@ impl<B: Bits> OpenGroups<B> {
             missing[0] |= here;
         }
         let [more_than_0, more_than_1, more_than_2] = missing.map(|missing| groups & missing);
-        // In a group of two cells nothing of the player's own is left when two are missing.
+        // A group of two cells with two missing has no disc of the player.
         let two_short =
             if rules.setup().connect() > 2 { more_than_1 ^ more_than_2 } else { B::ZERO };
         OpenGroups {

@@ -12,9 +12,9 @@ use crate::influence::influence_points;
 
 /// A heuristic evaluation: the points of an unfinished game for one of the players.
 ///
-/// The weights of the built-in ones are those of the programs after which they are named. Most do
-/// not treat both players alike, so a search always asks for the points of the player at its root,
-/// whoever is to move.
+/// The built-in ones are named after the programs that their weights come from. Most do not treat
+/// both players alike, so a search always uses the points of the player at its root, whoever is to
+/// move.
 ///
 /// ```
 /// use claimeven_game::{Board, Player, Position, Setup, with_board};
@@ -44,7 +44,7 @@ enum Estimate {
 
 /// Points for groups by their number of empty cells, and for discs in the centre.
 ///
-/// In the classical game a group that is one short has three own discs and one empty cell.
+/// In the standard game, a group that is one short has three own discs and one empty cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Weights {
@@ -52,12 +52,11 @@ pub struct Weights {
     pub own: GroupWeights,
     /// The opponent's groups; points against the player are negative.
     pub other: GroupWeights,
-    /// Each own disc in the centre column, or in the two centre columns of a board with an even
-    /// number of columns.
+    /// Each own disc in the centre column, or in the two centre columns if their number is even.
     pub centre: i32,
 }
 
-/// Points for each group without a disc of the other player.
+/// Points for each group without a disc of the opponent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GroupWeights {
@@ -69,10 +68,10 @@ pub struct GroupWeights {
     pub two_short: i32,
 }
 
-/// More points than any heuristic gives.
+/// An upper bound on the points of every heuristic.
 const INFINITE: i32 = 1_000_000_000;
 
-/// The built-in heuristics that are weights, with the points of a won game.
+/// The built-in heuristics defined by weights, with the points of a won game.
 const WEIGHTS: [(&str, i32, Weights); 4] = [
     (
         "sawwan",
@@ -112,7 +111,7 @@ const WEIGHTS: [(&str, i32, Weights); 4] = [
     ),
 ];
 
-/// The built-in heuristics that are functions, with the points of a won game.
+/// The built-in heuristics defined by functions, with the points of a won game.
 const FUNCTIONS: [(&str, i32, Estimate); 3] = [
     ("runs", 1_000_000, Estimate::Runs),
     ("terminal", 1_000, Estimate::Nothing),
@@ -126,7 +125,7 @@ impl Heuristic {
         weights.chain(FUNCTIONS.iter().map(|(name, ..)| *name))
     }
 
-    /// The built-in heuristic of that name.
+    /// The built-in heuristic with a name.
     pub fn named(name: &str) -> Option<Heuristic> {
         let weights = WEIGHTS
             .into_iter()
@@ -190,13 +189,12 @@ impl Heuristic {
         &self.name
     }
 
-    /// The points of a won game, from which the plies to it are subtracted.
+    /// The points of a won game, before the plies to it are subtracted.
     pub fn finished(&self) -> i32 {
         self.finished
     }
 
-    /// The points of an unfinished game for a player: fewer than those of a won game, more than
-    /// those of a lost one.
+    /// The points of an unfinished game for a player: fewer than for a win, more than for a loss.
     #[inline]
     pub fn points<R: Rules>(&self, board: &Board<R>, player: Player) -> i32 {
         let (own, other) = (board.discs(player), board.discs(player.opponent()));
@@ -210,7 +208,7 @@ impl Heuristic {
         points.clamp(-max, max) as i32
     }
 
-    /// The maximum for an unfinished game: less than a game won with the last disc.
+    /// The maximum for an unfinished game, which is less than for a win with the last disc.
     #[inline]
     pub(crate) fn max_estimate(&self, setup: Setup) -> i32 {
         self.finished - setup.cells() as i32 - 1
@@ -249,15 +247,15 @@ fn centre<R: Rules>(rules: R) -> R::Bits {
 }
 
 /// For each empty cell and each player 100^(n-1), where n is the longest run of the player's
-/// discs that ends beside the cell; own cells less the other's.
+/// discs that ends next to the cell; own points minus the opponent's.
 ///
-/// Longer runs count as one disc short of a connection: that is what the cell would complete.
+/// Runs of `connect` discs or more count as one disc short, which the cell would complete.
 fn run_points<R: Rules>(rules: R, own: R::Bits, other: R::Bits) -> i64 {
     let empty = rules.cells() & !(own | other);
     let longest = u32::from(rules.setup().connect()) - 1;
     let sum = |discs: R::Bits| {
         let mut sum = 0_i64;
-        // A cell beside a run of n is beside a run of n - 1 too, and gets the difference.
+        // A cell next to a run of n is also next to a run of n - 1, so it gets the difference.
         let (mut value, mut value_before) = (1_i64, 0_i64);
         for length in 1..=longest {
             let beside = rules.directions().into_iter().fold(R::Bits::ZERO, |beside, direction| {
@@ -279,7 +277,7 @@ fn run_points<R: Rules>(rules: R, own: R::Bits, other: R::Bits) -> i64 {
     sum(own) - sum(other)
 }
 
-/// Shifts up; nothing is left when `by` is the width or more.
+/// Shifts up; 0 if `by` is the width or more.
 fn shifted_up<B: Bits>(bits: B, by: u32) -> B {
     if by < B::WIDTH { bits << by } else { B::ZERO }
 }
@@ -300,11 +298,11 @@ impl FromStr for Heuristic {
     }
 }
 
-/// Why a heuristic cannot be used.
+/// Why a heuristic cannot be loaded.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HeuristicError {
-    /// No built-in heuristic has this name.
+    /// There is no built-in heuristic with this name.
     Unknown(String),
     /// The file cannot be read.
     Read {
@@ -313,11 +311,11 @@ pub enum HeuristicError {
         /// Why not.
         source: io::Error,
     },
-    /// The weights are not valid.
+    /// The weights are invalid.
     Invalid {
-        /// The file.
+        /// The name of the file.
         name: String,
-        /// The line of the error, if it has one.
+        /// The line of the error, if known.
         line: Option<usize>,
         /// What is wrong.
         reason: String,

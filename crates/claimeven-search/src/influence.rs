@@ -1,7 +1,7 @@
 //! The influence map: how much each empty cell matters to either player.
 //!
-//! Every group with discs of only one player adds influence to its empty cells, the more the fewer
-//! of them it has. Influence maps come from strategy games, where they show which army controls
+//! Every group with discs of only one player adds influence to its empty cells: the fewer there
+//! are, the more. Influence maps come from strategy games, where they show which army controls
 //! which part of the map.
 //!
 //! ```text
@@ -13,9 +13,9 @@
 //!   *  X  X  X  *  .  O
 //! ```
 //!
-//! [`Influence`] plays by the map alone. It looks at the cell that a disc would come to rest on
-//! and at the one above, which the disc opens to the opponent, and at no reply. The evaluation
-//! `influence` sums the map up, for searches.
+//! [`Influence`] plays by the map alone. It looks at the cell in which a disc would land and at the
+//! one above, which becomes playable for the opponent, but not at replies. The heuristic
+//! `influence` is the sum of the map, for searches.
 
 use claimeven_game::{Bits, Board, Column, Player, Position, Rules, with_board};
 
@@ -43,11 +43,11 @@ struct CellWeights {
     two_short: i32,
 }
 
-/// Taking a cell of one's own groups: a win ends the game.
+/// Playing on a cell of one's own groups: completing one wins.
 const TAKE: CellWeights = CellWeights { one_short: 1_000_000, two_short: 12 };
-/// Taking a cell of the opponent's groups: a threat is blocked unless there is a win.
+/// Playing on a cell of the opponent's groups: blocking comes right after winning.
 const DENY: CellWeights = CellWeights { one_short: 50_000, two_short: 10 };
-/// Making a cell of the opponent's groups playable: that loses at once.
+/// Making a cell of the opponent's groups playable: if it completes one, that loses at once.
 const OPEN: CellWeights = CellWeights { one_short: -2_000, two_short: -4 };
 /// Making a cell of one's own groups playable, so that the opponent can block it.
 const SPOIL: CellWeights = CellWeights { one_short: -60, two_short: -2 };
@@ -57,7 +57,7 @@ impl Agent for Influence {
         let stop = Stop::new(limits, None);
         let order = self.tie_break.order(position, self.seed);
         let points = |column: Column| with_board!(position, board => column_points(&board, column));
-        // The last of several equals is the greatest to `max_by_key`.
+        // `max_by_key` returns the last of several equal moves.
         let best = order.iter().rev().copied().max_by_key(|&column| points(column));
         let column = best.ok_or(AgentError::GameOver)?;
         let mut columns = vec![None; position.setup().cols().into()];
@@ -135,7 +135,7 @@ struct Radiation {
 }
 
 struct CellFactors {
-    /// The next disc of the column comes to rest here.
+    /// The next disc of the column lands here.
     open: i64,
     /// The one after that.
     next: i64,
@@ -171,7 +171,7 @@ pub(crate) fn influence_points<R: Rules>(board: &Board<R>, player: Player) -> i6
                     continue;
                 }
                 for step in 0..u32::from(rules.setup().connect()) {
-                    // No group reaches beyond the board, so nothing is shifted out.
+                    // No group extends beyond the board, so nothing is shifted out.
                     let cells = if step == 0 { groups } else { groups << (step * direction) };
                     let count = |of: R::Bits| i64::from((cells & of).count());
                     sum += factors.open * count(open)

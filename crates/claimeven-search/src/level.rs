@@ -1,4 +1,4 @@
-//! Ten levels of play for human opponents, from a first game to perfect play.
+//! Ten levels of play for human opponents, from beginner to perfect.
 
 use claimeven_game::{Column, Position, Ruleset, Setup};
 use claimeven_solver::Options;
@@ -55,7 +55,7 @@ pub enum Sight {
     Exact {
         /// The depth of that search.
         otherwise: u32,
-        /// The temperature with that search, in points of the heuristic.
+        /// The temperature for that search, in points of the heuristic.
         temperature: f64,
     },
 }
@@ -63,19 +63,19 @@ pub enum Sight {
 /// The levels, weakest first.
 pub const LEVELS: [Style; 10] = [
     Style {
-        about: "a first game: sees its own move, likes the centre and overlooks a lot",
+        about: "for your first game: likes the centre and overlooks a lot",
         sight: Sight::Plies(1),
         temperature: 12.0,
         oversight: 0.5,
     },
     Style {
-        about: "looks at your reply, now and then overlooks a row of three",
+        about: "looks at your reply, but sometimes overlooks three in a row",
         sight: Sight::Plies(2),
         temperature: 10.0,
         oversight: 0.2,
     },
     Style {
-        about: "takes every win it can reach and blocks most of yours",
+        about: "never misses an immediate win and blocks most of yours",
         sight: Sight::Plies(2),
         temperature: 7.2,
         oversight: 0.0,
@@ -111,7 +111,7 @@ pub const LEVELS: [Style; 10] = [
         oversight: 0.0,
     },
     Style {
-        about: "a master who makes one or two mistakes a game",
+        about: "a master who makes one or two mistakes per game",
         sight: Sight::Exact { otherwise: 9, temperature: 0.3 },
         temperature: 0.72,
         oversight: 0.0,
@@ -124,10 +124,10 @@ pub const LEVELS: [Style; 10] = [
     },
 ];
 
-/// Points are clamped to this, so that an immediate loss is no worse.
+/// Points are clamped to this value, so that all decided moves count the same.
 const MAX_POINTS: f64 = 60.0;
 
-/// The transposition table of the strongest level in MiB, where it searches.
+/// The size in MiB of the transposition table that the strongest level uses where it searches.
 const TABLE_MB: u32 = 64;
 
 /// The decrease of a move's log-probability for each column from the centre: people rarely start at
@@ -150,7 +150,7 @@ impl Level {
         Some(Level { style, seed, search, perfect })
     }
 
-    /// Whether exact scores are within reach: on boards no larger than the standard one.
+    /// Whether positions are solved exactly: on boards no larger than the standard one.
     fn is_solvable(setup: Setup) -> bool {
         Perfect::check(setup).is_ok()
             && (setup.ruleset() == Ruleset::Lines || setup.cells() <= Setup::STANDARD.cells())

@@ -70,14 +70,14 @@ impl Default for MctsParameters {
     }
 }
 
-/// Simulations between two reports to a monitor: some milliseconds.
+/// Simulations between two reports to a monitor: a few milliseconds.
 const REPORT_INTERVAL: u64 = 256;
 
-/// Simulations between two looks at the clock: some tens of microseconds.
+/// Simulations between two checks of the clock: tens of microseconds.
 const CLOCK_INTERVAL: u64 = 16;
 
-/// Nodes of a tree without a limit: about 1 GiB. A full tree is not expanded any more; simulations
-/// go on.
+/// The maximum number of nodes without a limit: about 1 GiB. A full tree is not expanded any more,
+/// but simulations continue.
 const MAX_NODES: usize = 1 << 24;
 
 impl Mcts {
@@ -116,7 +116,7 @@ impl Mcts {
         let order = self.parameters.tie_break.order(position, self.parameters.seed);
         let (mut done, mut stopped) = (0, false);
         while done < wanted && simulator.tree.nodes[0].proof.is_none() {
-            // The first simulation adds the moves of the root, without which nothing is decided.
+            // The first simulation adds the moves of the root, without which there is no decision.
             let is_due = done.is_multiple_of(CLOCK_INTERVAL)
                 || limits.nodes.is_some_and(|nodes| done >= nodes);
             stopped = done > 0 && is_due && stop.check_now(done).is_err();
@@ -169,7 +169,7 @@ impl Agent for Mcts {
     }
 }
 
-/// The search tree. It has no positions: each walk plays its moves on a board of its own.
+/// The search tree. It stores no positions: each simulation replays its moves on a board.
 struct GameTree {
     position: Position,
     nodes: Vec<Node>,
@@ -184,15 +184,15 @@ struct Node {
     /// The replies, which are consecutive nodes.
     children: Range<u32>,
     visits: u32,
-    /// Two for each game won, one for each drawn.
+    /// Two for each win, one for each draw.
     half_points: u64,
     proof: Option<Proof>,
 }
 
-/// A proven result, and the plies to it.
+/// A proven result and the plies to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Proof {
-    /// Two for a win, one for a draw, none for a loss.
+    /// Two for a win, one for a draw, zero for a loss.
     half_points: u64,
     plies: u32,
 }
@@ -238,7 +238,7 @@ impl Node {
         self.half_points as f64 / (2.0 * f64::from(self.visits))
     }
 
-    /// The order of the final choice: proven results count before visits.
+    /// The ranking for the final choice: proven results first, then visits.
     fn rank(&self) -> (i8, i64) {
         match self.proof.map(Proof::rank) {
             Some((2, plies)) => (1, plies),
@@ -248,14 +248,14 @@ impl Node {
     }
 }
 
-/// A simulation as it is recorded for drawings: where it left the tree, and its result for the
-/// player who had moved there (2 for a win, 1 for a draw).
+/// A recorded simulation: where it left the tree, and its result for the player who had moved there
+/// (2 for a win, 1 for a draw).
 struct GameWalk {
     node: u32,
     half_points: u8,
 }
 
-/// Simulations that are recorded at most.
+/// The maximum number of recorded simulations.
 const MAX_WALKS: usize = 1 << 20;
 
 struct Simulator<'a> {
@@ -263,7 +263,7 @@ struct Simulator<'a> {
     max_nodes: usize,
     parameters: &'a MctsParameters,
     random: Rng,
-    /// The nodes of the walk, from the root.
+    /// The nodes of the current simulation, from the root.
     path: Vec<usize>,
     /// The recorded simulations, if the tree is to be drawn.
     walks: Option<&'a mut Vec<GameWalk>>,
@@ -358,8 +358,8 @@ impl Simulator<'_> {
         board.leader()
     }
 
-    /// Backs a new proof at the end of the walk up: a move that the opponent can refute is lost, and
-    /// one whose replies are all proven is worth the opponent's best reply.
+    /// Backs up a new proof from the end of the path: a move that the opponent can refute is lost,
+    /// and a move whose replies are all proven has the value of the opponent's best reply.
     fn propagate_proofs(&mut self) {
         for &node in self.path.iter().rev().skip(1) {
             let replies = self.tree.children(node);
@@ -385,8 +385,8 @@ impl GameTree {
         &self.nodes[start as usize..end as usize]
     }
 
-    /// The part of the tree below a position that is the root or one or two moves from it. `None`
-    /// if it is none of these, or if a limit is reached before the part is copied.
+    /// The subtree of a position that is the root or one or two moves after it. `None` for other
+    /// positions, or if a limit is reached while copying.
     fn moved_to(&self, position: &Position, stop: &Stop) -> Option<GameTree> {
         let mut places = vec![(0, self.position)];
         for _ in 0..3 {
@@ -405,7 +405,7 @@ impl GameTree {
         None
     }
 
-    /// A copy of the part of the tree below a node; `None` if a limit is reached.
+    /// A copy of the subtree below a node; `None` if a limit is reached.
     fn rooted_at(&self, node: usize, position: &Position, stop: &Stop) -> Option<GameTree> {
         let nodes = vec![self.nodes[node].clone()];
         let mut tree = GameTree { position: *position, nodes, visited: 0 };
@@ -467,10 +467,11 @@ impl GameTree {
         pv
     }
 
-    /// The visited part of the tree for a drawing: moves from left to right.
+    /// The visited part of the tree as a [`Tree`]: moves from left to right.
     fn drawn(&self, levels: u32, walks: &[GameWalk]) -> Tree {
         let mut tree = Tree { position: self.position, nodes: Vec::new(), walks: Vec::new() };
-        // Each node's place in the drawing, or that of the node it hangs below; and its level.
+        // Each node's index in the drawing, or that of the ancestor it is hidden below; and its
+        // level.
         let mut places = vec![(0, 0); self.nodes.len()];
         let mut waiting = VecDeque::from([(0, None::<usize>, 0)]);
         while let Some((index, parent, level)) = waiting.pop_front() {
@@ -481,7 +482,7 @@ impl GameTree {
                     parent
                 }
                 _ => {
-                    // A node has the value for the player who moved to it, not the one to move.
+                    // A node's value is for the player who moved to it, not for the one to move.
                     let value = node.value(level);
                     let value = if level % 2 == 1 { value } else { value.reversed() };
                     tree.add(DrawnNode {

@@ -34,11 +34,11 @@ pub struct SearchMonitor {
 /// The result of a search so far. Players that do not search leave it empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SearchInfo {
-    /// Nodes; simulations for players that simulate games.
+    /// Nodes, or simulations for players that simulate.
     pub nodes: u64,
-    /// The depth of the last finished iteration in plies; 0 for players that do not search by depth.
+    /// The depth of the last finished iteration in plies; 0 for players without iterations.
     pub depth: u32,
-    /// The value of the position to the side to move.
+    /// The value of the position for the side to move.
     pub value: Option<Value>,
     /// The principal variation.
     pub pv: Vec<Column>,
@@ -87,7 +87,7 @@ impl SearchMonitor {
         best.pv.extend_from_slice(pv);
     }
 
-    /// Every state is valid, even after a panic of the searching thread.
+    /// Every state is valid, even after a panic in the searching thread.
     fn best(&self) -> MutexGuard<'_, Best> {
         self.best.lock().unwrap_or_else(PoisonError::into_inner)
     }

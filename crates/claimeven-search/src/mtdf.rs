@@ -10,9 +10,9 @@ use crate::tree::Trace;
 /// MTD(f) by Plaat, Schaeffer, Pijls and de Bruin: a series of null-window searches with a
 /// transposition table.
 ///
-/// Finds the value and the move of [`Minimax`](crate::Minimax). Each pass answers whether the value
-/// is at least a guess, and moves the guess. Null windows prune the most, and the table keeps what
-/// one pass has found for the next.
+/// It finds the same value and move as [`Minimax`](crate::Minimax). Each pass decides whether the
+/// value is at least a guess, and improves the guess. Null windows prune the most, and the table
+/// passes results from one pass to the next.
 ///
 /// ```
 /// use claimeven_game::{Position, Setup};
@@ -73,7 +73,7 @@ impl Algorithm for Mtdf {
         root.settle();
         search.stats.depth = depth;
 
-        // 3. The principal variation, from the table. If a limit is reached here, it stays short.
+        // 3. The principal variation from the table, which stays short if a limit is reached here.
         search.trace.end();
         if let Ok(pv) = search.principal_variation(table, board, depth, low, root.order()) {
             root.set_pv(pv);
@@ -84,8 +84,8 @@ impl Algorithm for Mtdf {
 }
 
 impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
-    /// One null-window search: returns `beta` or more if the root is worth that, and then the best
-    /// move is the first one that is.
+    /// One null-window search. It returns `beta` or more if the root's value is at least `beta`;
+    /// the best move is then the first one with such a value.
     fn pass(
         &mut self,
         table: &mut TranspositionTable,

@@ -14,8 +14,8 @@ use crate::tie_break::TieBreak;
 
 /// Plays perfectly: the fastest win, else a draw, else the slowest loss.
 ///
-/// Under the ruleset `lines`, which the solver does not know, it searches every game to its end by
-/// [`Mtdf`]. That is feasible on boards of up to 20 cells.
+/// In the ruleset `lines`, which the solver does not support, it searches to the end of the game
+/// with [`Mtdf`]. That is feasible on boards of up to 20 cells.
 ///
 /// ```
 /// use claimeven_game::{Position, Setup};
@@ -33,7 +33,7 @@ pub struct Perfect {
     lines_solver: Mtdf,
 }
 
-/// The largest boards, in cells, that are searched to the end under the ruleset `lines`.
+/// The maximum number of cells of boards that are searched to the end in the ruleset `lines`.
 const MAX_LINES_CELLS: u32 = 20;
 
 /// The size of their transposition table in MiB.
@@ -51,7 +51,7 @@ impl Perfect {
         Perfect { tie_break, seed, solver: Solver::new(options), lines_solver }
     }
 
-    /// Checks that games of a setup are within reach.
+    /// An error if games of a setup cannot be solved.
     pub fn check(setup: Setup) -> Result<(), AgentError> {
         if setup.ruleset() == Ruleset::Standard || setup.cells() <= MAX_LINES_CELLS {
             return Ok(());
@@ -64,8 +64,8 @@ impl Perfect {
         Err(AgentError::Unsuited { agent: "perfect", setup, reason })
     }
 
-    /// The value of a move to the player who made it, given the position after it, and the nodes
-    /// searched for it. `None` if a limit ended the search without a result.
+    /// The value of a move for the player who made it, given the position after it, and the nodes
+    /// searched. `None` if a limit ended the search without a result.
     fn value_after(&mut self, child: &Position, limits: &Limits) -> (Option<ColumnValue>, u64) {
         let exactly = |value| Some(ColumnValue { value, bound: BoundKind::Exact });
         if child.setup().ruleset() == Ruleset::Lines {
@@ -81,13 +81,13 @@ impl Perfect {
         let nodes = self.solver.nodes();
         let bounds =
             self.solver.score_within(child, &limits.for_solver()).expect("the ruleset is solvable");
-        // The opponent's upper bound is this side's lower bound.
+        // The opponent's upper bound is our lower bound.
         let value = Value::of_score(bounds.high, child).before();
         let bound = if bounds.exact().is_some() { BoundKind::Exact } else { BoundKind::Lower };
         (Some(ColumnValue { value, bound }), self.solver.nodes() - nodes)
     }
 
-    /// As much of perfect play from a position as is found within the limits.
+    /// The part of perfect play from a position that is found within the limits.
     fn pv(&mut self, position: &Position, limits: &Limits) -> Vec<Column> {
         match position.setup().ruleset() {
             Ruleset::Standard => self
@@ -105,7 +105,7 @@ impl Perfect {
     }
 }
 
-/// Orders moves by what is known of them: fast wins, draws, slow losses, unknown.
+/// Ranks moves by what is known about them: fast wins, draws, slow losses, unknown.
 fn rank(known: Option<ColumnValue>) -> (i8, i64) {
     match known.map(|known| known.value) {
         Some(Value::Win(plies)) => (2, -i64::from(plies)),
@@ -116,7 +116,7 @@ fn rank(known: Option<ColumnValue>) -> (i8, i64) {
 }
 
 impl Default for Perfect {
-    /// A player with the solver's default options, without opening books.
+    /// A player with the solver's default options and without opening books.
     fn default() -> Perfect {
         Perfect::new(Options::default(), TieBreak::default(), 0)
     }

@@ -6,7 +6,7 @@ use crate::agent::{Agent, AgentError, Decision, Limits, SearchStats};
 use crate::stop::Stop;
 use crate::tie_break::generator;
 
-/// Plays a legal column at random, each with the same probability.
+/// Plays a random legal column, all with the same probability.
 #[derive(Clone, Debug, Default)]
 pub struct Random {
     /// The seed of the choices.

@@ -1,4 +1,4 @@
-//! Random games: the one sampler of positions for openings, exams and tests.
+//! Random games: the sampler of positions for openings, exams and tests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use claimeven_game::{Column, Game, Setup};
 use fastrand::Rng;
 
-/// Samples games of random moves that are not over after a number of plies.
+/// Samples random games that are not over after a given number of plies.
 ///
 /// Games that end too soon are rejected. On boards where nearly all of them do, such as 10x10 with
-/// connect 3, sampling ends with an error after [`RandomGames::MAX_ATTEMPTS`] games.
+/// connect 3, sampling fails after [`RandomGames::MAX_ATTEMPTS`] games.
 ///
 /// ```
 /// use claimeven_game::{Ruleset, Setup};
@@ -33,20 +33,20 @@ pub struct RandomGames {
 }
 
 impl RandomGames {
-    /// Games that are tried for one sample, unless another number is given.
+    /// The default number of games tried for one sample.
     pub const MAX_ATTEMPTS: u32 = 20_000;
 
-    /// Games of a setup.
+    /// A sampler for games of a setup.
     pub fn new(setup: Setup) -> RandomGames {
         RandomGames { setup, max_attempts: RandomGames::MAX_ATTEMPTS, cancel: None }
     }
 
-    /// The same with this many games tried for one sample.
+    /// Sets the number of games tried for one sample.
     pub fn with_max_attempts(self, max_attempts: u32) -> RandomGames {
         RandomGames { max_attempts, ..self }
     }
 
-    /// The same, ended when another thread sets a flag.
+    /// Adds a flag that cancels the sampling.
     pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> RandomGames {
         RandomGames { cancel: Some(cancel), ..self }
     }
@@ -68,7 +68,7 @@ impl RandomGames {
         Err(rare)
     }
 
-    /// One game of random moves; `None` if it is over before or with its last ply.
+    /// One game of random moves; `None` if it ends by its last ply.
     pub fn attempt(&self, plies: u32, random: &mut Rng) -> Option<Game> {
         let mut game = Game::new(self.setup);
         while game.moves().len() < plies as usize {
@@ -87,7 +87,7 @@ pub enum RandomGameError {
     Rare {
         /// The setup.
         setup: Setup,
-        /// How long the games should last.
+        /// The length of the games.
         plies: u32,
     },
     /// The sampling was cancelled.

@@ -39,8 +39,8 @@ impl Recorder {
         if self.tree.nodes.is_empty() {
             self.tree.add(Node::new(None, Content::UNKNOWN));
         }
-        // The root stands for all passes: together they have found the value that each one bounds.
-        // A search that was stopped has a value if it has finished a depth.
+        // The root represents all passes: together they found the value that each one bounds. A
+        // stopped search has a value if it has finished a depth.
         if let (true, Content::Window { value, .. }) =
             (self.has_passes && decision.stats.depth > 0, &mut self.tree.nodes[0].content)
         {
@@ -49,14 +49,14 @@ impl Recorder {
         self.tree
     }
 
-    /// A window at a level as the player at the root sees it.
+    /// A window at a level from the point of view of the player at the root.
     fn window(&self, level: u32, alpha: i32, beta: i32) -> [Option<Value>; 2] {
         let mut window = [alpha, beta].map(|points| signed(level, points));
         window.sort_unstable();
         window.map(|points| (points.abs() < INFINITY).then(|| self.scale.value(points)))
     }
 
-    /// The current level; the path has a node more where the root stands for passes.
+    /// The current level. The path has an extra node if the root represents several passes.
     fn level(&self) -> u32 {
         (self.path.len() as u32).saturating_sub(u32::from(self.has_passes))
     }
@@ -75,7 +75,7 @@ impl Recorder {
     }
 }
 
-/// Points of the side to move as the player at the root sees them.
+/// Points of the side to move from the point of view of the player at the root.
 fn signed(level: u32, points: i32) -> i32 {
     if level.is_multiple_of(2) { points } else { -points }
 }
@@ -86,7 +86,7 @@ impl Trace for Recorder {
             self.has_passes = true;
             self.enter(-INFINITY, INFINITY);
         }
-        // A pass that a limit has ended leaves its path behind.
+        // A pass that a limit ended leaves its path behind.
         self.path.truncate(1);
         self.column = None;
         self.pass = Some(name(self.scale));
@@ -136,7 +136,7 @@ impl Trace for Recorder {
         if let Content::Window { value, bound: found, source: origin, .. } =
             &mut self.tree.nodes[index].content
         {
-            // The scale cannot tell a drawn game from an estimate of no points.
+            // The scale cannot distinguish a draw from an estimate of 0 points.
             let is_draw = source == Source::GameOver && points == 0;
             *value = Some(if is_draw { Value::Draw } else { self.scale.value(points) });
             *found = bound;

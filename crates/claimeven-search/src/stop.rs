@@ -1,4 +1,4 @@
-//! The stop condition of one search, and its report to a [`SearchMonitor`].
+//! The limits of one search, and its reports to a [`SearchMonitor`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,8 +9,7 @@ use claimeven_solver::{Limits as SolverLimits, Stop as SolverStop, Stopped};
 use crate::agent::{Limits, Value};
 use crate::monitor::SearchMonitor;
 
-/// The limits of a search under way: the stop condition of all crates, and who is told of the
-/// progress.
+/// The limits of a running search, and the monitor that receives its progress.
 pub(crate) struct Stop {
     condition: SolverStop,
     max_nodes: u64,
@@ -41,13 +40,13 @@ impl Stop {
         self.condition.check(nodes)
     }
 
-    /// Fails if a limit is reached. Reads the clock each time, for steps that take longer than a
+    /// Fails if a limit is reached. Reads the clock every time, for steps that take longer than a
     /// node of a depth-limited search.
     pub(crate) fn check_now(&self, nodes: u64) -> Result<(), Stopped> {
         if nodes >= self.max_nodes || self.condition.is_requested() { Err(Stopped) } else { Ok(()) }
     }
 
-    /// What is left of the limits for a search within this one, after this many nodes.
+    /// What is left of the limits after this many nodes, for a search within this one.
     pub(crate) fn remaining(&self, nodes: u64) -> Limits {
         let SolverLimits { nodes, time, cancel } = self.condition.remaining(nodes);
         Limits { nodes, time, cancel, ..Limits::default() }
@@ -60,7 +59,7 @@ impl Stop {
         }
     }
 
-    /// Reports what has been found at this number of nodes.
+    /// Reports the result at this number of nodes.
     pub(crate) fn report(&self, nodes: u64, depth: u32, value: Value, pv: &[Column]) {
         if let Some(monitor) = &self.monitor {
             monitor.set_nodes(nodes);

@@ -1,4 +1,4 @@
-//! Which of several equally good moves is played.
+//! The choice between equally good moves.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,26 +6,26 @@ use std::str::FromStr;
 use claimeven_game::{Column, Position, mix_key};
 use fastrand::Rng;
 
-/// Which of several equally good moves is played.
+/// The choice between equally good moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TieBreak {
     /// The leftmost.
     First,
     /// The rightmost.
     Last,
-    /// The one nearest to the centre; the seed chooses between two at the same distance.
+    /// The one closest to the centre; the seed chooses between two at the same distance.
     #[default]
     Centre,
-    /// Any, chosen by the seed.
+    /// A random one, chosen by the seed.
     Random,
 }
 
 impl TieBreak {
-    /// All rules, in the order in which they are listed to users.
+    /// All rules, in the order shown to users.
     pub const ALL: [TieBreak; 4] =
         [TieBreak::First, TieBreak::Last, TieBreak::Centre, TieBreak::Random];
 
-    /// The name by which users know the rule.
+    /// The name of the rule for users.
     pub const fn name(self) -> &'static str {
         match self {
             TieBreak::First => "first",
@@ -37,8 +37,8 @@ impl TieBreak {
 
     /// The legal columns of a position, the preferred one first.
     ///
-    /// A search that tries the moves of its root in this order, and changes its mind only for a
-    /// better one, has broken the ties.
+    /// A search that tries the moves of its root in this order, and replaces its choice only by a
+    /// better one, breaks ties by this rule.
     pub(crate) fn order(self, position: &Position, seed: u64) -> Vec<Column> {
         let mut columns: Vec<Column> = position.legal().collect();
         if matches!(self, TieBreak::Centre | TieBreak::Random) {
@@ -70,7 +70,7 @@ impl FromStr for TieBreak {
     }
 }
 
-/// A text that is no tie-break rule.
+/// A text that is not a tie-break rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownTieBreak(pub String);
 
@@ -83,8 +83,8 @@ impl fmt::Display for UnknownTieBreak {
 
 impl std::error::Error for UnknownTieBreak {}
 
-/// The random numbers for one decision: the same position and seed give the same ones, whatever
-/// was decided before.
+/// A random number generator for one decision: the same position and seed give the same numbers,
+/// whatever was decided before.
 pub(crate) fn generator(position: &Position, seed: u64) -> Rng {
     Rng::with_seed(seed ^ mix_key(position.key()))
 }

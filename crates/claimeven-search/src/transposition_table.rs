@@ -11,13 +11,13 @@ use crate::tree::{Source, Trace};
 ///
 /// A position is always the same number of plies from the empty board, so within one search to one
 /// depth its points do not depend on how it was reached, and an entry needs no depth. The next
-/// search has another root or another horizon and uses only the best moves.
+/// search has another root or another horizon, so it uses only the best moves of old entries.
 pub(crate) struct TranspositionTable {
-    /// A power of two of packed entries, none before the first search. The table grows as it fills
-    /// up, so that a short search does not wait for memory that it does not use.
+    /// Packed entries, a power of two of them, or none before the first search. The table grows as
+    /// it fills up, so that a short search does not wait for memory that it does not need.
     entries: Vec<Packed>,
     max_entries: usize,
-    /// Slots that the current search has written to.
+    /// The number of slots that the current search has written to.
     filled: usize,
     /// The setup of the positions.
     setup: Option<Setup>,
@@ -25,25 +25,24 @@ pub(crate) struct TranspositionTable {
     search: u32,
 }
 
-/// The entries of a new table: 128 KiB.
+/// The number of entries of a new table: 128 KiB.
 const FIRST_ENTRIES: usize = 1 << 12;
 
-/// The entries up to which a table grows in steps: 8 MiB.
+/// The number of entries up to which a table grows in steps: 8 MiB.
 const LARGE: usize = 1 << 18;
 
-/// What is known of one position.
+/// The bounds and best move of a position.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     key: u128,
     low: i32,
     high: i32,
     search: u32,
-    /// The index of the best move in the order of moves.
+    /// The index of the best move in the move order.
     best: u8,
 }
 
-/// A packed entry. No search has the number 0, so zeroed memory, which the system hands out for
-/// free, is an empty table.
+/// A packed entry. No search has the number 0, so zeroed memory is an empty table.
 type Packed = [u64; 4];
 
 impl Entry {
@@ -67,14 +66,14 @@ impl Entry {
 }
 
 impl TranspositionTable {
-    /// An empty table of at most this many MiB, at least one.
+    /// An empty table of at most this many MiB, at least 1.
     pub(crate) fn new(megabytes: u32) -> TranspositionTable {
         let fitting = ((megabytes.max(1) as usize) << 20) / size_of::<Packed>();
         let max_entries = 1 << fitting.ilog2();
         TranspositionTable { entries: Vec::new(), max_entries, filled: 0, setup: None, search: 0 }
     }
 
-    /// Begins a search. Entries of another setup are dropped.
+    /// Starts a search. Entries of another setup are dropped.
     pub(crate) fn begin(&mut self, setup: Setup) {
         self.search += 1;
         self.filled = 0;
@@ -84,7 +83,7 @@ impl TranspositionTable {
         }
     }
 
-    /// Its size in bytes.
+    /// The size in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.entries.capacity() * size_of::<Packed>()
     }
@@ -112,15 +111,15 @@ impl TranspositionTable {
         }
     }
 
-    /// Grows fourfold while that is a matter of a millisecond, then at once to the full size: a
-    /// search must not miss its deadline by copying a large table.
+    /// Grows fourfold while that takes about a millisecond, then at once to the full size, so that
+    /// copying a large table never makes a search miss its deadline.
     #[cold]
     fn grow(&mut self) {
         let size = match 4 * self.entries.len() {
             larger if larger <= LARGE => larger.min(self.max_entries),
             _ => self.max_entries,
         };
-        // Without this check a size that the system refuses would abort the program.
+        // Without this check, an allocation that the system refuses would abort the program.
         if Vec::<Packed>::new().try_reserve_exact(size).is_err() {
             self.max_entries = self.entries.len();
             return;
@@ -180,7 +179,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
             return Ok(points);
         }
 
-        // 2. The table may have a value or a bound that suffices, or one that narrows the window.
+        // 2. The table may have a value or a bound that decides, or one that narrows the window.
         let key = board.key().widen();
         let known = table.get(key);
         if known.low >= beta || known.low == known.high {
@@ -222,7 +221,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
         Ok(self.leave(best, alpha, beta))
     }
 
-    /// The principal variation of a search that has just found that `board` is worth `points`. The
+    /// The principal variation of a search that has just found the value `points` of `board`. The
     /// moves of the root are tried in the order given.
     pub(crate) fn principal_variation(
         &mut self,
@@ -239,7 +238,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
             for &column in &order {
                 let mut child = board;
                 child.play_unchecked(column);
-                // No move is better than its position, so one that is not worse is best.
+                // No move is better than its position, so a move that is not worse is best.
                 let window = (-points, 1 - points);
                 let reply = self.alphabeta_with_table(table, child, depth - ply, ply, window)?;
                 if -reply >= points {

@@ -7,7 +7,8 @@ use crate::depth_search::Scale;
 
 /// A search tree with its nodes in search order.
 ///
-/// All values are those of the player to move at the root, who maximises; the opponent minimises.
+/// All values are from the point of view of the player to move at the root, who maximises; the
+/// opponent minimises.
 ///
 /// ```
 /// use claimeven_game::{Position, Setup};
@@ -26,16 +27,16 @@ pub struct Tree {
     pub position: Position,
     /// The nodes; parents come before their children, and the root comes first.
     pub nodes: Vec<Node>,
-    /// The simulations in their order, if the search is made of them.
+    /// The simulations in order, if the search consists of simulations.
     pub walks: Vec<Walk>,
 }
 
 /// A simulation: the node where it left the tree, and its result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Walk {
-    /// The last node of the tree on its way, or the last that is part of the drawing.
+    /// The last node of the tree on its path, or the last one that was not cut from the tree.
     pub node: usize,
-    /// Its result for the player to move at the root: 1 for a win, 0.5 for a draw, 0 for a loss.
+    /// The result for the player to move at the root: 1 for a win, 0.5 for a draw, 0 for a loss.
     pub result: f64,
 }
 
@@ -47,7 +48,7 @@ pub struct Node {
     /// The move that led to it; `None` for the root and for the passes of MTD(f) and iterative
     /// deepening.
     pub column: Option<Column>,
-    /// The name of the pass, if the node is the root of one.
+    /// The name of the pass, if the node is the root of a pass.
     pub pass: Option<String>,
     /// Plies from the root.
     pub level: u32,
@@ -57,7 +58,7 @@ pub struct Node {
     pub children: Vec<usize>,
     /// The moves that a cutoff pruned.
     pub pruned: Vec<Column>,
-    /// The number of nodes below it that are not part of the tree.
+    /// The number of nodes below it that are not in the tree.
     pub hidden: u64,
 }
 
@@ -70,7 +71,7 @@ pub enum Content {
         alpha: Option<Value>,
         /// The upper end of the search window; `None` for infinity.
         beta: Option<Value>,
-        /// The value found; `None` if a limit ended the search before.
+        /// The value; `None` if a limit ended the search before.
         value: Option<Value>,
         /// Whether the value is exact or a bound.
         bound: BoundKind,
@@ -81,13 +82,13 @@ pub enum Content {
     Visits {
         /// The number of simulations through it.
         visits: u32,
-        /// Their mean result, or the proven one.
+        /// The mean result, or the proven one.
         value: Value,
     },
 }
 
 impl Content {
-    /// The value found; `None` if a limit ended the search before.
+    /// The value; `None` if a limit ended the search before.
     pub const fn value(&self) -> Option<Value> {
         match *self {
             Content::Window { value, .. } => value,
@@ -105,7 +106,7 @@ impl Content {
     };
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The children's values.
@@ -178,8 +179,8 @@ impl Tree {
     pub fn cut_to(&self, max_nodes: usize, pv: &[Column]) -> Tree {
         let pv_nodes = self.nodes_on(pv);
         let mut order: Vec<usize> = (0..self.nodes.len()).collect();
-        // A parent is on the variation if its child is, nearer to the root, visited at least as often
-        // and earlier in the tree, so no node is kept without its parent.
+        // If a node is on the variation, so is its parent, which is also closer to the root, has at
+        // least as many visits and comes earlier. So no node is kept without its parent.
         order.sort_by_cached_key(|&index| {
             let node = &self.nodes[index];
             let importance = match node.content {
@@ -209,8 +210,8 @@ impl Tree {
         tree
     }
 
-    /// The nodes along a variation: in the last pass that has found the value of its first move, if
-    /// there are several passes.
+    /// The nodes along a variation. If there are several passes, those of the last pass that found
+    /// the value of its first move.
     pub fn nodes_on(&self, pv: &[Column]) -> Vec<usize> {
         let mut nodes = vec![0];
         let mut node = 0;
@@ -240,7 +241,7 @@ impl Tree {
         children.find(|&child| self.nodes[child].column == Some(column))
     }
 
-    /// The number of nodes that are not part of the tree.
+    /// The number of nodes that are not in the tree.
     pub fn hidden(&self) -> u64 {
         self.nodes.iter().map(|node| node.hidden).sum()
     }
@@ -248,12 +249,12 @@ impl Tree {
 
 /// Receives the nodes of a depth-limited search in search order.
 ///
-/// Points are those of the side to move at the node. The trace `()` does nothing and is compiled
-/// away.
+/// Points are from the point of view of the side to move at the node. The trace `()` does nothing
+/// and is compiled away.
 pub(crate) trait Trace {
     /// A pass begins at the root.
     fn begin_pass(&mut self, _name: impl FnOnce(Scale) -> String) {}
-    /// The search is finished; what follows is no part of its tree.
+    /// The search is finished; what follows is not part of its tree.
     fn end(&mut self) {}
     /// The next node is entered by this move.
     #[inline]

@@ -1,4 +1,4 @@
-//! What each technique of the search is worth: nodes and time without it, on the public test sets.
+//! The effect of each technique of the search: nodes and time without it, on the public test sets.
 //!
 //! `cargo xtask bench ablation DIR` runs it and prints a table for Markdown.
 
@@ -15,7 +15,7 @@ const SETS: [(&str, &str, usize); 3] = [
     ("Begin-Hard", "Test_L1_R3", 10),
 ];
 
-/// A technique without which a set takes so many times the nodes is worth enough.
+/// Give up on a set after this multiple of the full solver's nodes.
 const GIVE_UP: u64 = 30;
 
 fn main() {

@@ -50,7 +50,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 }
 
 /// The columns from the left, their discs from the bottom: `10` for the side to move, `11` for the
-/// other, `0` at the end of a column and another one at the end of all.
+/// other, `0` at the end of each column and once more at the end.
 fn key(position: &Position) -> [u8; 4] {
     let mut key = 0_u64;
     for column in Column::all(position.setup()) {
@@ -64,7 +64,8 @@ fn key(position: &Position) -> [u8; 4] {
     u32::try_from(key).expect("two bits for each of 12 discs and 8 more").to_be_bytes()
 }
 
-/// Our score of a value: 0 for a draw, else 100 less the plies to the end, with its sign.
+/// The score for a database value: 0 for a draw, otherwise 100 minus the plies to the end, with its
+/// sign.
 fn score(value: i8) -> i32 {
     let plies = 100 - i32::from(value).abs();
     let discs = (plies + 1) / 2;

@@ -5,14 +5,14 @@
 //! searched. What differs here: the marks are kept in a small table of their own instead of in the
 //! transposition table's entries (as in Tom Kerrigan's simplified ABDADA), a mark names one
 //! searcher at most instead of counting them, and a node that was deferred once is searched when
-//! its turn comes again, marked or not. A mark is a hint and no lock: marks may overwrite each
+//! its turn comes again, marked or not. A mark is a hint, not a lock: marks may overwrite each
 //! other, and no thread ever waits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const ENTRIES: usize = 1 << 12;
 
-/// The positions that are being searched, each in the slot that its id chooses; 0 is free.
+/// The positions being searched, each in the slot chosen by its id; 0 means free.
 pub(crate) struct CurrentlySearching {
     entries: Box<[AtomicU64]>,
 }
@@ -35,7 +35,7 @@ impl CurrentlySearching {
     }
 
     fn entry(&self, id: u64) -> &AtomicU64 {
-        // The lowest bit of an id is always set; the others have been through a multiplication.
+        // The lowest bit of an id is always set; the others come from a multiplication.
         &self.entries[(id >> 1) as usize % ENTRIES]
     }
 }

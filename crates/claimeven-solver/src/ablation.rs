@@ -1,4 +1,4 @@
-//! The search with one technique left out, to see what it is worth and that it changes no score.
+//! The search without one technique, to measure its effect and to check that it changes no score.
 
 use claimeven_game::{AnySize, Position, Setup, Standard};
 
@@ -54,19 +54,19 @@ fn engine_without<const OFF: u32>(setup: Setup, options: &Options) -> Box<dyn En
     Box::new(Searchers::<_, _, OFF>::new(rules, Portable, options))
 }
 
-/// A solver without one technique, and without books.
+/// A solver without one technique and without books.
 pub struct Ablated {
     engine: Box<dyn Engine>,
     nodes: u64,
 }
 
 impl Ablated {
-    /// For positions of a setup; `None` if there is no technique of this name.
+    /// A solver for positions of a setup; `None` if the technique is unknown.
     pub fn new(setup: Setup, technique: &str, options: &Options) -> Option<Ablated> {
         Some(Ablated { engine: engine(setup, technique, options)?, nodes: 0 })
     }
 
-    /// The score of a position of the setup, if it takes no more than this many nodes.
+    /// The score of a position, if it takes no more than this many nodes.
     pub fn score(&mut self, position: &Position, nodes: u64) -> Option<Score> {
         if position.setup() != self.engine.setup() {
             return None;
@@ -74,18 +74,18 @@ impl Ablated {
         if let Some(score) = Score::of_finished(position) {
             return Some(score);
         }
-        let most = position.setup().cells() as i32;
-        let (bounds, nodes) = self.engine.solve(position, [-most, most], nodes, &Stop::default());
+        let max = position.setup().cells() as i32;
+        let (bounds, nodes) = self.engine.solve(position, [-max, max], nodes, &Stop::default());
         self.nodes += nodes;
         bounds.exact()
     }
 
-    /// The nodes searched so far.
+    /// The number of nodes searched so far.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// Forgets what earlier searches have found.
+    /// Forgets the results of earlier searches.
     pub fn clear(&mut self) {
         self.engine.clear();
     }

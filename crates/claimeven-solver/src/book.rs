@@ -36,14 +36,13 @@ pub struct Book {
     setup: Setup,
     ply: u32,
     entries: u64,
-    /// The scores that occur, which the function numbers.
+    /// The scores that occur, indexed by the values of `function`.
     scores: Vec<i8>,
     function: Retrieval,
 }
 
 impl Book {
-    /// Makes a book of the scores of all its positions, which are those that [`book_positions`]
-    /// lists.
+    /// A book with the scores of all its positions, as listed by [`book_positions`].
     ///
     /// ```
     /// use claimeven_game::{Ruleset, Setup};
@@ -85,7 +84,7 @@ impl Book {
         Ok(Book { setup, ply, entries: by_key.len() as u64, scores, function })
     }
 
-    /// Fails if a setup cannot have a book of a ply.
+    /// An error if a setup cannot have a book of this ply.
     pub(crate) fn check(setup: Setup, ply: u32) -> Result<(), BookError> {
         Solver::check(setup).map_err(BookError::Unsolvable)?;
         if ply > setup.cells() {
@@ -94,22 +93,22 @@ impl Book {
         Ok(())
     }
 
-    /// The game it is a book of.
+    /// The setup of its positions.
     pub fn setup(&self) -> Setup {
         self.setup
     }
 
-    /// How many discs its positions have.
+    /// The number of discs of its positions.
     pub fn ply(&self) -> u32 {
         self.ply
     }
 
-    /// How many positions it holds, mirror images counted once.
+    /// The number of positions, with mirror images counted once.
     pub fn entries(&self) -> u64 {
         self.entries
     }
 
-    /// The score of a position that the book holds; `None` for any other.
+    /// The score of a position; `None` if the book does not contain it.
     ///
     /// ```
     /// use claimeven_game::{Position, Setup};
@@ -125,14 +124,14 @@ impl Book {
         self.holds(position).then(|| self.score_of_key(position.canonical_key()))
     }
 
-    /// The score of a position that the book holds, by its canonical key; noise for any other key.
+    /// The score of a position in the book, by its canonical key; noise for any other key.
     pub(crate) fn score_of_key(&self, canonical_key: u128) -> Score {
         let number = self.function.get(canonical_key);
         let score = self.scores.get(usize::from(number)).copied().unwrap_or_default();
         Score::new(score.into())
     }
 
-    /// Whether a position is one of the book's.
+    /// Whether the book contains a position.
     pub fn holds(&self, position: &Position) -> bool {
         position.setup() == self.setup
             && position.ply() == self.ply
@@ -141,7 +140,7 @@ impl Book {
             && is_reachable(position)
     }
 
-    /// The book as the bytes of a file.
+    /// The contents of a book file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         let setup = [self.setup.cols(), self.setup.rows(), self.setup.connect()];
@@ -156,7 +155,7 @@ impl Book {
         bytes
     }
 
-    /// Reads the bytes of a book file, or says why they are none.
+    /// Parses the contents of a book file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Book, BookError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(BookError::NotABook)?;
         let (&version, _) = rest.split_first().ok_or(BookError::Malformed)?;
@@ -188,7 +187,7 @@ impl Book {
     }
 }
 
-/// The books that are part of the program: all positions of the standard board at plies 8 and 12.
+/// The built-in books: all positions of the standard board at plies 8 and 12.
 pub fn embedded_books() -> Vec<Arc<Book>> {
     static BOOKS: LazyLock<[Arc<Book>; 2]> = LazyLock::new(|| {
         let files: [&[u8]; 2] =
@@ -201,8 +200,8 @@ pub fn embedded_books() -> Vec<Arc<Book>> {
     BOOKS.to_vec()
 }
 
-/// The positions of a book, one of each mirror pair. Those of one parent follow each other, and so do
-/// those of its siblings, so that a table knows much of the next position from the ones before.
+/// The positions of a book, one of each mirror pair. Siblings follow each other, and so do their
+/// children, so that a transposition table is shared by similar positions.
 pub fn book_positions(setup: Setup, ply: u32) -> Vec<Position> {
     let mut positions = vec![Position::new(setup)];
     for _ in 0..ply {
@@ -233,9 +232,9 @@ pub(crate) fn has_winning_move<R: Rules>(board: &Board<R>) -> bool {
     board.legal().indices().any(wins)
 }
 
-/// Whether some order of moves leads to a position without a line, as a picture may show one that
-/// none leads to. Discs are taken back in turn from the tops of the columns; which of them can be
-/// depends on the heights alone, so heights that failed once need not be tried again.
+/// Whether some sequence of moves leads to a position without a line; a picture may show one that
+/// cannot be reached. Discs are taken back in turn from the tops of the columns. Whether that works
+/// depends on the heights alone, so heights that failed once are not tried again.
 pub(crate) fn is_reachable(position: &Position) -> bool {
     fn can_be_emptied(position: Position, failed: &mut HashSet<u128>) -> bool {
         position.ply() == 0
@@ -248,31 +247,31 @@ pub(crate) fn is_reachable(position: &Position) -> bool {
     can_be_emptied(*position, &mut HashSet::new())
 }
 
-/// Why bytes or scores do not make a book.
+/// Why bytes or scores are not a book.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BookError {
-    /// They do not begin like a book.
+    /// The header is not that of a book.
     NotABook,
-    /// They are a book of another version of the format.
+    /// The format version is unknown.
     Version(u8),
-    /// They have been changed since the book was written.
+    /// The contents do not match the checksum.
     Checksum {
         /// The checksum in the file.
         stored: u32,
-        /// The checksum of what the file holds.
+        /// The checksum of the contents.
         computed: u32,
     },
-    /// They are not laid out like a book.
+    /// The layout is wrong.
     Malformed,
-    /// The same position was given with two scores.
+    /// The same position was given two scores.
     Contradiction,
-    /// A position was given that has another setup or ply than the book.
+    /// A position has another setup or ply than the book.
     ForeignPosition(Box<Position>),
     /// The board is full before the book's ply.
     #[allow(missing_docs, reason = "the names say it")]
     Ply { ply: u32, cells: u32 },
-    /// Positions of the setup cannot be solved.
+    /// The solver does not support the setup.
     Unsolvable(Unsolvable),
 }
 
@@ -312,7 +311,7 @@ impl std::error::Error for BookError {
 mod tests {
     use super::*;
 
-    /// A book whose scores are made up.
+    /// A book with made-up scores.
     fn book() -> (Book, Vec<(Position, Score)>) {
         let setup = Setup::new(4, 4, 4, Ruleset::Standard).unwrap();
         let positions = book_positions(setup, 3).into_iter();

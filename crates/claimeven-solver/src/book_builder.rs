@@ -1,7 +1,7 @@
-//! Solving every position of a ply, in an order of one's own and over several sittings.
+//! Solves every position of a ply, over several sessions if necessary.
 //!
 //! Positions are solved in chunks. Each finished chunk is appended to a checkpoint file, from which
-//! an interrupted build goes on; a chunk that was only half written is dropped.
+//! an interrupted build resumes; an incomplete chunk at the end is dropped.
 //!
 //! ```text
 //!   "claimevenpart"  version  cols rows connect ply | chunk number  scores …  CRC-32 | chunk number …
@@ -21,22 +21,22 @@ use crate::Score;
 use crate::book::{Book, BookError, book_positions};
 
 const MAGIC: &[u8; 13] = b"claimevenpart";
-/// Changes with the order of the positions.
+/// Incremented when the order of the positions changes.
 const VERSION: u8 = 2;
 const POSITIONS_PER_CHUNK: usize = 256;
 
-/// How far a build has come.
+/// The progress of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuildProgress {
-    /// Positions that are solved, those of earlier sittings included.
+    /// The number of solved positions, including those of earlier sessions.
     pub done: u64,
-    /// All positions of the book.
+    /// The number of positions of the book.
     pub total: u64,
 }
 
-/// Builds the book of a ply, going on from the checkpoint file if there is one.
+/// Builds the book of a ply, resuming from the checkpoint file if there is one.
 ///
-/// Each of the threads solves with a scorer of its own, which `new_scorer` makes.
+/// Each thread solves with its own scorer, made by `new_scorer`.
 pub fn build_book<Scorer: FnMut(&Position) -> Score>(
     setup: Setup,
     ply: u32,
@@ -89,7 +89,7 @@ pub fn build_book<Scorer: FnMut(&Position) -> Score>(
     Ok(Book::new(setup, ply, positions.into_iter().zip(scores))?)
 }
 
-/// The places of a chunk's positions in the list of all.
+/// The indices of a chunk's positions in the list of all positions.
 fn places(chunk: usize, positions: &[impl Sized]) -> Range<usize> {
     let start = chunk * POSITIONS_PER_CHUNK;
     start..positions.len().min(start + POSITIONS_PER_CHUNK)
@@ -97,7 +97,7 @@ fn places(chunk: usize, positions: &[impl Sized]) -> Range<usize> {
 
 struct Checkpoint {
     file: File,
-    /// What was found in the file, by place.
+    /// The scores found in the file, by index.
     scores: Vec<Option<Score>>,
 }
 
@@ -109,7 +109,7 @@ impl Checkpoint {
         file.read_to_end(&mut bytes)?;
         let mut header = MAGIC.to_vec();
         header.extend([VERSION, setup.cols(), setup.rows(), setup.connect(), ply as u8]);
-        // A build that was cut off while it wrote the header has solved nothing.
+        // A build that was interrupted while writing the header has solved nothing.
         if header.starts_with(&bytes) && bytes.len() < header.len() {
             file.rewind()?;
             file.write_all(&header)?;
@@ -144,7 +144,7 @@ fn record_length(scores: usize) -> usize {
     size_of::<u32>() + scores + size_of::<u32>()
 }
 
-/// The first record, if the bytes begin with a whole one.
+/// The first record, if the bytes begin with a complete one.
 fn read_chunk<'a>(bytes: &'a [u8], positions: &[impl Sized]) -> Option<(usize, &'a [u8])> {
     let chunk = u32::from_le_bytes(*bytes.first_chunk()?) as usize;
     if chunk * POSITIONS_PER_CHUNK >= positions.len() {
@@ -155,15 +155,15 @@ fn read_chunk<'a>(bytes: &'a [u8], positions: &[impl Sized]) -> Option<(usize, &
     (crc32fast::hash(content) == u32::from_le_bytes(*stored)).then_some((chunk, &content[4..]))
 }
 
-/// Why a book could not be built.
+/// Why building a book failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The checkpoint file belongs to another book, or is something else.
+    /// The file is not a checkpoint of this book.
     ForeignCheckpoint,
     /// The checkpoint file cannot be read or written.
     Io(io::Error),
-    /// The scores do not make a book.
+    /// The scores are not a book.
     Book(BookError),
 }
 

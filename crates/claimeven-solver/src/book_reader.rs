@@ -1,4 +1,4 @@
-//! Looking ahead from a position to the ply of a book.
+//! Searching ahead from a position to the ply of a book.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use crate::book::{Book, has_winning_move};
 use crate::limits::{Stop, Stopped};
 
 impl Book {
-    /// The score of a position at or before the book's ply, by alpha-beta search ahead to that ply.
+    /// The score of a position at or before the book's ply, by an alpha-beta search to that ply.
     /// The position must be reachable and unfinished.
     pub(crate) fn look_ahead(&self, position: &Position, stop: &Stop) -> Result<Score, Stopped> {
-        let most = position.setup().cells() as i32;
+        let max = position.setup().cells() as i32;
         let mut reader = BookReader {
             book: self,
             order: Column::from_centre(position.setup()).collect(),
@@ -20,7 +20,7 @@ impl Book {
             stop,
             nodes: 0,
         };
-        with_board!(position, board => reader.score(board, -most, most)).map(Score::new)
+        with_board!(position, board => reader.score(board, -max, max)).map(Score::new)
     }
 }
 
@@ -36,8 +36,8 @@ struct BookReader<'a> {
 }
 
 impl BookReader<'_> {
-    /// The score of a reachable position: exact if it lies within the window, else a bound on the
-    /// same side of it.
+    /// The score of a reachable position: exact if it is within the window, otherwise a bound on
+    /// the same side of it.
     fn score<R: Rules>(
         &mut self,
         board: Board<R>,
@@ -60,13 +60,13 @@ impl BookReader<'_> {
             return Ok(self.book.score_of_key(key).value());
         }
 
-        // 2. A full board, which a book of a later ply does not have.
+        // 2. A full board, which a book of a later ply does not contain.
         let open = board.open();
         if open.is_empty() {
             return Ok(0);
         }
 
-        // 3. What is known already.
+        // 3. Bounds found earlier in this search.
         let (low, high) = *self.known.get(&key).unwrap_or(&(-cells, cells));
         alpha = alpha.max(low);
         beta = beta.min(high);

@@ -67,7 +67,7 @@
 //!
 //! With an odd number of empty cells and nothing to hold there is no such
 //! strategy. What remains is the plain fact that a leader with no line left
-//! among all cells but the follower's discs scores at most 0.
+//! among all cells except the follower's discs scores at most 0.
 //!
 //! **Timing.** A line the leader could get is harmless if the follower has won
 //! before it can be complete. When the leader plays the last cell of a line,
@@ -91,8 +91,8 @@ use crate::word::Word;
 /// At most this many lines are timed one by one.
 const MAX_TIMED_LINES: u32 = 8;
 
-/// Whether the strategies above show that the side to move, the `leader`,
-/// scores at most `alpha`. It must have no winning move and nothing to parry.
+/// Whether the strategies above prove that the side to move, the `leader`, scores at most `alpha`.
+/// It must have no winning move and no threat to block.
 #[inline(always)]
 pub(crate) fn at_most<S: Shape, C: Cpu, const OFF: u32>(
     shape: S,
@@ -115,7 +115,7 @@ pub(crate) fn at_most<S: Shape, C: Cpu, const OFF: u32>(
     }
 }
 
-/// A position as the follower sees it.
+/// A position from the follower's point of view.
 pub(crate) struct View<S: Shape, C: Cpu, const OFF: u32> {
     shape: S,
     _cpu: PhantomData<C>,
@@ -137,8 +137,8 @@ impl<S: Shape, C: Cpu, const OFF: u32> View<S, C, OFF> {
         View { shape, _cpu: PhantomData, follower, threats, empty, playable, owned }
     }
 
-    /// An even number of empty cells, no column held: at most 0, or less if
-    /// the follower gets a line low enough.
+    /// An even number of empty cells, no column held: at most 0, or less if the follower gets a
+    /// line that is low enough.
     #[inline(always)]
     fn hold_none(&self, alpha: i32) -> bool {
         let top_row = self.shape.rows() as i32 + 2 + 2 * alpha;
@@ -206,8 +206,8 @@ impl<S: Shape, C: Cpu, const OFF: u32> View<S, C, OFF> {
     /// All but the follower's discs, the owned cells and the cells above an
     /// owned one that is a threat.
     ///
-    /// With a stone on top of every column, `stops - bottom` turns each
-    /// column's lowest stop and the cells below it over, and only those.
+    /// With a stop on top of every column, `stops - bottom` flips each
+    /// column's lowest stop and the cells below it, and only those.
     #[inline(always)]
     fn reach(&self, owned: S::Bits) -> S::Bits {
         let shape = self.shape;
@@ -284,22 +284,22 @@ mod tests {
 
     const ALL: u32 = off::HOLD_NONE | off::HOLD_ONE | off::HOLD_TWO | off::NO_LINE_LEFT;
 
-    /// Asks for the bound at every alpha, without the strategies `OFF`. It must
-    /// never be below the score. Returns how often it fired.
+    /// Checks the bound at every alpha, without the strategies `OFF`, against the score. Returns
+    /// how often it applied.
     fn check<const OFF: u32>(rules: AnySize<u128>, [own, opp]: [u128; 2], score: i32) -> usize {
         let empty = rules.cells() & !(own | opp);
         let threats = lines::threats::<_, Portable>(rules, opp, empty);
         let even_left = empty.count().is_multiple_of(2);
         let is_proven =
             |alpha: &i32| at_most::<_, Portable, OFF>(rules, own, opp, threats, *alpha, even_left);
-        let most = (rules.setup().cells() / 2 + 1) as i32;
-        let fired: Vec<i32> = (-most..=most).filter(is_proven).collect();
-        let least = fired.iter().min();
-        assert!(least.is_none_or(|&alpha| score <= alpha), "{score}: {fired:?}, {own:x} {opp:x}");
+        let max = (rules.setup().cells() / 2 + 1) as i32;
+        let fired: Vec<i32> = (-max..=max).filter(is_proven).collect();
+        let lowest = fired.iter().min();
+        assert!(lowest.is_none_or(|&alpha| score <= alpha), "{score}: {fired:?}, {own:x} {opp:x}");
         fired.len()
     }
 
-    /// Each strategy alone, on boards of every parity, against naive scores.
+    /// Each strategy alone, on boards of every parity, compared with naive scores.
     #[test]
     fn no_bound_is_below_the_score() {
         let mut fired = [0; 5];
@@ -318,7 +318,7 @@ mod tests {
             for position in naive::random_positions(setup, most_empty, 400) {
                 let discs: [u128; 2] =
                     with_board!(position, board => [board.own().widen(), board.other().widen()]);
-                // The bounds are for positions without a win and without a threat to parry.
+                // The bounds apply to positions without a win and without a threat to block.
                 let empty = rules.cells() & !(discs[0] | discs[1]);
                 let playable = rules.playable(discs[0] | discs[1]);
                 let is_quiet = discs.iter().all(|&discs| {

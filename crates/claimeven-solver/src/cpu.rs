@@ -5,8 +5,8 @@
 //! the functions of [`Cpu`] is inlined into them, so it is compiled for the same instructions; they
 //! are the only functions of the search that call each other.
 //!
-//! With `CLAIMEVEN_PORTABLE` in its environment, a program computes as if the processor had no vector
-//! instructions. The tests run once more so.
+//! With `CLAIMEVEN_PORTABLE` in its environment, a program uses no vector instructions. All tests
+//! also run in this mode.
 
 use crate::bounds::View;
 use crate::search::{Child, Quiet, Root, Search};
@@ -14,7 +14,7 @@ use crate::shape::Shape;
 use crate::table::Slot;
 use crate::windows::Interrupt;
 
-/// A kind of processor. A value of the type shows that the program runs on one.
+/// A kind of processor. A value of the type proves that the program runs on one.
 pub(crate) trait Cpu: Copy + Send + Sync + 'static {
     /// Whether the vector code of `four.rs` can be used.
     const AVX2: bool;
@@ -50,7 +50,6 @@ pub(crate) trait Cpu: Copy + Send + Sync + 'static {
     ) -> bool;
 }
 
-/// Any processor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;
 

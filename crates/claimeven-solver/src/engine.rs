@@ -1,4 +1,4 @@
-//! One setup's searchers: one of them, or a team that shares a table.
+//! The searchers of one setup: a single one, or a team that shares a table.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,9 +22,9 @@ use crate::windows::{BUDGET_ROUNDS, Interrupt, Windows};
 pub(crate) trait Engine: Send {
     fn setup(&self) -> Setup;
 
-    /// What is known of the score of an unfinished position when it is found, when `nodes` are
-    /// searched or when `stop` is requested, and how many nodes that took. Scores beyond either end
-    /// of the range count as that end.
+    /// The bounds of an unfinished position's score within a range, and the nodes searched. The
+    /// search ends when the score is found, after `nodes` nodes, or when `stop` is requested.
+    /// Scores outside the range count as its nearer end.
     fn solve(
         &mut self,
         position: &Position,
@@ -39,7 +39,7 @@ pub(crate) trait Engine: Send {
     fn memory(&self) -> usize;
 }
 
-/// The engine that is fastest for a setup: made for its size if that is a common one.
+/// The fastest engine for a setup: specialised for its size if that is a common one.
 pub(crate) fn engine(setup: Setup, options: &Options) -> Box<dyn Engine> {
     fn boxed<S: Shape>(shape: S, options: &Options) -> Box<dyn Engine> {
         #[cfg(target_arch = "x86_64")]
@@ -65,7 +65,7 @@ pub(crate) fn engine(setup: Setup, options: &Options) -> Box<dyn Engine> {
     }
 }
 
-/// A searcher per thread around one table. `OFF` are the techniques left out.
+/// One searcher per thread, with a shared table. `OFF` is the set of disabled techniques.
 pub(crate) struct Searchers<S: Shape, C: Cpu, const OFF: u32 = 0> {
     shape: S,
     table: Arc<Table<S::Bits>>,
@@ -85,7 +85,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Searchers<S, C, OFF> {
         self.team.iter().map(|search| search.nodes).sum()
     }
 
-    /// Has all searchers work on one null window until the first of them has the answer.
+    /// Lets all searchers work on one null window until the first of them has the answer.
     fn probe_as_team(
         &mut self,
         quiet: &Quiet<S::Bits>,
@@ -103,7 +103,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Searchers<S, C, OFF> {
             found
         };
         thread::scope(|scope| {
-            // The current thread is one of the team; a thread that cannot be started is left out.
+            // The current thread is part of the team; a thread that cannot be started is skipped.
             let (first, others) = self.team.split_first_mut().expect("a team has members");
             let start = |search| thread::Builder::new().spawn_scoped(scope, || probe(search)).ok();
             let threads: Vec<_> = others.iter_mut().filter_map(start).collect();
@@ -135,14 +135,14 @@ impl<S: Shape, C: Cpu, const OFF: u32> Engine for Searchers<S, C, OFF> {
             Root::Quiet { quiet, same_side } => (quiet, if same_side { 1 } else { -1 }),
         };
 
-        // 2. The part of the possible scores that is asked for.
-        let [least, most] = if sign == 1 { range } else { [-range[1], -range[0]] };
+        // 2. The range of scores asked for.
+        let [min, max] = if sign == 1 { range } else { [-range[1], -range[0]] };
         let (low, high) = root.extremes(self.shape);
-        let mut windows = Windows::new(low.clamp(least, most), high.clamp(least, most));
+        let mut windows = Windows::new(low.clamp(min, max), high.clamp(min, max));
 
         self.table.warm_up(stop);
 
-        // 3. Null windows, tried alone while they are cheap and then by all.
+        // 3. Null windows, searched by one thread while they are cheap and then by all.
         let before = self.nodes();
         let rounds = if OFF & off::WINDOWS == 0 { BUDGET_ROUNDS } else { 0 };
         windows.close_in(rounds, |alpha, budget| {
@@ -176,8 +176,8 @@ impl<S: Shape, C: Cpu, const OFF: u32> Engine for Searchers<S, C, OFF> {
 }
 
 impl Bounds {
-    fn within([least, most]: [i32; 2], low: i32, high: i32) -> Bounds {
-        let score = |value: i32| Score::new(value.clamp(least, most));
+    fn within([min, max]: [i32; 2], low: i32, high: i32) -> Bounds {
+        let score = |value: i32| Score::new(value.clamp(min, max));
         Bounds { low: score(low), high: score(high) }
     }
 }

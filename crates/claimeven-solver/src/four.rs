@@ -10,8 +10,8 @@
 
 use std::arch::x86_64::*;
 
-// SAFETY (all functions and blocks below): the caller makes sure that the processor has AVX2, and
-// none of these intrinsics touches memory.
+// SAFETY (all functions and blocks below): the caller ensures that the processor has AVX2, and none
+// of these intrinsics accesses memory.
 
 #[inline(always)]
 unsafe fn steps(stride: u32, times: i64) -> __m256i {
@@ -29,7 +29,7 @@ pub(crate) unsafe fn has_line(set: u64, stride: u32) -> bool {
     }
 }
 
-/// Not yet limited to empty cells.
+/// Not limited to empty cells.
 #[inline(always)]
 pub(crate) unsafe fn threats(own: u64, stride: u32) -> u64 {
     unsafe {

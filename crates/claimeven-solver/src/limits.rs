@@ -1,14 +1,14 @@
-//! When a search ends before it is finished: the one stop condition of all crates.
+//! Limits and cancellation of searches, shared by all crates.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a search may use. The default is no limit at all.
+/// Limits of a search. The default is no limit at all.
 ///
-/// Every search of every crate takes these; searches that can also be limited by depth or by
-/// simulations carry them beside their own numbers.
+/// The searches of all crates take these; those that can also be limited by depth or by
+/// simulations have additional limits.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,35 +25,35 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Limits {
-    /// Nodes to search at most.
+    /// The maximum number of nodes.
     pub nodes: Option<u64>,
-    /// Time to use at most.
+    /// The maximum time.
     pub time: Option<Duration>,
-    /// The search ends soon after another thread sets this flag.
+    /// Another thread sets this flag to end the search.
     pub cancel: Option<Arc<AtomicBool>>,
 }
 
 impl Limits {
-    /// These limits with at most this many nodes.
+    /// Limits the number of nodes.
     pub fn with_nodes(self, nodes: u64) -> Limits {
         Limits { nodes: Some(nodes), ..self }
     }
 
-    /// These limits with at most so much time.
+    /// Limits the time.
     pub fn with_time(self, time: Duration) -> Limits {
         Limits { time: Some(time), ..self }
     }
 
-    /// These limits with a flag that ends the search.
+    /// Adds a flag that ends the search.
     pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Limits {
         Limits { cancel: Some(cancel), ..self }
     }
 }
 
-/// The limits of a search under way, cheap enough to be checked at every node.
+/// The limits of a running search, cheap enough to be checked at every node.
 ///
-/// Make one where the search begins, because that starts the clock, and pass it down to every part
-/// of the search:
+/// Creating one starts the clock, so create it where the search begins and pass it down to every
+/// part of the search:
 ///
 /// ```
 /// use claimeven_solver::{Limits, Stop, Stopped};
@@ -72,30 +72,29 @@ impl Limits {
 ///
 /// [`Stop::check`] reads the clock and the flag once every [`Stop::POLL_INTERVAL`] nodes. A search
 /// whose nodes take longer than 20 microseconds (a network's, for example) calls
-/// [`Stop::is_requested`] instead. A part of a search that takes [`Limits`] of its own gets
-/// [`Stop::remaining`].
+/// [`Stop::is_requested`] instead. A nested search that takes [`Limits`] gets [`Stop::remaining`].
 #[derive(Clone, Debug)]
 pub struct Stop {
     start: Instant,
     deadline: Option<Instant>,
     cancel: Option<Arc<AtomicBool>>,
-    /// Set by the first of several threads that has the answer they all search for.
+    /// Set by the first of several threads that finds the answer they all search for.
     answered: Option<Arc<AtomicBool>>,
     nodes: u64,
     next_poll: u64,
 }
 
 impl Stop {
-    /// Nodes between two looks at clock and flag: less than a millisecond for the searches that
-    /// count nodes.
+    /// Nodes between two checks of clock and flag: less than a millisecond for searches that count
+    /// nodes.
     pub const POLL_INTERVAL: u64 = 1024;
 
-    /// The limits, counted from now on.
+    /// Starts the clock of the limits.
     pub fn new(limits: &Limits) -> Stop {
         let start = Instant::now();
         Stop {
             start,
-            // A time too long for the clock is no limit.
+            // A time beyond the clock's range is no limit.
             deadline: limits.time.and_then(|time| start.checked_add(time)),
             cancel: limits.cancel.clone(),
             answered: None,
@@ -104,7 +103,7 @@ impl Stop {
         }
     }
 
-    /// Fails if a limit is reached; `nodes` are those of the whole search so far.
+    /// Fails if a limit is reached; `nodes` is the total number of nodes so far.
     #[inline]
     pub fn check(&mut self, nodes: u64) -> Result<(), Stopped> {
         if nodes < self.next_poll { Ok(()) } else { self.poll(nodes) }
@@ -116,7 +115,7 @@ impl Stop {
         if nodes >= self.nodes || self.is_requested() { Err(Stopped) } else { Ok(()) }
     }
 
-    /// Whether the time is up or the search was cancelled. Reads the clock.
+    /// Whether the time is up or the search is cancelled. Reads the clock.
     pub fn is_requested(&self) -> bool {
         let is_set = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
         self.answered.as_ref().is_some_and(is_set)
@@ -124,12 +123,12 @@ impl Stop {
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// How long the search has taken.
+    /// The time since the search began.
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
 
-    /// What is left of the limits for a search within this one, after this many nodes.
+    /// What is left of the limits after this many nodes, for a search within this one.
     pub fn remaining(&self, nodes: u64) -> Limits {
         Limits {
             nodes: (self.nodes < u64::MAX).then(|| self.nodes.saturating_sub(nodes)),
@@ -138,12 +137,12 @@ impl Stop {
         }
     }
 
-    /// The same limits, and a flag that one of several threads sets when it has the answer.
+    /// The same limits, with a flag that one of several threads sets when it has the answer.
     pub(crate) fn or_when(&self, answered: &Arc<AtomicBool>) -> Stop {
         Stop { answered: Some(Arc::clone(answered)), ..self.clone() }
     }
 
-    /// How many nodes the search may have in all.
+    /// The maximum number of nodes of the search.
     pub(crate) fn max_nodes(&self) -> u64 {
         self.nodes
     }
@@ -155,7 +154,7 @@ impl Default for Stop {
     }
 }
 
-/// A limit ended the search.
+/// A limit stopped the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 

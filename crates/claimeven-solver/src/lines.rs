@@ -8,7 +8,7 @@ use crate::cpu::Cpu;
 use crate::shape::Shape;
 use crate::word::Word;
 
-/// Whether the set holds a line.
+/// Whether the set contains a line.
 #[inline(always)]
 pub(crate) fn has_line<S: Shape, C: Cpu>(shape: S, set: S::Bits) -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -19,7 +19,7 @@ pub(crate) fn has_line<S: Shape, C: Cpu>(shape: S, set: S::Bits) -> bool {
     (vertical_lines(shape, set) | over_slanted(shape, |step| line_starts(shape, set, step))).any()
 }
 
-/// Whether the set holds a line that is not vertical.
+/// Whether the set contains a line that is not vertical.
 #[inline(always)]
 pub(crate) fn has_slanted_line<S: Shape>(shape: S, set: S::Bits) -> bool {
     over_slanted(shape, |step| line_starts(shape, set, step)).any()
@@ -76,7 +76,7 @@ pub(crate) fn threats<S: Shape, C: Cpu>(shape: S, own: S::Bits, empty: S::Bits) 
     found & empty
 }
 
-/// The slanted lines of four with two cells of `own` and two `empty` ones; none are counted for
+/// The number of non-vertical lines of four with two cells of `own` and two `empty` ones; 0 for
 /// other lengths.
 #[inline(always)]
 pub(crate) fn open_pairs<S: Shape, C: Cpu>(shape: S, own: S::Bits, empty: S::Bits) -> i32 {
@@ -89,7 +89,7 @@ pub(crate) fn open_pairs<S: Shape, C: Cpu>(shape: S, own: S::Bits, empty: S::Bit
         // SAFETY: the search runs on a processor with AVX2.
         return unsafe { crate::four::open_pairs(own.low_u64(), empty.low_u64(), stride) } as i32;
     }
-    // On a narrower board three steps to the right may be more than a word has bits.
+    // On narrower boards, three steps to the right may exceed the width of a word.
     if shape.cols() < 4 {
         return 0;
     }
@@ -104,7 +104,7 @@ pub(crate) fn open_pairs<S: Shape, C: Cpu>(shape: S, own: S::Bits, empty: S::Bit
     total
 }
 
-/// The first cells of the lines inside the set along one direction.
+/// The first cells of the lines in the set along one direction.
 #[inline(always)]
 pub(crate) fn line_starts<S: Shape>(shape: S, set: S::Bits, step: u32) -> S::Bits {
     let mut starts = set;
@@ -122,8 +122,8 @@ pub(crate) fn vertical_lines<S: Shape>(shape: S, set: S::Bits) -> S::Bits {
     if shape.connect() <= shape.rows() { line_starts(shape, set, 1) } else { S::Bits::ZERO }
 }
 
-/// The union of `find` over the shifts of falling, level and rising lines;
-/// directions in which the board is too small for a line are left out.
+/// The union of `find` over the shifts of falling, level and rising lines; directions in which the
+/// board is too small for a line are skipped.
 #[inline(always)]
 pub(crate) fn over_slanted<S: Shape>(shape: S, find: impl Fn(u32) -> S::Bits) -> S::Bits {
     let stride = shape.stride();
@@ -188,7 +188,7 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     use crate::cpu::X86V3;
 
-    /// Random sets of cells on every board of at most 64 bits, with lines of two to six.
+    /// Random sets of cells on every board of at most 64 bits, with lines of two to six cells.
     fn for_each_set(mut check: impl FnMut(AnySize<u64>, u64, u64)) {
         let mut random = fastrand::Rng::with_seed(11);
         for cols in 1..=Setup::MAX_SIDE {

@@ -21,27 +21,26 @@
 //! its own that is built again with the next seed, and then with more rows, until it is solvable.
 //! No key is ever left out ("bumped") for another layer.
 
-/// The most bits a value can have.
+/// The maximum number of bits of a value.
 const MAX_VALUE_BITS: u32 = 8;
 const BAND: u32 = u128::BITS;
 const KEYS_PER_SHARD: usize = 4096;
 const SEEDS_PER_SIZE: u8 = 8;
 
-/// The function, once built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Retrieval {
     value_bits: u32,
     shards: Vec<Shard>,
-    /// For each shard one table per bit of the value, one after the other.
+    /// One table per bit of the value for each shard, one after the other.
     bits: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shard {
     seed: u8,
-    /// Where its tables begin, counted in rows of all value bits.
+    /// The start of its tables, in rows of all value bits.
     offset: u64,
-    /// The rows of its system.
+    /// The number of rows of its system.
     rows: u32,
 }
 
@@ -77,7 +76,7 @@ impl Retrieval {
         Ok(function)
     }
 
-    /// The value of a key that was put in; noise for any other.
+    /// The value of a key that was given to `build`; noise for any other.
     pub(crate) fn get(&self, key: u128) -> u8 {
         let hash = hash(key);
         let shard = self.shards[shard_of(hash, self.shards.len())];
@@ -90,7 +89,7 @@ impl Retrieval {
         })
     }
 
-    /// The 128 table bits from an index on; zeros behind the end.
+    /// The 128 table bits from an index on; zeros past the end.
     fn band(&self, index: u64) -> u128 {
         let (byte, shift) = ((index / 8) as usize, (index % 8) as u32);
         let mut bytes = [0; 17];
@@ -127,7 +126,7 @@ impl Retrieval {
         out.extend(&self.bits);
     }
 
-    /// Reads what [`Retrieval::write`] wrote; `None` if that is not what the bytes are.
+    /// Reads what [`Retrieval::write`] wrote; `None` if the bytes are invalid.
     pub(crate) fn read(bytes: &[u8]) -> Option<Retrieval> {
         let (&value_bits, bytes) = bytes.split_first()?;
         let (count, bytes) = bytes.split_first_chunk()?;
@@ -150,7 +149,7 @@ impl Retrieval {
     }
 }
 
-/// One key's row of the system.
+/// The row of one key.
 struct Equation {
     start: u32,
     band: u128,
@@ -162,7 +161,7 @@ impl Equation {
         let high = mix(low);
         let starts = rows.saturating_sub(BAND) + 1;
         let start = (u128::from(mix(high)) * u128::from(starts)) >> 64;
-        // The lowest coefficient is always set: the band begins at its start.
+        // The lowest coefficient is always set, so the band begins at its start.
         let mut band = u128::from(low) | u128::from(high) << 64 | 1;
         if rows < BAND {
             band &= (1 << rows) - 1;
@@ -171,7 +170,8 @@ impl Equation {
     }
 }
 
-/// The smallest solvable size that a few seeds find, its seed, and the table of values.
+/// Finds the smallest size that is solvable with one of a few seeds; returns the seed and the table
+/// of values.
 fn solve_shard(keys: &[(u64, u8)]) -> (u8, Vec<u8>) {
     let mut rows = keys.len() + keys.len() / 50;
     loop {
@@ -184,8 +184,8 @@ fn solve_shard(keys: &[(u64, u8)]) -> (u8, Vec<u8>) {
     }
 }
 
-/// Gaussian elimination, which for bands is a walk: a row that meets a taken start is added to
-/// the row there and moves on to its next coefficient.
+/// Gaussian elimination. With bands it is a walk: a row whose start is taken is added to the row
+/// there and moves on to its next coefficient.
 fn solve(keys: &[(u64, u8)], seed: u8, rows: usize) -> Option<Vec<u8>> {
     let mut system = vec![(0u128, 0u8); rows];
     for &(hash, value) in keys {

@@ -1,4 +1,4 @@
-//! The value of a position under perfect play.
+//! The score of a position under perfect play.
 
 use std::fmt;
 use std::ops::Neg;
@@ -30,8 +30,8 @@ impl Score {
         self.0.signum() as i32
     }
 
-    /// The score of a finished game, a loss or a draw for the side to move; `None` if the game is not
-    /// over.
+    /// The score of a finished game, which is a loss or a draw for the side to move; `None` if the
+    /// game is not over.
     pub fn of_finished(position: &Position) -> Option<Score> {
         let empty = position.setup().cells() - position.ply();
         position.outcome().map(|outcome| match outcome {
@@ -52,7 +52,7 @@ impl Score {
     /// ```
     pub fn moves_to_win(self, position: &Position) -> Option<u32> {
         let (cells, ply) = (position.setup().cells(), position.ply());
-        // The discs that the winner would still play if the board were filled.
+        // The discs that the winner would still play until the board is full.
         let to_fill = match self.0 {
             0 => return None,
             1.. => (cells - ply).div_ceil(2),

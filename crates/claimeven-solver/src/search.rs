@@ -1,9 +1,10 @@
 //! The exact search: null-window negamax over quiet positions.
 //!
 //! A *quiet* position is one whose side to move can neither win at once nor
-//! has to parry. Everything else is played out while children are made, so a
-//! node of the search is a real choice. Scores count discs: 1 is a win with the
-//! winner's last disc, 2 with the one before, and negative ones are losses.
+//! has a threat to block. Everything else is played out when children are
+//! made, so every node of the search is a real choice. Scores count discs: 1
+//! is a win with the winner's last disc, 2 with the one before, and negative
+//! ones are losses.
 
 use std::sync::Arc;
 
@@ -19,8 +20,8 @@ use crate::table::{Bound, Slot, Table};
 use crate::windows::Interrupt;
 use crate::word::Word;
 
-/// Techniques that can be switched off, for ablation and for tests: a set of
-/// these bits is the search's `OFF` parameter.
+/// Techniques that can be disabled for ablation and tests: a set of these bits is the search's
+/// `OFF` parameter.
 pub(crate) mod off {
     /// The bound by plain following up, for an even number of empty cells.
     pub(crate) const HOLD_NONE: u32 = 1 << 0;
@@ -28,44 +29,43 @@ pub(crate) mod off {
     pub(crate) const HOLD_ONE: u32 = 1 << 1;
     /// The bound by two held columns, for an even number of empty cells.
     pub(crate) const HOLD_TWO: u32 = 1 << 2;
-    /// At most 0 for a side that has no line left.
+    /// At most 0 for a side that has no possible line left.
     pub(crate) const NO_LINE_LEFT: u32 = 1 << 3;
-    /// Cells above an owned threat are out of reach.
+    /// Cells above an owned threat count as out of reach.
     pub(crate) const CHEAP_TIMING: u32 = 1 << 4;
-    /// Lines that come too late, one by one.
+    /// Lines that would be completed too late, one by one.
     pub(crate) const LINE_TIMING: u32 = 1 << 5;
-    /// Asking the table about all children before searching one.
+    /// Looking up all children in the table before searching one.
     pub(crate) const CHILD_TABLE: u32 = 1 << 6;
     pub(crate) const TABLE: u32 = 1 << 7;
     /// One table entry for a position and its mirror image.
     pub(crate) const MIRROR: u32 = 1 << 8;
-    /// Playing on where only one move does not lose at once.
+    /// Playing on where all moves but one lose at once.
     pub(crate) const ONLY_MOVES: u32 = 1 << 9;
-    /// Ordering by what a move does, beyond the cell it takes.
+    /// Ordering by the effects of a move, beyond the cell it takes.
     pub(crate) const ORDER: u32 = 1 << 10;
-    /// Ordering by pairs.
+    /// Ordering by open pairs.
     pub(crate) const PAIRS: u32 = 1 << 11;
-    /// Choosing windows by turns; without it, a walk from 0.
+    /// Alternating between steps and bisection; without it, steps from 0.
     pub(crate) const WINDOWS: u32 = 1 << 12;
 }
 
-/// A position whose side to move can neither win at once nor has to parry.
+/// A position whose side to move can neither win at once nor has a threat to block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quiet<B> {
-    /// Discs of the side to move and of the other.
+    /// The discs of the side to move and of its opponent.
     own: B,
     opp: B,
     /// Empty cells that would complete a line.
     own_threats: B,
     opp_threats: B,
-    /// How many cells are filled.
+    /// The number of discs on the board.
     discs: u32,
 }
 
 impl<B: Word> Quiet<B> {
-    /// The least and the greatest score there is room for: the side to move wins with its second
-    /// disc at the earliest, and so does the other one, because some move stops it from winning
-    /// with its first.
+    /// The lowest and the highest possible score: either side wins with its second disc at the
+    /// earliest, because some move stops the opponent from winning with its first.
     #[inline(always)]
     pub(crate) fn extremes<S: Shape<Bits = B>>(&self, shape: S) -> (i32, i32) {
         let left = (shape.size() - self.discs) as i32;
@@ -81,30 +81,30 @@ pub(crate) struct Child<B> {
     order: i32,
     /// Bit index of the move's own cell.
     cell: u32,
-    /// The side to move is the one that was to move in the parent.
+    /// The side to move is the same as in the parent.
     same_side: bool,
 }
 
 enum Outcome<B> {
-    /// Decided; seen from the side that made the move.
+    /// Decided, from the point of view of the side that made the move.
     Score(i32),
     Open(Child<B>),
 }
 
 impl<B: Word> Child<B> {
-    /// The null window of the child for one of its parent.
+    /// The child's null window for a null window of its parent.
     #[inline(always)]
     fn window(&self, alpha: i32) -> i32 {
         if self.same_side { alpha } else { -alpha - 1 }
     }
 
-    /// A score of the child as the parent's side sees it.
+    /// A score of the child from the parent's point of view.
     #[inline(always)]
     fn for_parent(&self, score: i32) -> i32 {
         if self.same_side { score } else { -score }
     }
 
-    /// The least and the greatest score there is room for, for the parent.
+    /// The lowest and the highest possible score from the parent's point of view.
     #[inline(always)]
     fn extremes<S: Shape<Bits = B>>(&self, shape: S) -> (i32, i32) {
         let (low, high) = self.quiet.extremes(shape);
@@ -119,45 +119,44 @@ impl<B: Word> Child<B> {
     }
 }
 
-/// One searcher with its memory; those of a team share the table.
+/// One searcher; those of a team share the table.
 pub(crate) struct Search<S: Shape, C: Cpu, const OFF: u32 = 0> {
     shape: S,
-    /// Shows that the processor can run the search.
+    /// Proves that the processor can run the search.
     _cpu: C,
     table: Arc<Table<S::Bits>>,
     searching: Option<Arc<CurrentlySearching>>,
-    /// Room for the children of every node on the way down.
+    /// Space for the children of every node on the current path.
     stack: Vec<Child<S::Bits>>,
     /// By bit index, see [`cell_order`].
     cell_order: Vec<i32>,
-    /// Nodes searched so far.
     pub(crate) nodes: u64,
-    /// The nodes at which the search ends.
+    /// The node count at which the search ends.
     end: u64,
-    /// The nodes at which it looks whether it should.
+    /// The node count at which the limits are checked next.
     checkpoint: u64,
     stop: Stop,
 }
 
-/// With fewer empty cells a search is cheaper than a look into the table.
+/// With fewer empty cells, searching is cheaper than a table look-up.
 const TABLE_LEFT: u32 = 5;
 /// With fewer empty cells ordering by pairs costs more than it saves.
 const PAIRS_LEFT: u32 = 12;
-/// With fewer empty cells a team does not divide the work.
+/// With fewer empty cells, a team does not split the work.
 const TEAM_LEFT: u32 = 20;
-/// An order below this marks a child that another of the team was at.
+/// A score below this marks a child that another searcher of the team is at.
 const DEFERRED: i32 = -1_000_000;
-/// Nodes from which on a position is worth keeping in the table.
+/// Positions that took at least this many nodes are kept longer in the table.
 const HARD_NODES: u64 = 60;
-/// Nodes between two looks at clock and flag. A node takes a tenth of a microsecond on the standard
-/// board, and up to 20 on tall, narrow ones, where many moves are forced.
+/// Nodes between two checks of clock and flag. A node takes 0.1 microseconds on the standard board,
+/// and up to 20 on tall, narrow ones, where many moves are forced.
 const POLL_INTERVAL: u64 = 128;
 
-/// A position to begin with.
+/// The starting point of a search.
 pub(crate) enum Root<B> {
     /// Decided without search.
     Score(i32),
-    /// The first position with a choice, and whether the same side is to move there.
+    /// The first position with a choice, and whether the side to move is the same.
     Quiet { quiet: Quiet<B>, same_side: bool },
 }
 
@@ -185,7 +184,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         }
     }
 
-    /// Plays forced moves from a position in which nobody has a line, up to the first choice.
+    /// Plays forced moves from a position without a line, up to the first choice.
     pub(crate) fn root(&self, own: S::Bits, opp: S::Bits) -> Root<S::Bits> {
         C::root(self, own, opp)
     }
@@ -218,7 +217,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         }
     }
 
-    /// Answers a null window at the root; see [`Self::search_body`]. It uses at most this many nodes.
+    /// Searches a null window at the root with at most this many nodes; see [`Self::search_body`].
     pub(crate) fn probe(
         &mut self,
         root: &Quiet<S::Bits>,
@@ -241,7 +240,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         found
     }
 
-    /// Ends the search, or says when to ask again.
+    /// Ends the search, or sets the next checkpoint.
     #[cold]
     fn check_in(&mut self) -> Result<(), Interrupt> {
         if self.nodes >= self.end {
@@ -254,10 +253,10 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         Ok(())
     }
 
-    /// A bound on the score of the side to move: at most `alpha`, and then no
-    /// less than the score, or above `alpha`, and then no more than the score.
+    /// A fail-soft bound on the score of the side to move: an upper bound if it
+    /// is at most `alpha`, a lower bound if it is above.
     ///
-    /// `slot` is the node's own, and its table entry is known not to decide;
+    /// `slot` belongs to the node, and its table entry is known not to decide;
     /// `stack` has room for the children of all nodes below.
     #[expect(clippy::too_many_lines, reason = "the steps are meant to be read in one go")]
     #[inline(always)]
@@ -282,7 +281,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         let mut best = -((left / 2) as i32);
 
         // 2. Each move that does not let the opponent win at once, with all
-        //    the moves it forces. Keep those that nothing decides but search.
+        //    the moves it forces. Keep those that only a search can decide.
         let playable = shape.playable(node.own | node.opp);
         let mut moves = playable & !(node.opp_threats >> 1);
         while moves.any() {
@@ -298,7 +297,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
                     continue;
                 }
             };
-            // 2a. No room left for a score on the other side of alpha.
+            // 2a. All possible scores are on one side of alpha.
             let (low, high) = child.extremes(shape);
             if low > alpha {
                 return Ok(low);
@@ -307,7 +306,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
                 best = best.max(high);
                 continue;
             }
-            // 2b. The opponent of the child's side to move has a strategy.
+            // 2b. The opponent of the child's side to move has a proven strategy.
             if child.at_most::<S, C, OFF>(shape, child.window(alpha)) {
                 if !child.same_side {
                     return Ok(alpha + 1);
@@ -323,7 +322,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
             count += 1;
         }
 
-        // 3. What the table knows about the children.
+        // 3. Table look-ups of the children.
         if use_table && OFF & off::CHILD_TABLE == 0 {
             let mut index = 0;
             while index < count {
@@ -348,20 +347,21 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
             }
         }
 
-        // 4. Search the rest, most promising first. What another of the team is at can wait.
+        // 4. Search the rest, best move score first. Children that others of the team are at come
+        //    last.
         let children = &mut children[..count];
         if count > 1 {
             for child in children.iter_mut() {
-                child.order = self.promise(child, node.discs);
+                child.order = self.move_score(child, node.discs);
             }
         }
         let before = self.nodes;
         let mut next = 0;
         while next < count && best <= alpha {
-            let most = (next + 1..count).fold(next, |most, other| {
-                if children[other].order > children[most].order { other } else { most }
+            let first = (next + 1..count).fold(next, |first, other| {
+                if children[other].order > children[first].order { other } else { first }
             });
-            children.swap(next, most);
+            children.swap(next, first);
             let child = &mut children[next];
             let deferred = child.order < DEFERRED;
             if next > 0 && !deferred && left >= TEAM_LEFT && self.is_busy(child.slot) {
@@ -377,7 +377,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
             next += 1;
         }
 
-        // 5. Remember what came out.
+        // 5. Store the result in the table.
         if use_table {
             let bound = if best > alpha { Bound::AtLeast(best) } else { Bound::AtMost(best) };
             self.table.put(slot, bound, self.nodes - before > HARD_NODES);
@@ -385,7 +385,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         Ok(best)
     }
 
-    /// What the table has learned of a child since it was made; only others can have taught it.
+    /// The table's bound of a child, if another searcher has stored one since the child was made.
     #[inline(always)]
     fn known_by_now(
         &self,
@@ -398,7 +398,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         if ask && use_table { self.table.get(child.slot)?.decides(window) } else { None }
     }
 
-    /// [`Self::search_body`] of a child, which the team is told of if there is one.
+    /// Runs [`Self::search_body`] on a child, marked for the rest of the team if there is one.
     #[inline(always)]
     fn search_child(
         &mut self,
@@ -422,12 +422,12 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         self.searching.as_ref().is_some_and(|searching| searching.contains(slot.id()))
     }
 
-    /// Plays one safe move and then every forced one: a parry, or the only
-    /// move that does not let the other side win at once.
+    /// Plays one safe move and then every forced one: a block, or the only move that does not lose
+    /// at once.
     #[inline(always)]
     fn play(&self, node: &Quiet<S::Bits>, cell: S::Bits) -> Outcome<S::Bits> {
         let shape = self.shape;
-        // The mover has just moved; the waiter is to move and cannot win.
+        // `mover` has just moved; `waiter` is to move and cannot win.
         let mut mover = node.own | cell;
         let mut waiter = node.opp;
         let mut mover_threats = threats::<S, C>(shape, mover, shape.cells() & !(mover | waiter));
@@ -440,7 +440,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
             let parries = mover_threats & playable;
             let safe = (if parries.any() { parries } else { playable }) & !(mover_threats >> 1);
             if safe.is_empty() || parries.without_lowest().any() {
-                // The mover wins with its next disc, if there is room for one.
+                // `mover` wins with its next disc, if there is room for one.
                 let score = if left < 2 { 0 } else { left >> 1 };
                 return Outcome::Score(if by_first { score } else { -score });
             }
@@ -465,13 +465,13 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         })
     }
 
-    /// How promising a child looks to the side that moves into it.
+    /// The move-ordering score of a child, for the side that moves into it.
     ///
     /// The weights were found by coordinate descent on node counts. Threats
-    /// count most when they can be reached soon or stand one above the other,
-    /// then those on the rows this side gets by the parity of the game.
+    /// count most if they can be reached soon or are stacked, followed by
+    /// those on the rows this side gets by parity.
     #[inline(always)]
-    fn promise(&self, child: &Child<S::Bits>, discs: u32) -> i32 {
+    fn move_score(&self, child: &Child<S::Bits>, discs: u32) -> i32 {
         if OFF & off::ORDER != 0 {
             return self.cell_order[child.cell as usize];
         }
@@ -509,15 +509,15 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
 
     #[inline(always)]
     fn slot_of(&self, quiet: &Quiet<S::Bits>) -> Slot<S::Bits> {
-        // Filled cells plus own cells: each column holds a number that tells
-        // its height and its contents, and mirroring swaps these numbers.
+        // Filled cells plus own cells: the bits of each column identify its height and contents,
+        // and mirroring swaps the columns.
         let key = (quiet.own | quiet.opp).plus(quiet.own);
         let canonical = if OFF & off::MIRROR == 0 { key.min(self.shape.mirror(key)) } else { key };
         self.table.slot(self.shape, canonical)
     }
 }
 
-/// How promising each cell is by itself: the lines through it, the centre.
+/// The static move score of each cell: the lines through it and its distance from the centre.
 fn cell_order<S: Shape>(shape: S) -> Vec<i32> {
     let mut order = vec![0i32; S::Bits::WIDTH as usize];
     let steps: Vec<u32> =

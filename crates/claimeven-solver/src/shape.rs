@@ -1,4 +1,4 @@
-//! What the search asks of a board's geometry beyond the rules.
+//! Extensions of [`Rules`] that only the search needs.
 
 use claimeven_game::{Bits, Rules};
 
@@ -21,13 +21,13 @@ pub(crate) trait Shape: Rules<Bits: Word> {
         self.setup().connect().into()
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     #[inline(always)]
     fn size(self) -> u32 {
         self.setup().cells()
     }
 
-    /// How many bits of a word the board takes; a position's key fits in them.
+    /// The number of bits of a board; a position's key fits in them.
     #[inline(always)]
     fn key_width(self) -> u32 {
         self.cols() * self.stride()
@@ -58,7 +58,7 @@ pub(crate) trait Shape: Rules<Bits: Word> {
         occupied.plus(self.bottom()) & self.cells()
     }
 
-    /// The column that holds a cell.
+    /// All cells of a cell's column.
     #[inline(always)]
     fn column_of(self, cell: Self::Bits) -> Self::Bits {
         let column = cell.lowest_index() / self.stride();

@@ -10,7 +10,7 @@ use crate::book::{Book, is_reachable};
 use crate::engine::{Engine, engine};
 use crate::limits::{Limits, Stop};
 
-/// What a solver may use: the size of its table, its threads and its opening books.
+/// Options of a solver: the size of its table, its threads and its opening books.
 ///
 /// ```
 /// use claimeven_solver::{Options, Solver, embedded_books};
@@ -28,7 +28,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The most threads that work on one position.
+    /// The maximum number of threads per position.
     pub const MAX_THREADS: usize = 1024;
 
     /// The largest transposition table per thread, in MiB.
@@ -38,8 +38,8 @@ impl Options {
     /// [`Options::MAX_TABLE_MB`]. All threads share one table.
     ///
     /// The system clears the memory during the first searches, within their limits; that takes up
-    /// to a second per GiB. Small tables stay in the processor's caches. With the default, positions of the standard
-    /// board are solved fastest, and so is the empty board.
+    /// to a second per GiB. Small tables stay in the processor's caches: the default is the fastest
+    /// size for positions of the standard board, including the empty one.
     pub fn with_table_mb(self, table_mb: usize) -> Options {
         Options { table_mb: table_mb.min(Options::MAX_TABLE_MB), ..self }
     }
@@ -58,8 +58,8 @@ impl Options {
         Options { books, ..self }
     }
 
-    /// Uses only instructions that every processor has, to test and measure that code where the
-    /// faster one would be chosen. Scores and node counts are the same.
+    /// Disables the faster instructions that not every processor has, for tests and measurements.
+    /// Scores and node counts are the same.
     pub fn with_portable_code(self) -> Options {
         Options { portable: true, ..self }
     }
@@ -90,7 +90,7 @@ impl Default for Options {
     }
 }
 
-/// What is known of a score: it is at least `low` and at most `high`.
+/// Bounds of a score: it is at least `low` and at most `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Bounds {
@@ -103,21 +103,21 @@ impl Bounds {
         Bounds { low: score, high: score }
     }
 
-    /// The score, if both bounds agree on it.
+    /// The score, if both bounds are equal.
     pub fn exact(self) -> Option<Score> {
         (self.low == self.high).then_some(self.low)
     }
 
-    /// The same bounds as the opponent sees them.
+    /// The bounds from the opponent's point of view.
     #[must_use]
     pub fn reversed(self) -> Bounds {
         Bounds { low: -self.high, high: -self.low }
     }
 }
 
-/// Finds exact scores.
+/// The exact solver.
 ///
-/// Each question has two forms: one that searches until the answer is known, and one with
+/// Each method has two forms: one that searches until the answer is known, and one with
 /// [`Limits`] that returns what is known when a limit is reached.
 ///
 /// ```
@@ -138,12 +138,12 @@ pub struct Solver {
 }
 
 impl Solver {
-    /// A solver with an empty table, which is allocated with the first position.
+    /// A solver with the given options. Its table is allocated when the first position is solved.
     pub fn new(options: Options) -> Solver {
         Solver { options, engine: None, nodes: 0 }
     }
 
-    /// Fails if positions of a setup cannot be solved.
+    /// An error if positions of a setup cannot be solved.
     pub fn check(setup: Setup) -> Result<(), Unsolvable> {
         match setup.ruleset() {
             Ruleset::Standard => Ok(()),
@@ -157,7 +157,7 @@ impl Solver {
         Ok(bounds.exact().expect("only a limit stops the search"))
     }
 
-    /// What is known of the score of a position when a limit is reached, if not the score itself.
+    /// The score of a position, or its bounds when a limit is reached.
     pub fn score_within(
         &mut self,
         position: &Position,
@@ -166,14 +166,14 @@ impl Solver {
         self.bounds(position, full_range(position), &Task::new(self, limits))
     }
 
-    /// The sign of the score: 1 if the side to move wins, 0 for a draw, -1 if it loses. It is
-    /// found faster than the score.
+    /// The sign of the score: 1 if the side to move wins, 0 for a draw, -1 if it loses. This is
+    /// faster than the score.
     pub fn sign(&mut self, position: &Position) -> Result<i32, Unsolvable> {
         let bounds = self.sign_within(position, &Limits::default())?;
         Ok(bounds.exact().expect("only a limit stops the search").sign())
     }
 
-    /// What is known of the sign of the score when a limit is reached: bounds from -1 to 1.
+    /// The sign of the score, or its bounds from -1 to 1 when a limit is reached.
     pub fn sign_within(
         &mut self,
         position: &Position,
@@ -182,8 +182,8 @@ impl Solver {
         self.bounds(position, [-1, 1], &Task::new(self, limits))
     }
 
-    /// The score of playing in each column, left to right, for the side to move; `None` for a
-    /// column that is not a legal move.
+    /// The score of each column from left to right, for the side to move; `None` for columns that
+    /// are not legal moves.
     pub fn scores(&mut self, position: &Position) -> Result<Vec<Option<Score>>, Unsolvable> {
         let score = |column| {
             let mut child = *position;
@@ -195,9 +195,9 @@ impl Solver {
         Column::all(position.setup()).map(score).collect()
     }
 
-    /// What is known of the score of each column when a limit is reached; see [`Solver::scores`].
+    /// The score of each column, or its bounds when a limit is reached; see [`Solver::scores`].
     ///
-    /// The limits are those of all columns together. Columns are searched from the centre outwards,
+    /// The limits apply to all columns together. Columns are searched from the centre outwards,
     /// and each gets an equal share of what is left, so that a hard one leaves something for the
     /// others.
     pub fn scores_within(
@@ -223,14 +223,14 @@ impl Solver {
         Ok(bounds)
     }
 
-    /// The principal variation: perfect play from a position to the end of the game. Of several
-    /// best moves it has the one nearest to the centre, the left one of two.
+    /// The principal variation: perfect play from a position to the end of the game. Among equally
+    /// good moves it prefers the one closest to the centre, then the left one.
     pub fn principal_variation(&mut self, position: &Position) -> Result<Vec<Column>, Unsolvable> {
         self.principal_variation_within(position, &Limits::default())
     }
 
-    /// As much of the principal variation as is found before a limit is reached: moves that are
-    /// proven best, perhaps none; see [`Solver::principal_variation`].
+    /// The part of the principal variation that is found before a limit is reached: moves that are
+    /// proven best, possibly none; see [`Solver::principal_variation`].
     pub fn principal_variation_within(
         &mut self,
         position: &Position,
@@ -245,18 +245,18 @@ impl Solver {
             let mut best = None;
             for column in position.legal_from_centre() {
                 let child = after(&position, column);
-                // No move is better than the score, so one that is not worse is best.
-                let least = -score.value();
-                let bounds = self.bounds(&child, [least, least + 1], &task)?;
+                // No move is better than the position's score, so a move that is not worse is best.
+                let target = -score.value();
+                let bounds = self.bounds(&child, [target, target + 1], &task)?;
                 if bounds.exact().is_none() {
                     return Ok(pv);
                 }
-                if bounds.high.value() <= least {
+                if bounds.high.value() <= target {
                     best = Some((column, child));
                     break;
                 }
             }
-            // Only a book with wrong scores has no move that is as good as the position.
+            // Only a book with wrong scores has no move as good as the position.
             let Some((column, child)) = best else { return Ok(pv) };
             pv.push(column);
             position = child;
@@ -265,29 +265,29 @@ impl Solver {
         Ok(pv)
     }
 
-    /// Whether a book tells the score of a position without a search.
+    /// Whether a book has the score of a position, so that no search is needed.
     pub fn in_book(&self, position: &Position) -> bool {
         position.outcome().is_none() && self.book(position).is_some()
     }
 
-    /// The nodes searched since the solver was made.
+    /// The number of nodes searched since the solver was created.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// The size of its transposition table in bytes; 0 before the first search.
+    /// The size of the transposition table in bytes; 0 before the first search.
     pub fn memory(&self) -> usize {
         self.engine.as_ref().map_or(0, |engine| engine.memory())
     }
 
-    /// Forgets what earlier searches have found.
+    /// Forgets the results of earlier searches.
     pub fn clear(&mut self) {
         if let Some(engine) = &mut self.engine {
             engine.clear();
         }
     }
 
-    /// The score, where anything beyond either end of the range counts as that end.
+    /// The bounds of the score; scores outside the range count as its nearer end.
     fn bounds(
         &mut self,
         position: &Position,
@@ -296,7 +296,7 @@ impl Solver {
     ) -> Result<Bounds, Unsolvable> {
         let setup = position.setup();
         Solver::check(setup)?;
-        // 1. A finished game, or a position that a book knows.
+        // 1. Finished games and book positions.
         let known = Score::of_finished(position).or_else(|| {
             let book = self.book(position)?;
             book.look_ahead(position, &task.stop).ok()
@@ -304,7 +304,7 @@ impl Solver {
         if let Some(score) = known {
             return Ok(Bounds::exactly(Score::new(score.value().clamp(low, high))));
         }
-        // 2. A search, with the nodes that this task has left.
+        // 2. A search with the nodes that are left.
         let engine = match &mut self.engine {
             Some(engine) if engine.setup() == setup => engine,
             outdated => outdated.insert(engine(setup, &self.options)),
@@ -315,7 +315,7 @@ impl Solver {
         Ok(bounds)
     }
 
-    /// The book with the next ply, if it tells the score of a position.
+    /// The book to look a position up in: the one with the next ply, if the position is reachable.
     fn book(&self, position: &Position) -> Option<&Book> {
         let books = self.options.books.iter();
         let book = books
@@ -331,7 +331,7 @@ impl Default for Solver {
     }
 }
 
-/// A question that may take several searches, all within the same limits.
+/// A task that may take several searches within the same limits.
 struct Task {
     stop: Stop,
     nodes_before: u64,
@@ -343,10 +343,10 @@ impl Task {
     }
 }
 
-/// All scores that a position could have.
+/// All possible scores of a position.
 fn full_range(position: &Position) -> [i32; 2] {
-    let most = position.setup().cells() as i32;
-    [-most, most]
+    let max = position.setup().cells() as i32;
+    [-max, max]
 }
 
 /// The position after a legal move.
@@ -356,7 +356,7 @@ fn after(position: &Position, column: Column) -> Position {
     child
 }
 
-/// A ruleset that the solver does not know.
+/// A ruleset that the solver does not support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unsolvable(pub Ruleset);
 

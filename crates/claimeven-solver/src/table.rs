@@ -19,7 +19,7 @@ use crate::limits::Stop;
 use crate::shape::Shape;
 use crate::word::Word;
 
-/// What the table knows about a position, seen from the side to move.
+/// A bound from the table, from the point of view of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
     AtMost(i32),
@@ -27,7 +27,7 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
-    /// The bound's score if it tells on which side of `alpha` the position is.
+    /// The score of the bound, if it decides on which side of `alpha` the position is.
     #[inline(always)]
     pub(crate) fn decides(self, alpha: i32) -> Option<i32> {
         match self {
@@ -38,7 +38,7 @@ impl Bound {
     }
 }
 
-/// Where a position lives and how it is recognised there.
+/// The place of a position in the table, and the tag that identifies it there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot<B> {
     bucket: u32,
@@ -46,23 +46,23 @@ pub(crate) struct Slot<B> {
 }
 
 impl<B: Word> Slot<B> {
-    /// A number for the position, which others have only by accident.
+    /// An id of the position, almost always unique.
     #[inline(always)]
     pub(crate) fn id(self) -> u64 {
         (self.tag.low_u64() ^ u64::from(self.bucket) << 32) | 1
     }
 }
 
-/// Bounds of positions of one shape.
+/// A transposition table for positions of one shape.
 pub(crate) struct Table<B: Word> {
     buckets: Vec<Bucket<B>>,
     tag_bits: u32,
     epoch: AtomicU64,
-    /// The buckets before this one are on pages that have been written to.
+    /// The pages of the buckets before this one have been written to.
     warm: AtomicUsize,
 }
 
-/// Two entries: the first for positions that took work, the second for whatever came last.
+/// Two entries: the first for positions that took many nodes, the second for the latest one.
 ///
 /// A bucket of two 64-bit entries never crosses a cache line. One of two 128-bit entries may: it
 /// takes 32 bytes, and the allocation begins at any multiple of 16.
@@ -78,17 +78,17 @@ const MIN_EPOCH_BITS: u32 = 4;
 const MAX_EPOCH_BITS: u32 = 20;
 
 impl<B: Word> Table<B> {
-    /// A table of at most this many bytes for positions of this shape: a power of two of buckets, less
-    /// if the system has no memory for it, and at least as many as an entry needs to identify its
-    /// position.
+    /// A table of at most this many bytes for positions of this shape. The number of buckets is a
+    /// power of two, lower if memory is short, and at least high enough for entries to identify
+    /// their positions.
     pub(crate) fn new<S: Shape<Bits = B>>(shape: S, bytes: usize) -> Self {
         let wanted = (bytes / size_of::<Bucket<B>>()).max(1).ilog2();
-        let least = (shape.key_width() + BOUND_BITS + MIN_EPOCH_BITS).saturating_sub(B::WIDTH);
-        let mut bucket_bits = wanted.max(least).min(shape.key_width() - 1).min(u32::BITS);
+        let min_bits = (shape.key_width() + BOUND_BITS + MIN_EPOCH_BITS).saturating_sub(B::WIDTH);
+        let mut bucket_bits = wanted.max(min_bits).min(shape.key_width() - 1).min(u32::BITS);
         let buckets = loop {
             match zeroed(1 << bucket_bits) {
                 Some(buckets) => break buckets,
-                None if bucket_bits > least => bucket_bits -= 1,
+                None if bucket_bits > min_bits => bucket_bits -= 1,
                 None => handle_alloc_error(Layout::new::<Bucket<B>>()),
             }
         };
@@ -101,11 +101,11 @@ impl<B: Word> Table<B> {
         Table { buckets, tag_bits, epoch: AtomicU64::new(1), warm: AtomicUsize::new(0) }
     }
 
-    /// Writes to every huge page of a new table until `stop` is requested; the next call goes on
+    /// Writes to every huge page of a new table until `stop` is requested; the next call continues
     /// from there.
     ///
     /// The system clears a page when it is first written to, which takes milliseconds for a huge
-    /// one. In a search a few nodes could meet hundreds of them between two looks at the clock.
+    /// one. In a search, a few nodes could touch hundreds of them between two checks of the clock.
     pub(crate) fn warm_up(&self, stop: &Stop) {
         const HUGE_PAGE: usize = 2 << 20;
         let per_page = HUGE_PAGE / size_of::<Bucket<B>>();
@@ -118,12 +118,12 @@ impl<B: Word> Table<B> {
         }
     }
 
-    /// Its size in bytes.
+    /// The size in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.buckets.len() * size_of::<Bucket<B>>()
     }
 
-    /// Forgets everything.
+    /// Removes all entries.
     pub(crate) fn clear(&self) {
         let epoch = self.epoch.load(Ordering::Relaxed) + 1;
         let spent = epoch >> self.epoch_bits() != 0;
@@ -147,7 +147,7 @@ impl<B: Word> Table<B> {
         Slot { bucket, tag }
     }
 
-    /// Asks for the memory of a slot before it is needed.
+    /// Prefetches a slot.
     #[inline(always)]
     #[allow(
         unsafe_code,
@@ -179,7 +179,7 @@ impl<B: Word> Table<B> {
         Some(if code & 0x80 != 0 { Bound::AtMost(score) } else { Bound::AtLeast(score) })
     }
 
-    /// Remembers a bound; a `hard` one took more work and stays longer.
+    /// Stores a bound; a `hard` one took more nodes and is kept longer.
     #[inline(always)]
     pub(crate) fn put(&self, slot: Slot<B>, bound: Bound, hard: bool) {
         let code = match bound {
@@ -204,7 +204,7 @@ impl<B: Word> Table<B> {
         (B::WIDTH - BOUND_BITS - self.tag_bits).min(MAX_EPOCH_BITS)
     }
 
-    /// All of an entry but its bound.
+    /// An entry without its bound.
     #[inline(always)]
     fn mark(&self, slot: Slot<B>) -> B {
         let epoch = self.epoch.load(Ordering::Relaxed);
@@ -214,8 +214,8 @@ impl<B: Word> Table<B> {
 
 /// Empty buckets, on huge pages where the system offers them.
 ///
-/// The system hands out zeroed pages when they are first touched, so even a large table is there at
-/// once. `None` if it has no memory for this many buckets.
+/// The system provides zeroed pages when they are first touched, so even a large table is allocated
+/// at once. `None` if there is not enough memory for this many buckets.
 #[allow(
     unsafe_code,
     reason = "the advice has no safe form, and saves a fifth of the time with 64 MB"
@@ -257,7 +257,7 @@ mod tests {
 
     use super::*;
 
-    /// A bound that follows from the key, so that a foreign one is recognised.
+    /// A bound derived from the key, so that an entry of another position is detected.
     fn bound_of(key: u64) -> Bound {
         let score = (key % 60) as i32 - 30;
         if key.is_multiple_of(3) { Bound::AtMost(score) } else { Bound::AtLeast(score) }
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn nothing_survives_a_clear_not_even_when_epochs_are_used_again() {
-        // The board takes all 64 bits: a small table has 4 bits left for the epoch.
+        // The board takes all 64 bits, so a small table has 4 bits left for the epoch.
         let shape = Fixed::<8, 7, 4>;
         let table = Table::new(shape, 1);
         assert_eq!(table.epoch_bits(), MIN_EPOCH_BITS);
@@ -275,7 +275,7 @@ mod tests {
             for &(key, slot) in &slots {
                 assert_eq!(table.get(slot), None, "round {round}, key {key}");
             }
-            // Another part of the keys in each round, so that old entries stay in the table.
+            // A different part of the keys in each round, so that old entries stay in the table.
             for &(key, slot) in slots.iter().filter(|(key, _)| key % 7 == round % 7) {
                 table.put(slot, bound_of(key), key.is_multiple_of(2));
                 assert_eq!(table.get(slot), Some(bound_of(key)));
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(table.get(others[2]), Some(Bound::AtMost(3)));
     }
 
-    /// Threads write and read few buckets at once: no entry ever mixes two positions.
+    /// Threads write and read a few buckets at once: no entry ever mixes two positions.
     fn check_shared<S: Shape>(shape: S) {
         let table = Table::new(shape, 1 << 8);
         std::thread::scope(|scope| {
@@ -312,7 +312,7 @@ mod tests {
                     let mut random = fastrand::Rng::with_seed(thread);
                     for _ in 0..200_000 {
                         let key = random.u64(..500);
-                        // The key fills the whole word, so that a half of another one shows.
+                        // The key fills the whole word, so that a torn entry is detected.
                         let wide = S::Bits::truncate(key.into()).times(S::Bits::MIX);
                         let unused = S::Bits::WIDTH - shape.key_width();
                         let slot = table.slot(shape, (wide << unused) >> unused);

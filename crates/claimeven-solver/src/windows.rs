@@ -20,7 +20,7 @@ pub(crate) enum Interrupt {
     Limit,
 }
 
-/// The range of possible scores, and the best guess in it.
+/// The range of possible scores, and the best guess within it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Windows {
     pub(crate) low: i32,
@@ -54,7 +54,7 @@ impl Windows {
             }
             budget *= BUDGET_GROWTH;
         }
-        // If a limit ends this, the range has the bounds found so far.
+        // If a limit stops this, the range has the bounds found so far.
         let _ = self.walk(&mut |alpha| probe(alpha, &mut { u64::MAX }));
     }
 
@@ -88,7 +88,7 @@ impl Windows {
             let alpha = alpha.clamp(self.low, self.high - 1);
             let found = probe(alpha)?;
             self.learn(alpha, found);
-            // The score lies beyond the probe, far from the guess.
+            // The score is on the far side of the probe.
             if upper == (found > alpha) {
                 self.guess = (self.low + self.high).div_euclid(2);
             }
@@ -110,7 +110,7 @@ impl Windows {
 mod tests {
     use super::*;
 
-    /// Every score of every range is found, whatever the budget stops.
+    /// Every score of every range is found with any budget.
     #[test]
     fn every_score_is_found() {
         for (low, high) in [(-21, 21), (-3, 3), (-1, 1), (0, 5), (-7, -2), (4, 4)] {

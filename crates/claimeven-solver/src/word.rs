@@ -1,17 +1,17 @@
-//! What the search asks of a board's integer beyond being a set of cells.
+//! Extensions of [`Bits`] that only the search needs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use claimeven_game::Bits;
 use portable_atomic::AtomicU128;
 
-/// An integer that holds a board, with wrapping arithmetic and a form that threads can share.
+/// An integer that holds a board, with wrapping arithmetic and an atomic counterpart.
 pub(crate) trait Word: Bits {
-    /// An odd factor without visible structure: multiplying by it is a bijection on every power of
-    /// two and carries low bits into high ones.
+    /// An odd factor without visible structure: multiplication by it is a bijection modulo every
+    /// power of two and spreads low bits to high ones.
     const MIX: Self;
 
-    /// A word of memory that threads share, read and written whole.
+    /// The atomic type, which is read and written as a whole.
     type Atomic: Send + Sync;
 
     fn load(atomic: &Self::Atomic) -> Self;
@@ -23,13 +23,13 @@ pub(crate) trait Word: Bits {
 
     fn low_u64(self) -> u64;
 
-    /// Whether the set has a cell.
+    /// Whether the set is not empty.
     #[inline(always)]
     fn any(self) -> bool {
         self != Self::ZERO
     }
 
-    /// The lowest cell alone.
+    /// The set of its lowest cell.
     #[inline(always)]
     fn lowest(self) -> Self {
         self & Self::ZERO.minus(self)
@@ -49,8 +49,8 @@ macro_rules! impl_word {
 
             type Atomic = $atomic;
 
-            // Relaxed: a word carries all that belongs to it, so the order in which others become
-            // visible does not matter.
+            // Relaxed: a word is self-contained, so the order in which others become visible does
+            // not matter.
             #[inline(always)]
             fn load(atomic: &$atomic) -> Self {
                 atomic.load(Ordering::Relaxed)

@@ -50,7 +50,7 @@ fn learnt(network: &Network) -> f64 {
     })
 }
 
-/// The greatest rate of a few measurements of at least half a second each.
+/// The highest rate of a few measurements of at least half a second each.
 fn best_of(measurements: u32, mut work: impl FnMut() -> usize) -> f64 {
     if std::env::args().nth(1).as_deref() == Some("once") {
         return work() as f64;
@@ -68,7 +68,7 @@ fn best_of(measurements: u32, mut work: impl FnMut() -> usize) -> f64 {
     (0..measurements).map(|_| measure()).fold(0.0, f64::max)
 }
 
-/// Seconds that this process has had of a processor, in all its threads.
+/// The processor time of this process in seconds, over all threads.
 fn processor_seconds() -> f64 {
     let statistics = std::fs::read_to_string("/proc/self/stat").expect("this is Linux");
     let fields: Vec<&str> =

@@ -21,7 +21,7 @@ pub struct Architecture {
     pub rows: u8,
     /// The number of discs to connect.
     pub connect: u8,
-    /// Whether the ruleset is `lines`, in which most rows of connected discs win.
+    /// Whether the ruleset is `lines`, in which the player with more lines wins.
     pub lines: bool,
     /// The input planes. Networks saved under the field's former name still load.
     #[serde(default, alias = "view")]
@@ -78,7 +78,7 @@ impl Architecture {
         }
     }
 
-    /// The shape of the older project's network.
+    /// The architecture of the older project's network.
     pub fn of_older_project() -> Architecture {
         Architecture {
             policy_channels: 32,
@@ -90,7 +90,7 @@ impl Architecture {
         }
     }
 
-    /// Checks all sizes and returns the game.
+    /// The setup, if all sizes are valid.
     pub fn setup(&self) -> Result<Setup, ArchitectureError> {
         let ruleset = if self.lines { Ruleset::Lines } else { Ruleset::Standard };
         let sizes = [
@@ -211,7 +211,7 @@ pub struct TensorShape {
 }
 
 impl TensorShape {
-    /// The number of its numbers.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
@@ -227,9 +227,9 @@ impl TensorShape {
 pub enum Role {
     /// The weights of a convolution or dense layer.
     Weight,
-    /// The factor of each channel after batch normalisation.
+    /// The scale of each channel after batch normalisation.
     Gain,
-    /// The summand of each channel.
+    /// The shift of each channel.
     Bias,
     /// The running mean of each channel before batch normalisation.
     Mean,
@@ -237,7 +237,7 @@ pub enum Role {
     Variance,
 }
 
-/// A convolution is followed by batch normalisation, which takes the place of its bias.
+/// A convolution and its batch normalisation, which replaces the bias.
 fn conv(list: &mut Vec<TensorShape>, name: &str, outputs: usize, inputs: usize, side: usize) {
     let mut add = |part: &str, shape: &[usize], role| {
         list.push(TensorShape { name: format!("{name}.{part}"), shape: shape.to_vec(), role });
@@ -259,13 +259,13 @@ fn dense(list: &mut Vec<TensorShape>, name: &str, outputs: usize, inputs: usize)
     list.extend([weight, bias]);
 }
 
-/// What is wrong with an architecture.
+/// Why an architecture is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArchitectureError {
     /// A size is out of range.
     Size {
-        /// The size.
+        /// The name of the size.
         name: &'static str,
         /// Its value.
         value: usize,
@@ -274,7 +274,7 @@ pub enum ArchitectureError {
         /// The maximum.
         max: usize,
     },
-    /// The board or the connect length is bad.
+    /// The board or the connect length is invalid.
     Setup(claimeven_game::SetupError),
 }
 

@@ -7,7 +7,7 @@ use crate::evaluator::{Evaluation, Evaluator};
 /// Caches the evaluations of another evaluator.
 ///
 /// A position and its mirror image share an entry: only the one with the smaller key is evaluated,
-/// and the other's policy is the mirror image.
+/// and its policy is mirrored for the other.
 #[derive(Clone, Debug)]
 pub struct Cache<E> {
     evaluator: E,
@@ -42,12 +42,12 @@ impl<E: Evaluator> Cache<E> {
         self.entries.capacity() * (size_of::<(u128, Evaluation)>() + policy)
     }
 
-    /// The share of requests that were answered from the cache.
+    /// The share of requests answered from the cache.
     pub fn hit_rate(&self) -> f64 {
         self.hits as f64 / self.requests.max(1) as f64
     }
 
-    /// The number of requests that were not, and went to the evaluator.
+    /// The number of requests passed on to the evaluator.
     pub fn misses(&self) -> u64 {
         self.requests - self.hits
     }
@@ -88,13 +88,13 @@ impl<E: Evaluator> Evaluator for Cache<E> {
     }
 }
 
-/// The one of a position and its mirror image that is evaluated.
+/// The position or its mirror image, whichever is evaluated.
 fn canonical(position: &Position) -> Position {
     let mirror = position.mirror();
     if mirror.key() < position.key() { mirror } else { *position }
 }
 
-/// Turns the evaluation of the canonical position into that of the position itself.
+/// Converts the evaluation of the canonical position to that of the position itself.
 fn mirror_back(position: &Position, canonical: &Position, evaluation: &mut Evaluation) {
     if position != canonical {
         evaluation.policy.reverse();

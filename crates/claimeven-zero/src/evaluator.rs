@@ -4,11 +4,11 @@ use claimeven_game::{Column, Position};
 
 /// Evaluates batches of positions.
 ///
-/// The search collects positions and evaluates all of them in one call. It does not know whether
-/// a network, a cache or a test double is behind this trait.
+/// The search collects positions and evaluates all of them in one call. The implementation may be
+/// a network, a cache or a test double.
 pub trait Evaluator {
-    /// Evaluates positions of unfinished games, in their order. The previous content of
-    /// `evaluations` is overwritten; its memory is reused.
+    /// Evaluates positions of unfinished games, in order. The previous contents of `evaluations`
+    /// are overwritten; its memory is reused.
     fn evaluate(&mut self, positions: &[Position], evaluations: &mut Vec<Evaluation>);
 }
 
@@ -30,7 +30,7 @@ impl Evaluation {
     }
 }
 
-/// Win, draw and loss probabilities. The loss probability is what the other two leave.
+/// Win, draw and loss probabilities, which add up to 1. Only the first two are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[allow(missing_docs, reason = "the names say it all")]
 pub struct Wdl {
@@ -58,7 +58,7 @@ impl Wdl {
         self.win + 0.5 * self.draw
     }
 
-    /// The same probabilities from the opponent's point of encoding.
+    /// The probabilities from the opponent's point of view.
     #[must_use]
     pub fn reversed(self) -> Wdl {
         Wdl { win: self.loss(), ..self }

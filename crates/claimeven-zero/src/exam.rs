@@ -1,6 +1,6 @@
 //! The exam: a fixed sample of positions with exact results, on which a run measures its networks.
 //!
-//! Nothing of it is ever learnt.
+//! Networks are never trained on it.
 
 use std::fmt;
 use std::io;
@@ -25,7 +25,7 @@ use crate::parameters::ExamParameters;
 use crate::search_tree::TreeParameters;
 use crate::searches::search_many;
 
-/// Positions with what every move leads to.
+/// Positions with the result of every move.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exam {
     questions: Vec<Question>,
@@ -35,7 +35,7 @@ pub struct Exam {
 #[serde(deny_unknown_fields)]
 struct Question {
     moves: String,
-    /// For each column 1 if playing there wins, 0 if it draws and -1 if it loses.
+    /// For each column, 1 if playing there wins, 0 if it draws and -1 if it loses.
     results: Vec<Option<i32>>,
 }
 
@@ -50,7 +50,7 @@ impl Question {
         self.results.get(column).copied().flatten() < Some(self.result())
     }
 
-    /// The position, if its game goes on and there is a result for each legal move.
+    /// The position, if its game is not over and there is a result for each legal move.
     fn position(&self, setup: Setup) -> Option<Position> {
         let position = Position::from_moves(setup, &self.moves).ok()?;
         let mut results = Column::all(setup).zip(&self.results);
@@ -67,17 +67,17 @@ impl Question {
 /// A network's results in an exam.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExamScore {
-    /// The share of positions in which the bare policy gives away a win or a draw.
+    /// The share of positions in which the policy alone gives away a win or a draw.
     pub policy_error: f32,
     /// The same with a search.
     pub search_error: f32,
-    /// The mean distance of the value from the true result, both from 0 to 1.
+    /// The mean absolute error of the value, on a scale from 0 to 1.
     pub value_error: f32,
 }
 
 impl Exam {
-    /// Draws positions by random play and solves them. `progress` is given the number of solved
-    /// positions, at least fifty times a second; `None` if it breaks off.
+    /// Samples positions by random play and solves them. `progress` receives the number of solved
+    /// positions at least fifty times per second; `None` if it breaks off.
     pub fn new(
         setup: Setup,
         parameters: &ExamParameters,
@@ -157,7 +157,7 @@ impl Exam {
         files::write(path, &serde_json::to_vec(self).expect("an exam is plain data"))
     }
 
-    /// How many positions it has.
+    /// The number of positions.
     pub fn len(&self) -> usize {
         self.questions.len()
     }
@@ -194,7 +194,7 @@ impl Exam {
             });
             points.collect::<Vec<[f32; 3]>>()
         };
-        // Question by question, for a sum of rounded numbers depends on its order.
+        // In order, because a sum of rounded numbers depends on its order.
         let points: Vec<[f32; 3]> = thread::scope(|scope| {
             let chunks = self.questions.chunks(share);
             let workers: Vec<_> = chunks.map(|chunk| scope.spawn(move || examine(chunk))).collect();
@@ -207,7 +207,7 @@ impl Exam {
     }
 }
 
-/// The result of playing in each column, for the side to move; `None` if a limit was reached.
+/// The result of each column for the side to move; `None` if a limit was reached.
 fn results(
     solver: &mut Solver,
     position: &Position,
@@ -228,23 +228,23 @@ fn results(
     Ok(Some(results))
 }
 
-/// Games that may end too soon before positions are taken to be out of reach of random play.
+/// After this many games that end too soon, positions count as out of reach of random play.
 const MAX_ATTEMPTS: u32 = 10_000;
 
-/// Why there is no exam.
+/// Why an exam cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExamError {
-    /// The game cannot be solved.
+    /// The solver does not support the game.
     Unsolvable(Unsolvable),
-    /// The smallest number of plies is greater than the largest.
+    /// The minimum number of plies is greater than the maximum.
     NoPlies {
         /// `exam.min_plies`
         min: u32,
         /// `exam.max_plies`
         max: u32,
     },
-    /// Random games end before they have this many plies.
+    /// Random games end before this ply.
     OutOfReach {
         /// The game.
         setup: Setup,
@@ -280,9 +280,9 @@ impl std::error::Error for ExamError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ExamFileError {
-    /// It is not JSON of the right form.
+    /// It is not valid JSON.
     Json(serde_json::Error),
-    /// The question of this index is not a position of the game with the result of every move.
+    /// The question with this index is not a position of the game with a result for every move.
     Question(usize),
 }
 

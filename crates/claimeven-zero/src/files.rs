@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The extension of a file that is being written.
 pub(crate) const TEMPORARY: &str = "new";
 
-/// Writes a file so that a crash at any time leaves the old content or the new.
+/// Writes a file so that a crash at any time leaves the old contents or the new ones.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".");
@@ -20,7 +20,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(new, path)
 }
 
-/// Makes the names of a folder's files durable, where the system can.
+/// Makes the directory entries of a folder durable, if the system supports it.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
@@ -35,7 +35,7 @@ pub(crate) fn read<T, E>(
     parse(&bytes).map_err(|cause| error(FileErrorCause::Content(cause)))
 }
 
-/// A file could not be read or has bad content.
+/// A file could not be read or has invalid contents.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FileError<E> {
@@ -45,13 +45,13 @@ pub struct FileError<E> {
     pub cause: FileErrorCause<E>,
 }
 
-/// What is wrong with a file.
+/// Why a file could not be read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileErrorCause<E> {
-    /// It could not be read.
+    /// An I/O error.
     Io(io::Error),
-    /// Its content is bad.
+    /// The contents are invalid.
     Content(E),
 }
 

@@ -1,7 +1,7 @@
 //! The gate: a match that decides whether a new network replaces the best.
 //!
 //! The arena's matches are for any players, one game at a time. Here all games of a thread are
-//! played at once, so that one pass of a network evaluates a position of each.
+//! played in lockstep, so that one batch of a network has a position of each.
 
 use std::thread;
 
@@ -47,14 +47,14 @@ pub(crate) fn gate(
     (score, if is_promoted { Verdict::Promoted } else { Verdict::Rejected })
 }
 
-/// Whether a network takes the place of the best.
+/// Whether a network replaces the best one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Promoted,
     Rejected,
 }
 
-/// Plays pairs of games with the same random opening and colours exchanged.
+/// Plays pairs of games with the same random opening and swapped colours.
 fn play_match(
     new: &Inference,
     best: &Inference,
@@ -104,7 +104,7 @@ fn play_pairs(
     let mut score = MatchScore::default();
     while !playing.is_empty() {
         for (evaluator, is_new) in evaluators.iter_mut().zip([true, false]) {
-            // Games in which the other network is to move wait for their turn.
+            // Games in which the other network is to move wait.
             let to_move = |game: &&mut Pairing| (game.position.player() == game.new) == is_new;
             let mut games: Vec<&mut Pairing> = playing.iter_mut().filter(to_move).collect();
             let positions: Vec<Position> = games.iter().map(|game| game.position).collect();
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(verdict, Verdict::Promoted);
         let (reversed, verdict) = gate(&untrained, &trained, &parameters, 1, 2);
         assert_eq!(verdict, Verdict::Rejected);
-        // The same games, seen from the other side.
+        // The same games from the other side.
         assert_eq!((reversed.wins, reversed.losses), (score.losses, score.wins));
     }
 

@@ -1,4 +1,4 @@
-//! Backpropagation: the gradient of the loss by every number of a network.
+//! Backpropagation: the gradient of the loss with respect to every parameter of a network.
 
 use std::array;
 
@@ -23,8 +23,8 @@ pub struct Losses {
 /// The gradient of the sum of both losses.
 #[derive(Clone, Debug)]
 pub(crate) struct Gradient {
-    /// In the order of the network's tensors. The tensors of means and variances hold the
-    /// statistics of the chunk instead of a gradient.
+    /// In the order of the network's tensors. In place of means and variances, it has the
+    /// statistics of the chunk.
     pub(crate) tensors: Vec<Vec<f32>>,
     pub(crate) losses: Losses,
 }
@@ -37,12 +37,12 @@ pub(crate) struct Backpropagation<'a> {
     tower: KernelGrid,
     heads: KernelGrid,
     dense: KernelGrid,
-    /// The kernels of both directions by the index of their tensor of weights.
+    /// The kernels of both directions, by the index of their weight tensor.
     forward: Vec<Option<Kernel>>,
     backward: Vec<Option<Kernel>>,
 }
 
-/// Buffers that are reused from chunk to chunk. Allocating them anew would take a sixth of the
+/// Buffers that are reused from chunk to chunk. Allocating them each time would take a sixth of the
 /// time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
@@ -51,7 +51,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// A buffer with unspecified content.
+    /// A buffer with unspecified contents.
     fn take(&mut self, len: usize) -> Vec<Lanes> {
         let mut buffer = self.free.pop().unwrap_or_default();
         buffer.resize(len, [0.0; LANES]);
@@ -63,7 +63,7 @@ impl Scratch {
     }
 }
 
-/// What the backward pass needs of a convolution's forward pass.
+/// What the backward pass needs from a convolution's forward pass.
 struct Trace {
     normalised: Vec<Lanes>,
     /// The reciprocal of each channel's standard deviation.
@@ -162,17 +162,18 @@ impl<'a> Backpropagation<'a> {
         let mut loss = 0.0;
         for (samples_of_block, logits) in samples.chunks(LANES).zip(logits.chunks_mut(cols)) {
             for (lane, sample) in samples_of_block.iter().enumerate() {
-                let mut chances: Vec<f32> = logits.iter().map(|lanes| lanes[lane]).collect();
-                for (column, chance) in chances.iter_mut().enumerate() {
+                let mut probabilities: Vec<f32> = logits.iter().map(|lanes| lanes[lane]).collect();
+                for (column, probability) in probabilities.iter_mut().enumerate() {
                     if !sample.discs.is_open(self.setup, column) {
-                        *chance = f32::NEG_INFINITY;
+                        *probability = f32::NEG_INFINITY;
                     }
                 }
-                softmax(&mut chances);
-                loss += cross_entropy(&sample.policy, &chances);
-                for ((lanes, chance), target) in logits.iter_mut().zip(chances).zip(&sample.policy)
+                softmax(&mut probabilities);
+                loss += cross_entropy(&sample.policy, &probabilities);
+                for ((lanes, probability), target) in
+                    logits.iter_mut().zip(probabilities).zip(&sample.policy)
                 {
-                    lanes[lane] = (chance - target) / samples.len() as f32;
+                    lanes[lane] = (probability - target) / samples.len() as f32;
                 }
             }
         }
@@ -250,7 +251,7 @@ impl<'a> Pass<'a> {
             self.gradient.tensors[layer.bias][channel] += bias;
         }
 
-        // 2. Batch normalisation, which takes out what shifts or stretches all positions alike.
+        // 2. Batch normalisation, which removes what shifts or scales all positions alike.
         let count = (output_gradient.len() / channels * LANES) as f32;
         let mut before = self.scratch.take(output_gradient.len());
         let factors: Vec<[f32; 3]> = (0..channels)
@@ -307,7 +308,7 @@ impl<'a> Pass<'a> {
         output
     }
 
-    /// Adds what the blocks of a chunk contribute to the gradient of a layer's weights.
+    /// Adds the contribution of a chunk's blocks to the gradient of a layer's weights.
     fn add_weight_gradient(
         &mut self,
         weights: usize,
@@ -375,8 +376,8 @@ vectorised! {
 }
 
 vectorised! {
-    /// Backpropagation through batch normalisation. The factors of a channel are gain by standard
-    /// deviation, shift and stretch.
+    /// Backpropagation through batch normalisation. The factors of a channel are gain over standard
+    /// deviation, shift and scale.
     fn normalise_backward(
         before: &mut [Lanes],
         output_gradient: &[Lanes],
@@ -401,12 +402,14 @@ fn value_loss(head: ValueHead, samples: &[Sample], outputs: &mut [Lanes]) -> f32
         for (lane, Sample { value, .. }) in samples.iter().enumerate() {
             match head {
                 ValueHead::Wdl => {
-                    let mut chances: [f32; 3] = array::from_fn(|index| outputs[index][lane]);
-                    softmax(&mut chances);
+                    let mut probabilities: [f32; 3] = array::from_fn(|index| outputs[index][lane]);
+                    softmax(&mut probabilities);
                     let targets = [value.win, value.draw, value.loss()];
-                    loss += cross_entropy(&targets, &chances);
-                    for (index, (chance, target)) in chances.iter().zip(targets).enumerate() {
-                        outputs[index][lane] = share * (chance - target);
+                    loss += cross_entropy(&targets, &probabilities);
+                    for (index, (probability, target)) in
+                        probabilities.iter().zip(targets).enumerate()
+                    {
+                        outputs[index][lane] = share * (probability - target);
                     }
                 }
                 ValueHead::Tanh => {
@@ -421,9 +424,9 @@ fn value_loss(head: ValueHead, samples: &[Sample], outputs: &mut [Lanes]) -> f32
     loss * share
 }
 
-fn cross_entropy(targets: &[f32], chances: &[f32]) -> f32 {
-    let pairs = targets.iter().zip(chances).filter(|(target, _)| **target > 0.0);
-    -pairs.map(|(target, chance)| target * chance.max(1e-12).ln()).sum::<f32>()
+fn cross_entropy(targets: &[f32], probabilities: &[f32]) -> f32 {
+    let pairs = targets.iter().zip(probabilities).filter(|(target, _)| **target > 0.0);
+    -pairs.map(|(target, probability)| target * probability.max(1e-12).ln()).sum::<f32>()
 }
 
 /// The mean and variance of each channel.
@@ -504,7 +507,7 @@ mod tests {
                 policy[column.index()] = random.f32();
             }
             let sum: f32 = policy.iter().sum();
-            let policy = policy.into_iter().map(|chance: f32| chance / sum).collect();
+            let policy = policy.into_iter().map(|probability: f32| probability / sum).collect();
             let win = random.f32();
             let value = Wdl { win, draw: (1.0 - win) * random.f32() };
             Sample { discs: Discs::of(position), policy, value }
@@ -512,12 +515,12 @@ mod tests {
         positions.iter().map(sample).collect()
     }
 
-    /// The loss by its definition, in double precision.
+    /// The loss by definition, in double precision.
     struct Definition<'a> {
         architecture: Architecture,
         tensors: Vec<(String, Vec<f64>)>,
         samples: &'a [Sample],
-        /// Numbers that ReLU has set to 0, and all that it has seen.
+        /// How many numbers ReLU has set to 0, and how many it has seen.
         cut: std::cell::Cell<(u64, u64)>,
     }
 
@@ -644,7 +647,7 @@ mod tests {
             let architecture =
                 Architecture { value, value_hidden: 6, ..Architecture::new(setup, 2, 6) };
             let mut network = Network::new(architecture, 5).unwrap();
-            // Gains, biases and the last layers of a new network are all the same or nearly 0.
+            // Gains, biases and the last layers of a new network are all equal or close to 0.
             let mut random = Rng::with_seed(1);
             for (tensor, numbers) in architecture.tensors().iter().zip(network.tensors_mut()) {
                 for number in numbers {
@@ -673,7 +676,7 @@ mod tests {
             };
             let found = f64::from(gradient.losses.policy) + f64::from(gradient.losses.value);
             assert!((definition.loss() - found).abs() < 1e-5, "{} {found}", definition.loss());
-            // ReLU cuts off about half of the numbers, here and there.
+            // ReLU sets about half of the numbers to 0, in a mixed pattern.
             let (cut, all) = definition.cut.get();
             assert!((0.3..0.7).contains(&(cut as f64 / all as f64)), "{cut} of {all}");
 
@@ -681,8 +684,8 @@ mod tests {
                 if matches!(tensor.role, Role::Mean | Role::Variance) {
                     continue;
                 }
-                // All numbers of a tensor at once: along the gradient, where the slope is its
-                // norm, and in a random direction.
+                // All numbers of a tensor at once: along the gradient, where the slope is its norm,
+                // and in a random direction.
                 let slopes: Vec<f64> = gradient.tensors[index].iter().map(|&x| x.into()).collect();
                 let norm = slopes.iter().map(|slope| slope * slope).sum::<f64>().sqrt();
                 assert!(norm > 1e-3, "{}: {norm}", tensor.name);
@@ -690,7 +693,7 @@ mod tests {
                 let anywhere: Vec<f64> = along.iter().map(|_| random.f64() - 0.5).collect();
                 for direction in [along, anywhere] {
                     let expected: f64 = slopes.iter().zip(&direction).map(|(a, b)| a * b).sum();
-                    // So small that hardly any number crosses 0 on the way.
+                    // Small enough that hardly any number crosses 0.
                     let step = 1e-7;
                     let mut loss_at = |way: f64| {
                         let old = definition.tensors[index].1.clone();

@@ -33,7 +33,7 @@ impl Default for GumbelParameters {
 }
 
 /// Sequential halving: distributes the simulations of a search among the root's moves. All
-/// candidates get the same number, then the better half of them, and so on.
+/// candidates get the same number, then the better half, and so on.
 #[derive(Clone, Debug)]
 pub struct SequentialHalving {
     parameters: GumbelParameters,
@@ -43,7 +43,7 @@ pub struct SequentialHalving {
     candidates: Vec<usize>,
     /// Simulations of each candidate in this round.
     per_round: u32,
-    /// Simulations already made in this round.
+    /// The simulations made in this round so far.
     given: u32,
     rounds: u32,
     simulations: u32,
@@ -125,13 +125,13 @@ impl SequentialHalving {
     }
 }
 
-/// The improved policy of a search, by column: the network's policy, shifted towards moves of
-/// higher value. Proofs decide: the fastest wins share all of it, losing moves get nothing.
+/// The improved policy of a search, by column: the network's policy, shifted towards moves with
+/// higher values. Proofs decide: the fastest wins share all of it, losing moves get nothing.
 #[must_use]
 pub fn improved_policy(tree: &SearchTree, parameters: GumbelParameters) -> Vec<f32> {
     let mut policy = vec![0.0; tree.position().setup().cols().into()];
     let moves = tree.moves();
-    let chances: Vec<f32> = match tree.root().proof {
+    let probabilities: Vec<f32> = match tree.root().proof {
         // Play for the fastest win or the slowest loss.
         Some(Proof::Win(plies)) => {
             moves.iter().map(|node| f32::from(node.proof == Some(Proof::Loss(plies - 1)))).collect()
@@ -145,9 +145,9 @@ pub fn improved_policy(tree: &SearchTree, parameters: GumbelParameters) -> Vec<f
             logits
         }
     };
-    let sum: f32 = chances.iter().sum();
-    for (node, chance) in moves.iter().zip(chances) {
-        policy[node.column.index()] = chance / sum;
+    let sum: f32 = probabilities.iter().sum();
+    for (node, probability) in moves.iter().zip(probabilities) {
+        policy[node.column.index()] = probability / sum;
     }
     policy
 }
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_threat_is_parried_in_choice_and_policy() {
-        // The second player must stop the column of the first.
+        // The second player must block the first player's column.
         let (tree, halving) = searched("41414", 60);
         let column = tree.moves()[halving.choice(&tree)].column;
         assert_eq!(column.number(), 4);

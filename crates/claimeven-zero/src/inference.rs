@@ -31,7 +31,7 @@ pub(crate) const EPSILON: f32 = 1e-5;
 pub struct Inference {
     architecture: Architecture,
     tower: KernelGrid,
-    /// The heads' convolutions have kernels of one cell.
+    /// The convolutions of the heads have 1x1 kernels.
     heads: KernelGrid,
     dense: KernelGrid,
     stem: Layer,
@@ -59,7 +59,7 @@ struct Buffers {
 }
 
 impl Inference {
-    /// Prepares a network.
+    /// Prepares a network for inference.
     #[must_use]
     pub fn new(network: &Network) -> Inference {
         let architecture = *network.architecture();
@@ -153,7 +153,7 @@ impl Inference {
     }
 }
 
-/// Positions must be of the network's setup.
+/// Positions must have the network's setup.
 impl Evaluator for Inference {
     fn evaluate(&mut self, positions: &[Position], evaluations: &mut Vec<Evaluation>) {
         evaluations.resize_with(positions.len(), Evaluation::default);

@@ -14,7 +14,7 @@
 //! multiply-add rounds once, a multiplication and an addition round twice. Processors with FMA
 //! (x86-64 since 2013 to 2015, all of aarch64) therefore compute the same networks bit for bit;
 //! others agree with them to about six digits, and with each other bit for bit. With
-//! `CLAIMEVEN_PORTABLE` in its environment, a program computes as the others do.
+//! `CLAIMEVEN_PORTABLE` in its environment, a program behaves as on a processor without FMA.
 
 use std::array;
 #[cfg(target_arch = "x86_64")]
@@ -23,14 +23,14 @@ use std::{env, sync::LazyLock};
 /// One number for each of sixteen positions.
 pub(crate) type Lanes = [f32; LANES];
 
-/// How many positions are computed side by side.
+/// The number of positions computed side by side.
 pub(crate) const LANES: usize = 16;
 
-/// Outputs that are summed up together: with two registers each, eight of the sixteen registers,
-/// which is as many as hide the latency of a multiply-add.
+/// Outputs accumulated together: with two registers each, eight of the sixteen registers, enough to
+/// hide the latency of a multiply-add.
 const PANEL: usize = 4;
 
-/// Whether multiply-adds are fused: known when compiling, or by asking the processor once.
+/// Whether multiply-adds are fused: known at compile time, or by asking the processor once.
 #[inline]
 pub(crate) fn has_fma() -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -48,8 +48,8 @@ pub(crate) fn has_fma() -> bool {
     }
 }
 
-/// Compiles a function for AVX2 and for the baseline, and calls the one that the processor can
-/// run. Neither fuses multiplications and additions, so both give the same bits.
+/// Compiles a function for AVX2 and for the baseline, and calls the one that the processor
+/// supports. Neither fuses multiplications and additions, so both give the same bits.
 macro_rules! vectorised {
     ($(#[$attribute:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block) => {
         $(#[$attribute])*
@@ -65,7 +65,7 @@ macro_rules! vectorised {
                     baseline($($argument),*);
                 }
                 if $crate::lanes::has_fma() {
-                    // SAFETY: the processor has AVX2 and FMA, as was just asked.
+                    // SAFETY: the processor has AVX2 and FMA, as just checked.
                     #[allow(unsafe_code, reason = "calls of functions with target features")]
                     return unsafe { avx2($($argument),*) };
                 }
@@ -76,12 +76,12 @@ macro_rules! vectorised {
 }
 pub(crate) use vectorised;
 
-/// A board's cells, row by row, and which of them a convolution's kernel covers around each.
+/// The cells of a board, row by row, and which of them a convolution's kernel covers around each.
 #[derive(Clone, Debug)]
 pub(crate) struct KernelGrid {
-    /// The kernel's places: 9 or 1.
+    /// The number of kernel elements: 9 or 1.
     taps: usize,
-    /// For each cell the places of the kernel that are on the board, and the cells there.
+    /// For each cell, the kernel elements that are on the board, and their cells.
     covered: Vec<Vec<(usize, usize)>>,
 }
 
@@ -103,7 +103,7 @@ impl KernelGrid {
         KernelGrid { taps: side * side, covered: (0..cols * rows).map(around).collect() }
     }
 
-    /// The one cell of a dense layer, whose inputs are all its channels.
+    /// The single cell of a dense layer, whose inputs are all its channels.
     pub(crate) fn single() -> KernelGrid {
         KernelGrid::new(1, 1, 1)
     }
@@ -113,17 +113,17 @@ impl KernelGrid {
     }
 }
 
-/// The weights of a convolution in the order in which they are multiplied.
+/// The weights of a convolution, in the order in which they are used.
 #[derive(Clone, Debug)]
 pub(crate) struct Kernel {
     inputs: usize,
     outputs: usize,
-    /// By panel of outputs, place in the kernel and input.
+    /// By output panel, kernel element and input.
     weights: Vec<[f32; PANEL]>,
 }
 
 impl Kernel {
-    /// Orders the weights of a tensor `[outputs, inputs, taps]`.
+    /// Reorders the weights of a tensor `[outputs, inputs, taps]`.
     pub(crate) fn new(weights: &[f32], outputs: usize, taps: usize) -> Kernel {
         let inputs = weights.len() / outputs / taps;
         Kernel::by(outputs, inputs, taps, |output, input, tap| {
@@ -131,8 +131,8 @@ impl Kernel {
         })
     }
 
-    /// The convolution that leads back from gradients of the outputs of a tensor
-    /// `[outputs, inputs, taps]` to those of its inputs.
+    /// The transposed convolution, from gradients of the outputs of a tensor `[outputs, inputs,
+    /// taps]` to those of its inputs.
     pub(crate) fn backwards(weights: &[f32], outputs: usize, taps: usize) -> Kernel {
         let inputs = weights.len() / outputs / taps;
         Kernel::by(inputs, outputs, taps, |input, output, tap| {
@@ -168,8 +168,8 @@ impl Kernel {
         self.outputs
     }
 
-    /// Convolves sixteen positions: `[cell][input]` to `[cell][output]`. What is stored as an
-    /// output is up to `finish`, which gets the channel, the number stored there and the sum.
+    /// Convolves sixteen positions: `[cell][input]` to `[cell][output]`. `finish` computes the
+    /// output from the channel, the number stored there and the sum.
     pub(crate) fn convolve(
         &self,
         grid: &KernelGrid,
@@ -182,7 +182,7 @@ impl Kernel {
         }
         #[cfg(target_arch = "x86_64")]
         {
-            // SAFETY: the processor has AVX2 and FMA, as was just asked.
+            // SAFETY: the processor has AVX2 and FMA, as just checked.
             #[allow(unsafe_code, reason = "a call of a function with target features")]
             unsafe {
                 self.convolve_avx2(grid, input, output, finish);
@@ -233,7 +233,7 @@ impl Kernel {
     }
 }
 
-/// The buffers in which gradients of weights are computed.
+/// Buffers for the gradients of weights.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WeightGradients {
     input: Vec<[f32; PANEL]>,
@@ -241,9 +241,8 @@ pub(crate) struct WeightGradients {
 }
 
 impl WeightGradients {
-    /// Adds what sixteen positions contribute to the gradient of a tensor
-    /// `[outputs, inputs, taps]`, given the inputs of its convolution and the gradients of its
-    /// outputs.
+    /// Adds the contribution of sixteen positions to the gradient of a tensor `[outputs, inputs,
+    /// taps]`, given the inputs of its convolution and the gradients of its outputs.
     pub(crate) fn add(
         &mut self,
         grid: &KernelGrid,
@@ -256,7 +255,7 @@ impl WeightGradients {
         }
         #[cfg(target_arch = "x86_64")]
         {
-            // SAFETY: the processor has AVX2 and FMA, as was just asked.
+            // SAFETY: the processor has AVX2 and FMA, as just checked.
             #[allow(unsafe_code, reason = "a call of a function with target features")]
             unsafe {
                 self.add_avx2(grid, input, output_gradient, gradient);
@@ -289,7 +288,7 @@ impl WeightGradients {
     ) {
         let (cells, taps) = (grid.cells(), grid.taps);
         let (inputs, outputs) = (input.len() / cells, output_gradient.len() / cells);
-        // Here the sum runs over positions, so they become the outer index of both factors.
+        // Here the sum is over positions, so they become the outer index of both factors.
         by_position(input, inputs, &mut self.input);
         by_position(output_gradient, outputs, &mut self.output_gradient);
         let mut sums = vec![[[0.0; LANES]; PANEL]; taps];
@@ -316,7 +315,8 @@ impl WeightGradients {
     }
 }
 
-/// `[cell][channel][position]` as `[panel of channels][cell][position][channel of the panel]`.
+/// Transposes `[cell][channel][position]` to `[panel of channels][cell][position][channel of the
+/// panel]`.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "it takes on the features of its caller")]
 fn by_position<const WIDTH: usize>(
@@ -340,7 +340,7 @@ fn by_position<const WIDTH: usize>(
     }
 }
 
-/// Adds the products of pairs of a few numbers and a `Lanes`: all the time goes here.
+/// Adds the products of pairs of a few numbers and a `Lanes`: the inner loop of everything.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "the sums are to stay in registers from call to call")]
 fn add_products<const FUSED: bool>(
@@ -359,7 +359,8 @@ fn add_products<const FUSED: bool>(
     *sums = local;
 }
 
-/// `a * b + c`, rounded once if fused. Without an instruction for it, that is a slow function.
+/// `a * b + c`, rounded once if fused. Without an FMA instruction, fusing would be a slow function
+/// call.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "it is one instruction")]
 fn multiply_add<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {

@@ -16,8 +16,8 @@ use crate::sample::Sample;
 
 /// A network and the state of its optimiser, AdamW (Loshchilov and Hutter, 2019).
 ///
-/// Weights decay, gains and biases do not. Batch normalisation is over a chunk of a batch, so that
-/// chunks can be computed by different threads.
+/// Weight decay applies to weights, not to gains and biases. Batch normalisation is over a chunk of
+/// a batch, so that chunks can be computed by different threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learner {
     pub(crate) network: Network,
@@ -32,20 +32,20 @@ const BETA1: f32 = 0.9;
 const BETA2: f32 = 0.999;
 const EPSILON: f32 = 1e-8;
 
-/// What [`Learner::learn`] is to do.
+/// A call of [`Learner::learn`].
 #[derive(Clone, Copy, Debug)]
 pub struct LearningJob<'a> {
     /// The samples that batches are drawn from.
     pub pool: &'a [Sample],
-    /// Steps to take, one per batch.
+    /// The number of steps, one per batch.
     pub steps: u64,
     /// The learning rate of these steps.
     pub rate: f32,
     /// Batch and chunk size, weight decay and momentum of batch normalisation.
     pub parameters: &'a LearningParameters,
-    /// Threads to work on, at least one. The result does not depend on their number.
+    /// The number of threads, at least 1. The result does not depend on it.
     pub threads: usize,
-    /// Decides which samples make up a batch, and which of them are mirrored.
+    /// Determines which samples make up a batch, and which of them are mirrored.
     pub seed: u64,
 }
 
@@ -58,15 +58,15 @@ impl Learner {
         Learner { network, first: zero.clone(), second: zero, steps: 0 }
     }
 
-    /// The network as it is now.
+    /// The current network.
     #[must_use]
     pub fn network(&self) -> &Network {
         &self.network
     }
 
-    /// Takes steps on batches drawn from a pool, each sample as it is or mirrored. Returns the
-    /// mean losses, or `None` if `progress`, which is given the steps taken, breaks off. After an
-    /// error the network is of no further use.
+    /// Takes steps on batches drawn from a pool, each sample as it is or mirrored. Returns the mean
+    /// losses, or `None` if `progress`, which receives the number of steps taken, breaks off. After
+    /// an error, the network must not be used any more.
     pub fn learn(
         &mut self,
         job: &LearningJob<'_>,
@@ -205,17 +205,17 @@ fn mean(gradients: Vec<Gradient>) -> Gradient {
     sum
 }
 
-/// Why a network cannot be trained further.
+/// Why training failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LearnError {
-    /// The size of batches or chunks is not a positive multiple of sixteen.
+    /// The batch or chunk size is not a positive multiple of sixteen.
     BatchSize(usize),
-    /// The sample of this index is not one of the network's game.
+    /// The sample with this index does not belong to the network's game.
     Sample(usize),
-    /// Losses or weights are not finite any more.
+    /// Losses or weights are no longer finite.
     Diverged {
-        /// Steps taken until then.
+        /// The number of steps until then.
         step: u64,
     },
 }
@@ -296,8 +296,7 @@ mod tests {
         );
     }
 
-    /// Training steps computed by PyTorch in double precision; `tests/data/torch_step.py` has made
-    /// the file.
+    /// Training steps computed by PyTorch in double precision, with `tests/data/torch_step.py`.
     #[derive(serde::Deserialize)]
     struct TorchSteps {
         rate: f32,
@@ -378,7 +377,7 @@ mod tests {
         let (torch, mut learner, _, parameters) = TorchSteps::read();
         let names = learner.network.architecture().tensors();
         for step in &torch.steps {
-            // PyTorch's own gradient, so that only the optimiser is compared.
+            // PyTorch's gradient, so that only the optimiser is compared.
             let tensors = names.iter().map(|shape| step.gradient[&shape.name].clone()).collect();
             let gradient = Gradient { tensors, losses: Losses::default() };
             learner.step(&gradient, torch.rate, &parameters);
@@ -396,7 +395,7 @@ mod tests {
             assert!((value - step.losses[1]).abs() < 1e-5, "{value} {:?}", step.losses);
             assert_close(&learner.network, &gradient.tensors, &step.gradient, 1e-5);
             learner.step(&gradient, torch.rate, &parameters);
-            // A step moves most weights by 0.01; a wrong sign or decay would be far outside.
+            // A step changes most weights by 0.01; a wrong sign or decay would be far off.
             assert_close(&learner.network, learner.network.tensors(), &step.tensors, 2e-4);
         }
     }

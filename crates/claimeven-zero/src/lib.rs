@@ -1,4 +1,4 @@
-//! AlphaZero for Connect Four: a network that learns by self-play, on any board.
+//! AlphaZero for Connect Four: networks trained by self-play, on any board.
 //!
 //! ```
 //! use claimeven_game::{Position, Setup};
@@ -15,7 +15,7 @@
 //!
 //! - [`Zero`] is the player, an [`Agent`](claimeven_search::Agent) with PUCT search.
 //! - [`Network`] is a network and its file, [`Inference`] its forward pass. [`embedded_network`]
-//!   is part of the program; a [`Model`] is in a file or a training run.
+//!   returns the built-in one; a [`Model`] is a network in a file or a training run.
 //! - [`Evaluator`] is the interface between search and network, and [`SearchTree`] the search.
 //! - [`Run`] is a training run in a folder: self-play, training, gate and exam, controlled by
 //!   [`Parameters`]. The example `train_tiny` trains a network and plays it.

@@ -1,4 +1,4 @@
-//! Where networks are found: embedded in the program, in a file or in a training run.
+//! The sources of networks: embedded in the program, in a file or in a training run.
 
 use std::fmt;
 use std::fs;
@@ -11,7 +11,7 @@ use claimeven_game::Setup;
 use crate::files::FileError;
 use crate::network::{Network, NetworkError};
 
-/// The networks that are part of the program, at most one per setup.
+/// The embedded networks, at most one per setup.
 pub fn embedded_networks() -> &'static [Arc<Network>] {
     static NETWORKS: OnceLock<Vec<Arc<Network>>> = OnceLock::new();
     NETWORKS.get_or_init(|| {
@@ -27,10 +27,10 @@ pub fn embedded_network(setup: Setup) -> Result<Arc<Network>, NoNetwork> {
     network.map(Arc::clone).ok_or(NoNetwork)
 }
 
-/// A network outside the program, by its place.
+/// The source of a network that is not embedded.
 ///
-/// Its text is the path of a network file, the folder of a training run, which stands for its best
-/// network, or `FOLDER@ITERATION`. A [`ModelStore`] also knows runs by their names.
+/// Its text is the path of a network file, the folder of a training run (for its best network), or
+/// `FOLDER@ITERATION`. A [`ModelStore`] also finds runs by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Model {
     /// A network file.
@@ -42,7 +42,7 @@ pub enum Model {
 }
 
 impl Model {
-    /// The model that a text names, as the files are now.
+    /// The model named by a text, according to the files that exist now.
     #[must_use]
     pub fn new(text: &str) -> Model {
         ModelStore::default().find(text)
@@ -58,7 +58,7 @@ impl Model {
         }
     }
 
-    /// Loads the network. As long as the file does not change, all callers share one.
+    /// Loads the network. All callers share it as long as the file does not change.
     pub fn load(&self) -> Result<Arc<Network>, ModelError> {
         if let Model::Best(folder) | Model::Iteration(folder, _) = self {
             if !folder.join("parameters.json").is_file() {
@@ -94,13 +94,13 @@ pub struct ModelStore {
 }
 
 impl ModelStore {
-    /// A store of the runs in some folders, of which the first comes first.
+    /// A store of the runs in some folders, which are searched in order.
     pub fn new(folders: impl IntoIterator<Item = PathBuf>) -> ModelStore {
         ModelStore { folders: folders.into_iter().collect() }
     }
 
-    /// The model that a text names, as the files are now. A path comes before a run's name, which
-    /// consists of letters and digits and may be followed by `@ITERATION`.
+    /// The model named by a text, according to the files that exist now. Paths take precedence over
+    /// run names, which consist of letters and digits and may be followed by `@ITERATION`.
     #[must_use]
     pub fn find(&self, text: &str) -> Model {
         let path = PathBuf::from(text);
@@ -142,7 +142,7 @@ pub(crate) fn network_file(folder: &Path, iteration: u64) -> PathBuf {
     folder.join("networks").join(format!("{iteration:06}.safetensors"))
 }
 
-/// The iterations whose networks the run in a folder has kept, in ascending order.
+/// The iterations whose networks a run has kept, in ascending order.
 pub fn kept_networks(folder: &Path) -> Vec<u64> {
     let Ok(entries) = fs::read_dir(folder.join("networks")) else { return Vec::new() };
     let iteration = |name: &str| name.strip_suffix(".safetensors")?.parse().ok();
@@ -159,7 +159,8 @@ struct Loaded {
     network: Arc<Network>,
 }
 
-/// Size, time of modification and inode number, which tells files of the same clock tick apart.
+/// Size, modification time and inode number, which distinguishes files written within one clock
+/// tick.
 type Version = (u64, SystemTime, u64);
 
 fn version(file: &Path) -> Option<Version> {
@@ -171,10 +172,11 @@ fn version(file: &Path) -> Option<Version> {
     Some((data.len(), data.modified().ok()?, number))
 }
 
-/// The networks that were loaded last: a tournament makes its players anew for every game.
+/// The most recently loaded networks, because a tournament creates its players again for every
+/// game.
 static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 
-/// The size of that cache: more than play in most tournaments.
+/// The size of that cache: more networks than most tournaments have.
 const REMEMBERED: usize = 16;
 
 fn load_shared(file: PathBuf) -> Result<Arc<Network>, FileError<NetworkError>> {
@@ -213,11 +215,11 @@ impl std::error::Error for NoNetwork {}
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The folder holds no training run.
+    /// The folder is not a training run.
     NoRun(PathBuf),
-    /// The first iteration of the run is not finished.
+    /// The run has not finished its first iteration.
     NoNetworkYet(PathBuf),
-    /// The run has not kept the network of that iteration, but those of the listed ones.
+    /// The run has not kept the network of that iteration; the list has those it has kept.
     NotKept(PathBuf, u64, Vec<u64>),
     /// The file cannot be read or is not a network.
     File(FileError<NetworkError>),

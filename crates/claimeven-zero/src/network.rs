@@ -28,11 +28,11 @@ pub struct Network {
     architecture: Architecture,
     /// In the order of [`Architecture::tensors`].
     tensors: Vec<Vec<f32>>,
-    /// Metadata of the file: where the network comes from.
+    /// Metadata of the file, such as the network's origin.
     notes: HashMap<String, String>,
 }
 
-/// The architecture's name in the metadata of a file.
+/// The key of the architecture in the metadata of a file.
 const ARCHITECTURE: &str = "claimeven-zero";
 
 impl Network {
@@ -75,7 +75,7 @@ impl Network {
         &self.tensors
     }
 
-    /// The tensors, whose numbers can be changed but not their sizes.
+    /// The tensors, whose elements can be changed but not their sizes.
     pub(crate) fn tensors_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
         self.tensors.iter_mut().map(Vec::as_mut_slice)
     }
@@ -106,7 +106,7 @@ impl Network {
         }
     }
 
-    /// Whether all numbers are finite. Only such networks are saved and loaded.
+    /// Whether all weights are finite. Only such networks are saved and loaded.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         self.tensors.iter().flatten().all(|number| number.is_finite())
@@ -117,8 +117,8 @@ impl Network {
         files::read(path, Network::from_bytes)
     }
 
-    /// Writes the network to a file, atomically. A network with numbers that are not finite is
-    /// refused: it is of no use, and would replace a file that is.
+    /// Writes the network to a file, atomically. A network with weights that are not finite is
+    /// rejected, so that it cannot replace a good one.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         if !self.is_finite() {
             let reason = "the network has weights that are not finite";
@@ -127,8 +127,8 @@ impl Network {
         files::write(path, &self.to_bytes())
     }
 
-    /// The content of a network's file: safetensors, with the architecture as JSON in its metadata.
-    /// Equal networks have equal files: the header is sorted by name.
+    /// The contents of a network file: safetensors, with the architecture as JSON in its metadata.
+    /// Equal networks have equal files, because the header is sorted by name.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         #[derive(Serialize)]
@@ -164,12 +164,12 @@ impl Network {
         }
         let mut header =
             serde_json::to_vec(&Header { metadata, tensors }).expect("the header is plain data");
-        // The data are aligned to 8 bytes.
+        // The data is aligned to 8 bytes.
         header.resize(header.len().next_multiple_of(8), b' ');
         [&(header.len() as u64).to_le_bytes()[..], &header, &data].concat()
     }
 
-    /// Reads the content of a network's file.
+    /// Parses the contents of a network file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Network, NetworkError> {
         let (_, header) =
             SafeTensors::read_metadata(bytes).map_err(|error| NetworkError::damaged(&error))?;
@@ -203,7 +203,7 @@ impl Network {
     }
 }
 
-/// What is wrong with a network's file.
+/// Why a file is not a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NetworkError {
@@ -211,7 +211,7 @@ pub enum NetworkError {
     Damaged(String),
     /// It is a safetensors file of another program.
     Foreign,
-    /// The metadata has a bad architecture.
+    /// The architecture in the metadata is invalid.
     Architecture(String),
     /// A tensor is missing, unknown, of another shape or not finite.
     Tensor(String),
@@ -230,7 +230,7 @@ impl fmt::Display for NetworkError {
             NetworkError::Foreign => {
                 f.write_str("a safetensors file, but not a network of claimeven-zero")
             }
-            NetworkError::Architecture(reason) => write!(f, "bad architecture: {reason}"),
+            NetworkError::Architecture(reason) => write!(f, "invalid architecture: {reason}"),
             NetworkError::Tensor(name) => {
                 write!(f, "tensor '{name}' is missing, unknown, of another shape or not finite")
             }
@@ -275,7 +275,7 @@ mod tests {
         };
         let bytes = with_notes(&["a", "b", "c", "d", "e"]);
         assert_eq!(bytes, with_notes(&["e", "d", "c", "b", "a"]));
-        // Written again from what was read, with other random hashes.
+        // Written again from what was read, with different hash seeds.
         assert_eq!(Network::from_bytes(&bytes).unwrap().to_bytes(), bytes);
     }
 

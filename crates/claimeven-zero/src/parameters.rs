@@ -46,14 +46,14 @@ pub struct Parameters {
 pub struct SelfPlayParameters {
     /// Games per iteration.
     pub games: u64,
-    /// Games that each thread plays at the same time, so that a batch of the network has a
+    /// The number of games that each thread plays at the same time. A batch of the network has a
     /// position of each.
     pub in_flight: usize,
     /// The share of moves with a full search (*playout-cap randomisation*). Only their positions
-    /// are learnt; the others are searched fast, so that more games reach their end.
+    /// become samples; the others are searched fast, so that more games are finished.
     pub full_share: f32,
-    /// The share of those for positions that need no search: a win at once, a forced move. A
-    /// search never evaluates them, but a player by policy alone does.
+    /// The share of samples among positions that need no search, such as immediate wins and forced
+    /// moves. Searches never evaluate them, but playing by policy alone does.
     pub obvious_share: f32,
     /// Simulations of a full search.
     pub full_simulations: u32,
@@ -62,12 +62,13 @@ pub struct SelfPlayParameters {
     /// A game starts with a random number of random moves, at most this many, so that the network
     /// also learns positions that good play avoids.
     pub opening_plies: u32,
-    /// The most balanced of a random number of random openings, at most this many, is played: most
-    /// random openings are decided.
+    /// The most balanced of up to this many random openings is played, because most random openings
+    /// are already decided. The number is random.
     pub opening_choice: u32,
-    /// The factor of the Gumbel noise at ply 0: 1 samples moves from the policy, 0 takes the best.
+    /// The factor of the Gumbel noise at ply 0: 1 samples moves from the policy, 0 takes the best
+    /// move.
     pub temperature: f32,
-    /// The number of plies in which the noise halves.
+    /// The number of plies after which the noise is halved.
     pub temperature_half_life: f32,
     /// The share of the search's value in the value target; the rest is the game's result.
     pub search_value_share: f32,
@@ -85,15 +86,16 @@ pub struct SelfPlayParameters {
 pub struct LearningParameters {
     /// Samples per step; a multiple of 16.
     pub batch: usize,
-    /// Samples over which batch normalisation runs, and which a thread takes at a time; a multiple
-    /// of 16.
+    /// The number of samples over which batch normalisation runs, and which a thread processes at a
+    /// time; a multiple of 16.
     pub chunk: usize,
-    /// How often a new sample is learnt: steps per iteration are this times new samples by batch.
+    /// How often each new sample is used on average: the steps per iteration are this number times
+    /// the new samples divided by the batch size.
     pub passes: f32,
     /// The peak of the learning-rate schedule.
     pub rate: f32,
-    /// The schedule falls with the inverse square root of the iterations: after this many it is at
-    /// 71 %.
+    /// The schedule falls with the inverse square root of the iterations: it is at 71 % after this
+    /// many.
     pub rate_patience: f32,
     /// Iterations of linear warm-up.
     pub warm_up: u32,
@@ -101,12 +103,12 @@ pub struct LearningParameters {
     pub weight_decay: f32,
     /// The momentum of batch normalisation's running means and variances.
     pub norm_momentum: f32,
-    /// The network that plays is an exponential moving average of the one that learns, with this
+    /// The network that plays is an exponential moving average of the one being trained, with this
     /// weight for the newest iteration.
     pub average: f32,
     /// The minimum size of the replay buffer, before old samples are removed.
     pub min_buffer: usize,
-    /// Beyond that, the share of all samples so far that the replay buffer holds.
+    /// Beyond the minimum, the share of all samples so far that the replay buffer holds.
     pub buffer_share: f32,
     /// The maximum size of the replay buffer.
     pub max_buffer: usize,
@@ -118,13 +120,13 @@ pub struct LearningParameters {
 pub struct GateParameters {
     /// Iterations between matches.
     pub every: u64,
-    /// Pairs of games; both games of a pair have the same opening, with colours exchanged.
+    /// Pairs of games; both games of a pair have the same opening, with colours swapped.
     pub pairs: u64,
     /// Simulations per move.
     pub simulations: u32,
     /// Random plies of an opening.
     pub opening_plies: u32,
-    /// The score, as a share of the points, that promotes the new network.
+    /// The score, as a share of the points, that the new network needs to be promoted.
     pub threshold: f32,
 }
 
@@ -134,13 +136,14 @@ pub struct GateParameters {
 pub struct ExamParameters {
     /// Iterations between exams.
     pub every: u64,
-    /// Positions, drawn by random play; 0 for no exam, for boards that are hard to solve.
+    /// The number of positions, sampled by random play; 0 for no exam, on boards that are hard to
+    /// solve.
     pub positions: usize,
     /// The minimum number of discs.
     pub min_plies: u32,
     /// The maximum number of discs.
     pub max_plies: u32,
-    /// Simulations per move; the policy alone is examined as well.
+    /// Simulations per move; the policy alone is measured as well.
     pub simulations: u32,
 }
 
@@ -155,7 +158,7 @@ impl Parameters {
         parameters
     }
 
-    /// A good network within an hour on two cores. It is small, because it plays many games.
+    /// A good network within an hour on two cores. It is small, so that it can play many games.
     pub fn one_hour(setup: Setup) -> Parameters {
         let mut parameters = Parameters::strongest(setup);
         parameters.architecture = Architecture::new(setup, 3, 32);
@@ -226,11 +229,11 @@ impl Parameters {
         }
     }
 
-    /// Checks all numbers and returns the game.
+    /// The setup, if all parameters are valid.
     pub fn check(&self) -> Result<Setup, ParametersError> {
         let setup = self.architecture.setup().map_err(ParametersError::Architecture)?;
         let (play, learning) = (&self.self_play, &self.learning);
-        // Openings that fill the board leave no game to play.
+        // Openings that fill the board would leave no game to play.
         let max_plies = f64::from(setup.cells() / 2);
         let any = f64::from(u32::MAX);
         let ranges = [
@@ -268,8 +271,8 @@ impl Parameters {
         Ok(setup)
     }
 
-    /// Sets a parameter by its name, such as `learning.rate`. [`check`](Parameters::check) tells
-    /// whether its value is in range.
+    /// Sets a parameter by its name, such as `learning.rate`. [`check`](Parameters::check)
+    /// validates the value.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParametersError> {
         let mut all = self.document();
         let wrong = || ParametersError::Value { name: name.to_owned(), value: value.to_owned() };
@@ -286,7 +289,7 @@ impl Parameters {
         Ok(())
     }
 
-    /// Sets all parameters that a document has, which is nested like the parameters.
+    /// Sets all parameters in a document, which is nested like the parameters.
     pub fn set_all(&mut self, document: &Value) -> Result<(), ParametersError> {
         let mut list = Vec::new();
         list_values("", document, &mut list);
@@ -300,8 +303,8 @@ impl Parameters {
         list
     }
 
-    /// As a JSON document. By way of its text, in which a number of single precision such as 0.1 is
-    /// not written with the digits of double precision.
+    /// The parameters as a JSON document. They are converted by way of text, so that
+    /// single-precision numbers such as 0.1 keep their digits.
     fn document(&self) -> Value {
         let text = serde_json::to_string(self).expect("parameters are plain data");
         serde_json::from_str(&text).expect("the text is a document")
@@ -334,20 +337,20 @@ fn list_values(name: &str, value: &Value, list: &mut Vec<(String, String)>) {
     }
 }
 
-/// What is wrong with parameters.
+/// Why parameters are invalid.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ParametersError {
     /// An unknown parameter.
     Name(String),
-    /// A value that the parameter cannot have.
+    /// An invalid value for the parameter.
     Value {
         /// The parameter.
         name: String,
         /// The value.
         value: String,
     },
-    /// A bad architecture.
+    /// An invalid architecture.
     Architecture(ArchitectureError),
     /// A value is out of range.
     Range {

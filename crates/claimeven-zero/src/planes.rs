@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The discs of a position as two bit sets.
 ///
-/// Smaller than a [`Position`]: for the replay buffer, which holds millions.
+/// They are smaller than a [`Position`], which matters for a replay buffer of millions of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Discs {
     /// All discs.
@@ -31,8 +31,8 @@ impl Discs {
         self.filled >> top & 1 == 0
     }
 
-    /// Whether all discs are on the board and rest on each other, each player has as many as by
-    /// turns, and the board is not full.
+    /// Whether the discs form a legal position: all are on the board, none floats, their numbers
+    /// fit alternating turns, and the board is not full.
     #[must_use]
     pub fn is_valid(self, setup: Setup) -> bool {
         let (rows, stride) = (u32::from(setup.rows()), setup.stride());
@@ -41,7 +41,8 @@ impl Discs {
         self.filled & !board == 0
             && self.filled != board
             && self.own & !self.filled == 0
-            // The first player has the odd disc, and then the second player moves.
+            // With an odd number of discs, the first player has one more and the second player is
+            // to move.
             && self.own.count_ones() == self.filled.count_ones() / 2
             // Every disc above the bottom row has one below it.
             && (self.filled & !bottom) >> 1 & !self.filled == 0
@@ -65,9 +66,9 @@ impl Discs {
 
 /// The input encoding: which planes over the cells of the board a network gets.
 ///
-/// Zugzwang depends on which player moves, and counting discs is hard with kernels of 3x3 cells.
-/// One plane is therefore 1 everywhere if the first player moves and -1 if the second does. As it
-/// is never 0, it also marks the edge of the board.
+/// Zugzwang depends on who is to move, and counting discs is hard with 3x3 kernels. One plane is
+/// therefore 1 everywhere if the first player is to move and -1 if the second is. As it is never
+/// 0, it also marks the edge of the board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InputEncoding {
@@ -75,8 +76,9 @@ pub enum InputEncoding {
     /// player to move.
     #[default]
     Discs,
-    /// Seven planes: also the threats of either side (empty cells that complete a row), and the
-    /// even rows. So the network need not learn what a threat is, nor which are odd or even.
+    /// Seven planes: additionally the threats of either side (empty cells that would connect four)
+    /// and the even rows, so that the network need not learn what a threat is and which rows are
+    /// odd or even.
     Threats,
 }
 
@@ -89,8 +91,8 @@ impl InputEncoding {
         }
     }
 
-    /// Calls `set(cell, plane, value)` for every number that is not 0. Cells are numbered row by
-    /// row from the bottom.
+    /// Calls `set(cell, plane, value)` for every nonzero number. Cells are numbered row by row from
+    /// the bottom.
     pub(crate) fn each(self, setup: Setup, discs: Discs, mut set: impl FnMut(usize, usize, f32)) {
         let (cols, rows, stride) =
             (usize::from(setup.cols()), usize::from(setup.rows()), setup.stride() as usize);
@@ -146,7 +148,7 @@ mod tests {
         InputEncoding::Discs.each(Setup::STANDARD, Discs::of(&position), |cell, plane, value| {
             planes[cell][plane] = value;
         });
-        // The second player moves: its disc is the upper one of the first column.
+        // The second player is to move: its disc is the upper one of the first column.
         let planes: Vec<[i32; 4]> =
             planes.iter().map(|cell: &[f32; 4]| cell.map(|value| value as i32)).collect();
         assert_eq!(planes[7], [1, 0, 0, -1]);
@@ -157,7 +159,8 @@ mod tests {
 
     #[test]
     fn threats_of_both_sides_have_planes_of_their_own() {
-        // Three in a row of the first player, who moves, and three in a column of the second.
+        // Three in a row for the first player, who is to move, and three in a column for the
+        // second.
         let position = Position::from_moves(Setup::STANDARD, "213141").unwrap();
         let mut planes = [Vec::new(), Vec::new(), Vec::new()];
         InputEncoding::Threats.each(Setup::STANDARD, Discs::of(&position), |cell, plane, value| {

@@ -9,7 +9,7 @@ use crate::planes::Discs;
 use crate::sample::Sample;
 
 /// A replay buffer over the last iterations of a run. It grows with the run, so that the first,
-/// weak games soon leave it and the later ones are learnt thoroughly.
+/// weak games soon leave it and later ones stay longer.
 #[derive(Clone, Debug)]
 pub struct ReplayBuffer {
     setup: Setup,
@@ -23,12 +23,12 @@ impl ReplayBuffer {
         ReplayBuffer { setup, iterations: VecDeque::new() }
     }
 
-    /// How many samples there are.
+    /// The number of samples.
     pub fn len(&self) -> usize {
         self.iterations.iter().map(|(_, samples)| samples.len()).sum()
     }
 
-    /// Whether there are none.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -57,8 +57,8 @@ impl ReplayBuffer {
         }
     }
 
-    /// Every distinct position once, with the mean of its targets. A position and its mirror image
-    /// are the same one.
+    /// Every distinct position once, with the mean of its targets. Mirror images count as the same
+    /// position.
     pub fn pool(&self) -> Vec<Sample> {
         let mut places: HashMap<Discs, usize> = HashMap::new();
         let mut pool: Vec<(Sample, f32)> = Vec::new();

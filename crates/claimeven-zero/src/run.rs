@@ -23,7 +23,7 @@ use crate::replay_buffer::ReplayBuffer;
 use crate::sample::{Sample, load_samples, save_samples};
 use crate::self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, play_games};
 
-/// A training run in a folder of its own.
+/// A training run and its folder.
 ///
 /// ```no_run
 /// use std::ops::ControlFlow;
@@ -44,7 +44,7 @@ use crate::self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, play_games
 ///
 /// ```text
 /// parameters.json            the parameters, which never change
-/// state.json                 the last finished iteration; written last, so all it names is there
+/// state.json                 the last finished iteration; written last, so the files it names exist
 /// metrics.jsonl              a line per iteration
 /// exam.json                  positions with exact results, for measuring only
 /// best.safetensors           the network that was promoted last
@@ -57,11 +57,11 @@ use crate::self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, play_games
 /// ```
 ///
 /// A run that is killed at any time resumes after the last finished iteration as if nothing had
-/// happened: what `state.json` does not name is removed before it continues.
+/// happened: files that `state.json` does not name are removed before it continues.
 ///
-/// A folder stops growing: samples are removed when they leave the replay buffer, the learner's
-/// state when the next one is saved. The last 40 networks and the best are kept, and of the older
-/// ones every second, fourth, eighth and so on, about 80 in all.
+/// The size of the folder is bounded: samples are removed when they leave the replay buffer, the
+/// learner's state when the next one is saved. The last 40 networks and the best one are kept, and
+/// every second, fourth, eighth and so on of the older ones, about 80 in total.
 pub struct Run {
     folder: PathBuf,
     parameters: Parameters,
@@ -74,21 +74,21 @@ pub struct Run {
     best: Network,
     replay: ReplayBuffer,
     exam: Option<Exam>,
-    /// Keeps other processes from training in the folder.
+    /// Prevents other processes from training in the folder.
     _lock: File,
 }
 
-/// What a run may use of the machine. The networks do not depend on it.
+/// The resources that a run may use. They do not affect the networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resources {
-    /// Threads to work on; 0 counts as 1.
+    /// The number of threads; 0 counts as 1.
     pub threads: usize,
     /// Bytes of free disk space below which no iteration starts.
     pub keep_free: u64,
 }
 
 impl Resources {
-    /// So many threads, and at least 256 MB of free disk space.
+    /// The given number of threads, and at least 256 MB of free disk space.
     #[must_use]
     pub fn new(threads: usize) -> Resources {
         Resources { threads: threads.max(1), keep_free: 256_000_000 }
@@ -104,7 +104,7 @@ pub struct RunState {
     pub best: u64,
     /// Games played.
     pub games: u64,
-    /// Samples from them.
+    /// The number of samples from them.
     pub samples: u64,
     /// The oldest iteration in the replay buffer.
     pub buffer_from: u64,
@@ -134,7 +134,7 @@ pub struct Metrics {
     pub buffer: usize,
     /// Distinct positions in the replay buffer.
     pub pool: usize,
-    /// Wins, draws and losses of the player with the first move after the opening.
+    /// Wins, draws and losses of the player who moves first after the opening.
     pub results: [u64; 3],
     /// Mean number of moves of a game.
     pub moves_per_game: f64,
@@ -150,7 +150,7 @@ pub struct Metrics {
     pub exam: Option<ExamScore>,
 }
 
-/// What a run tells its observer.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// The positions of the exam are being solved.
@@ -185,7 +185,7 @@ pub enum Event<'a> {
         /// All steps of the iteration.
         of: u64,
     },
-    /// Gate or exam have started.
+    /// The gate match or the exam has started.
     Testing {
         /// The iteration.
         iteration: u64,
@@ -194,15 +194,15 @@ pub enum Event<'a> {
     Done(&'a Metrics),
 }
 
-/// A callback for the events of a run. Breaking off leaves it at the last saved iteration.
+/// A callback for the events of a run. If it breaks off, the run stays at the last saved iteration.
 pub type Observer<'a> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'a;
 
-/// The newest networks, of which all are kept.
+/// The number of newest networks that are all kept.
 const KEPT_NETWORKS: u64 = 40;
 
 impl Run {
-    /// Starts a run in an empty or new folder. The first iterations learn the replay buffer of
-    /// another run, if one is given, instead of playing games: a head start for a larger network.
+    /// Starts a run in an empty or new folder. If another run is given, the first iterations learn
+    /// from its replay buffer instead of playing games: a head start for a larger network.
     pub fn begin(
         folder: &Path,
         parameters: &Parameters,
@@ -216,7 +216,7 @@ impl Run {
         Run::open(folder, parameters, lock, resources, observer)
     }
 
-    /// Resumes the run in a folder. If parameters are given, they must equal the run's.
+    /// Resumes the run in a folder. If parameters are given, they must be those of the run.
     pub fn resume(
         folder: &Path,
         parameters: Option<&Parameters>,
@@ -290,7 +290,8 @@ impl Run {
     }
 
     /// One iteration: self-play, training, gate, exam, saving. `None` if the observer broke off,
-    /// which leaves the run at the last iteration. After an I/O error it must be resumed anew.
+    /// which leaves the run at the last iteration. After an I/O error, the run must be opened again
+    /// with `resume`.
     pub fn iterate(&mut self, observer: &mut Observer<'_>) -> Result<Option<Metrics>, RunError> {
         self.check_disk()?;
         let start = Instant::now();
@@ -332,7 +333,7 @@ impl Run {
                 self.roll_back()?;
                 return Ok(None);
             }
-            // Nothing of this iteration is saved, and the run stands where it was before it.
+            // Nothing of this iteration is saved, so the run stays at the previous one.
             Err(source) => {
                 self.load()?;
                 self.roll_back()?;
@@ -386,7 +387,7 @@ impl Run {
         Ok(Some(metrics))
     }
 
-    /// The samples of another run that this iteration learns instead of playing games.
+    /// The samples of another run that this iteration learns from instead of playing games.
     fn inherited(&self, iteration: u64) -> Result<Option<Vec<Sample>>, RunError> {
         let path = self.path("inherited", iteration, "");
         if !path.exists() {
@@ -443,16 +444,16 @@ impl Run {
         random.u64(..) ^ mix_key(iteration)
     }
 
-    /// Checks that there is room for an iteration's files, and some left.
+    /// Checks that there is enough disk space for an iteration.
     fn check_disk(&self) -> Result<(), RunError> {
-        // Three files of the learner, one of the player and two of the best, before older ones are
-        // removed; and samples, which are smaller.
+        // Three files of the learner, one of the player and two of the best network, before older
+        // ones are removed, plus the samples, which are smaller.
         let needed = 10 * self.player.to_bytes().len() as u64 + self.resources.keep_free;
         match fs4::available_space(&self.folder) {
             Ok(free) if free < needed => {
                 Err(RunError::Disk { folder: self.folder.clone(), free, needed })
             }
-            // Unknown; writing will tell.
+            // Unknown; a failing write will show it.
             Ok(_) | Err(_) => Ok(()),
         }
     }
@@ -475,7 +476,7 @@ impl Run {
         let path = self.folder.join("metrics.jsonl");
         append_line(&path, &serde_json::to_string(metrics).expect("metrics are plain data"))
             .map_err(|error| RunError::Io(path, error))?;
-        // Also after a power failure, the names of all files are on the disk before the state is.
+        // Make all directory entries durable before the state, even in case of a power failure.
         for kind in ["learner", "networks", "best", "samples", "."] {
             let path = self.folder.join(kind);
             files::sync_folder(&path).map_err(|error| RunError::Io(path, error))?;
@@ -552,8 +553,8 @@ impl Run {
         Ok(())
     }
 
-    /// Removes whatever an iteration that was cut off has left, whether it was cut off before
-    /// `state.json` was written or while the files of the iteration before were being removed.
+    /// Removes the leftovers of an interrupted iteration, whether it was interrupted before
+    /// `state.json` was written or while files of the previous iteration were being removed.
     fn roll_back(&self) -> Result<(), RunError> {
         let now = self.state.iteration;
         for kind in FOLDERS.iter().copied().filter(|&kind| kind != "inherited").chain(["."]) {
@@ -565,7 +566,7 @@ impl Run {
         self.clean_up();
         let path = self.folder.join("best.safetensors");
         if now == 0 {
-            // Nothing has been trained, so there is no best network.
+            // Nothing has been trained yet, so there is no best network.
             let _ = fs::remove_file(path);
         } else if Network::load(&path).ok().as_ref() != Some(&self.best) {
             self.best.save(&path).map_err(|error| RunError::Io(path, error))?;
@@ -611,15 +612,15 @@ impl Run {
         Ok(Some(exam))
     }
 
-    /// Removes files that are not needed any more. What cannot be removed is tried again after the
-    /// next iteration.
+    /// Removes files that are no longer needed. Failed removals are repeated after the next
+    /// iteration.
     fn clean_up(&self) {
         let now = self.state.iteration;
         self.remove("samples", |iteration| iteration < self.state.buffer_from);
         self.remove("inherited", |iteration| iteration <= now);
         self.remove("learner", |iteration| iteration < now);
         self.remove("best", |iteration| iteration < now);
-        // Of the older networks, every second, fourth, eighth and so on is kept.
+        // Every second, fourth, eighth and so on of the older networks is kept.
         let stride = (now / KEPT_NETWORKS).max(1).next_power_of_two();
         self.remove("networks", |iteration| {
             iteration + KEPT_NETWORKS <= now
@@ -640,7 +641,7 @@ impl Run {
     }
 }
 
-/// Removes files whose writing was cut off.
+/// Removes incompletely written files.
 fn remove_temporary(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
@@ -679,7 +680,7 @@ fn create(folder: &Path, parameters: &Parameters, inherited: &[PathBuf]) -> Resu
     }
     fs::create_dir_all(folder).map_err(error)?;
     for entry in fs::read_dir(folder).map_err(error)? {
-        // A start that was cut off may have left these.
+        // An interrupted start may have left these.
         let own = [&FOLDERS[..], &["lock", "state.json", "state.json.new", "parameters.json.new"]];
         let name = entry.map_err(error)?.file_name();
         if !own.concat().iter().any(|&own| name == own) {
@@ -695,7 +696,7 @@ fn create(folder: &Path, parameters: &Parameters, inherited: &[PathBuf]) -> Resu
         fs::copy(samples, path).map_err(|error| RunError::Io(samples.clone(), error))?;
     }
     write_json(&folder.join("state.json"), &RunState::default())?;
-    // Last, because it makes the folder a run.
+    // Last, because this file makes the folder a run.
     write_json(&folder.join("parameters.json"), parameters)?;
     Ok(lock)
 }
@@ -705,7 +706,7 @@ fn lock(folder: &Path) -> Result<File, RunError> {
     let path = folder.join("lock");
     let error = |error| RunError::Io(path.clone(), error);
     let file = File::options().create(true).append(true).open(&path).map_err(error)?;
-    // Processes that watch lock it for an instant.
+    // Watching processes lock it briefly.
     for _ in 0..5 {
         match file.try_lock() {
             Ok(()) => return Ok(file),
@@ -738,15 +739,15 @@ fn append_line(path: &Path, line: &str) -> io::Result<()> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The folder holds no run.
+    /// The folder is not a run.
     NoRun(PathBuf),
-    /// The folder holds something else.
+    /// The folder contains other files.
     NotEmpty(PathBuf),
-    /// The folder holds a run already.
+    /// The folder already contains a run.
     Exists(PathBuf),
-    /// Another process trains in the folder.
+    /// Another process is training in the folder.
     Busy(PathBuf),
-    /// The folder holds a run with other parameters.
+    /// The folder contains a run with other parameters.
     OtherParameters {
         /// The folder.
         folder: PathBuf,
@@ -754,10 +755,10 @@ pub enum RunError {
         name: String,
         /// Its value in the run.
         saved: String,
-        /// Its given value.
+        /// The value asked for.
         asked: String,
     },
-    /// Training failed; the run keeps the networks of the iteration before.
+    /// Training failed; the run keeps the networks of the previous iteration.
     Learning {
         /// The folder.
         folder: PathBuf,
@@ -766,7 +767,7 @@ pub enum RunError {
         /// Why.
         source: LearnError,
     },
-    /// The run whose samples are to be learnt is for another game.
+    /// The other run, given as a source of samples, is for a different game.
     OtherGame {
         /// Its folder.
         folder: PathBuf,
@@ -777,7 +778,7 @@ pub enum RunError {
     },
     /// The observer broke off before the first iteration.
     Stopped(PathBuf),
-    /// There is too little free disk space.
+    /// There is not enough free disk space.
     Disk {
         /// The folder.
         folder: PathBuf,
@@ -786,9 +787,9 @@ pub enum RunError {
         /// Bytes that are needed.
         needed: u64,
     },
-    /// The parameters are bad.
+    /// The parameters are invalid.
     Parameters(ParametersError),
-    /// The positions of the exam cannot be drawn.
+    /// The positions of the exam cannot be sampled.
     Exam(ExamError),
     /// A file of the run is damaged.
     Damaged(PathBuf, String),

@@ -32,8 +32,8 @@ impl Sample {
         Sample { discs: self.discs.mirrored(setup), policy, value: self.value }
     }
 
-    /// Whether a network for the setup can learn it: the discs are on the board and lie on each
-    /// other, the policy is a distribution over open columns, and the value one over results.
+    /// Whether a network for the setup can learn from it: the discs form a legal position, the
+    /// policy is a distribution over open columns, and the value one over results.
     #[must_use]
     pub fn is_valid(&self, setup: Setup) -> bool {
         const TOLERANCE: f32 = 1e-3;
@@ -113,7 +113,7 @@ fn parse(bytes: &[u8], setup: Setup) -> Option<Vec<Sample>> {
     Some(samples.collect())
 }
 
-/// A file that does not hold samples of this game.
+/// A file that does not contain samples of this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SamplesError;
@@ -131,7 +131,7 @@ pub(crate) mod tests {
     use super::*;
     use claimeven_game::Position;
 
-    /// A sample whose policy is one column.
+    /// A sample whose policy target is a single column.
     pub(crate) fn sample(moves: &str, column: usize, value: Wdl) -> Sample {
         let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
         let mut policy = vec![0.0; 7];
@@ -149,7 +149,7 @@ pub(crate) mod tests {
         assert_eq!(load_samples(&path, Setup::STANDARD).unwrap(), samples);
         std::fs::write(&path, b"something else").unwrap();
         assert!(load_samples(&path, Setup::STANDARD).is_err());
-        // The file is whole, but its content cannot be learnt.
+        // The file is intact, but the samples are invalid.
         let change: [fn(&mut Sample); 6] = [
             |sample| sample.policy[0] = f32::NAN,
             |sample| sample.policy[3] = 0.5,

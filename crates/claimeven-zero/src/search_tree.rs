@@ -14,8 +14,8 @@ use crate::evaluator::{Evaluation, Wdl};
 pub struct TreeParameters {
     /// The exploration constant: the weight of the policy against the values found (c_puct).
     pub exploration: f32,
-    /// First-play urgency: an unvisited move is taken to be worth its parent's value minus this,
-    /// times the square root of the visited moves' share of the policy.
+    /// First-play urgency: the value of an unvisited move is its parent's value minus this, times
+    /// the square root of the visited moves' share of the policy.
     pub first_play_reduction: f32,
 }
 
@@ -34,8 +34,8 @@ impl Default for TreeParameters {
 ///
 /// Finished games have their exact value, and proofs are backed up (*MCTS-Solver*, Winands et al.,
 /// 2008): a position is won if a move leads to a lost one, and lost if all moves lead to won ones.
-/// Unlike there, a position is expanded with a look at immediate wins and double threats, and one
-/// in which all moves but one lose is not evaluated but takes that move's value.
+/// What differs: expanding a position detects immediate wins and double threats, and a position in
+/// which all moves but one lose is not evaluated but takes that move's value.
 ///
 /// ```
 /// use claimeven_game::{Position, Setup};
@@ -56,11 +56,11 @@ pub struct SearchTree {
     parameters: TreeParameters,
     position: Position,
     nodes: Vec<Node>,
-    /// The paths to the positions that wait for their evaluations, as indices of nodes.
+    /// The paths to the positions that wait for evaluation, as node indices.
     waiting: VecDeque<Vec<u32>>,
 }
 
-/// A position of the tree. Its values are those of its side to move.
+/// A position of the tree. Values are from the point of view of its side to move.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     /// The move that leads to it.
@@ -69,7 +69,7 @@ pub struct Node {
     pub prior: f32,
     /// The number of simulations through it.
     pub visits: u32,
-    /// How the game ends with perfect play, if that is proven.
+    /// The proven result, if there is one.
     pub proof: Option<Proof>,
     /// The value of its own evaluation.
     first_value: Wdl,
@@ -77,7 +77,7 @@ pub struct Node {
     /// and lose precision long before.
     win_sum: f64,
     draw_sum: f64,
-    /// Simulations through it that wait for their evaluation.
+    /// Simulations through it that wait for evaluation.
     pending: u32,
     first_child: u32,
     child_count: u8,
@@ -91,7 +91,7 @@ enum State {
     Evaluated,
 }
 
-/// The result of perfect play, and in how many plies it was proven to come.
+/// A proven result of perfect play, with the number of plies to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
     /// The side to move wins.
@@ -103,7 +103,7 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// The proven result as certain probabilities.
+    /// The proven result as probabilities.
     pub const fn wdl(self) -> Wdl {
         match self {
             Proof::Win(_) => Wdl::WIN,
@@ -113,14 +113,14 @@ impl Proof {
     }
 }
 
-/// Where a simulation has ended.
+/// Where a simulation ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gathered {
     /// At a position that needs an evaluation.
     Position(Position),
     /// At a proven result, which has been backed up.
     Result,
-    /// At a position that already waits for its evaluation; nothing was counted.
+    /// At a position that already waits for evaluation; nothing was counted.
     Waiting,
 }
 
@@ -141,7 +141,7 @@ impl Node {
         }
     }
 
-    /// Its value: the proven result, or the mean over the simulations.
+    /// The value: the proven result, or the mean over the simulations.
     pub fn value(&self) -> Wdl {
         if let Some(proof) = self.proof {
             return proof.wdl();
@@ -150,7 +150,7 @@ impl Node {
         Wdl { win: (self.win_sum / visits) as f32, draw: (self.draw_sum / visits) as f32 }
     }
 
-    /// The value of its own evaluation; meaningless before it has one.
+    /// The value of its own evaluation; meaningless before it has been evaluated.
     pub fn first_value(&self) -> Wdl {
         self.first_value
     }
@@ -183,7 +183,7 @@ impl SearchTree {
         &self.position
     }
 
-    /// The root, whose `column` and `prior` are meaningless.
+    /// The root. Its `column` and `prior` are meaningless.
     pub fn root(&self) -> &Node {
         &self.nodes[0]
     }
@@ -198,7 +198,7 @@ impl SearchTree {
         &self.nodes[node.first_child as usize..][..node.child_count.into()]
     }
 
-    /// Its size in bytes.
+    /// The size in bytes.
     pub fn memory(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
     }
@@ -208,17 +208,17 @@ impl SearchTree {
         self.nodes.len()
     }
 
-    /// Whether the tree is the root alone.
+    /// Whether the tree has only its root.
     pub fn is_empty(&self) -> bool {
         self.nodes.len() == 1
     }
 
-    /// The number of positions that wait for their evaluations.
+    /// The number of positions that wait for evaluation.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Starts a simulation. With `first`, its first move is the root's move of that index.
+    /// Starts a simulation. With `first`, its first move is the root's move with that index.
     pub fn gather(&mut self, mut first: Option<usize>) -> Gathered {
         let mut position = self.position;
         let mut path = vec![0];
@@ -259,8 +259,8 @@ impl SearchTree {
         self.open(0, &position);
     }
 
-    /// Whether the expanded root needs no search: a win at once or by a double threat, a loss that
-    /// cannot be prevented, or a single move that does not lose at once.
+    /// Whether the expanded root needs no search: an immediate win or one by a double threat, an
+    /// unavoidable loss, or a single move that does not lose at once.
     pub fn is_obvious(&self) -> bool {
         match self.root().proof {
             Some(Proof::Win(plies)) => plies <= 3,
@@ -270,11 +270,11 @@ impl SearchTree {
         }
     }
 
-    /// Ends the oldest simulation under way with the evaluation of its position.
+    /// Completes the oldest pending simulation with the evaluation of its position.
     ///
     /// # Panics
     ///
-    /// If no position waits for its evaluation.
+    /// If no position waits for evaluation.
     pub fn apply(&mut self, evaluation: &Evaluation) {
         let path = self.waiting.pop_front().expect("a position waits for its evaluation");
         for &index in &path {
@@ -290,11 +290,11 @@ impl SearchTree {
         self.back_up(&path, evaluation.value);
     }
 
-    /// Makes a move and keeps the subtree of the position after it.
+    /// Plays a move and keeps the subtree of the position after it.
     ///
     /// # Panics
     ///
-    /// If a position waits for its evaluation, or the move is illegal or ends the game.
+    /// If a position waits for evaluation, or if the move is illegal or ends the game.
     pub fn play(&mut self, column: Column) {
         assert!(self.waiting.is_empty(), "no position waits for its evaluation");
         self.position.play(column).expect("the move is a legal one");
@@ -314,15 +314,15 @@ impl SearchTree {
             next += 1;
         }
         self.nodes = nodes;
-        // An immediate result was seen without expanding the node.
+        // An immediate result was found without expanding the node.
         if self.nodes[0].proof.is_some() && self.nodes[0].child_count == 0 {
             let position = self.position;
             self.expand(0, &position);
         }
     }
 
-    /// The root's best move by visits: proven wins first, the fastest before the slower ones;
-    /// proven losses last, the slowest before the faster ones. `None` before the first visit.
+    /// The root's best move by visits: proven wins first, fastest first; proven losses last,
+    /// slowest first. `None` before the first visit.
     pub fn best_move(&self) -> Option<&Node> {
         self.best_of(self.root())
     }
@@ -341,7 +341,7 @@ impl SearchTree {
         self.children(node).iter().max_by(better)
     }
 
-    /// Expands a node that was never visited.
+    /// Expands a node at its first visit.
     fn open(&mut self, index: usize, position: &Position) {
         let Node { state, proof, child_count, .. } = self.nodes[index];
         if state != State::New || proof.is_some() || child_count > 0 {
@@ -354,7 +354,7 @@ impl SearchTree {
         }
     }
 
-    /// The only move that does not lose, if it is the only one and not proven itself.
+    /// The only move that does not lose, if there is exactly one and it is not proven itself.
     fn only_move(&self, index: usize) -> Option<usize> {
         let Node { first_child, child_count, .. } = self.nodes[index];
         let moves = first_child as usize..first_child as usize + usize::from(child_count);
@@ -377,7 +377,7 @@ impl SearchTree {
         self.nodes[index].proof = self.prove(index);
     }
 
-    /// The result that the moves of a node prove.
+    /// The result that follows from proofs of a node's moves.
     fn prove(&self, index: usize) -> Option<Proof> {
         let moves = self.children(&self.nodes[index]);
         let fastest_win = moves.iter().filter_map(|node| match node.proof {
@@ -397,7 +397,7 @@ impl SearchTree {
         Some(proof)
     }
 
-    /// Backs the value of a path's last position up to the root.
+    /// Backs up the value of a path's last position to the root.
     fn back_up(&mut self, path: &[u32], mut value: Wdl) {
         for (height, &index) in path.iter().rev().enumerate() {
             let index = index as usize;
@@ -442,7 +442,7 @@ impl SearchTree {
     }
 }
 
-/// A result that shows without search: the game is over, the side to move can connect four, or the
+/// A result found without search: the game is over, the side to move can connect four, or the
 /// opponent can with the disc after next, whatever is played.
 fn immediate_result(position: &Position) -> Option<Proof> {
     match position.outcome() {
@@ -462,7 +462,7 @@ fn immediate_result(position: &Position) -> Option<Proof> {
         let threats = board.rules().threats(board.other());
         let urgent = threats & open;
         let replies = if urgent.is_empty() { open } else { urgent };
-        // A disc below a threat is the step to it.
+        // A disc below a threat makes it playable.
         let is_lost = urgent.count() > 1 || (replies & !(threats >> 1)).is_empty();
         is_lost.then_some(Proof::Loss(2))
     })
@@ -474,7 +474,7 @@ mod tests {
     use crate::evaluator::{Evaluator, UniformEvaluator};
     use claimeven_game::Setup;
 
-    /// A tree after this many simulations without any knowledge, some at a time.
+    /// A tree after this many simulations with the uniform evaluator, `batch` at a time.
     fn searched(moves: &str, simulations: u32, batch: usize) -> SearchTree {
         let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
         let mut tree = SearchTree::new(position, TreeParameters::default());
@@ -539,7 +539,8 @@ mod tests {
 
     #[test]
     fn a_forced_move_is_made_without_an_evaluation() {
-        // The second player must stop a column of three, and may be asked about only after it.
+        // The second player must block a column of three; only the position after that is
+        // evaluated.
         let position = Position::from_moves(Setup::STANDARD, "41414").unwrap();
         let mut tree = SearchTree::new(position, TreeParameters::default());
         tree.expand_root();
@@ -552,11 +553,11 @@ mod tests {
 
     #[test]
     fn proofs_are_passed_on() {
-        // An open three: a win in two.
+        // An open three wins in two moves.
         let tree = searched("4455", 2000, 1);
         assert_eq!(tree.root().proof, Some(Proof::Win(3)));
         assert!(matches!(tree.best_move().unwrap().column.number(), 3 | 6));
-        // And the other side, one move before it can happen, blocks.
+        // The other side blocks it one move earlier.
         let tree = searched("445", 4000, 8);
         assert_eq!(tree.root().proof, None);
         let best = tree.best_move().unwrap();

@@ -1,4 +1,4 @@
-//! Searches of many positions in step, so that one batch evaluates a position of each.
+//! Searches of many positions in lockstep, so that one batch has a position of each.
 
 use claimeven_game::Position;
 

@@ -37,20 +37,20 @@ pub struct SelfPlayBatch {
     pub simulations: u64,
     /// Positions that the network has evaluated.
     pub evaluations: u64,
-    /// The first four games, to be shown to observers.
+    /// The first four games, for observers.
     pub shown: Vec<SelfPlayGame>,
 }
 
 /// A game of a network against itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelfPlayGame {
-    /// All moves, as text.
+    /// The move text.
     pub moves: String,
-    /// How many of them are the random opening.
+    /// The number of random opening moves.
     pub opening: usize,
 }
 
-/// Games of a batch that are kept to be shown.
+/// The number of games of a batch that are kept for observers.
 const SHOWN: usize = 4;
 
 /// Progress and cancellation of self-play, shared between threads.
@@ -62,8 +62,8 @@ pub struct SelfPlayProgress {
     pub cancel: AtomicBool,
 }
 
-/// Plays the games with the given numbers; `None` if cancelled. A game depends on the network, the
-/// parameters, the seed and its number alone, so the number of threads makes no difference.
+/// Plays the games with the given numbers; `None` if cancelled. A game depends only on the network,
+/// the parameters, the seed and its number, so the number of threads makes no difference.
 pub fn play_games(
     network: &Inference,
     parameters: &SelfPlayParameters,
@@ -126,7 +126,7 @@ fn result_for(player: Player, outcome: Outcome) -> Wdl {
     }
 }
 
-/// One thread's games.
+/// The games of one thread.
 struct Worker<'a> {
     evaluator: Cache<Inference>,
     setup: Setup,
@@ -183,7 +183,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// A game under way.
+/// A game in progress.
 struct Play {
     number: u64,
     random: Rng,
@@ -197,7 +197,7 @@ struct Play {
     left: u32,
     records: Vec<Record>,
     first: Player,
-    /// The moves so far, of which the first `opening` are the opening.
+    /// The moves so far, including the opening.
     line: Vec<Column>,
     opening: usize,
     moves: u32,
@@ -205,7 +205,7 @@ struct Play {
     outcome: Option<Outcome>,
 }
 
-/// A position to be learnt, before the game's result is known.
+/// A future sample, before the game's result is known.
 struct Record {
     discs: Discs,
     player: Player,
@@ -301,7 +301,7 @@ impl Play {
         halving.next(&self.tree)
     }
 
-    /// Ends a search: records its position if the search was a full one, and makes the move.
+    /// Ends a search: records its position if it was a full search, and plays the move.
     fn play_move(&mut self, parameters: &SelfPlayParameters) {
         let (root, position) = (self.tree.root(), *self.tree.position());
         if self.is_full {
@@ -334,7 +334,7 @@ impl Play {
     }
 }
 
-/// The opening whose expected score is nearest to a draw.
+/// The opening whose expected score is closest to a draw.
 fn most_balanced(
     mut openings: Vec<(Position, Vec<Column>)>,
     evaluator: &mut impl Evaluator,
@@ -355,7 +355,8 @@ pub(crate) fn random_position(setup: Setup, plies: u32, random: &mut Rng) -> Pos
     random_opening(setup, plies, random).0
 }
 
-/// A random opening and its moves. Where random games end sooner, as with connect 2, it is shorter.
+/// A random opening and its moves. It is shorter on boards where random games end sooner, such as
+/// with connect 2.
 fn random_opening(setup: Setup, mut plies: u32, random: &mut Rng) -> (Position, Vec<Column>) {
     let games = RandomGames::new(setup).with_max_attempts(200);
     loop {

@@ -23,7 +23,7 @@ pub struct ZeroParameters {
     pub network: Arc<Network>,
     /// Simulations per move; 0 plays by the policy alone, without search.
     pub simulations: u64,
-    /// Decides between equal moves, and samples moves if there is a temperature.
+    /// Chooses between equal moves, and samples moves if there is a temperature.
     pub seed: u64,
     /// Positions per batch of the network. A larger batch is faster and slightly weaker.
     pub batch: usize,
@@ -35,7 +35,7 @@ pub struct ZeroParameters {
 }
 
 impl ZeroParameters {
-    /// So many simulations per move; batches of 8, temperature 0 and seed 0.
+    /// Batches of 8, temperature 0 and seed 0.
     #[must_use]
     pub fn new(network: Arc<Network>, simulations: u64) -> ZeroParameters {
         let tree = TreeParameters::default();
@@ -86,7 +86,7 @@ impl Zero {
         if position.outcome().is_some() { Err(AgentError::GameOver) } else { Ok(()) }
     }
 
-    /// The mean of the evaluations of a position and of its mirror image.
+    /// The average of the evaluations of a position and of its mirror image.
     fn evaluate(&mut self, position: &Position) -> Evaluation {
         let mut evaluations = Vec::new();
         let both = [*position, position.mirror()];
@@ -94,8 +94,8 @@ impl Zero {
         let [mut evaluation, mut mirrored] =
             <[Evaluation; 2]>::try_from(evaluations).expect("two evaluations");
         mirrored.policy.reverse();
-        for (chance, other) in evaluation.policy.iter_mut().zip(mirrored.policy) {
-            *chance = 0.5 * (*chance + other);
+        for (probability, other) in evaluation.policy.iter_mut().zip(mirrored.policy) {
+            *probability = 0.5 * (*probability + other);
         }
         evaluation.value = evaluation.value.lerp(mirrored.value, 0.5);
         evaluation
@@ -106,7 +106,7 @@ impl Zero {
         let column = self.sample(position, |column| evaluation.policy[column.index()]);
         Decision {
             column,
-            value: chance(evaluation.value),
+            value: expected_value(evaluation.value),
             columns: vec![None; evaluation.policy.len()],
             shares: evaluation.policy.iter().copied().map(f64::from).collect(),
             pv: vec![column],
@@ -122,7 +122,7 @@ impl Zero {
         limits: &Limits,
         stop: &Stop,
     ) -> (Decision, SearchTree) {
-        // Visits are counted in 32 bits.
+        // Visits are 32-bit counters.
         let asked = self.parameters.simulations.min(u64::from(u32::MAX) / 2);
         let simulations = limits.simulations.map_or(asked, |max| max.clamp(1, asked));
         let mut tree = self.tree_at(position);
@@ -137,8 +137,8 @@ impl Zero {
         let (mut positions, mut evaluations) = (Vec::new(), Vec::new());
         let mut stopped = simulations < asked;
         loop {
-            // 1. Gather a batch of positions. Proven results need no evaluation, so that any
-            //    number of simulations can pass here: every one of them looks at the limits.
+            // 1. Gather a batch of positions. Proven results need no evaluation, so any number of
+            //    simulations can pass here, and each of them checks the limits.
             positions.clear();
             let mut is_stopped = false;
             while positions.len() < self.parameters.batch.max(1) {
@@ -147,7 +147,7 @@ impl Zero {
                 if root.proof.is_some() || visits > simulations.max(reused) {
                     break;
                 }
-                // The first simulation finds a move and is always made.
+                // The first simulation is always made, because it finds a move.
                 is_stopped = visits > 0 && is_up(&tree);
                 if is_stopped {
                     break;
@@ -192,7 +192,7 @@ impl Zero {
         (decision, tree)
     }
 
-    /// The part of the last move's tree that belongs to a position two plies later, or a new tree.
+    /// The subtree of the last search for a position two plies later, or a new tree.
     fn tree_at(&mut self, position: &Position) -> SearchTree {
         let new = || SearchTree::new(*position, self.parameters.tree);
         let Some(mut tree) = self.last.take() else { return new() };
@@ -234,24 +234,24 @@ impl Zero {
         })
     }
 
-    /// Samples a legal column, in proportion to its weight to the power of 1/temperature. With
-    /// temperature 0 only columns of the greatest weight count.
+    /// Samples a legal column in proportion to its weight to the power of 1/temperature. With
+    /// temperature 0, only columns with the highest weight count.
     fn sample(&self, position: &Position, weight: impl Fn(Column) -> f32) -> Column {
         let columns: Vec<Column> = position.legal().collect();
         let weights: Vec<f32> = columns.iter().map(|&column| weight(column)).collect();
         let greatest = weights.iter().copied().fold(0.0, f32::max);
         let power = 1.0 / self.parameters.temperature;
-        let chance = |&weight: &f32| {
+        let probability = |&weight: &f32| {
             if weight >= greatest { 1.0 } else { (weight / greatest).powf(power) }
         };
-        let chances: Vec<f32> = weights.iter().map(chance).collect();
+        let probabilities: Vec<f32> = weights.iter().map(probability).collect();
         let mut rest = Rng::with_seed(self.parameters.seed ^ mix_key(position.key())).f32();
-        rest *= chances.iter().sum::<f32>();
-        let drawn = chances.iter().position(|chance| {
-            rest -= chance;
+        rest *= probabilities.iter().sum::<f32>();
+        let drawn = probabilities.iter().position(|probability| {
+            rest -= probability;
             rest < 0.0
         });
-        // Rounding can leave a rest.
+        // Rounding can leave a remainder.
         let drawn = drawn.or_else(|| weights.iter().position(|&weight| weight >= greatest));
         columns[drawn.expect("one is the greatest")]
     }
@@ -284,7 +284,7 @@ impl Agent for Zero {
         if self.parameters.simulations == 0 {
             return Err(AgentError::NoTree);
         }
-        // The tree shows the search of this move alone.
+        // The tree shows only the search of this move.
         self.last = None;
         let (decision, tree) = self.decide_by_search(position, limits, &stop);
         let drawing = drawing(&tree, levels);
@@ -299,7 +299,7 @@ fn stop(limits: &Limits) -> Stop {
     Stop::new(&claimeven_solver::Limits { nodes, time, cancel: cancel.clone() })
 }
 
-fn chance(value: Wdl) -> Value {
+fn expected_value(value: Wdl) -> Value {
     Value::Chance(f64::from(value.expected()))
 }
 
@@ -309,7 +309,7 @@ fn value_of(node: &Node) -> Value {
         Some(Proof::Win(plies)) => Value::Win(plies),
         Some(Proof::Draw) => Value::Draw,
         Some(Proof::Loss(plies)) => Value::Loss(plies),
-        None => chance(node.value()),
+        None => expected_value(node.value()),
     }
 }
 
@@ -354,7 +354,8 @@ fn principal_variation(tree: &SearchTree, column: Column) -> Vec<Column> {
     pv
 }
 
-/// The tree in the form for drawing, where all values are those of the player to move at the root.
+/// The tree in the form for drawing, with all values from the point of view of the player to move
+/// at the root.
 fn drawing(tree: &SearchTree, levels: u32) -> Tree {
     let content = |node: &Node, level: u32| {
         let value = value_of(node);
@@ -459,7 +460,7 @@ mod tests {
             assert!(columns(simulations, 1.0, "43").len() > 3);
         }
         assert_eq!(columns(200, 5.0, "121212"), [1]);
-        // All but one lose at once, which the search has proven.
+        // All moves but one lose at once, which the search has proven.
         assert_eq!(columns(200, 5.0, "12121"), [1]);
     }
 
@@ -532,7 +533,7 @@ mod tests {
         positions.extend(["", "444444"].map(position));
         let mut stopped = 0;
         for position in positions {
-            // A busy machine may take the processor away: one of the attempts is undisturbed.
+            // On a busy machine a search may be interrupted, so one undisturbed attempt is enough.
             let is_in_time = (0..20).any(|_| {
                 let (time, decision) = decide(&position, &limits);
                 assert!(decision.stopped || !matches!(decision.value, Value::Chance(_)));

@@ -1,4 +1,4 @@
-//! Published numbers, and counts by brute force.
+//! Counts compared with published numbers and with brute force.
 
 use std::collections::HashSet;
 
@@ -41,7 +41,7 @@ fn the_board_of_four_by_four_has_161_029_positions() {
     assert_eq!(positions(&count(setup, u32::MAX)).iter().sum::<u64>(), 161_029);
 }
 
-/// Every board small enough, in 64 and in 128 bits, against sets of positions and of sequences.
+/// Small boards in 64 and in 128 bits, compared with sets of positions and sequences.
 #[test]
 fn counts_are_those_of_brute_force() {
     for (cols, rows, connect, ruleset, plies) in [
@@ -95,7 +95,7 @@ fn a_count_that_does_not_fit_is_refused_before_its_memory_is_used() {
     assert!(error.needed > 1 << 40);
 }
 
-/// The forecast never promises a ply that then takes more: it is compared with the real need.
+/// The forecast is compared with the real number of positions and must never be too low.
 #[test]
 fn the_forecast_is_no_less_than_the_need() {
     let setup = Setup::new(5, 5, 4, Ruleset::Standard).unwrap();

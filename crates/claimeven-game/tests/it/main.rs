@@ -1,4 +1,4 @@
-//! The rules, seen from outside the crate.
+//! Integration tests of the rules.
 
 mod counting;
 mod naive;

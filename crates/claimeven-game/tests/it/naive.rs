@@ -1,4 +1,4 @@
-//! The rules a second time, cell by cell, as slowly and plainly as possible.
+//! A deliberately naive second implementation of the rules, cell by cell.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ impl Naive {
         self.runs(|column, row| self.disc(column, row) == Some(player))
     }
 
-    /// Every empty cell that closes a line for a player.
+    /// Every empty cell that would complete a line for a player.
     pub(crate) fn threats(&self, player: Player) -> BTreeSet<Cell> {
         let has_room = |cell: &Cell| {
             let (column, row) = (cell.column.index().cast_signed(), cell.row.into());
@@ -50,7 +50,7 @@ impl Naive {
         Cell::in_reading_order(self.setup).filter(has_room).filter(closes).collect()
     }
 
-    /// Every run of cells as long as a line, all of which are of a kind.
+    /// Every run of `connect` cells that all satisfy a condition.
     fn runs(&self, is_right: impl Fn(isize, isize) -> bool) -> Vec<Vec<Cell>> {
         let mut lines = Vec::new();
         for column in 0..isize::from(self.setup.cols()) {
@@ -123,7 +123,7 @@ pub(crate) fn cell(column: isize, row: isize) -> Cell {
     }
 }
 
-/// Any setup; small and standard boards come more often, because their games end in more ways.
+/// Any setup. Small and standard boards are more frequent, because their games end in more ways.
 pub(crate) fn setups() -> impl Strategy<Value = Setup> {
     let length = || prop_oneof![3 => 1..=8u8, 1 => 1..=35u8];
     let size = prop_oneof![1 => Just((7, 6)), 6 => (length(), length())];
@@ -134,7 +134,7 @@ pub(crate) fn setups() -> impl Strategy<Value = Setup> {
     })
 }
 
-/// A setup and the choices of a random game on it, to be taken modulo the legal moves.
+/// A setup and the choices of a random game on it, each taken modulo the number of legal moves.
 pub(crate) fn games() -> impl Strategy<Value = (Setup, Vec<usize>)> {
     setups().prop_flat_map(|setup| {
         let choices = prop::collection::vec(any::<usize>(), 0..=setup.cells() as usize);

@@ -1,4 +1,4 @@
-//! What each notation refuses, and how it says so.
+//! Rejected texts and boards, with their error messages.
 
 use claimeven_game::{Game, Position, Ruleset, Setup};
 
@@ -53,7 +53,7 @@ fn a_bad_picture_is_refused_with_place_and_reason() {
             "....\n....\n.O..",
             "0 X and 1 O: X moves first, so it has as many discs as O or one more",
         ),
-        // O moved after X had its line, two lines share no cell, and both sides have one.
+        // O moved after X had a line; two lines share no cell; both sides have one.
         ("....\nOOO.\nXXX.", "the last move cannot have completed all of its lines"),
         ("OOO.\nXXXO\nXXXO", "the last move cannot have completed all of its lines"),
         ("....\nOOO.\nXXXX", "the last move cannot have completed all of its lines"),

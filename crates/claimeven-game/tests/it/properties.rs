@@ -1,4 +1,4 @@
-//! Random games on random boards, against the naive rules.
+//! Random games on random boards, compared with the naive rules.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::naive::{Naive, games};
 
-/// Everything the rules say about a position is what the naive rules say.
+/// Compares everything a position says about itself with the naive rules.
 fn check_same(position: &Position, naive: &Naive) {
     assert_eq!(position.setup(), naive.setup);
     assert_eq!(position.ply() as usize, naive.ply());
@@ -24,7 +24,7 @@ fn check_same(position: &Position, naive: &Naive) {
     }
 }
 
-/// Plays the choices out on both implementations, comparing them before each move.
+/// Plays the choices on both implementations, comparing them before each move.
 fn play_out(setup: Setup, choices: &[usize]) -> Game {
     let mut game = Game::new(setup);
     let mut naive = Naive::new(setup);

@@ -1,4 +1,4 @@
-//! Bugs that other programs of this kind have had, each with the position that shows it.
+//! Bugs known from other programs of this kind, each with a position that shows it.
 
 use claimeven_game::{
     AnySize, Cell, Column, Game, Outcome, PlayError, Player, Position, Rules, Ruleset, Setup,
@@ -65,7 +65,7 @@ fn a_gap_does_not_count_as_a_line() {
     assert_eq!((position.outcome(), position.scores()), (None, [0, 0]));
 }
 
-/// On a layout without a spare row these four cells lie at equal distances, too.
+/// Without a spare row these four cells would be at equal distances, too.
 #[test]
 fn a_line_does_not_wrap_from_one_column_to_the_next() {
     for (cols, rows) in [(7, 6), (4, 5), (9, 7), (10, 10), (3, 8)] {

@@ -1,4 +1,4 @@
-//! Alpha-beta, MTD(f) and the timed search find what minimax finds.
+//! Alpha-beta, MTD(f) and iterative deepening agree with minimax.
 
 use claimeven_game::{Column, Outcome, Position};
 use claimeven_search::{
@@ -51,7 +51,8 @@ proptest! {
             check_bounds(decision, &minimax)?;
         }
 
-        // The timed search prefers its last best move, and stops as soon as a game's end is proven.
+        // Iterative deepening prefers its previous best move, and stops as soon as the end of the
+        // game is proven.
         let timed = decide(&mut IterativeDeepening::new(parameters, 1), &position);
         prop_assert_eq!(timed.value, minimax.value, "timed\n{}", position);
         prop_assert_eq!(minimax.columns[timed.column.index()].unwrap().value, minimax.value);
@@ -97,7 +98,7 @@ proptest! {
     }
 }
 
-/// What a search says of its columns holds for the values that minimax has found.
+/// The bounds of a decision's columns hold for the values that minimax finds.
 fn check_bounds(decision: &Decision, minimax: &Decision) -> Result<(), TestCaseError> {
     for (known, truth) in decision.columns.iter().zip(&minimax.columns) {
         let (Some(known), Some(truth)) = (known, truth) else { continue };
@@ -111,7 +112,7 @@ fn check_bounds(decision: &Decision, minimax: &Decision) -> Result<(), TestCaseE
     Ok(())
 }
 
-/// Values as numbers that are greater the better they are.
+/// Values as numbers: the better, the higher.
 fn order(value: Value) -> i64 {
     match value {
         Value::Win(plies) => (1 << 40) - i64::from(plies),
@@ -125,7 +126,7 @@ fn order(value: Value) -> i64 {
 fn ties_are_broken_as_asked() {
     let setup = claimeven_game::Setup::STANDARD;
     let empty = Position::new(setup);
-    // The game cannot end within three plies, so all columns are equal to this evaluation.
+    // The game cannot end within three plies, so all columns are equal to this heuristic.
     let column = |tie_break, seed| {
         let heuristic = Heuristic::named("terminal").unwrap();
         let parameters = DepthParameters { depth: 3, time: None, heuristic, tie_break, seed };
@@ -151,6 +152,6 @@ fn a_win_is_taken_by_the_shortest_way_and_a_loss_by_the_longest() {
     let column = |number: usize| Column::from_index(number - 1).unwrap();
     assert_eq!(value("414141", 4), (Value::Win(1), column(4)));
     assert_eq!(value("4455", 5), (Value::Win(3), column(3)));
-    // O can only choose where to lose; the block makes X wait for the other end.
+    // O can only choose where to lose; blocking one end leaves the other to X.
     assert_eq!(value("44553", 4).0, Value::Loss(2));
 }

@@ -1,4 +1,4 @@
-//! Every evaluation a second time, window by window and cell by cell.
+//! A naive second implementation of every heuristic, group by group and cell by cell.
 
 use claimeven_game::{Cell, Column, Player, Position, with_board};
 use claimeven_search::{GroupWeights, Heuristic};
@@ -10,7 +10,7 @@ fn points(heuristic: &Heuristic, position: &Position, player: Player) -> i32 {
     with_board!(position, board => heuristic.points(&board, player))
 }
 
-/// A board that can be asked for any place, on it or beside it.
+/// A board that can be indexed on and off the board.
 struct Naive<'a>(&'a Position);
 
 const DIRECTIONS: [(i32, i32); 4] = [(0, 1), (1, 0), (1, -1), (1, 1)];
@@ -45,7 +45,8 @@ impl Naive<'_> {
             .collect()
     }
 
-    /// The cells that a window open to a player lacks; `None` if it is not open or has no disc.
+    /// The number of cells that a player lacks in a group; `None` if it is not open to them or has
+    /// no disc.
     fn missing(&self, window: &[(i32, i32)], player: Player) -> Option<usize> {
         let count = |owner| window.iter().filter(|&&place| self.disc(place) == owner).count();
         let open = count(Some(player.opponent())) == 0 && count(Some(player)) > 0;
@@ -90,7 +91,7 @@ impl Naive<'_> {
         self.places().filter(|&place| self.disc(place).is_none()).map(of_cell).sum()
     }
 
-    /// Sums what windows radiate onto their empty cells, as `influence.rs` describes it.
+    /// The sum of the influence of groups on their empty cells, as `influence.rs` describes it.
     fn influence_points(&self, player: Player) -> i64 {
         let rows = i32::from(self.0.setup().rows());
         let height = |column: i32| {
@@ -119,7 +120,7 @@ impl Naive<'_> {
     }
 }
 
-/// The table of the named evaluations: own windows, the other's, centre, finished.
+/// The table of the named heuristics: own groups, the opponent's, centre, finished.
 fn tabled(name: &str) -> Option<([i32; 3], [i32; 3], i32, i32)> {
     match name {
         "sawwan" => Some(([99_999, 5, 2], [0, -999, 0], 3, 9_999_999)),
@@ -214,6 +215,6 @@ fn wrong_weights_are_refused_by_name_and_line() {
     let missing = Heuristic::from_file("no-such-file.toml".as_ref()).unwrap_err();
     assert!(missing.to_string().starts_with("no-such-file.toml: "), "{missing}");
     assert!(std::error::Error::source(&missing).is_some());
-    // Parsing knows names alone and reads no file.
+    // Parsing accepts only names and reads no file.
     assert!("no-such-file.toml".parse::<Heuristic>().is_err());
 }

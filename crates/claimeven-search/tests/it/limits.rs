@@ -1,4 +1,4 @@
-//! Every search obeys its limits and has a move all the same.
+//! Every search obeys its limits and still returns a move.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 
 use crate::positions::positions;
 
-/// Players who would think for ages.
+/// Players whose searches would take ages.
 fn thinkers() -> Vec<(&'static str, Box<dyn Agent>)> {
     let parameters = DepthParameters { depth: 40, ..DepthParameters::default() };
     let simulations = MctsParameters { simulations: u64::MAX, ..MctsParameters::default() };
@@ -45,7 +45,7 @@ fn time_is_kept() {
         let decision = agent.decide(&large_board(), &limits).unwrap();
         let took = start.elapsed();
         assert!(decision.stopped, "{name}");
-        // Ten milliseconds are the target; a busy machine may not run a test for longer than that.
+        // The target is 10 ms, but a busy machine may suspend a test for longer than that.
         assert!(took < Duration::from_millis(500), "{name} took {took:?}");
     }
 }
@@ -77,7 +77,7 @@ fn a_flag_ends_the_search() {
 
 #[test]
 fn a_search_is_watched_while_it_runs() {
-    // These may not be through with a move within a test's patience.
+    // These may not finish a move within the time of a test.
     let is_slow = |name| matches!(name, "minimax" | "alphabeta" | "mtdf");
     for (name, mut agent) in thinkers() {
         let cancel = Arc::new(AtomicBool::new(false));
@@ -88,7 +88,7 @@ fn a_search_is_watched_while_it_runs() {
             monitor: Some(Arc::clone(&monitor)),
             ..Limits::default()
         };
-        // The solver is through with columns on a smaller board only.
+        // The solver finishes columns only on a smaller board.
         let position = if name == "perfect" { standard("4444") } else { large_board() };
         let thinking = thread::spawn(move || agent.decide(&position, &limits).unwrap());
         let start = Instant::now();
@@ -148,7 +148,7 @@ fn depth_and_simulations_are_capped() {
     }
 }
 
-/// Every player of the crate, with parameters that leave the end of the search to the limits.
+/// Every player of the crate, with parameters that let only the limits end the search.
 fn all_players(seed: u64) -> Vec<(&'static str, Box<dyn Agent>)> {
     let mut players = thinkers();
     players.push(("random", Box::new(Random { seed })));
@@ -159,14 +159,13 @@ fn all_players(seed: u64) -> Vec<(&'static str, Box<dyn Agent>)> {
     players
 }
 
-/// The processor time that this thread has used: unlike the clock, it does not run while the
-/// system gives the processor to others.
+/// The processor time of this thread, which does not depend on how busy the machine is.
 fn thread_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
-/// How long a search may go on after its limit.
+/// How long a search may continue after its limit.
 const GRANULARITY: Duration = Duration::from_millis(20);
 
 proptest! {
@@ -205,7 +204,7 @@ proptest! {
             });
             thread::sleep(Duration::from_millis(ms));
             cancel.store(true, Ordering::Relaxed);
-            // A thread has used no more processor time than has passed since its start.
+            // A thread cannot have used more processor time than has passed since its start.
             let at_cancel = start.elapsed();
             let (decided, used) = searching.join().unwrap();
             prop_assert!(used <= at_cancel + GRANULARITY, "{}: {:?}, {:?}", name, used, at_cancel);

@@ -1,4 +1,4 @@
-//! The players and their evaluations, through the crate's public door.
+//! Integration tests of the players and heuristics.
 
 mod agreement;
 mod heuristics;

@@ -1,4 +1,4 @@
-//! What each player can be relied upon for.
+//! Properties of each player.
 
 use claimeven_game::{Column, Position, Ruleset, Setup};
 use claimeven_search::{
@@ -32,7 +32,7 @@ fn level(number: usize, seed: u64) -> Level {
     Level::new(number, options, seed).unwrap()
 }
 
-/// The columns that win at once for the side to move.
+/// The immediate wins of the side to move.
 fn wins_at_once(position: &Position) -> Vec<Column> {
     let wins = |column: &Column| {
         let mut child = *position;
@@ -85,7 +85,7 @@ proptest! {
     ) {
         let wins = wins_at_once(&position);
         prop_assume!(!wins.is_empty());
-        // Exact scores of early positions take long, and are those of the upper levels only.
+        // Exact scores of early positions, which the upper levels need, take long.
         let levels = if position.ply() < 14 { 3..=6 } else { 3..=10 };
         for number in levels {
             let column = decide(&mut level(number, seed), &position).column;
@@ -101,7 +101,7 @@ proptest! {
             prop_assert!(wins.contains(&column));
             return Ok(());
         }
-        // One threat of the opponent is averted.
+        // A single threat of the opponent is blocked.
         let averts = |column: Column| {
             let mut child = position;
             child.play(column).unwrap();
@@ -181,7 +181,7 @@ fn mcts_goes_on_from_what_it_knows() {
     next.play(Column::from_index(3).unwrap()).unwrap();
     let again = decide(&mut player, &next).stats.nodes;
     assert!(again > fresh, "{again} nodes, {fresh} without a past");
-    // Another game on another board has nothing to do with it.
+    // A game on another board does not use the tree.
     let other = Position::new(Setup::new(4, 4, 3, Ruleset::Lines).unwrap());
     decide(&mut player, &other);
 }

@@ -1,4 +1,4 @@
-//! Random positions of random games.
+//! Random positions for tests.
 
 use claimeven_game::{Position, Ruleset, Setup};
 use proptest::prelude::*;
@@ -19,13 +19,13 @@ pub(crate) fn positions(max_cells: u32) -> impl Strategy<Value = Position> {
         .prop_map(|(setup, choices)| random_position(setup, &choices))
 }
 
-/// Unfinished positions of the classical game.
+/// Unfinished positions of the standard game.
 pub(crate) fn standard_positions() -> impl Strategy<Value = Position> {
     prop::collection::vec(any::<u8>(), 0..36)
         .prop_map(|choices| random_position(Setup::STANDARD, &choices))
 }
 
-/// The position after random moves, or as many of them as leave the game unfinished.
+/// The position after random moves, as long as the game is unfinished.
 fn random_position(setup: Setup, choices: &[u8]) -> Position {
     let mut position = Position::new(setup);
     for &choice in choices {

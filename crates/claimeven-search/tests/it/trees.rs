@@ -1,4 +1,4 @@
-//! What is recorded of a search is what the search did.
+//! Recorded trees match the searches.
 
 use claimeven_game::{Column, Position, Ruleset, Setup};
 use claimeven_search::{
@@ -39,7 +39,7 @@ fn mtdf(position: &Position, depth: u32) -> (Decision, Tree) {
     record(&mut Mtdf::new(parameters(depth), 1), position, u32::MAX)
 }
 
-/// A number that orders the values of one search; a draw is worth as much as no points.
+/// A number that orders the values of one search; a draw counts as 0 points.
 fn rank(value: Value) -> i64 {
     match value {
         Value::Win(plies) => 1_000_000 - i64::from(plies),
@@ -62,7 +62,7 @@ fn setup(cols: u8, rows: u8, connect: u8, ruleset: Ruleset) -> Setup {
     Setup::new(cols, rows, connect, ruleset).unwrap()
 }
 
-/// Parents come before children, know them, and are one level above unless a pass begins.
+/// Parents come before their children and one level above them, except for passes.
 fn check_shape(tree: &Tree) {
     assert_eq!(tree.nodes[0].parent, None);
     for (index, node) in tree.nodes.iter().enumerate() {
@@ -80,7 +80,7 @@ fn check_shape(tree: &Tree) {
     }
 }
 
-/// Each move was either searched or pruned, and pruned exactly where the window had closed.
+/// Each move was either searched or pruned, and pruned exactly if the window was closed.
 fn check_cuts(tree: &Tree) {
     for (index, node) in tree.nodes.iter().enumerate() {
         let Content::Window { alpha, beta, value: Some(value), bound, source } = node.content
@@ -109,7 +109,7 @@ fn check_cuts(tree: &Tree) {
     }
 }
 
-/// A node's value is the best of its children's, for whoever is to move.
+/// A node's value is the best of its children's values for the side to move.
 fn check_backed_up(tree: &Tree) {
     for node in tree.nodes.iter().filter(|node| !node.children.is_empty()) {
         let value = |child: &usize| rank(tree.nodes[*child].content.value().unwrap());
@@ -154,7 +154,7 @@ proptest! {
 
     #[test]
     fn searches_with_passes_record_all_they_do(position in positions(42), depth in 1..5_u32) {
-        // The root that stands for the passes is no node of the search.
+        // The root that represents the passes is not a node of the search.
         let (decision, tree) = timed(&position, depth);
         prop_assert_eq!(total(&tree), decision.stats.nodes + 1);
         let (other_decision, other) = mtdf(&position, depth);

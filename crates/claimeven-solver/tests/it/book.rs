@@ -1,4 +1,4 @@
-//! Books of small boards, whole.
+//! Complete books of small boards.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use claimeven_solver::{
 
 use crate::naive::{children, setup};
 
-/// A checkpoint file of one test, which is not there yet.
+/// The path of a checkpoint file for one test, which does not exist yet.
 fn checkpoint(name: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("claimeven-{}-{name}.part", std::process::id()));
     let _ = fs::remove_file(&path);
@@ -70,7 +70,7 @@ fn a_solver_with_a_book_gives_the_same_scores_without_searching() {
     assert_eq!(with.nodes(), 0);
 }
 
-/// Positions of the standard board that a book holds, by random play.
+/// Positions of the standard board that a book contains, by random play.
 fn sample(book: &Book, count: usize) -> Vec<Position> {
     let mut rng = fastrand::Rng::with_seed(5);
     let random_play = || {

@@ -1,4 +1,4 @@
-//! Searches that are stopped say what they know.
+//! Stopped searches and their bounds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +27,7 @@ fn a_node_limit_leaves_bounds_around_the_score() {
     }
 }
 
-/// A board that nobody will solve soon.
+/// A board that is far too large to solve.
 fn huge() -> Position {
     Position::new(setup(10, 10, 4))
 }
@@ -56,15 +56,14 @@ fn a_search_can_be_cancelled_from_another_thread() {
     assert!(search.join().unwrap().exact().is_none());
 }
 
-/// Time that the current thread has spent on a processor: what a search takes, however busy the
-/// machine is.
+/// The processor time of the current thread, which does not depend on how busy the machine is.
 #[cfg(target_os = "linux")]
 mod cpu_time {
     #![allow(unsafe_code, reason = "the system's clocks have no safe interface here")]
 
     use std::time::Duration;
 
-    /// The clock of one thread, which other threads can read while it lives.
+    /// The clock of one thread, readable by other threads while it lives.
     #[derive(Clone, Copy)]
     pub(crate) struct ThreadClock(libc::clockid_t);
 
@@ -88,11 +87,11 @@ mod cpu_time {
     }
 }
 
-/// The time that a search may go on after its limit.
+/// How long a search may continue after its limit.
 #[cfg(target_os = "linux")]
 const GRANULARITY: Duration = Duration::from_millis(20);
 
-/// Every question that a solver answers within limits.
+/// All solver calls that take limits.
 #[cfg(target_os = "linux")]
 const QUESTIONS: [fn(&mut Solver, &Position, &Limits); 4] = [
     |solver, position, limits| assert!(solver.score_within(position, limits).is_ok()),
@@ -103,8 +102,8 @@ const QUESTIONS: [fn(&mut Solver, &Position, &Limits); 4] = [
     },
 ];
 
-/// Random positions of boards of all kinds, with and without books. The solvers have their memory:
-/// how long the system takes to hand it out is its own affair.
+/// Random positions on boards of all kinds, with and without books. The solvers' memory is already
+/// allocated, so that the time the system takes for that does not count.
 #[cfg(target_os = "linux")]
 fn hard_questions() -> impl Iterator<Item = (Solver, Position)> {
     let mut random = fastrand::Rng::with_seed(3);
@@ -203,7 +202,7 @@ fn nodes_are_those_of_the_whole_question() {
     }
 }
 
-/// What is known within limits never contradicts what is known without.
+/// Results within limits never contradict the exact ones.
 #[test]
 fn answers_within_limits_are_true() {
     let mut exact = Solver::default();

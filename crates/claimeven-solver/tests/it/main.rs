@@ -1,4 +1,4 @@
-//! The solver, seen from outside the crate.
+//! Integration tests of the solver.
 
 mod book;
 mod limits;

@@ -1,4 +1,4 @@
-//! A solver as plain as can be: every move of every position, each position once.
+//! A naive solver: every move of every position, with memoisation.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,8 @@ pub(crate) struct Naive {
 impl Naive {
     pub(crate) fn score(&mut self, position: &Position) -> i32 {
         if let Some(outcome) = position.outcome() {
-            // The loser's score is the winner's of one ply before: 1 for its last disc and so on.
+            // The loser's score is that of the winner one ply earlier: 1 for its last disc and so
+            // on.
             let empty = (position.setup().cells() - position.ply()) as i32;
             return if outcome == Outcome::Draw { 0 } else { -(empty / 2 + 1) };
         }
@@ -38,8 +39,8 @@ pub(crate) fn setup(cols: u8, rows: u8, connect: u8) -> Setup {
     Setup::new(cols, rows, connect, Ruleset::Standard).unwrap()
 }
 
-/// Unfinished positions of random games in which nobody wins who need not, with at most so many
-/// empty cells.
+/// Unfinished positions from random games without avoidable wins, with at most this many empty
+/// cells.
 pub(crate) fn random_positions(setup: Setup, most_empty: u32, count: usize) -> Vec<Position> {
     let mut random = fastrand::Rng::with_seed(7);
     let mut positions = Vec::new();

@@ -1,4 +1,4 @@
-//! Every score against the naive solver, on boards of every parity, in 64 and in 128 bits.
+//! Scores compared with the naive solver, on boards of every parity, in 64 and in 128 bits.
 
 use claimeven_game::{Position, Ruleset, Setup};
 use claimeven_solver::{Options, Score, Solver, Unsolvable};
@@ -37,7 +37,7 @@ fn every_position_of_the_smallest_boards() {
     }
 }
 
-/// Boards with their largest number of empty cells for which the naive solver is quick.
+/// Boards, each with the largest number of empty cells that the naive solver handles quickly.
 const SAMPLED: [(u8, u8, u8, u32); 18] = [
     (5, 4, 4, 20),
     (4, 5, 4, 20),

@@ -6,7 +6,7 @@ use std::{env, fs};
 use claimeven_game::{Position, Setup};
 use claimeven_solver::{Options, Solver};
 
-/// Solves lines of `moves score` and returns how many nodes that took.
+/// Solves lines of `moves score` and returns the number of nodes.
 fn check(text: &str, count: usize, options: Options) -> u64 {
     let mut solver = Solver::new(options);
     assert!(text.lines().count() >= count, "the set has {count} positions");

@@ -1,9 +1,9 @@
-//! A folder for a test.
+//! A temporary folder for a test.
 
 use std::fs;
 use std::path::PathBuf;
 
-/// A folder that is gone at the end of its test.
+/// A folder that is removed at the end of its test.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {

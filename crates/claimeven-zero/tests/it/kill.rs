@@ -1,4 +1,4 @@
-//! Runs that are killed at random moments end as if they had not been.
+//! Runs that are killed at random moments end with the same files as uninterrupted ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::folder::Folder;
 const FOLDER: &str = "CLAIMEVEN_KILLED_RUN";
 const ITERATIONS: u64 = 12;
 
-/// Iterations of a few milliseconds, most of which is writing files.
+/// Iterations of a few milliseconds, most of which are spent writing files.
 fn parameters() -> Parameters {
     let setup = Setup::new(3, 3, 3, Ruleset::Standard).unwrap();
     let mut parameters = Parameters::ten_minutes(setup);
@@ -41,7 +41,7 @@ fn parameters() -> Parameters {
     parameters
 }
 
-/// Begins or resumes the run in a folder and trains up to the last iteration.
+/// Begins or resumes the run in a folder and trains to the last iteration.
 fn train(folder: &Path) {
     let mut observer = |_: claimeven_zero::Event<'_>| std::ops::ControlFlow::Continue(());
     let resources = Resources { keep_free: 0, ..Resources::new(1) };
@@ -55,7 +55,7 @@ fn train(folder: &Path) {
     }
 }
 
-/// All files with their content, except times.
+/// All files with their contents, except times.
 fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -85,7 +85,7 @@ fn metrics(folder: &Path) -> Vec<(u64, u64, u64, u32, u32)> {
     Run::metrics_of(folder).unwrap().iter().map(line).collect()
 }
 
-/// What the other test starts and kills.
+/// The process that the other test starts and kills.
 #[test]
 #[ignore = "it is started by the other test"]
 fn child() {
@@ -94,7 +94,7 @@ fn child() {
     }
 }
 
-/// Kills a run up to so many times, at random moments, and then lets it end.
+/// Kills a run up to this many times at random moments, and then lets it finish.
 fn kill_and_compare(kills: u32, seed: u64) -> u32 {
     let (whole, broken) = (Folder::new("unkilled"), Folder::new("killed"));
     train(&whole.0);

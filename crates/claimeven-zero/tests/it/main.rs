@@ -1,4 +1,4 @@
-//! The crate as its users see it.
+//! Integration tests of networks and training runs.
 
 #![allow(clippy::cast_sign_loss, reason = "indices are never negative")]
 

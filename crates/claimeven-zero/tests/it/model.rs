@@ -1,4 +1,4 @@
-//! Networks by where they are kept.
+//! Networks by their source.
 
 use std::fs;
 use std::path::Path;

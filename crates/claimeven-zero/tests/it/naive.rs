@@ -1,10 +1,10 @@
-//! The network by its definition: slow, in double precision, and without any folding.
+//! A reference implementation of the network: slow, in double precision, without folding.
 
 use claimeven_game::{Column, Position, Ruleset, Setup};
 use claimeven_zero::{Architecture, Evaluator, Inference, InputEncoding, Network, Role, ValueHead};
 use fastrand::Rng;
 
-/// Channels of a board, each a number per cell, row by row from the bottom.
+/// The channels of a board, each with one number per cell, row by row from the bottom.
 type Planes = Vec<Vec<f64>>;
 
 struct Naive<'a> {
@@ -55,7 +55,7 @@ impl Naive<'_> {
         planes
     }
 
-    /// A convolution and its normalisation.
+    /// A convolution with its batch normalisation.
     fn conv(&self, name: &str, input: &Planes, side: i32) -> Planes {
         let part = |part: &str| self.tensor(&format!("{name}.{part}"));
         let (weights, gain, bias) = (part("conv"), part("gain"), part("bias"));
@@ -90,7 +90,7 @@ impl Naive<'_> {
             .collect()
     }
 
-    /// Chances of the columns and the expected result.
+    /// The probabilities of the columns and the expected result.
     fn judge(&self, position: &Position) -> (Vec<f64>, f64) {
         let mut tower = relu(self.conv("stem", &self.planes(position), 3));
         for block in 0..self.network.architecture().blocks {
@@ -134,12 +134,12 @@ fn by_cell(planes: &Planes) -> Vec<f64> {
     (0..planes[0].len()).flat_map(|cell| planes.iter().map(move |plane| plane[cell])).collect()
 }
 
-/// A network whose numbers are all different, through its file.
+/// A network whose numbers are all different, made by way of its file.
 fn random_network(architecture: Architecture, random: &mut Rng) -> Network {
     let network = Network::new(architecture, random.u64(..)).unwrap();
     let mut bytes = network.to_bytes();
-    // Gains, biases, means and variances of a new network are all 0 or 1: they are at known
-    // places of the file, and every one of them is moved a little.
+    // Gains, biases, means and variances of a new network are all 0 or 1. They are at known places
+    // in the file, and each of them is changed a little.
     let shapes = architecture.tensors();
     let header = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let text: serde_json::Value = serde_json::from_slice(&bytes[8..header]).unwrap();
@@ -177,7 +177,7 @@ fn inference_is_the_network_by_its_definition() {
         let network = random_network(architecture, &mut random);
         let naive =
             Naive { network: &network, cols: setup.cols().into(), rows: setup.rows().into() };
-        // More than one pass of sixteen, the last of them not full.
+        // More than one batch of sixteen, the last of them not full.
         let positions: Vec<Position> = (0..19)
             .map(|_| {
                 let mut position = Position::new(setup);

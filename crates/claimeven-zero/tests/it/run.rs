@@ -1,4 +1,4 @@
-//! Training runs: they learn, they go on after a break, and they refuse to be mixed.
+//! Training runs: they learn, resume after an interruption, and reject other parameters.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -9,7 +9,7 @@ use claimeven_zero::{Architecture, Event, Metrics, Network, Parameters, Resource
 
 use crate::folder::Folder;
 
-/// A game and a network that are learnt in seconds.
+/// A game and a network that learn within seconds.
 fn parameters() -> Parameters {
     let setup = Setup::new(4, 4, 3, Ruleset::Standard).unwrap();
     let mut parameters = Parameters::ten_minutes(setup);
@@ -81,7 +81,7 @@ fn a_run_learns() {
     assert_eq!(files(&folder.0.join("networks")).len(), 6);
     let best = Network::load(&folder.0.join("best.safetensors")).unwrap();
     assert_eq!(best.note("iteration"), Some(&*last.state.best.to_string()));
-    // What is not needed any more is gone.
+    // Files that are no longer needed are gone.
     assert_eq!(files(&folder.0.join("learner")).len(), 3);
     let window = files(&folder.0.join("samples")).len() as u64;
     assert_eq!(window, 6 + 1 - last.state.buffer_from);
@@ -103,7 +103,7 @@ fn a_run_goes_on_as_if_it_had_not_been_cut_off() {
         assert_eq!(run.state().iteration, iteration - 1);
         found.push(iterate(&mut run));
         drop(run);
-        // The next iteration was cut off before its end.
+        // The next iteration is interrupted.
         let next = format!("{:06}", iteration + 1);
         fs::write(broken.0.join(format!("samples/{next}.safetensors")), b"half").unwrap();
         fs::write(broken.0.join(format!("networks/{next}.safetensors.new")), b"half").unwrap();
@@ -246,7 +246,7 @@ fn a_larger_network_begins_with_the_games_of_a_smaller_one() {
     assert_eq!(iterate(&mut run).state.games, 60);
     let last = run.player().clone();
 
-    // A break in the middle changes nothing.
+    // An interruption in the middle changes nothing.
     let mut run = begin_from(&again, &wider, &small).unwrap();
     iterate(&mut run);
     drop(run);
