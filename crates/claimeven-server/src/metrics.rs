@@ -1,7 +1,10 @@
 //! Metrics for Prometheus.
 
+use std::time::Duration;
+
 use prometheus::{
-    Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
+    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry,
+    TextEncoder,
 };
 
 /// The server's metrics.
@@ -21,6 +24,10 @@ pub(crate) struct Metrics {
     pub(crate) store_seconds: Histogram,
     /// Duration of agents' searches, including the time in the queue.
     pub(crate) think_seconds: Histogram,
+    /// Time of searches in the engine's queue, by lane.
+    queue_seconds: HistogramVec,
+    /// Duration of searches, by lane.
+    search_seconds: HistogramVec,
     /// Open WebSockets.
     pub(crate) sockets: IntGauge,
     /// Games in memory.
@@ -48,9 +55,17 @@ impl Metrics {
             registry.register(Box::new(gauge.clone()))?;
             Ok(gauge)
         };
-        let histogram = |name: &str, help: &str| -> Result<Histogram, prometheus::Error> {
+        let durations = |name: &str, help: &str| {
             let buckets = vec![0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
-            let histogram = Histogram::with_opts(HistogramOpts::new(name, help).buckets(buckets))?;
+            HistogramOpts::new(name, help).buckets(buckets)
+        };
+        let histogram = |name: &str, help: &str| -> Result<Histogram, prometheus::Error> {
+            let histogram = Histogram::with_opts(durations(name, help))?;
+            registry.register(Box::new(histogram.clone()))?;
+            Ok(histogram)
+        };
+        let by_lane = |name: &str, help: &str| -> Result<HistogramVec, prometheus::Error> {
+            let histogram = HistogramVec::new(durations(name, help), &["lane"])?;
             registry.register(Box::new(histogram.clone()))?;
             Ok(histogram)
         };
@@ -68,6 +83,8 @@ impl Metrics {
                 "think_seconds",
                 "Duration of agents' searches, including the time in the queue",
             )?,
+            queue_seconds: by_lane("queue_seconds", "Time of searches in the engine's queue")?,
+            search_seconds: by_lane("search_seconds", "Duration of searches")?,
             sockets: gauge("sockets", "Open WebSockets")?,
             live_games: gauge("live_games", "Games in memory")?,
             waiting_people: gauge("waiting_people", "Queued searches in games with people")?,
@@ -76,6 +93,16 @@ impl Metrics {
             agent_bytes: gauge("agent_bytes", "Memory of agents between their moves")?,
             registry,
         })
+    }
+
+    /// Counts a search that has left the queue for a lane of the engine.
+    pub(crate) fn waited(&self, lane: &str, time: Duration) {
+        self.queue_seconds.with_label_values(&[lane]).observe(time.as_secs_f64());
+    }
+
+    /// Counts a search that has ended.
+    pub(crate) fn searched(&self, lane: &str, time: Duration) {
+        self.search_seconds.with_label_values(&[lane]).observe(time.as_secs_f64());
     }
 
     /// The metrics in Prometheus' text format.

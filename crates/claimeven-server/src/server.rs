@@ -106,7 +106,7 @@ impl Server {
             listener.map_err(|error| ServerError::Address { addr, reason: error.to_string() })?;
         let metrics = Metrics::new().map_err(|error| ServerError::Other(error.to_string()))?;
         let (config, metrics) = (Arc::new(config), Arc::new(metrics));
-        let engine = Arc::new(Engine::new(&config));
+        let engine = Arc::new(Engine::new(&config, &metrics));
         let games = LiveGames::new(
             Arc::clone(&config),
             store.clone(),

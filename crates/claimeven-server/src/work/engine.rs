@@ -9,11 +9,17 @@
 //! * the **background** lane, with the lowest priority, serves the lab and reviews ahead of time.
 //!
 //! In each lane the next search is one of the client that has used least of late.
+//!
+//! Search threads take no lock that others wait for: one of low priority may not get the processor
+//! for a long time while it holds it. Whoever queues or ends a search, on a thread that serves
+//! requests, hands the next ones to idle threads.
+
+mod kept_agents;
+mod lanes;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use claimeven_arena::AgentSpec;
@@ -24,6 +30,9 @@ use tokio::sync::oneshot;
 use super::usage::Usage;
 use crate::client::Client;
 use crate::config::Config;
+use crate::metrics::Metrics;
+use kept_agents::{KeptAgents, SeatKey};
+use lanes::{Lane, SearchThread};
 
 /// A pool of search threads and their queue.
 pub(crate) struct Engine {
@@ -66,21 +75,14 @@ pub(crate) enum EngineError {
     Failed(String),
 }
 
-type Work = Box<dyn FnOnce(&Shared) + Send>;
-
 /// A search in the queue.
-struct Task {
+struct Queued {
+    number: u64,
     client: Client,
     urgency: Urgency,
     cancel: Arc<AtomicBool>,
-    work: Work,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lane {
-    Express,
-    Common,
-    Background,
+    since: Instant,
+    turn: oneshot::Sender<Turn>,
 }
 
 /// A search in progress.
@@ -93,9 +95,10 @@ struct Running {
 }
 
 struct Shared {
+    /// Locked by threads of normal priority only, like `agents`.
     state: Mutex<State>,
-    changed: Condvar,
     agents: KeptAgents,
+    metrics: Arc<Metrics>,
     queue_people: usize,
     queue_others: usize,
     background_threads: usize,
@@ -104,42 +107,40 @@ struct Shared {
 #[derive(Default)]
 struct State {
     /// In order of arrival.
-    queue: Vec<Task>,
+    queue: Vec<Queued>,
     running: Vec<Running>,
+    idle: Vec<SearchThread>,
     usage: Usage,
-    started: u64,
+    /// How many searches have ever been queued.
+    count: u64,
     closed: bool,
 }
 
 impl Engine {
     /// Starts the threads.
-    pub(crate) fn new(config: &Config) -> Engine {
+    pub(crate) fn new(config: &Config, metrics: &Arc<Metrics>) -> Engine {
         let threads = config.engine_threads();
-        // Two at least, so that one address cannot hold them all.
-        let express = threads.max(2);
         let background_threads = config.lab_searches.max(1);
-        let shared = Arc::new(Shared {
-            state: Mutex::default(),
-            changed: Condvar::new(),
-            agents: KeptAgents::new(config),
-            queue_people: config.queue_people,
-            queue_others: config.queue_others,
-            background_threads,
-        });
         let lanes = [
-            (Lane::Express, "express", express),
-            (Lane::Common, "common", threads),
-            (Lane::Background, "background", background_threads),
+            // Two at least, so that one address cannot hold them all.
+            (Lane::Express, threads.max(2)),
+            (Lane::Common, threads),
+            (Lane::Background, background_threads),
         ];
-        for (lane, name, count) in lanes {
-            for number in 0..count {
-                let shared = Arc::clone(&shared);
-                let builder = thread::Builder::new().name(format!("{name}-{number}"));
-                let spawned = builder.spawn(move || shared.work(lane));
-                spawned.expect("the system has a thread left");
-            }
+        let threads = lanes.into_iter().flat_map(|(lane, count)| {
+            (0..count).map(move |number| SearchThread::start(lane, number))
+        });
+        let state = State { idle: threads.collect(), ..State::default() };
+        Engine {
+            shared: Arc::new(Shared {
+                state: Mutex::new(state),
+                agents: KeptAgents::new(config),
+                metrics: Arc::clone(metrics),
+                queue_people: config.queue_people,
+                queue_others: config.queue_others,
+                background_threads,
+            }),
         }
-        Engine { shared }
     }
 
     /// Searches for a move. Dropping the future cancels the search.
@@ -149,10 +150,26 @@ impl Engine {
         urgency: Urgency,
         mut question: Question,
     ) -> Result<Decision, EngineError> {
-        let cancel = question.limits.cancel.get_or_insert_default().clone();
         let name = format!("{} on {:?}", question.spec, question.position);
-        let decide = move |shared: &Shared, _: &Arc<AtomicBool>| shared.decide(question);
-        self.queue(client, urgency, cancel, name, decide).await?
+        let cancel = question.limits.cancel.get_or_insert_default().clone();
+        let _cancels = CancelOnDrop(Arc::clone(&cancel));
+        question.limits.memory = self.shared.agents.max_each();
+        let seat = question.seat.take().map(|(game, player)| {
+            let spec = question.spec.to_string();
+            SeatKey { game, player, spec }
+        });
+        let turn = self.turn(client, urgency, &cancel).await?;
+        complete(async move {
+            let kept = turn.shared.agents.begin(seat.as_ref());
+            let searched = turn.run(name, cancel, move || search(question, kept)).await;
+            let (agent, decision) = match searched {
+                Ok((agent, decision)) => (agent, decision),
+                Err(error) => (None, Err(error)),
+            };
+            turn.shared.agents.end(seat.zip(agent));
+            decision
+        })
+        .await
     }
 
     /// Runs other work on a search thread. Dropping the future sets the flag, after which the work must
@@ -165,34 +182,21 @@ impl Engine {
         work: impl FnOnce(&Arc<AtomicBool>) -> T + Send + 'static,
     ) -> Result<T, EngineError> {
         let cancel = Arc::default();
-        self.queue(client, urgency, cancel, name, move |_, cancel| work(cancel)).await
+        let _cancels = CancelOnDrop(Arc::clone(&cancel));
+        let turn = self.turn(client, urgency, &cancel).await?;
+        let flag = Arc::clone(&cancel);
+        complete(async move { turn.run(name, cancel, move || work(&flag)).await }).await
     }
 
-    async fn queue<T: Send + 'static>(
+    /// Waits in the queue for a thread.
+    async fn turn(
         &self,
         client: &Client,
         urgency: Urgency,
-        cancel: Arc<AtomicBool>,
-        name: String,
-        work: impl FnOnce(&Shared, &Arc<AtomicBool>) -> T + Send + 'static,
-    ) -> Result<T, EngineError> {
-        let (answer, answered) = oneshot::channel();
-        let gone = CancelOnDrop(Arc::clone(&cancel));
-        let flag = Arc::clone(&cancel);
-        let work = move |shared: &Shared| {
-            if cancel.load(Ordering::Relaxed) || answer.is_closed() {
-                return;
-            }
-            let result = match catch_unwind(AssertUnwindSafe(|| work(shared, &cancel))) {
-                // The result of a cancelled search is not what was asked for.
-                Ok(_) if cancel.load(Ordering::Relaxed) => Err(EngineError::Cancelled),
-                Ok(result) => Ok(result),
-                Err(_) => Err(EngineError::Failed(format!("{name} broke"))),
-            };
-            // The caller may be gone.
-            let _ = answer.send(result);
-        };
-        {
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Turn, EngineError> {
+        let (turn, granted) = oneshot::channel();
+        let _place = {
             let mut state = self.shared.lock();
             if state.closed {
                 return Err(EngineError::Cancelled);
@@ -200,14 +204,14 @@ impl Engine {
             if !self.shared.has_room(&state, client, urgency) {
                 return Err(EngineError::Busy);
             }
-            let (client, work) = (client.clone(), Box::new(work));
-            state.queue.push(Task { client, urgency, cancel: flag, work });
-        }
-        // The lanes serve different searches: wake all of them.
-        self.shared.changed.notify_all();
-        let answer = answered.await.unwrap_or(Err(EngineError::Cancelled));
-        drop(gone);
-        answer
+            state.count += 1;
+            let (number, since) = (state.count, Instant::now());
+            let (client, cancel) = (client.clone(), Arc::clone(cancel));
+            state.queue.push(Queued { number, client, urgency, cancel, since, turn });
+            self.shared.dispatch(&mut state);
+            PlaceInQueue { shared: &self.shared, number }
+        };
+        granted.await.map_err(|_| EngineError::Cancelled)
     }
 
     /// Whether the queue has room for a client.
@@ -218,7 +222,7 @@ impl Engine {
     /// Queued searches for people, other queued searches, and searches in progress.
     pub(crate) fn load(&self) -> (usize, usize, usize) {
         let state = self.shared.lock();
-        let people = state.queue.iter().filter(|task| task.urgency == Urgency::Person).count();
+        let people = state.queue.iter().filter(|queued| queued.urgency == Urgency::Person).count();
         (people, state.queue.len() - people, state.running.len())
     }
 
@@ -237,11 +241,10 @@ impl Engine {
         let mut state = self.shared.lock();
         state.closed = true;
         state.queue.clear();
+        state.idle.clear();
         for running in &state.running {
             running.cancel.store(true, Ordering::Relaxed);
         }
-        drop(state);
-        self.shared.changed.notify_all();
     }
 }
 
@@ -259,15 +262,81 @@ impl Drop for CancelOnDrop {
     }
 }
 
-impl Lane {
-    /// The `nice` value of its threads.
-    fn niceness(self) -> i32 {
-        match self {
-            Lane::Express => 0,
-            Lane::Common => 10,
-            Lane::Background => 15,
+/// The place of a search that waits; dropping it leaves the queue.
+struct PlaceInQueue<'a> {
+    shared: &'a Shared,
+    number: u64,
+}
+
+impl Drop for PlaceInQueue<'_> {
+    fn drop(&mut self) {
+        self.shared.lock().queue.retain(|queued| queued.number != self.number);
+    }
+}
+
+/// A search thread, for one search. Dropping it gives the thread to the next one.
+struct Turn {
+    shared: Arc<Shared>,
+    number: u64,
+    /// `None` once it has been returned.
+    thread: Option<SearchThread>,
+}
+
+impl Turn {
+    /// Runs work on the thread.
+    async fn run<T: Send + 'static>(
+        &self,
+        name: String,
+        cancel: Arc<AtomicBool>,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let (answer, answered) = oneshot::channel();
+        let work = move || {
+            // Whoever asked may be gone.
+            let _ = answer.send(catch_unwind(AssertUnwindSafe(work)));
+        };
+        let thread = self.thread.as_ref().ok_or(EngineError::Cancelled)?;
+        if cancel.load(Ordering::Relaxed) || !thread.run(Box::new(work)) {
+            return Err(EngineError::Cancelled);
+        }
+        match answered.await {
+            // The result of a cancelled search is not what was asked for.
+            _ if cancel.load(Ordering::Relaxed) => Err(EngineError::Cancelled),
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(_)) | Err(_) => Err(EngineError::Failed(format!("{name} broke"))),
         }
     }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        let mut state = self.shared.lock();
+        self.shared.end_turn(&mut state, self.number, thread);
+        self.shared.dispatch(&mut state);
+    }
+}
+
+/// Completes a search even if nobody waits for it any more: its thread is not free before that.
+async fn complete<T: Send + 'static>(
+    search: impl Future<Output = Result<T, EngineError>> + Send + 'static,
+) -> Result<T, EngineError> {
+    tokio::spawn(search).await.unwrap_or(Err(EngineError::Cancelled))
+}
+
+/// The agent of a search, which may be kept, and what it decided.
+type Searched = (Option<Box<dyn Agent>>, Result<Decision, EngineError>);
+
+fn search(question: Question, kept: Option<Box<dyn Agent>>) -> Searched {
+    let Question { spec, seed, position, limits, .. } = question;
+    let unsuited = |error: &dyn ToString| EngineError::Unsuited(error.to_string());
+    let built = kept.map_or_else(|| spec.build(position.setup(), seed), Ok);
+    let mut agent = match built {
+        Ok(agent) => agent,
+        Err(error) => return (None, Err(unsuited(&error))),
+    };
+    let decision = agent.decide(&position, &limits).map_err(|error| unsuited(&error));
+    (Some(agent), decision)
 }
 
 impl State {
@@ -313,37 +382,74 @@ impl Shared {
     fn has_room(&self, state: &State, client: &Client, urgency: Urgency) -> bool {
         let is_person = urgency == Urgency::Person;
         let most = if is_person { self.queue_people } else { self.queue_others };
-        let queued = state.queue.iter().filter(|task| {
-            (task.urgency == Urgency::Person) == is_person && task.client.address == client.address
+        let queued = state.queue.iter().filter(|queued| {
+            (queued.urgency == Urgency::Person) == is_person
+                && queued.client.address == client.address
         });
         let (mut address, mut visitor) = (0, 0);
-        for task in queued {
+        for queued in queued {
             address += 1;
-            visitor += usize::from(task.client.visitor == client.visitor);
+            visitor += usize::from(queued.client.visitor == client.visitor);
         }
         most == 0 || address < most && visitor < most.div_ceil(2)
+    }
+
+    /// Gives idle threads to the searches that come next, the quickest lane first.
+    fn dispatch(self: &Arc<Self>, state: &mut State) {
+        for lane in Lane::ALL {
+            while let Some(idle) = state.idle.iter().position(|thread| thread.lane() == lane) {
+                let Some(place) = self.next(state, lane) else { break };
+                let Queued { number, client, cancel, since, turn, .. } = state.queue.remove(place);
+                self.metrics.waited(lane.name(), since.elapsed());
+                let since = Instant::now();
+                state.running.push(Running { number, client, cancel, lane, since });
+                let thread = Some(state.idle.swap_remove(idle));
+                let granted = Turn { shared: Arc::clone(self), number, thread };
+                // Whoever asked is about to leave the queue.
+                if let Err(mut refused) = turn.send(granted)
+                    && let Some(thread) = refused.thread.take()
+                {
+                    self.end_turn(state, number, thread);
+                }
+            }
+        }
+    }
+
+    /// Takes back the thread of a search.
+    fn end_turn(&self, state: &mut State, number: u64, thread: SearchThread) {
+        if let Some(place) = state.running.iter().position(|running| running.number == number) {
+            let Running { client, lane, since, .. } = state.running.swap_remove(place);
+            let now = Instant::now();
+            self.metrics.searched(lane.name(), now.duration_since(since));
+            state.usage.add(&client, now.duration_since(since), now);
+        }
+        if !state.closed {
+            state.idle.push(thread);
+        }
     }
 
     /// The place in the queue of the next search for a lane.
     fn next(&self, state: &State, lane: Lane) -> Option<usize> {
         let now = Instant::now();
-        let weigh = |(place, task): (usize, &Task)| (state.weight(&task.client, now), place);
+        let weigh = |(place, queued): (usize, &Queued)| (state.weight(&queued.client, now), place);
         let weights: Vec<((u32, u32), usize)> = state.queue.iter().enumerate().map(weigh).collect();
         let running = state.running.iter().map(|running| state.weight(&running.client, now).0);
         let queued = weights.iter().map(|&((address, _), _)| address);
         let heaviest = running.chain(queued).max().unwrap_or(0);
         let is_light = |weight: u32| weight == 0 || weight + LIGHTER <= heaviest;
         let may_run = |&((address, _), place): &((u32, u32), usize)| {
-            let task = &state.queue[place];
-            let is_background = task.urgency == Urgency::Background;
+            let queued = &state.queue[place];
+            let is_background = queued.urgency == Urgency::Background;
             match lane {
                 Lane::Express => {
-                    !is_background && is_light(address) && state.running_in(lane, &task.client) == 0
+                    !is_background
+                        && is_light(address)
+                        && state.running_in(lane, &queued.client) == 0
                 }
                 Lane::Common => !is_background,
                 Lane::Background => {
                     let most = (self.background_threads - 1).max(1);
-                    is_background && state.running_in(lane, &task.client) < most
+                    is_background && state.running_in(lane, &queued.client) < most
                 }
             }
         };
@@ -351,150 +457,6 @@ impl Shared {
             |&(weight, place): &((u32, u32), usize)| (weight, state.queue[place].urgency, place);
         weights.into_iter().filter(may_run).min_by_key(order).map(|(_, place)| place)
     }
-
-    /// The loop of a search thread.
-    fn work(&self, lane: Lane) {
-        lower_priority(lane.niceness());
-        let mut state = self.lock();
-        while !state.closed {
-            let Some(place) = self.next(&state, lane) else {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            };
-            let Task { client, cancel, work, .. } = state.queue.remove(place);
-            state.started += 1;
-            let number = state.started;
-            state.running.push(Running { number, client, cancel, lane, since: Instant::now() });
-            drop(state);
-            work(self);
-            state = self.lock();
-            let place = state.running.iter().position(|running| running.number == number);
-            let Running { client, since, .. } =
-                state.running.swap_remove(place.expect("this thread has added it"));
-            state.usage.add(&client, since.elapsed(), Instant::now());
-            // The address may use this lane again.
-            self.changed.notify_all();
-        }
-    }
-
-    fn decide(&self, question: Question) -> Result<Decision, EngineError> {
-        let Question { spec, seed, position, limits, seat } = question;
-        let limits = Limits { memory: self.agents.most_each, ..limits };
-        let seat = seat.map(|(game, player)| SeatKey { game, player, spec: spec.to_string() });
-        let kept = seat.as_ref().and_then(|seat| self.agents.take(seat));
-        let searching = self.agents.begin();
-        let mut agent = match kept {
-            Some(agent) => agent,
-            None => spec
-                .build(position.setup(), seed)
-                .map_err(|error| EngineError::Unsuited(error.to_string()))?,
-        };
-        let decision = agent.decide(&position, &limits);
-        drop(searching);
-        if let Some(seat) = seat {
-            self.agents.keep(seat, agent);
-        }
-        decision.map_err(|error| EngineError::Unsuited(error.to_string()))
-    }
-}
-
-/// Lowers the priority of this thread, which the threads that it starts inherit.
-pub(crate) fn lower_priority(niceness: i32) {
-    // On other systems the priority belongs to the whole process.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::setpriority_process(None, niceness);
-}
-
-/// The memory of all agents: those that search may each hold `most_each`, and what that leaves is
-/// for those between their moves, whose memory only makes them faster. The ones that have waited
-/// longest are dropped first.
-struct KeptAgents {
-    kept: Mutex<Kept>,
-    /// What all agents may hold, in bytes.
-    most: usize,
-    /// What one of them may hold; `None` for no limit.
-    most_each: Option<usize>,
-}
-
-#[derive(Default)]
-struct Kept {
-    /// The most recent last.
-    agents: Vec<(SeatKey, Box<dyn Agent>)>,
-    searching: usize,
-}
-
-#[derive(PartialEq, Eq)]
-struct SeatKey {
-    game: String,
-    player: usize,
-    spec: String,
-}
-
-impl KeptAgents {
-    fn new(config: &Config) -> KeptAgents {
-        let most = config.memory().unwrap_or(usize::MAX);
-        KeptAgents { kept: Mutex::default(), most, most_each: config.agent_memory() }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Makes room for an agent that searches.
-    fn begin(&self) -> Searching<'_> {
-        let mut kept = self.lock();
-        kept.searching += 1;
-        self.shrink(&mut kept);
-        Searching(self)
-    }
-
-    fn take(&self, seat: &SeatKey) -> Option<Box<dyn Agent>> {
-        let mut kept = self.lock();
-        let place = kept.agents.iter().position(|(key, _)| key == seat)?;
-        Some(kept.agents.remove(place).1)
-    }
-
-    fn keep(&self, seat: SeatKey, agent: Box<dyn Agent>) {
-        let mut kept = self.lock();
-        kept.agents.push((seat, agent));
-        self.shrink(&mut kept);
-    }
-
-    fn shrink(&self, kept: &mut Kept) {
-        let in_use = self.most_each.unwrap_or_default().saturating_mul(kept.searching);
-        let most = self.most.saturating_sub(in_use);
-        let mut bytes: usize = kept.agents.iter().map(held).sum();
-        let surplus = kept.agents.iter().take_while(|agent| {
-            let exceeds = bytes > most;
-            bytes -= held(agent);
-            exceeds
-        });
-        let surplus = surplus.count();
-        kept.agents.drain(..surplus);
-    }
-
-    fn forget(&self, game: &str) {
-        self.lock().agents.retain(|(seat, _)| seat.game != game);
-    }
-
-    fn bytes(&self) -> usize {
-        self.lock().agents.iter().map(held).sum()
-    }
-}
-
-/// A search in progress, until it is dropped.
-struct Searching<'a>(&'a KeptAgents);
-
-impl Drop for Searching<'_> {
-    fn drop(&mut self) {
-        self.0.lock().searching -= 1;
-    }
-}
-
-/// What an agent holds, with something for itself.
-fn held((_, agent): &(SeatKey, Box<dyn Agent>)) -> usize {
-    const OVERHEAD: usize = 1024;
-    OVERHEAD + agent.memory()
 }
 
 #[cfg(test)]

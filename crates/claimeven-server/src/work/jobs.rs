@@ -13,7 +13,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::engine::lower_priority;
+use super::priority::{self, Priority};
 use super::{tournament, training};
 use crate::client::Client;
 use crate::config::Config;
@@ -21,9 +21,6 @@ use crate::error::Error;
 use crate::places::{Place, Places};
 use crate::store::{Job, Kind, State, Store, StoreError};
 use crate::visitor::Visitor;
-
-/// The `nice` value of the threads of jobs: no game waits for them.
-const NICENESS: i32 = 15;
 
 /// All jobs.
 pub(crate) struct Jobs {
@@ -71,9 +68,16 @@ pub(crate) struct JobContext {
 }
 
 impl JobContext {
-    /// Runs a query from a thread that may block.
-    pub(crate) fn with_store<T, F: Future<Output = T>>(&self, query: impl FnOnce(Store) -> F) -> T {
-        self.handle.block_on(query(self.store.clone()))
+    /// Runs a query on the threads that serve requests, and waits for its result. On this thread it
+    /// would have low priority, and so would the connections to the database that it opens for all.
+    pub(crate) fn with_store<T, F>(&self, query: impl FnOnce(Store) -> F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, StoreError>> + Send + 'static,
+    {
+        let query = self.handle.spawn(query(self.store.clone()));
+        let closed = |_| Err(StoreError::Broken("the server is closing".to_owned()));
+        self.handle.block_on(query).unwrap_or_else(closed)
     }
 }
 
@@ -303,7 +307,8 @@ impl Jobs {
         };
         let thread = thread::Builder::new().name(job.kind.name().to_owned());
         let spawned = thread.spawn(move || {
-            lower_priority(NICENESS);
+            // No game waits for it.
+            priority::set(Priority::Lowest);
             let end = catch_unwind(AssertUnwindSafe(|| match job.kind {
                 Kind::Tournament => tournament::perform(&job, &context),
                 Kind::Training => training::perform(&job, &context),

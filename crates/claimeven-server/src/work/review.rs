@@ -120,8 +120,11 @@ async fn review_stored(engine: &Engine, store: &Store, id: &str) -> Result<(), E
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::config::Config;
+    use crate::metrics::Metrics;
     use crate::store::tests::sqlite;
 
     #[tokio::test]
@@ -129,7 +132,8 @@ mod tests {
         let (store, _folder) = sqlite().await;
         // Its moves are missing, so it cannot be read.
         store.add_damaged_game("damaged").await;
-        let engine = Engine::new(&Config::default());
+        let metrics = Arc::new(Metrics::new().unwrap());
+        let engine = Engine::new(&Config::default(), &metrics);
         let mut failures = Failures::default();
         for _ in 0..2 {
             assert!(review_idly(&engine, &store, &mut failures).await.is_err());

@@ -170,8 +170,9 @@ fn train(
                         Some((10 * iteration as i64 + place, serde_json::to_string(&shown).ok()?))
                     })
                     .collect();
-                let stored = context
-                    .with_store(|store| async move { store.show_games(&job.id, games).await });
+                let id = job.id.clone();
+                let stored =
+                    context.with_store(|store| async move { store.show_games(&id, games).await });
                 if let Err(error) = stored {
                     tracing::warn!(?error, "Failed to store games of a training run");
                 }
@@ -180,10 +181,10 @@ fn train(
             Event::Learning { steps, of, .. } => ("learning", steps, of),
             Event::Testing { .. } => ("testing", 0, 0),
             Event::Done(metrics) => {
-                let state = metrics.state;
-                let text = serde_json::to_string(&state).ok();
+                let (id, done) = (job.id.clone(), whole_seconds(metrics.state.seconds));
+                let text = serde_json::to_string(&metrics.state).ok();
                 let stored = context.with_store(|store| async move {
-                    store.advance_job(&job.id, &[], whole_seconds(state.seconds), text).await
+                    store.advance_job(&id, &[], done, text).await
                 });
                 if let Err(error) = stored {
                     tracing::warn!(?error, "Failed to store the progress of a training run");

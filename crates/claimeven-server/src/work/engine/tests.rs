@@ -1,5 +1,6 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::AtomicUsize;
+use std::thread;
 
 use claimeven_game::Setup;
 
@@ -17,7 +18,7 @@ fn client(address: u8, visitor: &str) -> Client {
 fn engine(change: impl FnOnce(&mut Config)) -> Arc<Engine> {
     let mut config = Config { threads: 2, ..Config::default() };
     change(&mut config);
-    Arc::new(Engine::new(&config))
+    Arc::new(Engine::new(&config, &Arc::new(Metrics::new().unwrap())))
 }
 
 /// Work that takes a time unless it is cancelled.
@@ -162,10 +163,10 @@ async fn agents_keep_no_more_than_the_memory_allows() {
     let position = Position::new(Setup::STANDARD);
     for game in 0..12 {
         let question = Question {
-            spec: "mcts:sims=1000000".parse().unwrap(),
+            spec: "mtdf:depth=2,table=8".parse().unwrap(),
             seed: 0,
             position,
-            limits: Limits::default().with_time(Duration::from_millis(500)),
+            limits: Limits::default(),
             seat: Some((format!("game{game}"), 0)),
         };
         engine.decide(&client(1, "a"), Urgency::Person, question).await.unwrap();
