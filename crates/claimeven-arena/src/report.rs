@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use claimeven_game::Setup;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::game_match::PlayerStats;
 use crate::plan::Plan;
@@ -12,7 +12,7 @@ use crate::record::{GameRecord, Reason};
 use crate::statistics::Interval;
 
 /// Games won, drawn and lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Results {
     pub won: u64,
@@ -174,7 +174,7 @@ impl TournamentResults {
 }
 
 /// The report of a tournament: ratings, standings and statistics.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Report {
     pub title: Option<String>,
@@ -205,7 +205,7 @@ pub struct Report {
 }
 
 /// A player's part of a [`Report`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct PlayerReport {
     pub name: String,
@@ -228,7 +228,7 @@ pub struct PlayerReport {
 }
 
 /// The number of games of one length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Length {
     pub moves: usize,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The results of pairs of games; both games of a pair start from one opening, and each player
 /// moves first in one of them.
@@ -76,7 +76,7 @@ impl PairResults {
 }
 
 /// An estimate with its 95 % confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Interval {
     pub low: f64,

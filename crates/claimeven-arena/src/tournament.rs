@@ -75,6 +75,18 @@ impl<'a> Tournament<'a> {
         self.openings.len()
     }
 
+    /// The chosen openings as move texts, with which [`Plan`]s of the same setup can be given them.
+    pub fn opening_texts(&self) -> Vec<String> {
+        let text = |opening: &Vec<Column>| {
+            let mut game = Game::new(self.plan.setup);
+            for &column in opening {
+                game.play(column).expect("openings are legal");
+            }
+            game.move_text()
+        };
+        self.openings.iter().map(text).collect()
+    }
+
     /// Plays all games that are not in the journal yet, and adds them to it as they finish.
     ///
     /// Results do not depend on the number of threads, nor on how often a run was interrupted,
@@ -147,14 +159,6 @@ impl<'a> Tournament<'a> {
             },
         )?;
         Ok(results)
-    }
-
-    /// The results of games of this tournament.
-    pub fn results(
-        &self,
-        played: impl IntoIterator<Item = GameRecord>,
-    ) -> Result<TournamentResults, TournamentError> {
-        self.count(played).map(|(results, _)| results)
     }
 
     /// The results of games, and which games of the schedule they are.

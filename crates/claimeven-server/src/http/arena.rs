@@ -6,8 +6,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use claimeven_arena::{GameRecord, Plan, Reason, Tournament};
-use claimeven_zero::ModelStore;
+use claimeven_arena::{GameRecord, Plan, Reason, Report};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
@@ -22,7 +21,7 @@ use crate::error::{Error, ErrorView};
 use crate::store::{Job, Kind, State as JobState, now_ms};
 use crate::visitor::{Visitor, random_name};
 use crate::work::jobs::lock;
-use crate::work::tournament::BoardView;
+use crate::work::tournament::{BoardView, CHOSEN};
 
 pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
@@ -198,6 +197,10 @@ struct PlayedView {
 }
 
 fn view(app: &App, job: &Job, who: &Visitor) -> TournamentView {
+    let mut plan: Value = serde_json::from_str(&job.plan).unwrap_or_default();
+    if let Some(plan) = plan.as_object_mut() {
+        plan.remove(CHOSEN);
+    }
     let running = app.jobs.running(&job.id);
     let boards = running.map(|running| lock(&running.boards).values().cloned().collect());
     TournamentView {
@@ -209,7 +212,7 @@ fn view(app: &App, job: &Job, who: &Visitor) -> TournamentView {
         done: job.done,
         total: job.total,
         error: job.error.clone(),
-        plan: serde_json::from_str(&job.plan).unwrap_or_default(),
+        plan,
         report: job.result.as_deref().and_then(|text| serde_json::from_str(text).ok()),
         boards: boards.unwrap_or_default(),
     }
@@ -411,11 +414,12 @@ async fn download(
         }
         "json" => ("application/json", "json", job.result.unwrap_or_default()),
         "csv" => {
-            let records = app.store.job_games(&id, i64::MAX, u32::MAX).await?;
-            let models = app.config.models();
-            // Openings may have to be solved again, and Elo is computed.
-            let csv = off_thread(move || standings(&job.plan, &records, &models)).await??;
-            ("text/csv; charset=utf-8", "csv", csv)
+            let internal = |error: &dyn ToString| Error::Internal(error.to_string());
+            let report = serde_json::from_str::<Report>(&job.result.unwrap_or_default());
+            let report = report.map_err(|error| internal(&error))?;
+            let mut csv = Vec::new();
+            report.write_csv(&mut csv).map_err(|error| internal(&error))?;
+            ("text/csv; charset=utf-8", "csv", String::from_utf8_lossy(&csv).into_owned())
         }
         "games" => {
             let mut records = app.store.job_games(&id, i64::MAX, u32::MAX).await?;
@@ -429,15 +433,4 @@ async fn download(
     let file = format!("attachment; filename=\"tournament-{id}.{ending}\"");
     let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, file)];
     Ok((headers, text).into_response())
-}
-
-fn standings(plan: &str, records: &[String], models: &ModelStore) -> ApiResult<String> {
-    let internal = |error: &dyn ToString| Error::Internal(error.to_string());
-    let plan = Plan::from_json_with(plan, models).map_err(|error| internal(&error))?;
-    let tournament = Tournament::new(&plan).map_err(|error| internal(&error))?;
-    let records = records.iter().filter_map(|text| serde_json::from_str::<GameRecord>(text).ok());
-    let results = tournament.results(records).map_err(|error| internal(&error))?;
-    let mut csv = Vec::new();
-    results.report(&plan).write_csv(&mut csv).map_err(|error| internal(&error))?;
-    String::from_utf8(csv).map_err(|error| internal(&error))
 }

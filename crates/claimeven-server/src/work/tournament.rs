@@ -3,15 +3,18 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use claimeven_arena::{OpeningError, Plan, Tournament, TournamentResults};
 use claimeven_search::Limits;
+use claimeven_zero::ModelStore;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::jobs::{JobContext, TurnEnd, lock};
-use crate::store::{Job, Kind};
+use crate::store::{Job, Kind, StoreError};
 
 /// How long a tournament runs while another one is waiting.
 const TURN: Duration = Duration::from_secs(20);
@@ -31,20 +34,54 @@ pub(crate) struct BoardView {
     pub(crate) moves: String,
 }
 
+/// How long openings may be searched for: other tournaments wait.
+const CHOICE: Duration = Duration::from_mins(1);
+
+/// The chosen openings in a stored plan, so that they are chosen once.
+pub(crate) const CHOSEN: &str = "chosen_openings";
+
+/// The plan of a job, and whether an earlier turn has chosen its openings.
+fn plan_of(job: &Job, models: &ModelStore) -> Result<(Plan, bool), String> {
+    let mut document: Map<String, Value> =
+        serde_json::from_str(&job.plan).map_err(|error| error.to_string())?;
+    let chosen = document.remove(CHOSEN);
+    let is_chosen = chosen.is_some();
+    document.extend(chosen.map(|chosen| ("openings".to_owned(), chosen)));
+    let plan = Plan::from_json_with(&Value::Object(document).to_string(), models);
+    Ok((plan.map_err(|error| error.to_string())?, is_chosen))
+}
+
+fn keep_openings(job: &Job, context: &JobContext, openings: &[String]) -> Result<(), StoreError> {
+    let mut document: Value = serde_json::from_str(&job.plan).unwrap_or_default();
+    document[CHOSEN] = openings.into();
+    let (id, plan, total) = (job.id.clone(), document.to_string(), job.total);
+    context.with_store(|store| async move { store.replan_job(&id, plan, total).await })
+}
+
 /// Plays a tournament until it is done, cancelled, or another one is due.
 pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
     let failed = |error: &dyn ToString| TurnEnd::Failed(error.to_string());
-    let plan = match Plan::from_json_with(&job.plan, &context.config.models()) {
+    let (plan, is_chosen) = match plan_of(job, &context.config.models()) {
         Ok(plan) => plan,
         Err(error) => return failed(&error),
     };
     let running = &context.running;
-    let limits = Limits::default().with_cancel(Arc::clone(&running.cancel)).for_solver();
-    let tournament = match Tournament::new_within(&plan, &limits) {
+    let limits = Limits::default().with_cancel(Arc::clone(&running.cancel)).with_time(CHOICE);
+    let tournament = match Tournament::new_within(&plan, &limits.for_solver()) {
         Ok(tournament) => tournament,
-        Err(OpeningError::Stopped) => return TurnEnd::Cancelled,
+        Err(OpeningError::Stopped) if running.cancel.load(Ordering::Relaxed) => {
+            return TurnEnd::Cancelled;
+        }
+        Err(OpeningError::Stopped) => {
+            let seconds = CHOICE.as_secs();
+            let reason = format!("Choosing openings takes longer than {seconds} s: choose others");
+            return TurnEnd::Failed(reason);
+        }
         Err(error) => return failed(&error),
     };
+    if !is_chosen && let Err(error) = keep_openings(job, context, &tournament.opening_texts()) {
+        return TurnEnd::Failed(format!("{error:?}"));
+    }
     let stored = context.with_store(|store| {
         let id = job.id.clone();
         async move { store.job_games(&id, i64::MAX, u32::MAX).await }

@@ -316,3 +316,33 @@ async fn nobody_trains_where_that_is_not_allowed() {
         assert!(said.contains(error), "{said}");
     }
 }
+
+/// Balanced openings of a board whose positions take long to solve.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tournament_that_chooses_its_openings_can_be_stopped_and_deleted() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let cup = json!({
+        "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 2000,
+        "setup": { "cols": 6, "rows": 7 }, "openings": "balanced:2",
+    });
+    let slow = ada.post("/api/arena", cup).await.expect(201);
+    let path = format!("/api/arena/{}", slow["id"].as_str().unwrap());
+    wait(&ada, &path, |view| view["state"] == "running").await;
+    let began = Instant::now();
+    let stopped = ada.post(&format!("{path}/stop"), json!({})).await.expect(200);
+    assert_eq!(stopped["state"], "stopped", "{stopped:#}");
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    let deleted = ada.send(reqwest::Method::DELETE, &path, &[], None).await;
+    assert_eq!(deleted.status, 204);
+
+    // The next one has its turn, and its openings are chosen once.
+    let cup = json!({
+        "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 6,
+        "openings": "balanced:4",
+    });
+    let next = ada.post("/api/arena", cup).await.expect(201);
+    let path = format!("/api/arena/{}", next["id"].as_str().unwrap());
+    let done = wait(&ada, &path, |view| view["state"] == "done").await;
+    assert_eq!(done["plan"]["openings"], "balanced:4", "{done:#}");
+}
