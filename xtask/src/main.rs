@@ -26,7 +26,7 @@ usage: cargo xtask test [--no-skip]      format, lints, all tests, doctests, doc
        cargo xtask fill DATABASE GAMES   fills a new database (sqlite:PATH, postgres://…) with finished games
        cargo xtask siege [SECONDS]       one address asks a server for all it can, another plays (600 s)
        cargo xtask soak [MINUTES]        games against hungry players: memory, files, threads (40 min)
-       cargo xtask chaos [FAULTS]        kills, locks and full disks under 500 games, both databases (100)
+       cargo xtask chaos [KILLS]         kills, locks and full disks under 500 games, both databases (100)
        cargo xtask bench [FILTER]        the benchmarks, or those whose name contains FILTER
        cargo xtask bench search          the players' searches
        cargo xtask bench arena           what matches cost besides the players
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         ["soak"] => stress_steps("soak", &["40"]),
         ["soak", minutes] => stress_steps("soak", &[minutes]),
         ["chaos"] => return chaos("100"),
-        ["chaos", faults] => return chaos(faults),
+        ["chaos", kills] => return chaos(kills),
         ["compare-book"] => return done(solver_bench::compare_book()),
         ["bench"] => vec![bench_step(&[])],
         ["bench", "solver", sets, ref options @ ..] => return bench_solver(sets, options),
@@ -140,11 +140,11 @@ fn stress_steps(name: &'static str, arguments: &[&str]) -> Vec<Step> {
 }
 
 /// The same faults with both databases.
-fn chaos(faults: &str) -> ExitCode {
+fn chaos(kills: &str) -> ExitCode {
     let mut report = Report::default();
-    report.run(&stress_steps("chaos", &[faults]));
+    report.run(&stress_steps("chaos", &[kills]));
     match Postgres::start() {
-        Ok(postgres) => report.run(&stress_steps("chaos", &[faults, &postgres.url()])),
+        Ok(postgres) => report.run(&stress_steps("chaos", &[kills, &postgres.url()])),
         Err(reason) => println!("without PostgreSQL: {reason}"),
     }
     report.finish(false)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -22,21 +22,32 @@ use crate::server::{Server, Visitor};
 /// Games at a time.
 const GAMES: usize = 500;
 
+/// How long people think about a move, at least and at most.
+const PAUSE_MS: std::ops::Range<u64> = 200..2_000;
+
 /// How long an agent may take to move after the last fault.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The acknowledged moves of each game, as ply and column.
 type Acknowledged = BTreeMap<String, Vec<(u64, u64)>>;
 
+/// What happens to the database. The server itself is killed without a warning again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// The server is killed without a warning and started again.
-    Kill,
-    /// Another process holds the database's lock, or the database stands still.
-    Lock,
-    /// The disk is full, or the database crashes.
-    Break,
+    /// Another connection holds a lock that all writes need.
+    Locked,
+    /// The disk is full for a while (SQLite).
+    DiskFull,
+    /// All processes of PostgreSQL stand still for a while.
+    Stopped,
+    /// A process of PostgreSQL is killed, upon which all others end and the database recovers.
+    Crashed,
+    /// PostgreSQL is shut down and started again.
+    Restarted,
 }
+
+/// How long a database is locked or stands still, and how long a disk is full.
+const FAULT_TIME: Duration = Duration::from_secs(15);
 
 /// What the players share.
 struct World {
@@ -45,8 +56,9 @@ struct World {
     stop: AtomicBool,
 }
 
-/// Makes so many faults of a database and reports what was lost.
-pub(crate) async fn run(program: &str, rounds: usize, postgres: Option<&str>) -> Fallible<()> {
+/// Kills the server so many times, with a fault of the database after every fifth kill, and reports
+/// what was lost.
+pub(crate) async fn run(program: &str, kills: usize, postgres: Option<&str>) -> Fallible<()> {
     sqlx::any::install_default_drivers();
     let folder = tempfile::tempdir()?;
     let disk = if postgres.is_none() { SmallDisk::mount(folder.path()) } else { None };
@@ -64,10 +76,15 @@ pub(crate) async fn run(program: &str, rounds: usize, postgres: Option<&str>) ->
     ];
     let start = || Server::start_at(program, &addr, &database, &settings);
     let mut server = start()?;
-    println!(
-        "{GAMES} games, {rounds} faults, {}",
-        if postgres.is_some() { "PostgreSQL" } else { "SQLite" }
-    );
+    let (name, faults): (&str, &[Fault]) = match (postgres, &disk) {
+        (Some(_), _) => {
+            ("PostgreSQL", &[Fault::Locked, Fault::Stopped, Fault::Crashed, Fault::Restarted])
+        }
+        (None, Some(_)) => ("SQLite", &[Fault::Locked, Fault::DiskFull]),
+        (None, None) => ("SQLite, on a disk that cannot be filled", &[Fault::Locked]),
+    };
+    println!("{GAMES} games, {kills} kills, {name}");
+    let began = Instant::now();
 
     let world = Arc::new(World {
         addr: addr.clone(),
@@ -88,27 +105,31 @@ pub(crate) async fn run(program: &str, rounds: usize, postgres: Option<&str>) ->
             })
         })
         .collect();
-    let mut made = BTreeMap::new();
-    for round in 0..rounds {
+    let mut made: BTreeMap<String, usize> = BTreeMap::new();
+    for round in 0..kills {
         sleep(Duration::from_millis(fastrand::u64(1_000..4_000))).await;
-        // Most faults are kills; a full disk needs one that may be filled.
-        let fault = match round % 10 {
-            3 => Fault::Lock,
-            7 if postgres.is_some() || disk.is_some() => Fault::Break,
-            _ => Fault::Kill,
-        };
-        *made.entry(format!("{fault:?}")).or_insert(0) += 1;
-        match fault {
-            Fault::Kill => {
-                server.kill()?;
-                server = restart(&start).await?;
-            }
-            Fault::Lock => lock(&database).await?,
-            Fault::Break => match &disk {
-                Some(disk) => disk.fill_for_a_while().await?,
-                None => crash(&database).await?,
-            },
+        server.kill()?;
+        server = restart(&start).await?;
+        if round % 5 < 4 {
+            continue;
         }
+        sleep(Duration::from_secs(2)).await;
+        let fault = faults[round / 5 % faults.len()];
+        *made.entry(format!("{fault:?}")).or_default() += 1;
+        match (fault, &disk) {
+            (Fault::Locked, _) => lock(&database).await?,
+            (Fault::DiskFull, Some(disk)) => disk.fill_for_a_while().await?,
+            (Fault::DiskFull, None) => {}
+            (Fault::Stopped, _) => stop(&database).await?,
+            (Fault::Crashed, _) => crash(&database).await?,
+            (Fault::Restarted, _) => restart_database(&database).await?,
+        }
+        let moves: usize = world.acknowledged.lock().unwrap().values().map(Vec::len).sum();
+        println!(
+            "{:>5} s: {} kills, faults of the database {made:?}, {moves} acknowledged moves",
+            began.elapsed().as_secs(),
+            round + 1
+        );
     }
     sleep(Duration::from_secs(5)).await;
     world.stop.store(true, Ordering::Relaxed);
@@ -119,10 +140,10 @@ pub(crate) async fn run(program: &str, rounds: usize, postgres: Option<&str>) ->
     let lost = count_lost(&database, &acknowledged).await?;
     let (frozen, wrong) = examine(&world.addr, &acknowledged).await?;
     let moves: usize = acknowledged.values().map(Vec::len).sum();
-    println!("faults: {made:?}");
+    println!("{kills} kills, faults of the database {made:?}");
     println!("{} games, {moves} acknowledged moves: {lost} lost", acknowledged.len());
     println!("{frozen} frozen games, {wrong} wrong results");
-    if moves < 10 * rounds {
+    if moves < 100 * kills {
         return Err("too few moves were made to say anything".into());
     }
     if (lost, frozen, wrong) == (0, 0, 0) { Ok(()) } else { Err("the server failed".into()) }
@@ -153,7 +174,7 @@ async fn play(world: &World, mut visitor: Visitor) -> Fallible<()> {
     let path = format!("/api/games/{id}");
     world.acknowledged.lock().unwrap().insert(id.clone(), Vec::new());
     while game["status"] != "finished" && !world.stop.load(Ordering::Relaxed) {
-        sleep(Duration::from_millis(fastrand::u64(100..1_000))).await;
+        sleep(Duration::from_millis(fastrand::u64(PAUSE_MS))).await;
         let own = game["players"][0]["you"] == true;
         let mine = u64::from(!own);
         if game["to_move"] == mine {
@@ -181,45 +202,96 @@ async fn connect(database: &str) -> Fallible<AnyConnection> {
     Ok(options.connect().await?)
 }
 
-/// Holds the lock of SQLite's file for some seconds, or stops all processes of PostgreSQL.
+/// Holds the lock of SQLite's file for a while, or one on the games of PostgreSQL.
 async fn lock(database: &str) -> Fallible<()> {
-    const TIME: Duration = Duration::from_secs(15);
     let mut connection = connect(database).await?;
-    if database.starts_with("sqlite") {
-        // The lock may be held at the moment.
-        while connection.execute("BEGIN IMMEDIATE").await.is_err() {
-            sleep(Duration::from_millis(5)).await;
-        }
-        sleep(TIME).await;
-        connection.execute("ROLLBACK").await?;
-        connection.close().await?;
-        return Ok(());
+    let (begin, lock) = if database.starts_with("sqlite") {
+        ("BEGIN IMMEDIATE", "SELECT 1")
+    } else {
+        ("BEGIN", "LOCK TABLE games, moves IN ACCESS EXCLUSIVE MODE")
+    };
+    // The lock may be held at the moment.
+    while connection.execute(begin).await.is_err() {
+        sleep(Duration::from_millis(5)).await;
     }
-    let processes = backends(&mut connection, "").await?;
-    signal("STOP", &processes)?;
-    sleep(TIME).await;
-    signal("CONT", &processes)
-}
-
-/// Kills a process of PostgreSQL, upon which all others end and the database recovers.
-async fn crash(database: &str) -> Fallible<()> {
-    let mut connection = connect(database).await?;
-    let processes = backends(&mut connection, "AND backend_type = 'client backend'").await?;
-    signal("KILL", processes.get(..1).unwrap_or_default())?;
-    // Until it answers again.
-    while connect(database).await.is_err() {
-        sleep(Duration::from_millis(100)).await;
-    }
+    connection.execute(lock).await?;
+    sleep(FAULT_TIME).await;
+    connection.execute("ROLLBACK").await?;
+    connection.close().await?;
     Ok(())
 }
 
-async fn backends(connection: &mut AnyConnection, condition: &str) -> Fallible<Vec<i64>> {
-    let sql = format!(
-        "SELECT pid::BIGINT FROM pg_stat_activity WHERE pid <> pg_backend_pid() \
-         {condition}"
-    );
-    let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).fetch_all(connection).await?;
-    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+/// Stops all processes of PostgreSQL for a while.
+async fn stop(database: &str) -> Fallible<()> {
+    let postmaster = postmaster(database).await?;
+    let mut processes = children(postmaster)?;
+    // The parent first, so that it starts no others.
+    processes.insert(0, postmaster);
+    signal("STOP", &processes)?;
+    sleep(FAULT_TIME).await;
+    signal("CONT", &processes)
+}
+
+/// Kills a process of PostgreSQL and waits until the database has recovered.
+async fn crash(database: &str) -> Fallible<()> {
+    let mut connection = connect(database).await?;
+    let sql = "SELECT pid::BIGINT FROM pg_stat_activity \
+               WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1";
+    let backend: Option<i64> =
+        sqlx::query(sql).fetch_optional(&mut connection).await?.map(|row| row.get(0));
+    let own: i64 = sqlx::query("SELECT pg_backend_pid()::BIGINT")
+        .fetch_one(&mut connection)
+        .await?
+        .try_get(0)?;
+    signal("KILL", &[backend.unwrap_or(own)])?;
+    until_it_answers(database).await;
+    Ok(())
+}
+
+/// Shuts PostgreSQL down, without waiting for its clients, and starts it again.
+async fn restart_database(database: &str) -> Fallible<()> {
+    let postmaster = postmaster(database).await?;
+    let row = sqlx::query("SELECT setting FROM pg_settings WHERE name = 'data_directory'")
+        .fetch_one(&mut connect(database).await?)
+        .await?;
+    let folder: String = row.try_get(0)?;
+    let owner = Command::new("stat").args(["-c", "%U", &folder]).output()?;
+    let owner = String::from_utf8(owner.stdout)?;
+    let pg_ctl = std::fs::read_link(format!("/proc/{postmaster}/exe"))?.with_file_name("pg_ctl");
+    // It refuses to be run by root.
+    let mut command = Command::new("runuser");
+    command.args(["-u", owner.trim(), "--"]).arg(pg_ctl);
+    command.args(["restart", "--silent", "--wait", "--mode=fast", "-D", &folder]);
+    command.current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
+    if !command.status()?.success() {
+        return Err("PostgreSQL could not be restarted".into());
+    }
+    until_it_answers(database).await;
+    Ok(())
+}
+
+async fn until_it_answers(database: &str) {
+    while connect(database).await.is_err() {
+        sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// The process of PostgreSQL that is the parent of all others.
+async fn postmaster(database: &str) -> Fallible<i64> {
+    let mut connection = connect(database).await?;
+    let row = sqlx::query("SELECT pg_backend_pid()::BIGINT").fetch_one(&mut connection).await?;
+    parent(row.try_get(0)?).ok_or_else(|| "PostgreSQL runs on another machine".into())
+}
+
+fn parent(process: i64) -> Option<i64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
+}
+
+fn children(process: i64) -> Fallible<Vec<i64>> {
+    let processes = std::fs::read_dir("/proc")?.flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    Ok(ids.filter(|&id| parent(id) == Some(process)).collect())
 }
 
 fn signal(name: &str, processes: &[i64]) -> Fallible<()> {
@@ -246,7 +318,7 @@ impl SmallDisk {
         let mut file = std::fs::File::create(&filler)?;
         // As much as fits: the last write fails.
         while file.write_all(&[0; 1 << 12]).is_ok() {}
-        sleep(Duration::from_secs(10)).await;
+        sleep(FAULT_TIME).await;
         std::fs::remove_file(filler)?;
         Ok(())
     }

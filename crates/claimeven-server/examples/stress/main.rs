@@ -17,7 +17,7 @@ use load::Meanwhile;
 type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 const USAGE: &str = "usage: stress PROGRAM load GAMES SECONDS [busy | read DATABASE] | siege SECONDS | soak MINUTES \
-                     | chaos ROUNDS [POSTGRES_URL]";
+                     | chaos KILLS [POSTGRES_URL]";
 
 #[tokio::main]
 async fn main() -> Fallible<()> {
@@ -36,8 +36,8 @@ async fn main() -> Fallible<()> {
         }
         [program, "siege", time] => siege::run(program, seconds(time)?).await,
         [program, "soak", minutes] => soak::run(program, 60 * seconds(minutes)?).await,
-        [program, "chaos", rounds] => chaos::run(program, rounds.parse()?, None).await,
-        [program, "chaos", rounds, url] => chaos::run(program, rounds.parse()?, Some(url)).await,
+        [program, "chaos", kills] => chaos::run(program, kills.parse()?, None).await,
+        [program, "chaos", kills, url] => chaos::run(program, kills.parse()?, Some(url)).await,
         _ => Err(USAGE.into()),
     }
 }

@@ -1,5 +1,6 @@
 //! Long use: memory, open files and threads must not grow.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,6 +16,10 @@ const MEMORY_MB: u64 = 512;
 
 /// What the server may use besides.
 const ALLOWED_MB: u64 = 100;
+
+/// By how much two parts of a long run may differ by chance.
+const TOLERATED_MB: u64 = 20;
+const TOLERATED_HANDLES: usize = 10;
 
 /// Opponents that keep as much as they can between moves.
 const AGENTS: [&str; 6] = [
@@ -46,35 +51,59 @@ pub(crate) async fn run(program: &str, time: Duration) -> Fallible<()> {
             moves
         }));
     }
-    println!("{:>8} {:>9} {:>7} {:>8}", "minutes", "memory", "files", "threads");
     let began = Instant::now();
     let mut figures = Vec::new();
     while began.elapsed() < time {
         sleep((time / 20).min(Duration::from_mins(1))).await;
         let memory = server.memory_mb("VmRSS").ok_or("the memory is not known on this system")?;
         let (files, threads) = server.handles().ok_or("the files are not known on this system")?;
-        let minutes = began.elapsed().as_secs_f64() / 60.0;
-        println!("{minutes:>8.1} {memory:>6} MB {files:>7} {threads:>8}");
-        figures.push((memory, files, threads));
+        let figure = Figures { memory, files, threads };
+        println!("{:>5.1} min: {figure}", began.elapsed().as_secs_f64() / 60.0);
+        figures.push(figure);
     }
     stop.store(true, Ordering::Relaxed);
     let mut moves = 0;
     for player in players {
         moves += player.await?;
     }
-    // The second half must not use more than the first.
-    let (first, second) = figures.split_at(figures.len() / 2);
-    let most = |part: &[(u64, usize, usize)]| part.iter().map(|figure| figure.0).max().unwrap_or(0);
-    println!(
-        "{moves} moves; at most {} MB in the first half and {} MB in the second (budget {} MB)",
-        most(first),
-        most(second),
-        MEMORY_MB + ALLOWED_MB
-    );
-    if most(&figures) > MEMORY_MB + ALLOWED_MB {
+    // In the last quarter, after 30 of 40 minutes, nothing may grow any more.
+    let (before, last) = figures.split_at(figures.len() * 3 / 4);
+    let max = |part: &[Figures]| part.iter().fold(Figures::default(), Figures::max);
+    let (before, last) = (max(before), max(last));
+    println!("{moves} moves; the budget is {} MB", MEMORY_MB + ALLOWED_MB);
+    println!("at most {before} in the first three quarters, {last} in the last one");
+    if before.memory.max(last.memory) > MEMORY_MB + ALLOWED_MB {
         return Err("the server uses more memory than its budget".into());
     }
-    Ok(())
+    let grown = last.memory > before.memory + TOLERATED_MB
+        || last.files > before.files + TOLERATED_HANDLES
+        || last.threads > before.threads + TOLERATED_HANDLES;
+    if grown { Err("the server still grows".into()) } else { Ok(()) }
+}
+
+/// What the server has of the system.
+#[derive(Clone, Copy, Default)]
+struct Figures {
+    /// In MB.
+    memory: u64,
+    files: usize,
+    threads: usize,
+}
+
+impl Figures {
+    fn max(self, other: &Figures) -> Figures {
+        Figures {
+            memory: self.memory.max(other.memory),
+            files: self.files.max(other.files),
+            threads: self.threads.max(other.threads),
+        }
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} MB, {} files, {} threads", self.memory, self.files, self.threads)
+    }
 }
 
 /// A game of one person; how many moves were made.
