@@ -1,14 +1,12 @@
 //! Every parser meets damaged input: it refuses or reads it, and never panics.
 //!
-//! Each test changes known inputs at random for `CLAIMEVEN_FUZZ_SECONDS` (20 by default). An input
-//! that made a parser panic is written to `tests/corpus/PARSER/`, from where every later run takes
-//! it as a known input, too.
+#[path = "fuzz/harness.rs"]
+mod harness;
 
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::time::{Duration, Instant};
 
 use claimeven_arena::{
     AgentSpec, GameRecord, MoveRecord, Openings, Plan, PlayerRecord, Puzzle, ResultRecord, Review,
@@ -17,104 +15,9 @@ use claimeven_arena::{
 use claimeven_game::{Column, Game, Position, Setup};
 use claimeven_search::Heuristic;
 use claimeven_solver::{Book, Options, Score, Solver, build_book};
-use claimeven_zero::{Architecture, Exam, Network};
+use claimeven_zero::{Architecture, Event, Exam, Network, Parameters, Resources, Run};
 use fastrand::Rng;
-
-/// What the parsers give a meaning to.
-const WORDS: [&str; 30] = [
-    "0",
-    "-1",
-    "9",
-    "128",
-    "4294967296",
-    "18446744073709551616",
-    "1e999",
-    "NaN",
-    "null",
-    "true",
-    "[",
-    "]",
-    "{",
-    "}",
-    ",",
-    ":",
-    "=",
-    "\"",
-    "\\u0000",
-    "\n",
-    " ",
-    "x",
-    "X",
-    "O",
-    ".",
-    "/",
-    "@",
-    "é",
-    "\u{202e}",
-    "7x6",
-];
-
-fn changed(random: &mut Rng, known: &[Vec<u8>]) -> Vec<u8> {
-    let mut input = known[random.usize(..known.len())].clone();
-    for _ in 0..=random.usize(..4) {
-        let place = random.usize(..=input.len());
-        let end = (place + random.usize(..8)).min(input.len());
-        match random.u8(..7) {
-            0 if place < input.len() => input[place] ^= 1 << random.u8(..8),
-            1 if place < input.len() => input[place] = random.u8(..),
-            2 => drop(input.drain(place..end)),
-            3 => input.truncate(place),
-            4 => {
-                let word = WORDS[random.usize(..WORDS.len())].bytes();
-                input.splice(place..end, word);
-            }
-            5 => {
-                let part = input[place..end].to_vec();
-                let times = 1 + random.usize(..3);
-                input.splice(place..place, part.repeat(times));
-            }
-            _ => {
-                // Another input from here on.
-                let other = &known[random.usize(..known.len())];
-                input.truncate(place);
-                input.extend(&other[random.usize(..=other.len())..]);
-            }
-        }
-    }
-    input
-}
-
-/// Has a parser, which returns whether it could read its input, read changed inputs until the time
-/// is up.
-fn fuzz(name: &str, known: &[Vec<u8>], mut parse: impl FnMut(&[u8]) -> bool) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name);
-    let files = fs::read_dir(&folder).into_iter().flatten().flatten();
-    let mut known = known.to_vec();
-    known.extend(files.filter_map(|file| fs::read(file.path()).ok()));
-    let seconds = std::env::var("CLAIMEVEN_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
-    let time = Duration::from_secs(seconds.unwrap_or(20));
-    let mut random = Rng::new();
-    let began = Instant::now();
-    let (mut count, mut readable) = (0_u64, 0_u64);
-    let mut unchanged = known.clone().into_iter();
-    while began.elapsed() < time {
-        let input = unchanged.next().unwrap_or_else(|| changed(&mut random, &known));
-        let Ok(is_readable) = catch_unwind(AssertUnwindSafe(|| parse(&input))) else {
-            let file = folder.join(format!("{:016x}", random.u64(..)));
-            fs::create_dir_all(&folder).unwrap();
-            fs::write(&file, &input).unwrap();
-            panic!("{name}: {:?} is in {}", String::from_utf8_lossy(&input), file.display());
-        };
-        count += 1;
-        readable += u64::from(is_readable);
-    }
-    println!("{name}: {count} inputs, {readable} of them readable");
-    assert!(readable * 1000 > count, "hardly anything is readable");
-}
-
-fn texts(texts: &[&str]) -> Vec<Vec<u8>> {
-    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
-}
+use harness::{fuzz, texts};
 
 /// A parser of text, which never sees anything else.
 fn fuzz_text(name: &str, known: &[&str], mut parse: impl FnMut(&str) -> bool) {
@@ -297,4 +200,58 @@ fn exams() {
         Exam::load(&file, setup).is_ok()
     });
     let _ = fs::remove_file(file);
+}
+
+/// A training run of a single tiny iteration.
+fn tiny_run() -> Parameters {
+    let setup = Setup::new(3, 3, 3, claimeven_game::Ruleset::Standard).unwrap();
+    let mut parameters = Parameters::ten_minutes(setup);
+    parameters.architecture = Architecture::new(setup, 1, 4);
+    parameters.self_play.games = 4;
+    parameters.self_play.in_flight = 4;
+    parameters.self_play.full_simulations = 4;
+    parameters.self_play.fast_simulations = 2;
+    parameters.self_play.opening_plies = 2;
+    parameters.self_play.cache = 1 << 8;
+    parameters.learning.batch = 16;
+    parameters.learning.chunk = 16;
+    parameters.learning.min_buffer = 10;
+    parameters.gate.pairs = 2;
+    parameters.gate.simulations = 2;
+    parameters.gate.opening_plies = 2;
+    parameters.exam.positions = 10;
+    parameters.exam.min_plies = 0;
+    parameters.exam.max_plies = 3;
+    parameters.exam.simulations = 2;
+    parameters
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_in(&path) } else { vec![path] }).collect()
+}
+
+/// One file of a checkpoint is damaged: the first byte of an input says which.
+#[test]
+fn checkpoints() {
+    let folder = temporary("run");
+    let mut observer = |_: Event<'_>| ControlFlow::Continue(());
+    let resources = || Resources { keep_free: 0, ..Resources::new(1) };
+    let mut run = Run::begin(&folder, &tiny_run(), None, resources(), &mut observer).unwrap();
+    run.iterate(&mut observer).unwrap().unwrap();
+    drop(run);
+    let files: Vec<(PathBuf, Vec<u8>)> =
+        files_in(&folder).into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect();
+    let known: Vec<Vec<u8>> = (0..)
+        .zip(&files)
+        .map(|(number, (_, content))| [&[number], &content[..]].concat())
+        .collect();
+    fuzz("checkpoints", &known, |input| {
+        let Some((&number, damaged)) = input.split_first() else { return false };
+        for (place, (path, content)) in (0..).zip(&files) {
+            fs::write(path, if place == number { damaged } else { content }).unwrap();
+        }
+        Run::resume(&folder, None, resources(), &mut observer).is_ok()
+    });
+    let _ = fs::remove_dir_all(folder);
 }

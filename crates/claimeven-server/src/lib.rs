@@ -11,6 +11,9 @@ mod client;
 mod config;
 mod doctor;
 mod error;
+#[cfg(test)]
+#[path = "../../claimeven-arena/tests/fuzz/harness.rs"]
+mod fuzz;
 mod http;
 mod live_games;
 mod metrics;

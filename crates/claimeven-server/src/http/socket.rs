@@ -198,3 +198,29 @@ async fn send(socket: &mut WebSocket, message: Message) -> Result<(), ()> {
         _ => Err(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damaged_messages_are_refused_in_one_line() {
+        let known = [
+            r#"{"type":"move","column":4,"ply":12}"#,
+            r#"{"ply":0,"column":1,"type":"move"}"#,
+            r#"{"type":"ping"}"#,
+            r#"{"type":"move","column":18446744073709551615,"ply":1}"#,
+        ];
+        crate::fuzz::fuzz(
+            "socket-messages",
+            &crate::fuzz::texts(&known),
+            |input| match read_json::<ClientMessage>(input) {
+                Ok(_) => true,
+                Err(error) => {
+                    assert_eq!(error.message().lines().count(), 1, "{}", error.message());
+                    false
+                }
+            },
+        );
+    }
+}

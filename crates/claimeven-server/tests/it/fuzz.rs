@@ -1,13 +1,18 @@
 //! Whatever a client sends, it is answered, and never by a fault of the server.
 
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
 use claimeven_server::Config;
+use fastrand::Rng;
+use jsonschema::Validator;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Cases, TestRunner};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
-use crate::world::{Visitor, World};
+use crate::world::{Reply, Visitor, World, on_both_databases};
 
 /// Any JSON, with the names and values that the API knows among others.
 fn any_json() -> impl Strategy<Value = Value> {
@@ -137,7 +142,7 @@ fn for_all<T: std::fmt::Debug>(
 }
 
 /// An answer that is not the server's fault; a refusal has a line to say why.
-fn is_sound(reply: &crate::world::Reply) -> Result<(), TestCaseError> {
+fn is_sound(reply: &Reply) -> Result<(), TestCaseError> {
     let status = reply.status.as_u16();
     prop_assert!(status < 500 || status == 503, "{reply:?}");
     if (400..500).contains(&status) {
@@ -233,4 +238,211 @@ fn any_message_on_a_socket_is_answered_or_ends_it() {
         prop_assert!(visitor.get("/readyz").await.status == 200);
         Ok(())
     });
+}
+
+/// The calls of the OpenAPI document, and the schemas of their answers.
+struct Described {
+    document: Value,
+    calls: Vec<(String, Method)>,
+    /// By path, method and status.
+    answers: HashMap<(String, String, String), Option<Validator>>,
+}
+
+impl Described {
+    fn new(document: Value) -> Described {
+        let (mut calls, mut answers) = (Vec::new(), HashMap::new());
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for (method, call) in methods.as_object().unwrap() {
+                calls.push((path.clone(), method.to_uppercase().parse().unwrap()));
+                for (status, answer) in call["responses"].as_object().unwrap() {
+                    let schema = &answer["content"]["application/json"]["schema"];
+                    let validator = schema.is_object().then(|| {
+                        let components = &document["components"];
+                        let whole = json!({ "allOf": [schema], "components": components });
+                        jsonschema::validator_for(&whole).unwrap()
+                    });
+                    answers
+                        .insert((path.clone(), method.to_uppercase(), status.clone()), validator);
+                }
+            }
+        }
+        Described { document, calls, answers }
+    }
+
+    fn call(&self, path: &str, method: &Method) -> &Value {
+        &self.document["paths"][path][method.as_str().to_lowercase()]
+    }
+
+    /// A value as a schema describes it, of which any part may be wrong.
+    fn value(&self, schema: &Value, random: &mut Rng, depth: usize) -> Value {
+        if depth > 6 || random.u8(..40) == 0 {
+            let wrong = [Value::Null, json!(-1), json!(1e300), json!("\u{202e}x"), json!([[]])];
+            return wrong[random.usize(..wrong.len())].clone();
+        }
+        if let Some(name) = schema["$ref"].as_str() {
+            let schema = &self.document["components"]["schemas"][name.rsplit('/').next().unwrap()];
+            return self.value(schema, random, depth + 1);
+        }
+        for choice in ["oneOf", "anyOf", "allOf", "enum"] {
+            if let Some(options) = schema[choice].as_array() {
+                let option = &options[random.usize(..options.len())];
+                return match choice {
+                    "enum" => option.clone(),
+                    _ => self.value(option, random, depth + 1),
+                };
+            }
+        }
+        let kind = match &schema["type"] {
+            Value::Array(kinds) => kinds[random.usize(..kinds.len())].as_str(),
+            kind => kind.as_str(),
+        };
+        match kind {
+            Some("object") => {
+                let empty = Map::new();
+                let properties = schema["properties"].as_object().unwrap_or(&empty);
+                let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
+                let mut object = Map::new();
+                for (name, schema) in properties {
+                    if required.contains(&json!(name)) || random.bool() {
+                        object.insert(name.clone(), self.value(schema, random, depth + 1));
+                    }
+                }
+                Value::Object(object)
+            }
+            Some("array") => {
+                let length = if random.u8(..4) > 0 { 2 } else { random.usize(..5) };
+                (0..length).map(|_| self.value(&schema["items"], random, depth + 1)).collect()
+            }
+            Some("boolean") => random.bool().into(),
+            Some("integer" | "number") if random.u8(..10) > 0 => random.u8(..12).into(),
+            Some("integer" | "number") => random.u64(..).into(),
+            Some("string") => {
+                let long = "x".repeat(300);
+                let texts = [
+                    "",
+                    "44",
+                    "4455661",
+                    "human",
+                    "open",
+                    "agent",
+                    "level:1",
+                    "random",
+                    "lines",
+                    "alphabeta:depth=2",
+                    "mcts:sims=20",
+                    "7x6",
+                    "Ada",
+                    &long,
+                ];
+                texts[random.usize(..texts.len())].into()
+            }
+            _ => Value::Null,
+        }
+    }
+
+    /// A request of one of the calls.
+    fn request(&self, ids: &[String], random: &mut Rng) -> (String, Method, String, Option<Value>) {
+        let (path, method) = &self.calls[random.usize(..self.calls.len())];
+        let call = self.call(path, method);
+        let id = match random.u8(..10) {
+            0 => "nothing",
+            _ => &ids[random.usize(..ids.len())],
+        };
+        let mut address = path.replace("{id}", id);
+        while let Some((before, rest)) = address.split_once('{') {
+            let (_, after) = rest.split_once('}').unwrap();
+            address = format!("{before}{}{after}", random.u8(..5));
+        }
+        let parameters = call["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut separator = '?';
+        for parameter in parameters.iter().filter(|parameter| parameter["in"] == "query") {
+            if random.u8(..3) == 0 {
+                let value = match self.value(&parameter["schema"], random, 0) {
+                    Value::String(text) => text.replace(['\u{202e}', ' '], "%E2"),
+                    other => other.to_string().replace(['"', '[', ']', '{', '}'], ""),
+                };
+                let name = parameter["name"].as_str().unwrap();
+                address.push(separator);
+                address.extend([name, "=", &value]);
+                separator = '&';
+            }
+        }
+        let schema = &call["requestBody"]["content"]["application/json"]["schema"];
+        let body = schema.is_object().then(|| self.value(schema, random, 0));
+        (path.clone(), method.clone(), address, body)
+    }
+
+    /// Holds an answer against its description. What every call may answer need not be described:
+    /// bad requests, limits and a server that is busy.
+    fn check(&self, path: &str, method: &Method, reply: &Reply) -> Result<(), String> {
+        let status = reply.status.as_u16();
+        if status >= 500 && status != 503 {
+            return Err("a fault of the server".to_owned());
+        }
+        let key = (path.to_owned(), method.to_string(), status.to_string());
+        let validator = match self.answers.get(&key) {
+            Some(Some(validator)) => validator,
+            Some(None) => return Ok(()),
+            None if [400, 403, 405, 413, 415, 429, 503].contains(&status) => {
+                let error = reply.json()["error"].as_str().map(str::to_owned);
+                return error.map(drop).ok_or_else(|| "a refusal without a word".to_owned());
+            }
+            None => return Err(format!("{status} is not described")),
+        };
+        let is_json = reply.headers.get("content-type").is_some_and(|kind| {
+            kind.to_str().is_ok_and(|kind| kind.starts_with("application/json"))
+        });
+        if !is_json {
+            return Ok(());
+        }
+        let answer = reply.json();
+        let errors: Vec<String> = validator
+            .iter_errors(&answer)
+            .map(|error| format!("{}: {error}", error.instance_path))
+            .collect();
+        if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) }
+    }
+}
+
+on_both_databases! {
+    async fn random_requests_of_all_calls_are_answered_as_described(world: World) {
+        let world = world.restart_with(|config| {
+            (config.requests_per_second, config.games_per_minute) = (0, 0);
+            (config.think_ms, config.think_others_ms) = (50, 50);
+            (config.hint_ms, config.lab_ms) = (100, 100);
+            (config.jobs_per_address, config.live_games_per_address) = (0, 0);
+            config.training = String::from("nobody");
+        }).await;
+        let ada = world.visitor();
+        let described = Described::new(ada.get("/api/openapi.json").await.expect(200));
+        let seed = fastrand::u64(..);
+        let mut random = Rng::with_seed(seed);
+        let seconds = std::env::var("CLAIMEVEN_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+        let (began, time) = (Instant::now(), Duration::from_secs(seconds.unwrap_or(20)));
+        let (mut count, mut accepted) = (0, 0);
+        let mut ids = vec!["nothing".to_owned()];
+        while began.elapsed() < time {
+            // There is always a game and a tournament to ask for, and there are never many.
+            if count % 100 == 0 {
+                let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "level:1" }]);
+                let over = ada.create(seats.clone()).await;
+                ada.act(&over, "resign", json!({})).await;
+                let players = json!([{ "agent": "random" }, { "agent": "level:1" }]);
+                let cup = ada.post("/api/arena", json!({ "players": players, "games": 4 })).await;
+                ids = vec![ada.create(seats).await, over];
+                ids.extend(cup.json()["id"].as_str().map(str::to_owned));
+            }
+            let (path, method, address, body) = described.request(&ids, &mut random);
+            let text = body.as_ref().map(|body| body.to_string().into_bytes());
+            let kind = [("content-type", "application/json")];
+            let reply = ada.send(method.clone(), &address, &kind, text).await;
+            if let Err(error) = described.check(&path, &method, &reply) {
+                panic!("seed {seed}: {method} {address} {body:?}: {error}: {reply:?}");
+            }
+            count += 1;
+            accepted += usize::from(reply.status.is_success());
+        }
+        println!("{count} requests, {accepted} of them accepted");
+        assert!(accepted * 10 > count, "hardly any request was accepted: {accepted} of {count}");
+    }
 }
