@@ -3,6 +3,7 @@
 pub(crate) mod analyzers;
 pub(crate) mod engine;
 pub(crate) mod jobs;
+pub(crate) mod priority;
 pub(crate) mod review;
 pub(crate) mod tournament;
 pub(crate) mod training;

@@ -269,3 +269,27 @@ pub(crate) async fn security_headers(
     }
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[test]
+    fn many_addresses_take_bounded_memory_and_refill_nobodys_bucket() {
+        let config = Config { requests_per_second: 1, requests_at_once: 100, ..Config::default() };
+        let guard = Guard::new(Arc::new(config));
+        let address = |number: u32| Address::new(Ipv4Addr::from(number).into());
+        let greedy = address(0);
+        assert!(guard.request(greedy, 100.0).is_ok());
+        for number in 1..250_000 {
+            assert!(guard.request(address(number), 1.0).is_ok());
+            if number.is_multiple_of(10_000) {
+                assert!(guard.request(greedy, 100.0).is_err(), "after {number} addresses");
+            }
+        }
+        let used = guard.used.lock().unwrap();
+        assert!(used.now.len() + used.before.len() <= 2 * Recent::MAX_ADDRESSES);
+    }
+}

@@ -291,3 +291,25 @@ async fn a_full_queue_says_so_at_once_and_others_do_not_wait() {
     bob.wait(&id, |game| game["ply"] == 2).await;
     assert!(began.elapsed().as_millis() < 2000, "others do not wait: {:?}", began.elapsed());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strange_paths_and_queries_are_refused_as_described() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    for path in [
+        "/api/games/a%20b",
+        "/api/games/%FF",
+        "/api/games/%2F/review",
+        "/api/games/%00/moves",
+        "/api/arena/%FF/games",
+        "/api/games?limit=%FF",
+        "/api/games?limit=many",
+        "/api/explorer?moves=%FF",
+        "/api/nothing",
+    ] {
+        let reply = ada.get(path).await;
+        assert!([400, 404, 405].contains(&reply.status.as_u16()), "{path}: {reply:?}");
+        let error = reply.json()["error"].as_str().map(str::to_owned);
+        assert!(error.is_some_and(|error| !error.is_empty()), "{path}: {reply:?}");
+    }
+}
