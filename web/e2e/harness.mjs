@@ -41,12 +41,35 @@ export const PATIENCE = 30_000;
 export async function startServer() {
   const folder = mkdtempSync(path.join(tmpdir(), "claimeven-e2e-"));
   const port = await freePort();
-  const server = spawn(binary, ["serve", "--addr", `127.0.0.1:${port}`, "--database", `sqlite:${path.join(folder, "games.db")}`], {
+  const base = `http://127.0.0.1:${port}`;
+  let running = await runServer(base, folder);
+  const front = process.env.E2E_DIST ? await serveDist(base) : { base, port, stop() {} };
+  return {
+    base: front.base,
+    port: front.port,
+    /** The program itself, with its own headers and its embedded page. */
+    direct: base,
+    /** Stops the server in order, waits, and starts it again with the same database. */
+    async restart(ms = 0) {
+      await running.stop();
+      await pause(ms);
+      running = await runServer(base, folder);
+    },
+    async stop() {
+      await front.stop();
+      await running.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs the program until it answers. */
+async function runServer(base, folder) {
+  const server = spawn(binary, ["serve", "--addr", base.replace("http://", ""), "--database", `sqlite:${path.join(folder, "games.db")}`], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let log = "";
   for (const stream of [server.stdout, server.stderr]) stream.on("data", (data) => (log += data));
-  const base = `http://127.0.0.1:${port}`;
   const ended = new Promise((resolve) => server.once("exit", resolve));
   const deadline = Date.now() + PATIENCE;
   for (;;) {
@@ -55,17 +78,10 @@ export async function startServer() {
     if (server.exitCode !== null || Date.now() > deadline) throw new Error(`the server did not start:\n${log}`);
     await pause(100);
   }
-  const front = process.env.E2E_DIST ? await serveDist(base) : { base, port, stop() {} };
   return {
-    base: front.base,
-    port: front.port,
-    /** The program itself, with its own headers and its embedded page. */
-    direct: base,
     async stop() {
-      await front.stop();
       server.kill("SIGTERM");
       await ended;
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

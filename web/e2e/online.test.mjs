@@ -137,3 +137,77 @@ test("two people play through a dropped connection, with a third watching", asyn
   }
   for (const visitor of [ada, ben, watcher, late]) await visitor.close();
 });
+
+/** A game against a program, from the address of the page on. */
+async function beginGame(page) {
+  await page.goto(`${server.base}/new`);
+  await page.getByRole("button", { name: "Start game" }).click();
+  await page.waitForURL(/\/game\//);
+  await eventually("the person is to move", async () => (await headline(page)) === "Your turn" || (await headline(page)));
+}
+
+/** Makes a move and waits for the reply to it. */
+async function playAndHear(page, number) {
+  const before = (await gameOf(page)).moves.length;
+  await column(page, number).click();
+  await eventually("the move and the reply are on the board", async () => (await moves(page)) >= before + 2 || (await moves(page)));
+}
+
+test("a game goes on after the server was restarted", async () => {
+  const { page, close } = await browser.visit(server.base, DESKTOP, { mayFail: offline });
+  await beginGame(page);
+  await playAndHear(page, 4);
+  const restarted = server.restart(1_500);
+  await page.locator(".offline").waitFor();
+  await restarted;
+  await page.locator(".offline").waitFor({ state: "hidden" });
+  await playAndHear(page, 3);
+  await close();
+});
+
+test("a busy server is asked again after the pause it wants, and without a socket the game comes over HTTP", async () => {
+  const { page, close } = await browser.visit(server.base, DESKTOP, { mayFail: /WebSocket|503|429/ });
+  // As when all places for sockets are taken.
+  await page.routeWebSocket(/\/live$/, (socket) => socket.close());
+  let refusals = 2;
+  const asked = [];
+  await page.route(/\/api\/games(\/\w+\/moves)?$/, (route) => {
+    if (route.request().method() !== "POST" || refusals === 0) return route.continue();
+    refusals -= 1;
+    asked.push(Date.now());
+    const status = refusals === 1 ? 503 : 429;
+    return route.fulfill({ status, headers: { "retry-after": "1" }, json: { error: "The server is busy, try again" } });
+  });
+  // The first two attempts to begin a game are refused.
+  await beginGame(page);
+  assert.equal(refusals, 0);
+  assert.ok(asked[1] - asked[0] >= 990, "the pause is kept");
+  refusals = 1;
+  await playAndHear(page, 4);
+  assert.equal(refusals, 0);
+  await playAndHear(page, 3);
+  // What asks for a long pause is said.
+  await page.route(/\/moves$/, (route) => route.fulfill({ status: 503, headers: { "retry-after": "40" }, json: { error: "The server is busy, try again" } }));
+  const before = (await gameOf(page)).moves.length;
+  await column(page, 5).click();
+  await page.getByText("The server is busy. Try again in 40 seconds.").first().waitFor();
+  assert.equal(await discs(page), before, "the disc is taken off");
+  await page.unroute(/\/moves$/);
+  await playAndHear(page, 5);
+  await close();
+});
+
+test("a game that is deleted elsewhere says so and leads home", async () => {
+  const { page, context, watch, close } = await browser.visit(server.base, DESKTOP, { mayFail: /404/ });
+  await beginGame(page);
+  const other = watch(await context.newPage());
+  await other.goto(server.base);
+  const id = page.url().split("/").at(-1);
+  const deleted = await other.evaluate((id) => fetch(`/api/games/${id}`, { method: "DELETE" }).then((answer) => answer.status), id);
+  assert.equal(deleted, 204);
+  await page.getByRole("heading", { name: "Game not found" }).waitFor();
+  await page.getByRole("link", { name: "Go to the start page" }).click();
+  await page.waitForURL(`${server.base}/`);
+  await beginGame(page);
+  await close();
+});

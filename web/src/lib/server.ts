@@ -46,15 +46,19 @@ export interface LiveEvents {
   thinking: (thinking: Thinking) => void;
   refused: (error: string, view: GameView | null) => void;
   connection: (open: boolean) => void;
+  /** The game does not exist any more. */
+  gone: () => void;
 }
 
 const PING_MS = 20_000;
 /** After this long without a message the connection counts as lost, whatever the socket says. */
 const SILENCE_MS = 45_000;
 
-/** A game's WebSocket. It reconnects with exponential backoff until it is closed. */
+/** A game's WebSocket. It reconnects with exponential backoff until it is closed or the game is deleted. While the server accepts
+    no WebSocket, the game is fetched over HTTP. */
 export class Live {
   private socket: WebSocket | null = null;
+  private opened = false;
   private failures = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private pings: ReturnType<typeof setInterval> | undefined;
@@ -90,8 +94,10 @@ export class Live {
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     const socket = new WebSocket(`${scheme}//${location.host}${path(this.id, "live")}`);
     this.socket = socket;
+    this.opened = false;
     socket.onopen = () => {
       if (this.closed) return socket.close();
+      this.opened = true;
       this.failures = 0;
       this.heard = Date.now();
       clearInterval(this.pings);
@@ -117,6 +123,24 @@ export class Live {
         return this.events.thinking(message as unknown as Thinking);
       case "refused":
         return this.events.refused(refusalText(String(message.error ?? ""), t.refusals), (message.game ?? null) as GameView | null);
+      case "bye":
+        // After any other goodbye, such as that of a server that restarts, the socket is opened again.
+        if (message.reason === "deleted") this.gone();
+    }
+  }
+
+  private gone(): void {
+    this.close();
+    this.events.gone();
+  }
+
+  /** Asks over HTTP why the server accepts no socket, which browsers do not tell, and how the game stands. */
+  private async fetchInstead(): Promise<void> {
+    try {
+      const view = await server.game(this.id);
+      if (!this.closed) this.events.game(view);
+    } catch (failure) {
+      if (!this.closed && failure instanceof ServerError && failure.status === 404) this.gone();
     }
   }
 
@@ -125,6 +149,7 @@ export class Live {
     clearInterval(this.pings);
     if (this.closed) return;
     this.events.connection(false);
+    if (!this.opened) void this.fetchInstead();
     this.failures += 1;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.connect(), backoff(this.failures, Math.random()));
@@ -161,8 +186,32 @@ export class Live {
   }
 }
 
-/** A call that the signal can abort. */
-export async function call<T>(method: string, address: string, body?: object, signal?: AbortSignal): Promise<T> {
+/** How long a call waits in total for a busy server. */
+const PATIENCE_S = 10;
+/** The wait after a 503 without Retry-After, such as that of a proxy. */
+const RETRY_S = 2;
+
+/** A call that the signal can abort. A busy server (429, 503) has not executed the request, so the call is retried after the
+    requested wait, unless the total wait would exceed the patience. */
+export async function call<T>(method: string, address: string, body?: object, signal?: AbortSignal, patience = PATIENCE_S): Promise<T> {
+  for (let waited = 0; ; ) {
+    try {
+      return await callOnce<T>(method, address, body, signal);
+    } catch (failure) {
+      const wait = failure instanceof ServerError ? failure.wait : null;
+      if (wait === null || waited + wait > patience || signal?.aborted) throw failure;
+      waited += wait;
+      await pause(wait * 1000, signal);
+    }
+  }
+}
+
+/** A call in a long series: it waits and retries as long as the server is busy, until the signal aborts it. */
+export function patientCall<T>(method: string, address: string, body: object, signal: AbortSignal): Promise<T> {
+  return call<T>(method, address, body, signal, Infinity);
+}
+
+async function callOnce<T>(method: string, address: string, body?: object, signal?: AbortSignal): Promise<T> {
   let response: Response;
   try {
     response = await fetch(address, {
@@ -178,29 +227,16 @@ export async function call<T>(method: string, address: string, body?: object, si
   const answered = parse(await response.text().catch(() => "")) as { error?: string; game?: GameView };
   if (response.ok) return answered as T;
   if (response.status === 429 || response.status === 503) {
-    const wait = Number(response.headers.get("retry-after")) || null;
+    const wait = Number(response.headers.get("retry-after")) || RETRY_S;
     throw new ServerError(t.errors.busy(wait), response.status, null, wait);
   }
   throw new ServerError(answered.error ? refusalText(answered.error, t.refusals) : t.errors.unexpected(response.status), response.status, answered.game ?? null);
 }
 
-/** A call in a long series: it waits and retries when the server asks for a pause, until the signal aborts it. */
-export async function patientCall<T>(method: string, address: string, body: object, signal: AbortSignal): Promise<T> {
-  for (;;) {
-    try {
-      return await call<T>(method, address, body, signal);
-    } catch (failure) {
-      const wait = failure instanceof ServerError ? failure.wait : null;
-      if (wait === null || signal.aborted) throw failure;
-      await pause(wait * 1000, signal);
-    }
-  }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+    signal?.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
   });
 }
 

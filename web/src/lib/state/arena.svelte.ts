@@ -15,9 +15,14 @@ export class FollowTournament extends FollowJob<Tournament> {
 
   async moreGames(): Promise<void> {
     const last = this.games.at(-1);
-    const next = await calls.games(this.id, last?.number ?? null).catch(() => []);
-    this.games = [...this.games, ...next];
-    this.more = next.length >= 24;
+    try {
+      const next = await calls.games(this.id, last?.number ?? null);
+      this.games = [...this.games, ...next];
+      this.more = next.length >= 24;
+      this.error = "";
+    } catch (failure) {
+      this.error = failure instanceof Error ? failure.message : String(failure);
+    }
   }
 
   protected async readMore({ done }: Tournament): Promise<void> {

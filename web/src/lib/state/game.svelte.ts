@@ -32,6 +32,8 @@ export class GameState {
   view: GameView | null = $state.raw(null);
   /** Why the game could not be loaded. */
   failure: "missing" | "unreachable" | null = $state(null);
+  /** What the server, or its silence, said of that. */
+  failureText = $state("");
   connected = $state(true);
   pending: Pending | null = $state.raw(null);
   thinking: Thinking | null = $state.raw(null);
@@ -229,7 +231,16 @@ export class GameState {
       thinking: (thinking) => (this.thinking = thinking),
       refused: (error, view) => this.refused(error, view),
       connection: (open) => this.connection(open),
+      gone: () => this.vanish(),
     });
+  }
+
+  /** Somebody has deleted the game. */
+  private vanish(): void {
+    this.view = null;
+    this.pending = null;
+    this.failure = "missing";
+    this.announcement = t.game.missing;
   }
 
   private async load(): Promise<void> {
@@ -238,6 +249,7 @@ export class GameState {
     } catch (error) {
       if (this.view || this.closed) return;
       this.failure = error instanceof ServerError && error.status === 404 ? "missing" : "unreachable";
+      this.failureText = error instanceof Error ? error.message : String(error);
       if (this.failure === "missing") this.live?.close();
     }
   }
