@@ -117,6 +117,8 @@ impl Running {
         let config = Config {
             database: database.to_owned(),
             addr: SocketAddr::from(([127, 0, 0, 1], 0)),
+            // The server that reads the database later must know the visitors' cookies.
+            secret: "filled".to_owned(),
             games_per_minute: 0,
             // Nobody reviews games meanwhile.
             threads: 1,

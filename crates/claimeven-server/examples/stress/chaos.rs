@@ -74,7 +74,8 @@ pub(crate) async fn run(program: &str, kills: usize, postgres: Option<&str>) -> 
         "queue_people=0",
         "secret=chaos",
     ];
-    let start = || Server::start_at(program, &addr, &database, &settings);
+    // Thousands of refused moves are logged.
+    let start = || Server::start_at(program, &addr, &database, &settings, Stdio::null());
     let mut server = start()?;
     let (name, faults): (&str, &[Fault]) = match (postgres, &disk) {
         (Some(_), _) => {

@@ -61,7 +61,9 @@ pub(crate) async fn run(
         Meanwhile::Read(database) => database.to_owned(),
         _ => format!("sqlite:{}", folder.path().join("load.sqlite").display()),
     };
-    let server = Server::start(program, &database, &NO_LIMITS)?;
+    // The key with which `cargo xtask fill` has signed cookies.
+    let settings = [&NO_LIMITS[..], &["secret=filled"]].concat();
+    let server = Server::start(program, &database, &settings)?;
     let addr = server.addr.clone();
     println!("{games} live games against {AGENT} for {} s at {addr}", time.as_secs());
 

@@ -16,7 +16,7 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server at any free port.
     pub(crate) fn start(program: &str, database: &str, settings: &[&str]) -> Fallible<Server> {
-        Server::start_at(program, "127.0.0.1:0", database, settings)
+        Server::start_at(program, "127.0.0.1:0", database, settings, Stdio::inherit())
     }
 
     /// Starts a server with a database and some settings.
@@ -25,9 +25,10 @@ impl Server {
         addr: &str,
         database: &str,
         settings: &[&str],
+        log: Stdio,
     ) -> Fallible<Server> {
         let mut command = Command::new(program);
-        command.args(["serve", "--addr", addr, "--log", "error"]);
+        command.args(["serve", "--addr", addr, "--log", "error"]).stderr(log);
         command.args(["--database", database]);
         for setting in settings {
             command.args(["--set", setting]);
