@@ -53,9 +53,9 @@ pub(crate) struct ErrorView {
 }
 
 impl Error {
-    /// The message for the visitor.
+    /// The message for the visitor, in one line even if it quotes what the visitor sent.
     pub(crate) fn message(&self) -> String {
-        match self {
+        let message = match self {
             Error::Bad(message)
             | Error::Forbidden(message)
             | Error::NotFound(message)
@@ -64,10 +64,11 @@ impl Error {
             | Error::TooLarge(message)
             | Error::NotJson(message)
             | Error::TooMany(message, _)
-            | Error::Busy(message, _) => message.clone(),
-            Error::Method => "Method not allowed".to_owned(),
-            Error::Internal(_) => "Internal server error".to_owned(),
-        }
+            | Error::Busy(message, _) => message,
+            Error::Method => "Method not allowed",
+            Error::Internal(_) => "Internal server error",
+        };
+        message.replace(char::is_control, " ")
     }
 
     fn status(&self) -> StatusCode {

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use claimeven_arena::{OpeningError, Plan, Tournament, TournamentResults};
@@ -34,9 +33,6 @@ pub(crate) struct BoardView {
     pub(crate) moves: String,
 }
 
-/// How long openings may be searched for: other tournaments wait.
-const CHOICE: Duration = Duration::from_mins(1);
-
 /// The chosen openings in a stored plan, so that they are chosen once.
 pub(crate) const CHOSEN: &str = "chosen_openings";
 
@@ -66,17 +62,10 @@ pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
         Err(error) => return failed(&error),
     };
     let running = &context.running;
-    let limits = Limits::default().with_cancel(Arc::clone(&running.cancel)).with_time(CHOICE);
-    let tournament = match Tournament::new_within(&plan, &limits.for_solver()) {
+    let limits = Limits::default().with_cancel(Arc::clone(&running.cancel)).for_solver();
+    let tournament = match Tournament::new_within(&plan, &limits) {
         Ok(tournament) => tournament,
-        Err(OpeningError::Stopped) if running.cancel.load(Ordering::Relaxed) => {
-            return TurnEnd::Cancelled;
-        }
-        Err(OpeningError::Stopped) => {
-            let seconds = CHOICE.as_secs();
-            let reason = format!("Choosing openings takes longer than {seconds} s: choose others");
-            return TurnEnd::Failed(reason);
-        }
+        Err(OpeningError::Stopped) => return TurnEnd::Cancelled,
         Err(error) => return failed(&error),
     };
     if !is_chosen && let Err(error) = keep_openings(job, context, &tournament.opening_texts()) {
