@@ -72,7 +72,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let mut report = Report::default();
+    let mut report = Report::new();
     report.run(&steps);
     report.finish(false)
 }
@@ -141,7 +141,7 @@ fn stress_steps(name: &'static str, arguments: &[&str]) -> Vec<Step> {
 
 /// The same faults with both databases.
 fn chaos(faults: &str) -> ExitCode {
-    let mut report = Report::default();
+    let mut report = Report::new();
     report.run(&stress_steps("chaos", &[faults]));
     match Postgres::start() {
         Ok(postgres) => report.run(&stress_steps("chaos", &[faults, &postgres.url()])),
