@@ -1,11 +1,30 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { brotliCompressSync } from "node:zlib";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 /** The server that the development server forwards API calls to. */
 const server = process.env.CLAIMEVEN_SERVER ?? "http://127.0.0.1:8080";
 
+/** Writes a compressed copy of each text beside it, which the server sends as it is. */
+const compress: Plugin = {
+  name: "compress",
+  apply: "build",
+  // Other plugins change the files until they are written.
+  writeBundle({ dir = "dist" }, bundle) {
+    for (const name of Object.keys(bundle).filter((name) => /\.(css|js|svg|json)$/.test(name))) {
+      const file = path.join(dir, name);
+      const plain = readFileSync(file);
+      const small = brotliCompressSync(plain);
+      if (small.length < plain.length) writeFileSync(`${file}.br`, small);
+    }
+  },
+};
+
 export default defineConfig({
-  plugins: [svelte()],
+  plugins: [svelte(), compress],
   build: {
     // The content security policy forbids data URLs, so no file may be inlined.
     assetsInlineLimit: 0,

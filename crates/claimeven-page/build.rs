@@ -1,9 +1,10 @@
 //! Builds the web page with npm, so that it is part of the program.
 
-use std::path::Path;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
-use std::{env, fs};
+use std::{env, fs, io};
 
 /// What the page is made of.
 const SOURCES: [&str; 8] = [
@@ -29,9 +30,67 @@ fn main() {
     for source in SOURCES.map(|source| web.join(source)).iter().filter(|source| source.exists()) {
         println!("cargo::rerun-if-changed={}", source.display());
     }
-    if let Err(reason) = build(&web, &page) {
-        println!("cargo::error={reason}");
+    let built = build(&web, &page).and_then(|()| list(&page));
+    match built {
+        Ok(list) => fs::write(Path::new(&out).join("files.rs"), list).expect("as above"),
+        Err(reason) => println!("cargo::error={reason}"),
     }
+}
+
+/// The source of `FILES`. A file with `.br` at the end is another one, compressed.
+fn list(page: &Path) -> Result<String, String> {
+    let mut paths = Vec::new();
+    walk(page, &mut paths).map_err(|error| format!("the built page cannot be read: {error}"))?;
+    paths.sort();
+    let mut files = Vec::new();
+    for file in paths.iter().filter(|file| file.extension().is_none_or(|ending| ending != "br")) {
+        let path = file.strip_prefix(page).expect("it was found there");
+        let path = path.to_str().ok_or("a file of the page has a name that is not Unicode")?;
+        let path = path.replace('\\', "/");
+        let data = fs::read(file).map_err(|error| format!("{path}: {error}"))?;
+        let mut hash = DefaultHasher::new();
+        data.hash(&mut hash);
+        let hash = format!("{:016x}", hash.finish());
+        let compressed = PathBuf::from(format!("{}.br", file.display()));
+        let brotli = match paths.binary_search(&compressed) {
+            Ok(_) => format!("Some(include_bytes!({:?}))", compressed.display().to_string()),
+            Err(_) => "None".to_owned(),
+        };
+        let data = file.display().to_string();
+        let mime_type = mime_type(&path)?;
+        let fields = format!("path: {path:?}, data: include_bytes!({data:?}), brotli: {brotli}");
+        files.push(format!("File {{ {fields}, hash: {hash:?}, mime_type: {mime_type:?} }},\n"));
+    }
+    Ok(format!("static FILES: &[File] = &[\n{}];\n", files.concat()))
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            walk(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn mime_type(path: &str) -> Result<&'static str, String> {
+    Ok(match path.rsplit('.').next() {
+        Some("css") => "text/css",
+        Some("html") => "text/html",
+        Some("ico") => "image/x-icon",
+        Some("js" | "mjs") => "text/javascript",
+        Some("json") => "application/json",
+        Some("png") => "image/png",
+        Some("svg") => "image/svg+xml",
+        Some("txt") => "text/plain",
+        Some("wasm") => "application/wasm",
+        Some("webmanifest") => "application/manifest+json",
+        Some("woff2") => "font/woff2",
+        _ => return Err(format!("{path}: the page's build script knows no type for this file")),
+    })
 }
 
 fn build(web: &Path, page: &Path) -> Result<(), String> {

@@ -9,7 +9,6 @@ const ERRORS = [3, 6, 6, 4, 7, 4, 7, 3, 4, 1, 1, 5, 6, 2, 3, 4, 4, 2, 5, 5, 5];
 
 let server, browser, made;
 before(async () => {
-  test.setTimeout(180_000);
   server = await startServer();
   browser = await startBrowser();
   made = await setUp();

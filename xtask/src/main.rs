@@ -72,7 +72,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let mut report = Report::default();
+    let mut report = Report::new();
     report.run(&steps);
     report.finish(false)
 }
@@ -141,7 +141,7 @@ fn stress_steps(name: &'static str, arguments: &[&str]) -> Vec<Step> {
 
 /// The same faults with both databases.
 fn chaos(kills: &str) -> ExitCode {
-    let mut report = Report::default();
+    let mut report = Report::new();
     report.run(&stress_steps("chaos", &[kills]));
     match Postgres::start() {
         Ok(postgres) => report.run(&stress_steps("chaos", &[kills, &postgres.url()])),

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use crate::step::{Report, Step};
 use crate::system;
 
-/// The checks of the page that this machine can make; the report is told of the others.
+/// The checks of the page that this machine can make; the report is told of the others. They need what
+/// the build of the tests has left: the program, and npm's packages.
 pub(crate) fn steps(report: &mut Report) -> Vec<Step> {
     if system::find("npm").is_none() {
         report.skip("page", "Node.js is not installed");
@@ -17,14 +18,10 @@ pub(crate) fn steps(report: &mut Report) -> Vec<Step> {
         folder: Some(folder()),
         ..Step::cargo(name, arguments)
     };
-    // The build of the server has installed what these need.
     let mut steps = vec![npm("page types", &["run", "check"]), npm("page tests", &["test"])];
     if let Some(chromium) = chromium() {
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let variables = vec![("CLAIMEVEN_BIN", text(binary())), ("CHROMIUM", text(chromium))];
-        // The tests have built it so; without their dependencies it would be built once more.
-        let program = ["test", "--workspace", "--all-features", "--tests", "--no-run"];
-        steps.push(Step::cargo("program", &program));
         steps.push(Step { variables, ..npm("browser", &["run", "e2e"]) });
     } else {
         report.skip("browser", "Chromium is not installed and could not be installed");

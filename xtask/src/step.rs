@@ -1,8 +1,10 @@
-//! Commands run one after another, and a report of how each of them ended.
+//! Commands run one after another or side by side, and a report of how each of them ended.
 
 use std::env;
+use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// One command of a chore.
@@ -23,7 +25,50 @@ impl Step {
         Step { name, program: "cargo", arguments, variables: Vec::new(), folder: None }
     }
 
+    /// Runs it with its output on this terminal.
     fn run(&self) -> Result<(), String> {
+        println!("\n{}: {}", self.name, self.text());
+        self.ended(self.command().status())
+    }
+
+    /// Runs it and shows its output when it has ended, so that nothing else is in between.
+    fn run_quietly(&self) -> Result<(), String> {
+        println!("\n{}: {} (beside; its output follows)", self.name, self.text());
+        // Both streams in one, in the order in which they are written.
+        let (mut output, writer) = io::pipe().map_err(|error| error.to_string())?;
+        let again = writer.try_clone().map_err(|error| error.to_string())?;
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stdout(writer).stderr(again);
+        let child = command.spawn();
+        // The command holds the other end of the pipe, too.
+        drop(command);
+        let ended = child.and_then(|mut child| {
+            let mut said = Vec::new();
+            io::copy(&mut output, &mut said)?;
+            let status = child.wait()?;
+            let mut terminal = io::stdout().lock();
+            writeln!(terminal, "\n{}, which ran beside:", self.name)?;
+            terminal.write_all(&said)?;
+            Ok(status)
+        });
+        self.ended(ended)
+    }
+
+    fn ended(&self, status: io::Result<ExitStatus>) -> Result<(), String> {
+        let reason = match status {
+            Ok(status) if status.success() => return Ok(()),
+            Ok(status) => status.to_string(),
+            Err(error) => format!("{} cannot be run: {error}", self.program),
+        };
+        eprintln!("xtask: {} failed ({reason})", self.name);
+        Err(reason)
+    }
+
+    fn text(&self) -> String {
+        format!("{} {}", self.program, self.arguments.join(" "))
+    }
+
+    fn command(&self) -> Command {
         let mut command = Command::new(self.program);
         // Cargo tells this program which package it is. Some dependencies would be built anew for
         // another one, and again when cargo is called by hand.
@@ -39,34 +84,41 @@ impl Step {
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
-        match command.status() {
-            Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(status.to_string()),
-            Err(error) => Err(format!("{} cannot be run: {error}", self.program)),
-        }
+        command
     }
 }
 
+/// How a step ended, and after how long.
+struct Ended {
+    name: &'static str,
+    time: Duration,
+    result: Result<(), String>,
+}
+
 /// How the steps of a chore ended.
-#[derive(Default)]
 pub(crate) struct Report {
-    steps: Vec<(&'static str, Duration, Result<(), String>)>,
+    began: Instant,
+    steps: Vec<Ended>,
     skipped: Vec<(&'static str, String)>,
 }
 
 impl Report {
+    pub(crate) fn new() -> Report {
+        Report { began: Instant::now(), steps: Vec::new(), skipped: Vec::new() }
+    }
+
     /// Runs all steps, whatever becomes of the ones before.
     pub(crate) fn run(&mut self, steps: &[Step]) {
-        for (number, step) in (1..).zip(steps) {
-            let command = format!("{} {}", step.program, step.arguments.join(" "));
-            println!("\n[{number}/{}] {}: {command}", steps.len(), step.name);
-            let start = Instant::now();
-            let result = step.run();
-            if let Err(reason) = &result {
-                eprintln!("xtask: {} failed ({reason})", step.name);
-            }
-            self.steps.push((step.name, start.elapsed(), result));
-        }
+        self.steps.extend(run_all(steps, Step::run));
+    }
+
+    /// Runs two lists of steps side by side: the second one mostly waits, so the first hardly notices.
+    pub(crate) fn run_beside(&mut self, steps: &[Step], beside: &[Step]) {
+        thread::scope(|scope| {
+            let beside = scope.spawn(|| run_all(beside, Step::run_quietly));
+            self.run(steps);
+            self.steps.extend(beside.join().expect("steps do not panic"));
+        });
     }
 
     /// Notes a check that cannot be made on this machine.
@@ -79,21 +131,16 @@ impl Report {
     /// Prints how each step ended. Skipped checks count as failures where none may be skipped.
     pub(crate) fn finish(self, no_skip: bool) -> ExitCode {
         println!();
-        for (name, time, result) in &self.steps {
+        for Ended { name, time, result } in &self.steps {
             let ending = if result.is_ok() { "" } else { "  FAILED" };
             println!("{name:>12} {:>7.1} s{ending}", time.as_secs_f64());
         }
-        let total: Duration = self.steps.iter().map(|(_, time, _)| *time).sum();
-        println!("{:>12} {:>7.1} s", "total", total.as_secs_f64());
+        println!("{:>12} {:>7.1} s", "all", self.began.elapsed().as_secs_f64());
         for (name, reason) in &self.skipped {
             println!("{name:>12} SKIPPED: {reason}");
         }
-        let failed: Vec<_> = self
-            .steps
-            .iter()
-            .filter(|(.., result)| result.is_err())
-            .map(|(name, ..)| *name)
-            .collect();
+        let failed = self.steps.iter().filter(|step| step.result.is_err());
+        let failed: Vec<_> = failed.map(|step| step.name).collect();
         if !failed.is_empty() {
             eprintln!("xtask: failed: {}", failed.join(", "));
         } else if no_skip && !self.skipped.is_empty() {
@@ -103,4 +150,13 @@ impl Report {
         }
         ExitCode::FAILURE
     }
+}
+
+fn run_all(steps: &[Step], run: impl Fn(&Step) -> Result<(), String>) -> Vec<Ended> {
+    let ended = steps.iter().map(|step| {
+        let began = Instant::now();
+        let result = run(step);
+        Ended { name: step.name, time: began.elapsed(), result }
+    });
+    ended.collect()
 }

@@ -8,8 +8,11 @@ use crate::step::{Report, Step};
 use crate::system;
 
 /// Runs all checks and reports each of them, also after one has failed.
+///
+/// What computes comes one after another. The page's tests need the program and mostly wait for it and
+/// for the browser, so they run beside the others once it is built.
 pub(crate) fn run(no_skip: bool) -> ExitCode {
-    let mut report = Report::default();
+    let mut report = Report::new();
     let postgres = match Postgres::start() {
         Ok(postgres) => Some(postgres),
         Err(reason) => {
@@ -17,34 +20,43 @@ pub(crate) fn run(no_skip: bool) -> ExitCode {
             None
         }
     };
-    let mut steps = steps(postgres.as_ref().map(Postgres::url));
-    steps.extend(page::steps(&mut report));
-    report.run(&steps);
+    let page = page::steps(&mut report);
+    let (first, then) = steps(postgres.as_ref().map(Postgres::url));
+    report.run(&first);
+    report.run_beside(&then, &page);
     report.finish(no_skip)
 }
 
-fn steps(postgres: Option<String>) -> Vec<Step> {
+/// What comes first, the last of which builds the program, and what follows.
+fn steps(postgres: Option<String>) -> (Vec<Step>, Vec<Step>) {
+    // Examples are checked with the lints; nothing runs them here.
+    const TARGETS: [&str; 5] = ["--workspace", "--all-features", "--lib", "--bins", "--tests"];
     let nextest = system::find("cargo-nextest").is_some();
-    let tests: &[&str] = if nextest {
-        &["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"]
+    let runner: &[&str] = if nextest {
+        &["nextest", "run"]
     } else {
         println!("cargo-nextest is not installed: the tests run with cargo test");
-        &["test", "--workspace", "--all-features", "--lib", "--bins", "--tests", "--no-fail-fast"]
+        &["test"]
     };
+    let build = [runner, &TARGETS, &["--no-run"]].concat();
+    let tests = &[runner, &TARGETS, &["--no-fail-fast"]].concat();
     // Solver and network once more, as on a processor without vector instructions.
     let portable = if nextest {
         // The longest test of the sets has been run with them.
         let both = "(package(claimeven-solver) & !test(begin_hard)) | package(claimeven-zero)";
-        [tests, &["-E", both]].concat()
+        [&tests[..], &["-E", both]].concat()
     } else {
         vec!["test", "-p", "claimeven-solver", "-p", "claimeven-zero", "--no-fail-fast"]
     };
     let clippy =
         ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
     let docs = ["doc", "--workspace", "--all-features", "--no-deps", "--document-private-items"];
-    vec![
+    let first = vec![
         Step::cargo("format", &["fmt", "--all", "--check"]),
         Step::cargo("dependencies", &["xtask", "dependencies"]),
+        Step::cargo("build", &build),
+    ];
+    let then = vec![
         Step::cargo("lints", &clippy),
         Step {
             variables: postgres.map(|url| ("CLAIMEVEN_TEST_POSTGRES", url)).into_iter().collect(),
@@ -59,5 +71,6 @@ fn steps(postgres: Option<String>) -> Vec<Step> {
             variables: vec![("RUSTDOCFLAGS", "-D warnings".to_owned())],
             ..Step::cargo("docs", &docs)
         },
-    ]
+    ];
+    (first, then)
 }

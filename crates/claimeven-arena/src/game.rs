@@ -163,7 +163,7 @@ pub fn play_game_watched(
         version: GameRecord::VERSION,
         id,
         time: began.to_string(),
-        setup: setup.into(),
+        setup,
         players: players.map(player),
         first_player,
         seed,

@@ -70,7 +70,7 @@ pub use picture::{Picture, game_gif};
 pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
 pub use puzzles::{Goal, Puzzle, Theme};
 pub use rating::{PairScore, ratings};
-pub use record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord, SetupRecord};
+pub use record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord};
 pub use replay::{Fault, RecordError};
 pub use report::{Length, PlayerReport, Report, Results, TournamentResults};
 pub use review::{

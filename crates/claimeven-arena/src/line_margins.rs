@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use claimeven_game::{Column, Position, Ruleset, Setup};
+use claimeven_game::{Column, Position, Ruleset, Setup, mix_key};
 use claimeven_solver::{Limits, Stop, Stopped};
 
 /// The most empty cells at which every game is looked at to its end.
@@ -128,7 +128,7 @@ fn after(position: &Position, column: Column) -> Position {
     child
 }
 
-/// Keys are unique numbers whose low bits vary most: a multiplication spreads them.
+/// Keys are hashed as everywhere; a map takes its indices from the low bits as well.
 #[derive(Default)]
 pub(crate) struct Mixer(u64);
 
@@ -139,13 +139,12 @@ impl Hasher for Mixer {
 
     fn write(&mut self, bytes: &[u8]) {
         for &byte in bytes {
-            self.0 = (self.0.rotate_left(8) ^ u64::from(byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            self.0 = mix_key(self.0.rotate_left(8) ^ u64::from(byte));
         }
     }
 
     fn write_u128(&mut self, key: u128) {
-        let folded = (key as u64) ^ ((key >> 64) as u64).rotate_left(32);
-        let mixed = folded.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = mix_key(key);
         self.0 = mixed ^ (mixed >> 32);
     }
 }

@@ -32,7 +32,7 @@ pub struct GameRecord {
     /// The start of the game, in RFC 3339.
     pub time: String,
     /// The board and the rules.
-    pub setup: SetupRecord,
+    pub setup: Setup,
     /// Both players; other fields refer to them as 0 and 1.
     pub players: [PlayerRecord; 2],
     /// The player who moved first: 0 or 1.
@@ -45,17 +45,6 @@ pub struct GameRecord {
     pub moves: Vec<MoveRecord>,
     /// The result.
     pub result: ResultRecord,
-}
-
-/// A setup in a record, which [`GameRecord::replay`] checks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "the names say it")]
-pub struct SetupRecord {
-    pub cols: u8,
-    pub rows: u8,
-    pub connect: u8,
-    pub ruleset: String,
 }
 
 /// A player in a record.
@@ -234,15 +223,4 @@ impl ResultRecord {
 fn scores(game: &Game, first_player: usize) -> [u32; 2] {
     let [first, second] = game.position().scores();
     if first_player == 0 { [first, second] } else { [second, first] }
-}
-
-impl From<Setup> for SetupRecord {
-    fn from(setup: Setup) -> Self {
-        SetupRecord {
-            cols: setup.cols(),
-            rows: setup.rows(),
-            connect: setup.connect(),
-            ruleset: setup.ruleset().name().to_owned(),
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use claimeven_game::{Column, Game, PlayError, Setup, SetupError, UnknownRuleset};
+use claimeven_game::{Column, Game, PlayError};
 use claimeven_search::{Agent, AgentError, Limits};
 
 use crate::game::seat_players;
@@ -39,7 +39,7 @@ impl GameRecord {
         }
 
         // 2. The moves.
-        let mut game = Game::new(self.setup()?);
+        let mut game = Game::new(self.setup);
         for (number, played) in (1..).zip(&self.moves) {
             let column = usize::from(played.column).checked_sub(1).and_then(Column::from_index);
             let reason = match column.map(|column| game.play(column)) {
@@ -118,13 +118,6 @@ impl GameRecord {
         }
         Ok(chosen)
     }
-
-    /// The game that was played.
-    fn setup(&self) -> Result<Setup, Fault> {
-        let ruleset = self.setup.ruleset.parse().map_err(Fault::Ruleset)?;
-        Setup::new(self.setup.cols, self.setup.rows, self.setup.connect, ruleset)
-            .map_err(Fault::Setup)
-    }
 }
 
 fn choice(agent: &mut dyn Agent, game: &Game) -> Result<Column, AgentError> {
@@ -149,10 +142,6 @@ pub enum Fault {
     Version(u32),
     /// The first player is neither 0 nor 1.
     FirstPlayer(usize),
-    /// The ruleset is unknown.
-    Ruleset(UnknownRuleset),
-    /// The setup is invalid.
-    Setup(SetupError),
     /// The opening has more moves than the game.
     #[allow(missing_docs, reason = "the names say it")]
     Opening { opening: usize, moves: usize },
@@ -211,8 +200,6 @@ impl fmt::Display for Fault {
                 write!(f, "unknown version {version} (expected {})", GameRecord::VERSION)
             }
             Fault::FirstPlayer(place) => write!(f, "first player {place}: must be 0 or 1"),
-            Fault::Ruleset(error) => write!(f, "setup: {error}"),
-            Fault::Setup(error) => write!(f, "setup: {error}"),
             Fault::Opening { opening, moves } => {
                 write!(f, "opening: {opening} moves of a game of {moves}")
             }
@@ -249,8 +236,6 @@ impl fmt::Display for Fault {
 impl std::error::Error for RecordError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.fault {
-            Fault::Ruleset(error) => Some(error),
-            Fault::Setup(error) => Some(error),
             Fault::Move { reason: Some(error), .. } => Some(error),
             Fault::Agent(error) => Some(error),
             Fault::Unsuited(error) | Fault::Choice { choice: Err(error), .. } => Some(error),

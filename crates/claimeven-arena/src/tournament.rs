@@ -241,7 +241,7 @@ impl<'a> Tournament<'a> {
         let planned = self.pairing(number);
         let names = self.fixture(number).players.map(|place| &self.plan.players[place].name);
         let other = |what: &str| Err(format!("game {id} has another {what} than in the plan"));
-        if record.setup != planned.setup.into() {
+        if record.setup != planned.setup {
             return other("board");
         }
         if [0, 1].iter().any(|&side| {

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use claimeven_arena::{
     AgentSpec, GameRecord, MoveRecord, Openings, Plan, PlayerRecord, Puzzle, ResultRecord, Review,
-    ReviewOptions, SetupRecord, run_ugi,
+    ReviewOptions, run_ugi,
 };
 use claimeven_game::{Column, Game, Position, Setup};
 use claimeven_search::Heuristic;
@@ -104,7 +104,7 @@ fn records() {
         version: GameRecord::VERSION,
         id: "1".to_owned(),
         time: "2026-01-01T00:00:00Z".to_owned(),
-        setup: SetupRecord { cols: 7, rows: 6, connect: 4, ruleset: "standard".to_owned() },
+        setup: Setup::STANDARD,
         players: [player("random"), player("human")],
         first_player: 1,
         seed: 1,

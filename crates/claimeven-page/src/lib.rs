@@ -6,26 +6,40 @@
 //! assert_eq!(index.mime_type, "text/html");
 //! ```
 
-use std::borrow::Cow;
-
-#[derive(rust_embed::RustEmbed)]
-#[folder = "$OUT_DIR/page"]
-struct Files;
-
 /// A file of the page.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct File {
+    /// The path, such as `index.html`.
+    pub path: &'static str,
     /// What it contains.
-    pub data: Cow<'static, [u8]>,
-    /// The SHA-256 hash of the contents.
-    pub hash: [u8; 32],
+    pub data: &'static [u8],
+    /// The same, compressed by Brotli where that makes it smaller.
+    pub brotli: Option<&'static [u8]>,
+    /// A hash of the contents.
+    pub hash: &'static str,
     /// Such as `text/html`.
-    pub mime_type: String,
+    pub mime_type: &'static str,
 }
 
+// `FILES`, as the build script found them.
+include!(concat!(env!("OUT_DIR"), "/files.rs"));
+
 /// The file of this path, such as `index.html`; `None` if the page has none.
-pub fn file(path: &str) -> Option<File> {
-    let file = Files::get(path)?;
-    let (hash, mime_type) = (file.metadata.sha256_hash(), file.metadata.mimetype().to_owned());
-    Some(File { data: file.data, hash, mime_type })
+pub fn file(path: &str) -> Option<&'static File> {
+    FILES.iter().find(|file| file.path == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_found_by_its_path() {
+        for wanted in FILES {
+            assert_eq!(file(wanted.path).unwrap().data, wanted.data, "{}", wanted.path);
+        }
+        let scripts = FILES.iter().filter(|file| file.mime_type == "text/javascript");
+        assert!(scripts.filter(|file| file.brotli.is_some()).count() > 5, "compressed scripts");
+        assert!(file("assets").is_none() && file("").is_none());
+    }
 }

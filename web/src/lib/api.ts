@@ -47,7 +47,7 @@ export interface components {
             pv: number[];
             /** @description The completed lines of each player. */
             scores: number[];
-            setup: components["schemas"]["SetupView"];
+            setup: components["schemas"]["Setup"];
             /** @description The threats of the first and of the second player: empty cells that would complete a line. */
             threats: components["schemas"]["ThreatView"][][];
             /** @description 0 for the first player, 1 for the second; `null` in a finished game. */
@@ -188,7 +188,7 @@ export interface components {
             moves: string;
             players: components["schemas"]["SummaryPlayer"][];
             result?: components["schemas"]["ResultView"] | null;
-            setup: components["schemas"]["SetupView"];
+            setup: components["schemas"]["Setup"];
             status: string;
         };
         /** @description A game as one visitor sees it. */
@@ -226,7 +226,7 @@ export interface components {
             result?: components["schemas"]["ResultView"] | null;
             /** @description The completed lines of each player. */
             scores: number[];
-            setup: components["schemas"]["SetupView"];
+            setup: components["schemas"]["Setup"];
             /** @description `waiting`, `playing` or `finished`. */
             status: string;
             /** @description The player whose agent is thinking. */
@@ -253,7 +253,7 @@ export interface components {
         HintInput: {
             /** @description The moves so far, as text. */
             moves?: string;
-            setup?: components["schemas"]["SetupInput"];
+            setup?: components["schemas"]["Setup"];
         };
         /** @description What to play, and why. */
         HintView: {
@@ -320,7 +320,7 @@ export interface components {
             /** @description The opening, as move text. */
             moves?: string;
             seats: components["schemas"]["SeatInput"][];
-            setup?: components["schemas"]["SetupInput"];
+            setup?: components["schemas"]["Setup"];
         };
         /**
          * @description A node of a search tree. Values are from the point of view of the player at the root: `+12`, `W2`,
@@ -479,7 +479,7 @@ export interface components {
             board?: string | null;
             /** @description The moves from there, as text. */
             moves?: string;
-            setup?: components["schemas"]["SetupInput"];
+            setup?: components["schemas"]["Setup"];
         };
         /** @description A preset of parameters. */
         PresetView: {
@@ -538,7 +538,7 @@ export interface components {
         /** @description A position as text. */
         ReadInput: {
             /** @description The rules, and the size of the board if the text does not give it. */
-            setup?: components["schemas"]["SetupInput"];
+            setup?: components["schemas"]["Setup"];
             /**
              * @description Moves (`4453`, `4, 4, 5, 3`, `3 3 4 2 0` counted from 0), a link of this page or another
              *     solver (`…?pos=4453`), a picture of `.`, `X` and `O`, or a Kaggle board
@@ -554,7 +554,7 @@ export interface components {
             kind: string;
             /** @description The moves, if the text contained them. */
             moves?: string | null;
-            setup: components["schemas"]["SetupView"];
+            setup: components["schemas"]["Setup"];
         };
         /** @description A rematch. */
         RematchView: {
@@ -675,7 +675,7 @@ export interface components {
             opening: number;
             /** @description The summaries of both players. */
             players: components["schemas"]["ReviewPlayerView"][];
-            setup: components["schemas"]["SetupView"];
+            setup: components["schemas"]["Setup"];
         };
         /** @description A new training run. */
         RunInput: {
@@ -688,7 +688,7 @@ export interface components {
             preset: string;
             /** Format: int32 */
             seed?: number;
-            setup?: components["schemas"]["SetupInput"];
+            setup?: components["schemas"]["Setup"];
             /** @description A title for people. */
             title?: string;
         };
@@ -712,7 +712,7 @@ export interface components {
             iterations: number;
             mine: boolean;
             /** @description The board and the rules. */
-            setup: components["schemas"]["SetupInput"];
+            setup: components["schemas"]["Setup"];
             /** @description `queued`, `running`, `stopped`, `done` or `failed`. */
             state: string;
             title: string;
@@ -741,7 +741,7 @@ export interface components {
             moves?: string;
             /** @description Maximum number of nodes, from 1 to 5000 (default). */
             nodes?: number | null;
-            setup?: components["schemas"]["SetupInput"];
+            setup?: components["schemas"]["Setup"];
         };
         /** @description The result and the statistics of a search. */
         SearchView: {
@@ -780,8 +780,8 @@ export interface components {
             kind: "agent";
             name?: string | null;
         };
-        /** @description A board and its rules; the default is the standard game. */
-        SetupInput: {
+        /** @description The board and the rules. Missing fields are those of the standard game. */
+        Setup: {
             /**
              * Format: int32
              * @default 7
@@ -797,17 +797,10 @@ export interface components {
              * @default 6
              */
             rows: number;
-            /** @default standard */
-            ruleset: string;
-        };
-        /** @description The board and the rules. */
-        SetupView: {
-            /** Format: int32 */
-            cols: number;
-            /** Format: int32 */
-            connect: number;
-            /** Format: int32 */
-            rows: number;
+            /**
+             * @description `standard` or `lines`.
+             * @default standard
+             */
             ruleset: string;
         };
         /** @description A self-play game. */
@@ -872,7 +865,7 @@ export interface components {
             players: components["schemas"]["EntrantInput"][];
             /** Format: int64 */
             seed?: number | null;
-            setup?: components["schemas"]["SetupInput"];
+            setup?: components["schemas"]["Setup"];
             /** @description A title for people. */
             title?: string;
         };
@@ -944,7 +937,7 @@ export interface components {
             moves: string;
             /** @description Parents before their children, the root first; for depth-first searches in search order. */
             nodes: components["schemas"]["NodeView"][];
-            setup: components["schemas"]["SetupView"];
+            setup: components["schemas"]["Setup"];
             /**
              * @description The simulations in order: the last node of each, and its result for the player at the root, 1,
              *     0.5 or 0.
@@ -1033,8 +1026,7 @@ export type RunView = components['schemas']['RunView'];
 export type SearchInput = components['schemas']['SearchInput'];
 export type SearchView = components['schemas']['SearchView'];
 export type SeatInput = components['schemas']['SeatInput'];
-export type SetupInput = components['schemas']['SetupInput'];
-export type SetupView = components['schemas']['SetupView'];
+export type Setup = components['schemas']['Setup'];
 export type ShownGame = components['schemas']['ShownGame'];
 export type StageView = components['schemas']['StageView'];
 export type StatisticsView = components['schemas']['StatisticsView'];

@@ -21,7 +21,7 @@ export type Player = 0 | 1;
 export type Ruleset = "standard" | "lines";
 export type Cell = [column: number, row: number];
 
-export type Setup = Complete<api.SetupView, { ruleset: Ruleset }>;
+export type Setup = Complete<api.Setup, { ruleset: Ruleset }>;
 export type Clock = api.ClockInput;
 export type Seat = api.SeatInput;
 export type NewGame = Narrowed<api.NewGame, { setup: Setup; seats: [Seat, Seat]; first: Player | null; clock: Clock | null }>;

@@ -123,11 +123,6 @@ fn a_tampered_record_is_refused_by_game_move_and_reason() {
             "unknown version 2 (expected 1)".to_owned(),
         ),
         (&|game| game.first_player = 2, "first player 2: must be 0 or 1".to_owned()),
-        (&|game| game.setup.cols = 0, "setup: a board has 1 to 35 columns, not 0".to_owned()),
-        (
-            &|game| game.setup.ruleset = "wild".to_owned(),
-            "setup: unknown ruleset 'wild' (available: standard, lines)".to_owned(),
-        ),
         (&|game| game.opening_moves = 99, format!("opening: 99 moves of a game of {last}")),
         (&|game| game.moves[2].column = 0, "move 3, column 0: no board has this column".to_owned()),
         (
@@ -158,6 +153,21 @@ fn a_tampered_record_is_refused_by_game_move_and_reason() {
         ),
     ] {
         assert_eq!(tampered(change), format!("game 1, {message}"));
+    }
+}
+
+#[test]
+fn a_record_with_an_impossible_setup_cannot_be_read() {
+    let right = serde_json::to_value(game()).unwrap();
+    for (field, value, message) in [
+        ("cols", json!(0), "a board has 1 to 35 columns, not 0"),
+        ("ruleset", json!("wild"), "unknown ruleset 'wild' (available: standard, lines)"),
+        ("width", json!(7), "unknown field `width`"),
+    ] {
+        let mut tampered = right.clone();
+        tampered["setup"][field] = value;
+        let error = serde_json::from_value::<GameRecord>(tampered).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
     }
 }
 
@@ -210,7 +220,7 @@ fn the_older_format_has_the_fields_that_it_always_had() {
         assert_eq!(older["first_player"], game.first_player + 1);
         assert_eq!(older["winner"], game.result.winner.map_or(0, |winner| winner + 1));
         let tab = older["tab"].as_array().unwrap();
-        assert_eq!(tab.len(), usize::from(game.setup.rows));
+        assert_eq!(tab.len(), usize::from(game.setup.rows()));
         let moves = older["list_of_moves"].as_object().unwrap();
         assert_eq!(moves.len(), game.moves.len());
         for (ply, played) in game.moves.iter().enumerate() {

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use axum::extract::State;
 use axum::{Extension, Json};
 use claimeven_arena::{Analysis, AnalysisLimits, ColumnAnalysis, Estimate};
-use claimeven_game::{Column, Player, Position};
+use claimeven_game::{Column, Player, Position, Setup};
 use claimeven_search::{ColumnValue, Decision, Limits};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::extract::{ApiResult, AppState, Body, SetupInput, bad, off_thread};
-use super::view::{SetupView, ValueView, lines};
+use super::extract::{ApiResult, AppState, Body, SetupSchema, bad, off_thread};
+use super::view::{ValueView, lines};
 use crate::agents;
 use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
@@ -26,7 +26,8 @@ const BRIEF: Duration = Duration::from_millis(150);
 #[serde(deny_unknown_fields)]
 pub(crate) struct PositionInput {
     #[serde(default)]
-    pub(crate) setup: SetupInput,
+    #[schema(value_type = SetupSchema)]
+    pub(crate) setup: Setup,
     /// The discs to begin with, as a picture: lines of `.`, `X` and `O`, the top row first, with
     /// line breaks or `/` between them.
     #[serde(default)]
@@ -38,7 +39,7 @@ pub(crate) struct PositionInput {
 
 impl PositionInput {
     pub(crate) fn position(&self) -> ApiResult<Position> {
-        let setup = self.setup.setup()?;
+        let setup = self.setup;
         let Some(board) = &self.board else {
             return Position::from_moves(setup, &self.moves).map_err(bad);
         };
@@ -69,7 +70,8 @@ pub(crate) struct AnalysisInput {
 /// The analysis of a position.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AnalysisView {
-    setup: SetupView,
+    #[schema(value_type = SetupSchema)]
+    setup: Setup,
     /// The discs as a picture, the top row first.
     board: String,
     /// 0 for the first player, 1 for the second; `null` in a finished game.
@@ -172,7 +174,7 @@ impl AnalysisView {
             |columns: &mut dyn Iterator<Item = Column>| columns.map(Column::number).collect();
         let legal: Vec<u8> = numbers(&mut position.legal());
         AnalysisView {
-            setup: SetupView::of(position),
+            setup: position.setup(),
             board: position.to_string(),
             to_move: outcome.is_none().then(|| position.player().index()),
             over: outcome.map(|outcome| OverView { winner: outcome.winner().map(Player::index) }),

@@ -7,13 +7,14 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use claimeven_arena::{GameRecord, Plan, Reason, Report};
+use claimeven_game::Setup;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{ApiResult, Body, Id, Query, SetupInput, Visit, off_thread, title};
+use super::extract::{ApiResult, Body, Id, Query, SetupSchema, Visit, off_thread, title};
 use crate::App;
 use crate::agents;
 use crate::client::{Address, Client};
@@ -53,7 +54,8 @@ struct TournamentInput {
     openings: Option<String>,
     seed: Option<u64>,
     #[serde(default)]
-    setup: SetupInput,
+    #[schema(value_type = SetupSchema)]
+    setup: Setup,
 }
 
 fn round_robin() -> String {
@@ -72,7 +74,7 @@ impl TournamentInput {
     /// The plan as JSON, and the plan.
     fn plan(&self, app: &App) -> ApiResult<(Value, Plan)> {
         let config = &app.config;
-        let setup = self.setup.setup()?;
+        let setup = self.setup;
         if self.players.len() > MAX_PLAYERS {
             let count = self.players.len();
             return Err(Error::Bad(format!(
@@ -101,10 +103,7 @@ impl TournamentInput {
             "players": players,
             "games": self.games,
             "seed": self.seed.unwrap_or(1),
-            "setup": {
-                "cols": setup.cols(), "rows": setup.rows(), "connect": setup.connect(),
-                "ruleset": setup.ruleset().name(),
-            },
+            "setup": setup,
             // No player may block the tournament.
             "move_time": config.think_others_ms.max(1),
         });
@@ -219,7 +218,7 @@ fn view(app: &App, job: &Job, who: &Visitor) -> TournamentView {
 }
 
 /// Starts a tournament.
-#[utoipa::path(post, path = "/api/arena", request_body = TournamentInput, responses(
+#[utoipa::path(post, path = "/api/arena", operation_id = "create_tournament", request_body = TournamentInput, responses(
     (status = 201, body = TournamentView), (status = 400, body = ErrorView), (status = 409, body = ErrorView),
     (status = 429, body = ErrorView), (status = 503, body = ErrorView),
 ))]
@@ -275,7 +274,7 @@ fn check_free(app: &App, own: &[Job]) -> ApiResult<()> {
 }
 
 /// The visitor's tournaments, the latest first.
-#[utoipa::path(get, path = "/api/arena", responses((status = 200, body = Vec<TournamentSummary>)))]
+#[utoipa::path(get, path = "/api/arena", operation_id = "list_tournaments", responses((status = 200, body = Vec<TournamentSummary>)))]
 async fn list(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
@@ -299,7 +298,7 @@ async fn list(
 }
 
 /// A tournament and its current results.
-#[utoipa::path(get, path = "/api/arena/{id}", params(("id" = String, Path)), responses(
+#[utoipa::path(get, path = "/api/arena/{id}", operation_id = "get_tournament", params(("id" = String, Path)), responses(
     (status = 200, body = TournamentView), (status = 404, body = ErrorView),
 ))]
 async fn show(Visit { app, who, id, .. }: Visit) -> ApiResult<Json<TournamentView>> {
@@ -308,7 +307,7 @@ async fn show(Visit { app, who, id, .. }: Visit) -> ApiResult<Json<TournamentVie
 }
 
 /// Stops a tournament. It can be resumed.
-#[utoipa::path(post, path = "/api/arena/{id}/stop", params(("id" = String, Path)), responses(
+#[utoipa::path(post, path = "/api/arena/{id}/stop", operation_id = "stop_tournament", params(("id" = String, Path)), responses(
     (status = 200, body = TournamentView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
 ))]
 async fn stop(Visit { app, who, id, .. }: Visit) -> ApiResult<Json<TournamentView>> {
@@ -319,7 +318,7 @@ async fn stop(Visit { app, who, id, .. }: Visit) -> ApiResult<Json<TournamentVie
 }
 
 /// Resumes a stopped tournament.
-#[utoipa::path(post, path = "/api/arena/{id}/resume", params(("id" = String, Path)), responses(
+#[utoipa::path(post, path = "/api/arena/{id}/resume", operation_id = "resume_tournament", params(("id" = String, Path)), responses(
     (status = 200, body = TournamentView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
@@ -333,7 +332,7 @@ async fn resume(Visit { app, who, client, id }: Visit) -> ApiResult<Json<Tournam
 }
 
 /// Deletes a tournament and its games.
-#[utoipa::path(delete, path = "/api/arena/{id}", params(("id" = String, Path)), responses(
+#[utoipa::path(delete, path = "/api/arena/{id}", operation_id = "delete_tournament", params(("id" = String, Path)), responses(
     (status = 204), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
@@ -355,7 +354,7 @@ struct GamesInput {
 }
 
 /// The games of a tournament, the latest first.
-#[utoipa::path(get, path = "/api/arena/{id}/games", params(("id" = String, Path), GamesInput), responses(
+#[utoipa::path(get, path = "/api/arena/{id}/games", operation_id = "list_tournament_games", params(("id" = String, Path), GamesInput), responses(
     (status = 200, body = Vec<PlayedView>), (status = 400, body = ErrorView), (status = 404, body = ErrorView),
 ))]
 async fn games(
@@ -397,7 +396,7 @@ struct DownloadInput {
 }
 
 /// A tournament as a file.
-#[utoipa::path(get, path = "/api/arena/{id}/download", params(("id" = String, Path), DownloadInput), responses(
+#[utoipa::path(get, path = "/api/arena/{id}/download", operation_id = "download_tournament", params(("id" = String, Path), DownloadInput), responses(
     (status = 200, body = String), (status = 400, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, FromRequestParts, Path, Request, State};
-use axum::http::{header, request::Parts};
-use claimeven_game::{Ruleset, Setup};
+use axum::http::{Uri, header, request::Parts};
+use claimeven_game::Setup;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::App;
 use crate::client::Client;
@@ -61,10 +61,37 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Query<T> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Error> {
-        let query = axum::extract::Query::try_from_uri(&parts.uri);
-        let axum::extract::Query(query) = query.map_err(|error| Error::Bad(error.body_text()))?;
-        Ok(Query(query))
+        read_query(&parts.uri).map(Query)
     }
+}
+
+/// A setup in the query string, beside the other parameters.
+pub(crate) struct SetupQuery<T>(pub(crate) Setup, pub(crate) T);
+
+impl<T: DeserializeOwned> SetupQuery<T> {
+    pub(crate) fn of_uri(uri: &Uri) -> ApiResult<SetupQuery<T>> {
+        let query = uri.query().unwrap_or_default();
+        let is_of_setup = |pair: &&str| {
+            let name = pair.split('=').next().unwrap_or_default();
+            ["cols", "rows", "connect", "ruleset"].contains(&name)
+        };
+        let (setup, others): (Vec<&str>, Vec<&str>) = query.split('&').partition(is_of_setup);
+        let uri = |pairs: Vec<&str>| format!("/?{}", pairs.join("&")).parse().map_err(bad);
+        Ok(SetupQuery(read_query(&uri(setup)?)?, read_query(&uri(others)?)?))
+    }
+}
+
+impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for SetupQuery<T> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Error> {
+        SetupQuery::of_uri(&parts.uri)
+    }
+}
+
+fn read_query<T: DeserializeOwned>(uri: &Uri) -> ApiResult<T> {
+    let query = axum::extract::Query::try_from_uri(uri);
+    query.map(|query| query.0).map_err(|error| Error::Bad(error.body_text()))
 }
 
 /// The id in a path.
@@ -100,27 +127,27 @@ impl FromRequestParts<Arc<App>> for Visit {
     }
 }
 
-/// A board and its rules; the default is the standard game.
-#[derive(Debug, Deserialize, Serialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct SetupInput {
-    pub(crate) cols: u8,
-    pub(crate) rows: u8,
-    pub(crate) connect: u8,
-    pub(crate) ruleset: String,
-}
-
-impl Default for SetupInput {
-    fn default() -> SetupInput {
-        SetupInput { cols: 7, rows: 6, connect: 4, ruleset: "standard".to_owned() }
-    }
-}
-
-impl SetupInput {
-    pub(crate) fn setup(&self) -> ApiResult<Setup> {
-        let ruleset: Ruleset = self.ruleset.parse().map_err(bad)?;
-        Setup::new(self.cols, self.rows, self.connect, ruleset).map_err(bad)
-    }
+/// The board and the rules. Missing fields are those of the standard game.
+// The description of a `Setup` in JSON and in query strings; `Setup` itself is what is read and written.
+#[derive(Deserialize, ToSchema, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Setup)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "only described, never made")]
+pub(crate) struct SetupSchema {
+    #[serde(default)]
+    #[schema(default = 7, minimum = 1, maximum = 35)]
+    cols: u8,
+    #[serde(default)]
+    #[schema(default = 6, minimum = 1, maximum = 35)]
+    rows: u8,
+    #[serde(default)]
+    #[schema(default = 4, minimum = 2)]
+    connect: u8,
+    /// `standard` or `lines`.
+    #[serde(default)]
+    #[schema(default = "standard")]
+    ruleset: String,
 }
 
 /// The title of a tournament, of a player in it or of a run.

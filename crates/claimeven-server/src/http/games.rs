@@ -14,7 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::{
-    ApiResult, AppState, Body, Query, SetupInput, Visit, bad, off_thread, short_text,
+    ApiResult, AppState, Body, Query, SetupSchema, Visit, bad, off_thread, short_text,
 };
 use super::view::{GameSummary, GameView};
 use crate::App;
@@ -66,7 +66,8 @@ struct ClockInput {
 #[serde(deny_unknown_fields)]
 struct NewGame {
     #[serde(default)]
-    setup: SetupInput,
+    #[schema(value_type = SetupSchema)]
+    setup: Setup,
     seats: [SeatInput; 2],
     /// Who moves first; random by default.
     #[serde(default)]
@@ -84,7 +85,7 @@ struct NewGame {
 impl NewGame {
     /// Checks everything and builds the session.
     fn session(self, app: &App, who: &Visitor) -> ApiResult<GameSession> {
-        let setup = self.setup.setup()?;
+        let setup = self.setup;
         let game = Game::parse(setup, &self.moves).map_err(bad)?;
         let first = match self.first {
             None => usize::from(fastrand::bool()),
@@ -173,7 +174,7 @@ fn name(given: Option<&str>) -> ApiResult<Option<String>> {
 }
 
 /// Creates a game.
-#[utoipa::path(post, path = "/api/games", request_body = NewGame, responses(
+#[utoipa::path(post, path = "/api/games", operation_id = "create_game", request_body = NewGame, responses(
     (status = 201, body = GameView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
     (status = 503, body = ErrorView),
 ))]
@@ -192,7 +193,7 @@ async fn create(
 }
 
 /// A game as the visitor sees it.
-#[utoipa::path(get, path = "/api/games/{id}", params(("id" = String, Path)), responses(
+#[utoipa::path(get, path = "/api/games/{id}", operation_id = "get_game", params(("id" = String, Path)), responses(
     (status = 200, body = GameView), (status = 404, body = ErrorView),
 ))]
 async fn show(visit: Visit) -> ApiResult<Json<GameView>> {
@@ -201,7 +202,7 @@ async fn show(visit: Visit) -> ApiResult<Json<GameView>> {
 }
 
 /// Detaches the visitor from a game, and deletes the game if it belongs to nobody else.
-#[utoipa::path(delete, path = "/api/games/{id}", params(("id" = String, Path)), responses(
+#[utoipa::path(delete, path = "/api/games/{id}", operation_id = "delete_game", params(("id" = String, Path)), responses(
     (status = 204), (status = 403, body = ErrorView), (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
 async fn delete(visit: Visit) -> ApiResult<StatusCode> {
@@ -450,7 +451,7 @@ struct ListView {
 
 /// Lists games, the latest first: those that are listed for everyone, and the visitor's own. Games
 /// that wait for a player are shown only to whoever created them.
-#[utoipa::path(get, path = "/api/games", params(ListInput), responses(
+#[utoipa::path(get, path = "/api/games", operation_id = "list_games", params(ListInput), responses(
     (status = 200, body = ListView), (status = 400, body = ErrorView),
 ))]
 async fn list(

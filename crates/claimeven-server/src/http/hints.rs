@@ -10,7 +10,7 @@ use claimeven_search::{Limits, Perfect};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::extract::{ApiResult, AppState, Body, SetupInput, bad};
+use super::extract::{ApiResult, AppState, Body, SetupSchema, bad};
 use super::view::HintView;
 use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
@@ -21,7 +21,8 @@ use crate::work::engine::{Question, Urgency};
 #[serde(deny_unknown_fields)]
 pub(crate) struct HintInput {
     #[serde(default)]
-    setup: SetupInput,
+    #[schema(value_type = SetupSchema)]
+    setup: Setup,
     /// The moves so far, as text.
     #[serde(default)]
     moves: String,
@@ -38,7 +39,7 @@ pub(crate) async fn hint(
     Extension(address): Extension<Address>,
     Body(input): Body<HintInput>,
 ) -> ApiResult<Json<HintView>> {
-    let setup = input.setup.setup()?;
+    let setup = input.setup;
     let game = Game::parse(setup, &input.moves).map_err(bad)?;
     let position = *game.position();
     if position.outcome().is_some() {

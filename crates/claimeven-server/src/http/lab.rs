@@ -8,15 +8,15 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use claimeven_arena::{AgentSpec, TreeDrawing};
-use claimeven_game::{Column, Game};
+use claimeven_game::{Column, Game, Setup};
 use claimeven_search::{BoundKind, Content, Decision, Limits, Value};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{ApiResult, Body, SetupInput, bad, off_thread};
-use super::view::{SetupView, ValueView};
+use super::extract::{ApiResult, Body, SetupSchema, bad, off_thread};
+use super::view::ValueView;
 use crate::App;
 use crate::agents;
 use crate::client::{Address, Client};
@@ -41,7 +41,8 @@ const MAX_SIMULATIONS: usize = 20_000;
 #[serde(deny_unknown_fields)]
 struct SearchInput {
     #[serde(default)]
-    setup: SetupInput,
+    #[schema(value_type = SetupSchema)]
+    setup: Setup,
     /// The moves so far, as text.
     #[serde(default)]
     moves: String,
@@ -58,7 +59,7 @@ impl SearchInput {
     }
 
     fn check(&self, app: &App) -> ApiResult<(Game, AgentSpec)> {
-        let setup = self.setup.setup()?;
+        let setup = self.setup;
         let game = Game::parse(setup, &self.moves).map_err(bad)?;
         if game.position().outcome().is_some() {
             return Err(Error::Bad(format!("The game is already over after '{}'", self.moves)));
@@ -71,7 +72,8 @@ impl SearchInput {
 /// A search tree with the statistics of the search.
 #[derive(Debug, Serialize, ToSchema)]
 struct TreeView {
-    setup: SetupView,
+    #[schema(value_type = SetupSchema)]
+    setup: Setup,
     /// The moves to the root.
     moves: String,
     #[serde(flatten)]
@@ -243,7 +245,7 @@ impl TreeView {
     fn new(drawing: &TreeDrawing) -> TreeView {
         let walks = drawing.tree.walks.iter().take(MAX_SIMULATIONS);
         TreeView {
-            setup: SetupView::of(drawing.game.position()),
+            setup: drawing.game.position().setup(),
             moves: drawing.game.move_text(),
             search: SearchView::new(&drawing.agent, &drawing.decision),
             hidden: drawing.tree.hidden(),

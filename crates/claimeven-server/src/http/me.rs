@@ -15,7 +15,7 @@ use crate::work::training::remove_networks;
 
 /// Deletes all data of the visitor: games, reviews, tournaments, training runs and the cookie. Games
 /// with another person stay for that person without the visitor's name; those in progress are resigned.
-#[utoipa::path(delete, path = "/api/me", responses(
+#[utoipa::path(delete, path = "/api/me", operation_id = "delete_my_data", responses(
     (status = 204), (status = 409, body = ErrorView),
 ))]
 pub(crate) async fn delete(

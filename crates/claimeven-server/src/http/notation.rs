@@ -5,8 +5,7 @@ use claimeven_game::{Column, Game, Position, Setup};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::extract::{ApiResult, Body, SetupInput};
-use super::view::SetupView;
+use super::extract::{ApiResult, Body, SetupSchema};
 use crate::error::{Error, ErrorView};
 
 /// A position as text.
@@ -15,7 +14,8 @@ use crate::error::{Error, ErrorView};
 pub(crate) struct ReadInput {
     /// The rules, and the size of the board if the text does not give it.
     #[serde(default)]
-    setup: SetupInput,
+    #[schema(value_type = SetupSchema)]
+    setup: Setup,
     /// Moves (`4453`, `4, 4, 5, 3`, `3 3 4 2 0` counted from 0), a link of this page or another
     /// solver (`…?pos=4453`), a picture of `.`, `X` and `O`, or a Kaggle board
     /// (`[0, 0, …]`, `{"board": […]}`).
@@ -25,7 +25,8 @@ pub(crate) struct ReadInput {
 /// A parsed position.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReadView {
-    setup: SetupView,
+    #[schema(value_type = SetupSchema)]
+    setup: Setup,
     /// What the text was taken for: `moves`, `link`, `picture` or `kaggle`.
     kind: &'static str,
     /// The discs as a picture, the top row first.
@@ -39,9 +40,9 @@ pub(crate) struct ReadView {
     (status = 200, body = ReadView), (status = 400, body = ErrorView),
 ))]
 pub(crate) async fn read(Body(input): Body<ReadInput>) -> ApiResult<Json<ReadView>> {
-    let setup = input.setup.setup()?;
+    let setup = input.setup;
     let (kind, position, moves) = understand(setup, input.text.trim()).map_err(Error::Bad)?;
-    let (setup, board) = (SetupView::of(&position), position.to_string());
+    let (setup, board) = (position.setup(), position.to_string());
     Ok(Json(ReadView { setup, kind, board, moves }))
 }
 

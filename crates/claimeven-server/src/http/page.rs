@@ -4,6 +4,8 @@
 use std::net::SocketAddr;
 
 #[cfg(feature = "page")]
+use axum::body::Bytes;
+#[cfg(feature = "page")]
 use axum::extract::{ConnectInfo, State};
 #[cfg(feature = "page")]
 use axum::http::HeaderMap;
@@ -65,11 +67,11 @@ pub(crate) async fn serve(
     let (content, hash) = match tags {
         Some(tags) => {
             let page =
-                String::from_utf8_lossy(&file.data).replacen("</head>", &(tags + "</head>"), 1);
+                String::from_utf8_lossy(file.data).replacen("</head>", &(tags + "</head>"), 1);
             let hash = hex(&Sha256::digest(page.as_bytes())[..12]);
-            (page.into_bytes(), hash)
+            (Bytes::from(page), hash)
         }
-        None => (file.data.into_owned(), hex(&file.hash[..12])),
+        None => (Bytes::from_static(file.data), file.hash.to_owned()),
     };
     let etag = format!("\"{hash}\"");
     // Assets have a hash in their names; everything else is revalidated.
@@ -82,12 +84,31 @@ pub(crate) async fn serve(
     if status == StatusCode::OK && known.is_some_and(|known| known.contains(&etag)) {
         return (StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response();
     }
+    let takes_brotli = takes_brotli(&headers);
     let headers = [
         (header::CONTENT_TYPE, file.mime_type),
-        (header::CACHE_CONTROL, cache.to_owned()),
-        (header::ETAG, etag),
+        (header::CACHE_CONTROL, cache),
+        (header::ETAG, &etag),
+        (header::VARY, "accept-encoding"),
     ];
-    (status, headers, content).into_response()
+    match file.brotli {
+        Some(small) if takes_brotli => {
+            (status, headers, [(header::CONTENT_ENCODING, "br")], small).into_response()
+        }
+        _ => (status, headers, content).into_response(),
+    }
+}
+
+/// Whether a client reads what Brotli has compressed.
+#[cfg(feature = "page")]
+fn takes_brotli(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT_ENCODING).iter();
+    let mut codings = accepted.filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(','));
+    codings.any(|coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        let weight = weight.trim().strip_prefix("q=").map_or(Ok(1.0), str::parse::<f32>);
+        name.trim().eq_ignore_ascii_case("br") && weight.is_ok_and(|weight| weight > 0.0)
+    })
 }
 
 /// How visitors reach this server, as they say it themselves.

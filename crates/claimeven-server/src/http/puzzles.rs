@@ -35,7 +35,7 @@ struct PuzzleView {
 }
 
 /// All puzzles and the puzzle of the day.
-#[utoipa::path(get, path = "/api/puzzles", responses((status = 200, body = PuzzlesView)))]
+#[utoipa::path(get, path = "/api/puzzles", operation_id = "list_puzzles", responses((status = 200, body = PuzzlesView)))]
 pub(crate) async fn list() -> Json<PuzzlesView> {
     let now = jiff::Timestamp::now();
     let puzzles = Puzzle::embedded();

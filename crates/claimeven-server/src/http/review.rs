@@ -5,13 +5,12 @@ use axum::{Extension, Json};
 use claimeven_arena::{
     Choice, ExactValue, Judgement, MoveReview, PlayerReview, Review, ReviewEstimate,
 };
-use claimeven_game::Ruleset;
+use claimeven_game::{Ruleset, Setup};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::analysis::ColumnTruthView;
-use super::extract::{ApiResult, AppState, Id};
-use super::view::SetupView;
+use super::extract::{ApiResult, AppState, Id, SetupSchema};
 use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
 use crate::session::{GameSession, Status};
@@ -22,7 +21,8 @@ use crate::work::review::by_player;
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReviewView {
     id: String,
-    setup: SetupView,
+    #[schema(value_type = SetupSchema)]
+    setup: Setup,
     /// Which of the players moved first.
     first: usize,
     /// How many of the moves are the opening, which is not judged.
@@ -137,7 +137,7 @@ impl ReviewView {
         };
         ReviewView {
             id: session.id.clone(),
-            setup: SetupView::of(session.game.position()),
+            setup: session.setup(),
             first: session.first,
             opening: session.opening,
             moves: review.moves.iter().enumerate().map(reviewed).collect(),
@@ -148,7 +148,7 @@ impl ReviewView {
 }
 
 /// The review of a finished game: every move judged by exact scores.
-#[utoipa::path(get, path = "/api/games/{id}/review", params(("id" = String, Path)), responses(
+#[utoipa::path(get, path = "/api/games/{id}/review", operation_id = "get_review", params(("id" = String, Path)), responses(
     (status = 200, body = ReviewView), (status = 404, body = ErrorView), (status = 409, body = ErrorView),
     (status = 429, body = ErrorView), (status = 503, body = ErrorView),
 ))]

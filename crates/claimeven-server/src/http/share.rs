@@ -5,12 +5,12 @@ use axum::extract::{Query as UriQuery, State};
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
 use claimeven_arena::{Goal, Picture, Puzzle, Reason};
-use claimeven_game::{Cell, Column, Outcome, Player, Position};
+use claimeven_game::{Cell, Column, Outcome, Player, Position, Setup};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::analysis::PositionInput;
-use super::extract::{ApiResult, AppState, Id, Query, SetupInput, off_thread};
+use super::extract::{ApiResult, AppState, Id, SetupQuery, SetupSchema, off_thread};
 use crate::App;
 use crate::error::ErrorView;
 use crate::session::{GameSession, Seat};
@@ -35,32 +35,23 @@ pub(crate) struct PictureInput {
     pos: String,
     /// The discs to begin with, lines with `/` between them.
     board: Option<String>,
-    cols: Option<u8>,
-    rows: Option<u8>,
-    connect: Option<u8>,
-    ruleset: Option<String>,
     /// 1 if yellow moves first.
     first: u8,
 }
 
 /// A position, drawn.
-#[utoipa::path(get, path = "/api/positions/picture.png", params(PictureInput), responses(
+#[utoipa::path(get, path = "/api/positions/picture.png", params(PictureInput, SetupSchema), responses(
     (status = 200, body = Vec<u8>, content_type = "image/png"), (status = 400, body = ErrorView),
 ))]
-pub(crate) async fn position_picture(Query(input): Query<PictureInput>) -> ApiResult<Response> {
+pub(crate) async fn position_picture(
+    SetupQuery(setup, input): SetupQuery<PictureInput>,
+) -> ApiResult<Response> {
     let (red, last) = (input.red(), input.pos.chars().last().and_then(Column::from_char));
-    png(input.position()?, last, red).await
+    png(input.position(setup)?, last, red).await
 }
 
 impl PictureInput {
-    fn position(self) -> ApiResult<Position> {
-        let usual = SetupInput::default();
-        let setup = SetupInput {
-            cols: self.cols.unwrap_or(usual.cols),
-            rows: self.rows.unwrap_or(usual.rows),
-            connect: self.connect.unwrap_or(usual.connect),
-            ruleset: self.ruleset.unwrap_or(usual.ruleset),
-        };
+    fn position(self, setup: Setup) -> ApiResult<Position> {
         PositionInput { setup, board: self.board, moves: self.pos.to_lowercase() }.position()
     }
 
@@ -128,9 +119,9 @@ async fn card(app: &App, uri: &Uri) -> Option<Card> {
     let query = uri.query().unwrap_or_default();
     match path {
         "analysis" | "embed" => {
-            let UriQuery(input) = UriQuery::<PictureInput>::try_from_uri(uri).ok()?;
+            let SetupQuery(setup, input) = SetupQuery::<PictureInput>::of_uri(uri).ok()?;
             let red = input.red();
-            let position = input.position().ok()?;
+            let position = input.position(setup).ok()?;
             Some(Card {
                 title: "Connect Four position".to_owned(),
                 description: describe_position(&position, red),

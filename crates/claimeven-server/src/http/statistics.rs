@@ -6,11 +6,11 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::{Extension, Json};
 use claimeven_arena::{AnalysisLimits, Interval};
-use claimeven_game::{Game, Ruleset, Setup};
+use claimeven_game::Game;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{ApiResult, AppState, Query, bad};
+use super::extract::{ApiResult, AppState, Query, SetupQuery, SetupSchema, bad};
 use super::view::ValueView;
 use crate::client::{Address, Client};
 use crate::error::ErrorView;
@@ -173,7 +173,7 @@ pub(crate) async fn statistics(
 }
 
 /// A position to look up in finished games.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ExplorerInput {
@@ -181,24 +181,6 @@ pub(crate) struct ExplorerInput {
     mine: Option<bool>,
     /// The moves that lead to it, as text.
     moves: String,
-    cols: u8,
-    rows: u8,
-    connect: u8,
-    /// `standard` or `lines`.
-    ruleset: String,
-}
-
-impl Default for ExplorerInput {
-    fn default() -> ExplorerInput {
-        ExplorerInput {
-            mine: None,
-            moves: String::new(),
-            cols: 7,
-            rows: 6,
-            connect: 4,
-            ruleset: "standard".to_owned(),
-        }
-    }
 }
 
 /// The continuations of a position.
@@ -226,7 +208,7 @@ struct ExplorerMoveView {
 /// The continuations of a position in finished games, with results and exact values. After eight moves
 /// and more only the latest games are looked at: 2000 with the same first eight moves, or 2000 of the
 /// visitor's own.
-#[utoipa::path(get, path = "/api/explorer", params(ExplorerInput), responses(
+#[utoipa::path(get, path = "/api/explorer", params(ExplorerInput, SetupSchema), responses(
     (status = 200, body = ExplorerView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
     (status = 503, body = ErrorView),
 ))]
@@ -234,10 +216,8 @@ pub(crate) async fn explore(
     State(app): AppState,
     Extension(who): Extension<Visitor>,
     Extension(client): Extension<Client>,
-    Query(query): Query<ExplorerInput>,
+    SetupQuery(setup, query): SetupQuery<ExplorerInput>,
 ) -> ApiResult<Json<ExplorerView>> {
-    let ruleset: Ruleset = query.ruleset.parse().map_err(bad)?;
-    let setup = Setup::new(query.cols, query.rows, query.connect, ruleset).map_err(bad)?;
     let game = Game::parse(setup, &query.moves).map_err(bad)?;
     let mine = (query.mine == Some(true)).then_some(&who);
     let found = app.store.explore(setup, &game.move_text(), mine).await?;

@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
+use claimeven_game::Setup;
 use claimeven_zero::{Metrics, Run, kept_networks};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{ApiResult, Body, Id, Query, SetupInput, Visit, off_thread, title};
+use super::extract::{ApiResult, Body, Id, Query, SetupSchema, Visit, off_thread, title};
 use crate::App;
 use crate::client::{Address, Client};
 use crate::config::Config;
@@ -92,7 +93,8 @@ struct RunSummary {
     /// Milliseconds since 1970.
     created: i64,
     /// The board and the rules.
-    setup: SetupInput,
+    #[schema(value_type = SetupSchema)]
+    setup: Setup,
     mine: bool,
     /// Seconds trained, and the total to train.
     done: u64,
@@ -155,7 +157,7 @@ async fn view(app: &App, id: &str, who: &Visitor) -> ApiResult<Json<RunView>> {
 }
 
 /// Whether training is allowed, and all runs.
-#[utoipa::path(get, path = "/api/training", responses((status = 200, body = TrainingView)))]
+#[utoipa::path(get, path = "/api/training", operation_id = "list_runs", responses((status = 200, body = TrainingView)))]
 async fn list(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
@@ -178,7 +180,7 @@ async fn list(
 }
 
 /// Starts a run.
-#[utoipa::path(post, path = "/api/training", request_body = RunInput, responses(
+#[utoipa::path(post, path = "/api/training", operation_id = "create_run", request_body = RunInput, responses(
     (status = 201, body = RunView), (status = 400, body = ErrorView), (status = 403, body = ErrorView),
     (status = 409, body = ErrorView), (status = 429, body = ErrorView),
 ))]
@@ -229,7 +231,7 @@ async fn check_room(app: &App) -> ApiResult<()> {
 }
 
 /// A run and its progress.
-#[utoipa::path(get, path = "/api/training/{id}", params(("id" = String, Path)), responses(
+#[utoipa::path(get, path = "/api/training/{id}", operation_id = "get_run", params(("id" = String, Path)), responses(
     (status = 200, body = RunView), (status = 404, body = ErrorView),
 ))]
 async fn show(Visit { app, who, id, .. }: Visit) -> ApiResult<Json<RunView>> {
@@ -237,7 +239,7 @@ async fn show(Visit { app, who, id, .. }: Visit) -> ApiResult<Json<RunView>> {
 }
 
 /// Stops a run after its last finished iteration.
-#[utoipa::path(post, path = "/api/training/{id}/stop", params(("id" = String, Path)), responses(
+#[utoipa::path(post, path = "/api/training/{id}/stop", operation_id = "stop_run", params(("id" = String, Path)), responses(
     (status = 200, body = RunView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
 ))]
 async fn stop(Visit { app, who, id, .. }: Visit) -> ApiResult<Json<RunView>> {
@@ -255,7 +257,7 @@ struct ResumeInput {
 }
 
 /// Resumes a run.
-#[utoipa::path(post, path = "/api/training/{id}/resume", params(("id" = String, Path)), request_body = ResumeInput, responses(
+#[utoipa::path(post, path = "/api/training/{id}/resume", operation_id = "resume_run", params(("id" = String, Path)), request_body = ResumeInput, responses(
     (status = 200, body = RunView), (status = 400, body = ErrorView), (status = 403, body = ErrorView),
     (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
@@ -281,7 +283,7 @@ async fn resume(
 }
 
 /// Deletes a run with its networks.
-#[utoipa::path(delete, path = "/api/training/{id}", params(("id" = String, Path)), responses(
+#[utoipa::path(delete, path = "/api/training/{id}", operation_id = "delete_run", params(("id" = String, Path)), responses(
     (status = 204), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
 ))]
@@ -302,7 +304,7 @@ struct ShownInput {
 }
 
 /// Some self-play games, those of the latest iterations first.
-#[utoipa::path(get, path = "/api/training/{id}/games", params(("id" = String, Path), ShownInput), responses(
+#[utoipa::path(get, path = "/api/training/{id}/games", operation_id = "list_run_games", params(("id" = String, Path), ShownInput), responses(
     (status = 200, body = Vec<ShownGame>), (status = 404, body = ErrorView),
 ))]
 async fn games(

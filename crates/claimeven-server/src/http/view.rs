@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{ExactValue, Reason, SetupRecord};
-use claimeven_game::{Column, Player, Position};
+use claimeven_arena::{ExactValue, Reason};
+use claimeven_game::{Column, Player, Position, Setup};
 use claimeven_search::{ColumnValue, Decision, Value};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::extract::SetupSchema;
 use crate::config::Config;
 use crate::live_games::{LiveGame, Presence};
 use crate::session::{GameSession, Seat, Status};
@@ -21,7 +22,8 @@ pub(crate) struct GameView {
     version: u64,
     /// Milliseconds since 1970.
     created: i64,
-    setup: SetupView,
+    #[schema(value_type = SetupSchema)]
+    setup: Setup,
     players: [PlayerView; 2],
     /// Which of the players moves first.
     first: usize,
@@ -55,15 +57,6 @@ pub(crate) struct GameView {
     mine: bool,
     /// Whether strangers see it in their lists.
     listed: bool,
-}
-
-/// The board and the rules.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct SetupView {
-    cols: u8,
-    rows: u8,
-    connect: u8,
-    ruleset: String,
 }
 
 /// A player of a game.
@@ -152,7 +145,7 @@ impl GameView {
             id: session.id.clone(),
             version: session.version,
             created: session.created,
-            setup: SetupView::of(position),
+            setup: position.setup(),
             players: [player(0), player(1)],
             first: session.first,
             status: session.status().name(),
@@ -197,13 +190,6 @@ impl PlayerView {
     }
 }
 
-impl SetupView {
-    pub(crate) fn of(position: &Position) -> SetupView {
-        let SetupRecord { cols, rows, connect, ruleset } = position.setup().into();
-        SetupView { cols, rows, connect, ruleset }
-    }
-}
-
 fn moves(session: &GameSession) -> Vec<MoveView> {
     let mut heights = [0; claimeven_game::Setup::MAX_SIDE as usize];
     let columns = session.game.moves().iter().zip(&session.moves).enumerate();
@@ -243,7 +229,8 @@ pub(crate) fn ms(duration: Duration) -> u64 {
 pub(crate) struct GameSummary {
     id: String,
     created: i64,
-    setup: SetupView,
+    #[schema(value_type = SetupSchema)]
+    setup: Setup,
     players: [SummaryPlayer; 2],
     first: usize,
     status: &'static str,
@@ -274,7 +261,7 @@ impl GameSummary {
         GameSummary {
             id: session.id.clone(),
             created: session.created,
-            setup: SetupView::of(session.game.position()),
+            setup: session.setup(),
             players: [player(0), player(1)],
             first: session.first,
             status: session.status().name(),

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::jobs::{JobContext, TurnEnd, lock};
 use crate::config::Config;
 use crate::error::Error;
-use crate::http::extract::{ApiResult, SetupInput};
+use crate::http::extract::{ApiResult, SetupSchema};
 use crate::store::Job;
 
 /// Presets of parameters: name and description.
@@ -38,12 +38,13 @@ pub(crate) struct RunInput {
     #[serde(default)]
     pub(crate) seed: u32,
     #[serde(default)]
-    pub(crate) setup: SetupInput,
+    #[schema(value_type = SetupSchema)]
+    pub(crate) setup: Setup,
 }
 
 impl RunInput {
     pub(crate) fn parameters(&self) -> ApiResult<Parameters> {
-        let setup = self.setup.setup()?;
+        let setup = self.setup;
         let mut parameters = match self.preset.as_str() {
             "quick" => quick(setup),
             name => Parameters::preset(name, setup)

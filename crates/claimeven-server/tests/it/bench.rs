@@ -27,7 +27,7 @@ fn wait(
             if is_right(&view) {
                 return view;
             }
-            assert!(began.elapsed() < Duration::from_mins(2), "{caller}: still {view:#}");
+            assert!(began.elapsed() < Duration::from_mins(10), "{caller}: still {view:#}");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }

@@ -1,5 +1,7 @@
 //! The description of the API against the API.
 
+use std::collections::BTreeMap;
+
 use claimeven_server::Config;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -111,6 +113,23 @@ async fn answers_are_as_described() {
     check("get", "/api/arena", "200", &ada.get("/api/arena").await.expect(200));
     check("get", "/api/training", "200", &ada.get("/api/training").await.expect(200));
     check("get", "/api/games/{id}", "404", &ada.get("/api/games/nothing").await.expect(404));
+}
+
+/// Clients that are generated from the document name their functions by these.
+#[test]
+fn every_operation_has_an_id_of_its_own() {
+    let document: Value = serde_json::from_str(&claimeven_server::openapi_json().unwrap()).unwrap();
+    let paths = document["paths"].as_object().unwrap().iter();
+    let calls = paths.flat_map(|(path, calls)| {
+        calls.as_object().unwrap().iter().map(move |(method, call)| (path, method, call))
+    });
+    let mut seen = BTreeMap::new();
+    for (path, method, call) in calls {
+        let id = call["operationId"].as_str().unwrap();
+        let other = seen.insert(id, (path, method));
+        assert_eq!(other, None, "{method} {path} is also {id}");
+    }
+    assert!(seen.len() >= 40, "{seen:?}");
 }
 
 /// The page's types are generated from this file. `UPDATE_OPENAPI=1` writes it anew.

@@ -81,6 +81,8 @@ export class GameState {
 
   private live: Live | null;
   private closed = false;
+  /** Columns chosen in a local game while the previous move is still pending. */
+  private next: number[] = [];
   private arrived = 0;
   /** The last view that was announced. */
   private announced: GameView | null = null;
@@ -111,7 +113,10 @@ export class GameState {
     if (!view || view.to_move === null) return;
     if (!this.canDrop) {
       if (this.looking && view.status === "playing") this.playback.step("last");
-      else this.playback.hurry();
+      else {
+        if (this.pending && isYou(view, 0) && isYou(view, 1)) this.next.push(column);
+        this.playback.hurry();
+      }
       return;
     }
     if (!view.legal.includes(column)) {
@@ -271,6 +276,11 @@ export class GameState {
     const offers = announceOffers(before, view, settings.colours, t);
     this.tell();
     if (offers) this.say(offers);
+    if (!this.pending) {
+      const column = this.canDrop ? this.next.shift() : undefined;
+      if (column === undefined) this.next = [];
+      else this.drop(column);
+    }
     // The rematch has begun: follow it if the user asked for it.
     const seat = yourSeat(view);
     if (before && !before.rematch && view.rematch && seat !== null && before.offers.rematch === seat) this.leaveFor(view.rematch);
@@ -375,6 +385,7 @@ export class GameState {
 
   /** Takes a refused move off the board. */
   private takeOff(): void {
+    this.next = [];
     if (!this.pending) return;
     this.pending = null;
     this.playback.extend(this.view?.moves.length ?? 0);
