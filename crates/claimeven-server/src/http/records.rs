@@ -98,7 +98,7 @@ fn game_record(session: &GameSession) -> ApiResult<GameRecord> {
         version: GameRecord::VERSION,
         id: session.id.clone(),
         time: time.map_err(|error| Error::Internal(error.to_string()))?.to_string(),
-        setup: session.setup().into(),
+        setup: session.setup(),
         players: session.seats.each_ref().map(player),
         first_player: session.first,
         seed: session.seed,

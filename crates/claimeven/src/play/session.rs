@@ -289,7 +289,7 @@ impl GameSession {
             version: GameRecord::VERSION,
             id: self.began.clone(),
             time: self.began.clone(),
-            setup: self.setup().into(),
+            setup: self.setup(),
             players: [player(&self.seats[0]), player(&self.seats[1])],
             first_player: 0,
             seed: self.seed,
