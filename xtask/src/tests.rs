@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use crate::page;
 use crate::postgres::Postgres;
+use crate::python;
 use crate::step::{Report, Step};
 use crate::system;
 
@@ -19,6 +20,7 @@ pub(crate) fn run(no_skip: bool) -> ExitCode {
     };
     let mut steps = steps(postgres.as_ref().map(Postgres::url));
     steps.extend(page::steps(&mut report));
+    steps.extend(python::steps(&mut report));
     report.run(&steps);
     report.finish(no_skip)
 }
