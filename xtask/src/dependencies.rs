@@ -152,10 +152,10 @@ fn one(words: &mut &[&str], allowed: &[String]) -> bool {
             }
             fulfilled
         }
-        // An exception is no licence of its own.
-        [_, "WITH", _, rest @ ..] => {
+        // A licence with an exception is listed as one.
+        [name, "WITH", exception, rest @ ..] => {
             *words = rest;
-            false
+            allowed.iter().any(|licence| *licence == format!("{name} WITH {exception}"))
         }
         [name, rest @ ..] => {
             *words = rest;
@@ -181,8 +181,11 @@ mod tests {
         ] {
             assert!(is_allowed(good, &allowed), "{good}");
         }
+        let with_exception = ["Apache-2.0 WITH LLVM-exception".to_owned()];
+        assert!(is_allowed("Apache-2.0 WITH LLVM-exception", &with_exception));
         for bad in [
             "",
+            "Apache-2.0 WITH LLVM-exception",
             "none",
             "GPL-3.0",
             "MIT AND GPL-3.0",

@@ -3,6 +3,7 @@
 mod dependencies;
 mod page;
 mod postgres;
+mod python;
 mod solver_bench;
 mod step;
 mod system;
@@ -19,6 +20,7 @@ const USAGE: &str = "\
 usage: cargo xtask test [--no-skip]      format, lints, all tests, doctests, docs, the page in a browser;
                                          --no-skip fails where a check has to be left out
        cargo xtask dependencies          licences, duplicates and sources, by deny.toml
+       cargo xtask python-peers          the Python package compared with OpenSpiel, Kaggle and bitbully
        cargo xtask load [GAMES] [SECONDS] [busy]
                                          so many live games at once against a server (500 for 60 s)
        cargo xtask load GAMES SECONDS read DATABASE
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         ["test"] => return tests::run(false),
         ["test", "--no-skip"] => return tests::run(true),
         ["dependencies"] => return done(dependencies::check()),
+        ["python-peers"] => vec![python::peers()],
         ["load"] => stress_steps("load", &["500", "60"]),
         ["load", games] => stress_steps("load", &[games, "60"]),
         ["load", games, seconds] => stress_steps("load", &[games, seconds]),

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use crate::page;
 use crate::postgres::Postgres;
+use crate::python;
 use crate::step::{Report, Step};
 use crate::system;
 
@@ -21,7 +22,9 @@ pub(crate) fn run(no_skip: bool) -> ExitCode {
         }
     };
     let page = page::steps(&mut report);
-    let (first, then) = steps(postgres.as_ref().map(Postgres::url));
+    let python = python::steps(&mut report);
+    let (first, mut then) = steps(postgres.as_ref().map(Postgres::url));
+    then.extend(python);
     report.run(&first);
     report.run_beside(&then, &page);
     report.finish(no_skip)

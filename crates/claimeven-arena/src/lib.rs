@@ -22,6 +22,7 @@
 //! - [`Review`] annotates the moves of a game by exact scores.
 //! - [`Puzzle`] is a position with exactly one right move.
 //! - [`TreeDrawing`] is a search tree prepared for drawing.
+//! - [`svg`] draws positions and search trees.
 //! - [`Picture`] renders a position as PNG, [`game_gif`] a game as an animated GIF.
 //! - [`PairResults`], [`Sprt`] and [`ratings`] are the statistics of results.
 //! - [`evaluate`] measures a player against exact scores.
@@ -50,6 +51,7 @@ mod review;
 mod roster;
 mod statistics;
 mod strength;
+pub mod svg;
 mod tournament;
 mod tree_drawing;
 mod ugi;

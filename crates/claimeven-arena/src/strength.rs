@@ -26,6 +26,14 @@ pub struct TestSet {
 }
 
 impl TestSet {
+    /// Positions of unfinished games with scores that are known already.
+    pub fn new(
+        name: impl Into<String>,
+        positions: impl IntoIterator<Item = (Position, i32)>,
+    ) -> TestSet {
+        TestSet { name: name.into(), positions: positions.into_iter().collect() }
+    }
+
     /// Reads lines of `moves score`.
     pub fn load(path: &Path, setup: Setup) -> Result<TestSet, TestSetError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

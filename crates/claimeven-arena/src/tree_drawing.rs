@@ -104,6 +104,22 @@ impl TreeDrawing {
         Err(format!("{agent} has no search tree to draw (these have one: {names})"))
     }
 
+    /// The decision of the player: `alphabeta:depth=3 plays 4: +12`.
+    pub fn headline(&self) -> String {
+        let Decision { column, value, .. } = self.decision;
+        format!("{} plays {column}: {value}", self.agent)
+    }
+
+    /// How much of the tree is drawn: `all 8 nodes`, `60 of 137 nodes, 77 not shown`.
+    pub fn extent(&self) -> String {
+        let (drawn, hidden) = (self.tree.nodes.len(), self.tree.hidden());
+        match hidden {
+            0 if drawn == 1 => "all 1 node".to_owned(),
+            0 => format!("all {drawn} nodes"),
+            _ => format!("{drawn} of {} nodes, {hidden} not shown", drawn as u64 + hidden),
+        }
+    }
+
     /// What a node is.
     pub fn kind(&self, node: usize) -> NodeKind {
         let is_over = || self.tree.position_at(node).outcome().is_some();

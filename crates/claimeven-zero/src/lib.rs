@@ -42,6 +42,7 @@ mod lanes;
 mod learner;
 mod model;
 mod network;
+mod onnx;
 mod parameters;
 mod planes;
 mod replay_buffer;

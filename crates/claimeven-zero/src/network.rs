@@ -57,6 +57,22 @@ impl Network {
         Ok(Network { architecture, tensors: tensors.collect(), notes: HashMap::new() })
     }
 
+    /// A network of given tensors, in the order of [`Architecture::tensors`].
+    pub fn from_tensors(
+        architecture: Architecture,
+        tensors: Vec<Vec<f32>>,
+    ) -> Result<Network, NetworkError> {
+        architecture.setup().map_err(|error| NetworkError::Architecture(error.to_string()))?;
+        let shapes = architecture.tensors();
+        for (index, shape) in shapes.iter().enumerate() {
+            let numbers = tensors.get(index).filter(|numbers| numbers.len() == shape.len());
+            if numbers.is_none_or(|numbers| !numbers.iter().all(|number| number.is_finite())) {
+                return Err(NetworkError::Tensor(shape.name.clone()));
+            }
+        }
+        Ok(Network { architecture, tensors, notes: HashMap::new() })
+    }
+
     /// The architecture.
     #[must_use]
     pub fn architecture(&self) -> &Architecture {

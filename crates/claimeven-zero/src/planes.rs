@@ -91,6 +91,22 @@ impl InputEncoding {
         }
     }
 
+    /// Writes the planes of a position one after another, each row by row from the bottom: the input
+    /// of [`Network::to_onnx`](crate::Network::to_onnx).
+    ///
+    /// # Panics
+    ///
+    /// If `planes` has not [`planes`](InputEncoding::planes) numbers for each cell.
+    pub fn encode(self, position: &Position, planes: &mut [f32]) {
+        let setup = position.setup();
+        let cells = setup.cells() as usize;
+        assert_eq!(planes.len(), self.planes() * cells, "a number for each cell of each plane");
+        planes.fill(0.0);
+        self.each(setup, Discs::of(position), |cell, plane, value| {
+            planes[plane * cells + cell] = value;
+        });
+    }
+
     /// Calls `set(cell, plane, value)` for every nonzero number. Cells are numbered row by row from
     /// the bottom.
     pub(crate) fn each(self, setup: Setup, discs: Discs, mut set: impl FnMut(usize, usize, f32)) {

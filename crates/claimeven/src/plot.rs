@@ -5,6 +5,7 @@ mod ranges;
 
 use std::fmt::Write;
 
+pub(crate) use claimeven_arena::svg::escape;
 pub(crate) use heat::heat_map;
 pub(crate) use ranges::ranges;
 
@@ -384,9 +385,4 @@ pub(crate) fn count_text(count: f64) -> String {
         _ => (1e9, " G"),
     };
     format!("{}{name}", (10.0 * count / unit).round() / 10.0)
-}
-
-/// Escapes a text for SVG and HTML.
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

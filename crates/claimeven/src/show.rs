@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Failure;
-use crate::draw::{self, Drawing};
+use crate::draw::Drawing;
 use crate::output::print_json;
 use crate::setup::SetupArgs;
 use crate::text::in_words;
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Format::Picture => writeln!(out, "{position}")?,
         Format::Kaggle => writeln!(out, "{}", serde_json::to_string(&position.to_kaggle())?)?,
         Format::Openspiel => write!(out, "{}", position.to_openspiel())?,
-        Format::Svg => writeln!(out, "{}", draw::svg(&position))?,
+        Format::Svg => writeln!(out, "{}", claimeven_arena::svg::board(&position))?,
     }
     Ok(())
 }

@@ -1,11 +1,7 @@
 //! `claimeven tree`: draws the search tree of a player.
 
-mod caption;
 mod dot;
 mod json;
-mod layout;
-mod legend;
-mod svg;
 mod text;
 
 use std::io::Write;
@@ -13,13 +9,12 @@ use std::path::PathBuf;
 
 use claimeven_arena::{AgentSpec, Cut, NodeKind as Kind, TreeDrawing};
 use claimeven_game::Game;
-use claimeven_search::{BoundKind, Content, Decision, Limits, Value};
+use claimeven_search::{BoundKind, Content, Limits, Value};
 use clap::ValueEnum;
 
 use crate::Failure;
 use crate::output::write_file;
 use crate::setup::SetupArgs;
-use crate::text::counted;
 
 /// Draw the search tree of a player
 #[derive(clap::Args)]
@@ -94,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Format::Text => text::draw(&drawing),
         Format::Json => json::draw(&drawing)?,
         Format::Dot => dot::draw(&drawing),
-        Format::Svg => svg::draw(&drawing),
+        Format::Svg => claimeven_arena::svg::tree(&drawing),
     };
     match &args.out {
         None => anstream::stdout().lock().write_all(rendered.as_bytes())?,
@@ -108,21 +103,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 /// The maximum number of nodes that are kept in memory.
 const MAX_RECORDED: u32 = 300_000;
-
-/// The decision of the player: `alphabeta:depth=3 plays 4: +12`.
-fn headline(drawing: &TreeDrawing) -> String {
-    let Decision { column, value, .. } = drawing.decision;
-    format!("{} plays {column}: {value}", drawing.agent)
-}
-
-/// How much of the tree is drawn.
-fn extent(drawing: &TreeDrawing) -> String {
-    let (drawn, hidden) = (drawing.tree.nodes.len(), drawing.tree.hidden());
-    match hidden {
-        0 => format!("all {}", counted(drawn, "node")),
-        _ => format!("{drawn} of {} nodes, {hidden} not shown", drawn as u64 + hidden),
-    }
-}
 
 /// A bound of the search window, abbreviated.
 fn bound_text(value: Option<Value>, nothing: &str) -> String {
@@ -156,7 +136,7 @@ mod tests {
     fn a_picture_has_every_node_every_cut_branch_and_every_count() {
         for agent in ["alphabeta:depth=4", "mtdf:depth=3", "timed:depth=3", "mcts:sims=300"] {
             for moves in ["", "2233", "1123124411"] {
-                let svg = drawn(agent, moves, 60, svg::draw);
+                let svg = drawn(agent, moves, 60, claimeven_arena::svg::tree);
                 let nodes: serde_json::Value =
                     serde_json::from_str(&drawn(agent, moves, 60, |drawing| {
                         json::draw(drawing).unwrap()

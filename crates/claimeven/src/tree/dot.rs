@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use claimeven_search::{Content, Node, Value};
 
-use super::{Kind, TreeDrawing, bound_text, extent, headline, sign};
+use super::{Kind, TreeDrawing, bound_text, sign};
 use crate::text::counted;
 
 pub(super) fn draw(drawing: &TreeDrawing) -> String {
     let mut out = String::from("digraph tree {\n");
-    let title = quoted(&format!("{}\n{}", headline(drawing), extent(drawing)));
+    let title = quoted(&format!("{}\n{}", drawing.headline(), drawing.extent()));
     let _ = writeln!(out, "  graph [label={title}, labelloc=t, ranksep=0.6, fontname=Helvetica];");
     out.push_str("  node [style=filled, fillcolor=white, fontname=Helvetica, fontsize=12];\n");
     out.push_str("  edge [arrowhead=none, fontname=Helvetica, fontsize=11];\n");

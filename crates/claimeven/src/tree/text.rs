@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use claimeven_search::{Content, Node};
 
-use super::{Cut, TreeDrawing, bound_text, extent, headline, sign};
+use super::{Cut, TreeDrawing, bound_text, sign};
 use crate::analyze;
 use crate::draw::Drawing;
 use crate::show::status;
@@ -16,7 +16,7 @@ pub(super) fn draw(drawing: &TreeDrawing) -> String {
     let last_move = drawing.game.moves().last().copied();
     let _ = writeln!(out, "{}", Drawing { position, last_move });
     let _ = writeln!(out, "{}", status(position));
-    let _ = writeln!(out, "{}\n", headline(drawing));
+    let _ = writeln!(out, "{}\n", drawing.headline());
 
     let rows = drawing.rows();
     let names: Vec<String> = (0..rows.len()).map(|node| name(drawing, node, rows[node])).collect();
@@ -36,7 +36,7 @@ pub(super) fn draw(drawing: &TreeDrawing) -> String {
         "\n* principal variation; values are from the point of view of {}",
         drawing.player()
     );
-    let _ = writeln!(out, "{}", extent(drawing));
+    let _ = writeln!(out, "{}", drawing.extent());
     out
 }
 

@@ -1,6 +1,7 @@
 //! The board, the disc above it, and the evaluations of the columns below it.
 
 use claimeven_arena::Participant;
+use claimeven_arena::svg::{highlighted_cells, top_cell};
 use claimeven_game::{Cell, Column, Player};
 use claimeven_search::{BoundKind, ColumnValue, Value};
 use ratatui::buffer::Buffer;
@@ -10,7 +11,6 @@ use ratatui::style::{Modifier, Style};
 use super::super::app::{AnalysisBy, Hint, Screen, normalized};
 use super::super::look::Look;
 use super::{View, put};
-use crate::draw::{highlighted_cells, top_cell};
 
 /// The evaluation of a column.
 pub(super) struct ColumnEvaluation {

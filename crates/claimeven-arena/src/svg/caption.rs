@@ -2,8 +2,8 @@
 
 use claimeven_search::{BoundKind, Content, Node, Value};
 
-use super::{Cut, Kind, TreeDrawing, bound_text};
-use crate::text::counted;
+use super::counted;
+use crate::tree_drawing::{Cut, NodeKind as Kind, TreeDrawing};
 
 /// The texts in a node.
 pub(super) struct Caption {
@@ -49,7 +49,8 @@ impl Caption {
                 kind => kind.name().to_owned(),
             },
             Content::Window { alpha, beta, .. } => {
-                let (alpha, beta) = (bound_text(alpha, "-∞"), bound_text(beta, "∞"));
+                let alpha = alpha.map_or("-∞".to_owned(), Value::short);
+                let beta = beta.map_or("∞".to_owned(), Value::short);
                 format!("α {}  β {}", with_minus(&alpha), with_minus(&beta))
             }
             Content::Visits { visits, .. } => counted(visits, "visit"),

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use claimeven_game::Player;
 use claimeven_search::Value;
 
-use super::svg::{MARGIN, badge, card};
-use super::{Kind, TreeDrawing};
-use crate::plot::escape;
+use super::escape;
+use super::tree::{MARGIN, badge, card};
+use crate::tree_drawing::{NodeKind as Kind, TreeDrawing};
 
 /// Draws the legend in rows as wide as the image, and returns its height.
 pub(super) fn draw(svg: &mut String, drawing: &TreeDrawing, top: f64, width: f64) -> f64 {

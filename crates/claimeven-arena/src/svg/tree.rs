@@ -7,10 +7,9 @@ use claimeven_search::{Content, Node};
 
 use super::caption::{Caption, details, text_width, with_minus};
 use super::layout::{Item, place};
-use super::{Cut, Kind, TreeDrawing, extent, headline, legend};
-use crate::draw::{BOARD_COLOUR, DISC_COLOURS, disc_class, highlighted_cells, top_cell};
-use crate::plot::escape;
-use crate::text::counted;
+use super::legend;
+use super::{BOARD_COLOUR, DISC_COLOURS, counted, disc_class, escape, highlighted_cells, top_cell};
+use crate::tree_drawing::{Cut, NodeKind as Kind, TreeDrawing};
 
 /// Around the picture.
 pub(super) const MARGIN: f64 = 24.0;
@@ -35,7 +34,8 @@ const STUB: f64 = 20.0;
 /// A branch that every simulation went through.
 const WIDEST_BRANCH: f64 = 12.0;
 
-pub(super) fn draw(drawing: &TreeDrawing) -> String {
+/// A search tree as a self-contained document.
+pub fn draw(drawing: &TreeDrawing) -> String {
     let picture = Picture::new(drawing);
     let mut body = String::new();
     for node in 1..drawing.tree.nodes.len() {
@@ -48,7 +48,7 @@ pub(super) fn draw(drawing: &TreeDrawing) -> String {
     let foot = HEADER + picture.rows_height() + 24.0;
     let legend_height = legend::draw(&mut body, drawing, foot, picture.width);
     let (width, height) = (picture.width, foot + legend_height + MARGIN);
-    let title = escape(&headline(drawing));
+    let title = escape(&drawing.headline());
     format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" role="img">
   <title>{title}</title>
@@ -94,7 +94,7 @@ fn about(drawing: &TreeDrawing) -> String {
     let player = drawing.player();
     let drawn = match drawing.tree.hidden() {
         0 => format!("all {} of the search", counted(drawing.tree.nodes.len(), "node")),
-        _ => format!("{} (dark labels)", extent(drawing)),
+        _ => format!("{} (dark labels)", drawing.extent()),
     };
     format!("{player} to move at the root; values from the point of view of {player}; {drawn}.")
 }

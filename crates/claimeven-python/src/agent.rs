@@ -1,0 +1,408 @@
+//! Players: those of the roster, and those that users write in Python.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use claimeven_arena::AgentSpec;
+use claimeven_game::{Column, Position as PlainPosition, Setup as GameSetup};
+use claimeven_search::{
+    Agent as SearchAgent, AgentError, Decision as SearchDecision, Limits as SearchLimits,
+    Value as SearchValue,
+};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyType};
+
+use crate::position::{Position, column_of, is_int, position_of};
+use crate::solver::duration;
+use crate::{value_error, work};
+
+/// What a search may use, in addition to the player's own parameters. None is no limit.
+///
+/// >>> from claimeven import Agent, Limits
+/// >>> Agent('alphabeta:depth=20').decide('44', Limits(depth=2)).depth
+/// 2
+#[pyclass(frozen, get_all, module = "claimeven")]
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// The maximum depth in plies.
+    depth: Option<u32>,
+    /// The maximum number of nodes.
+    nodes: Option<u64>,
+    /// The maximum number of simulations.
+    simulations: Option<u64>,
+    /// The maximum time in seconds.
+    seconds: Option<f64>,
+}
+
+#[pymethods]
+impl Limits {
+    #[new]
+    #[pyo3(signature = (*, depth=None, nodes=None, simulations=None, seconds=None))]
+    fn new(
+        depth: Option<u32>,
+        nodes: Option<u64>,
+        simulations: Option<u64>,
+        seconds: Option<f64>,
+    ) -> PyResult<Limits> {
+        seconds.map(duration).transpose()?;
+        Ok(Limits { depth, nodes, simulations, seconds })
+    }
+
+    fn __repr__(&self) -> String {
+        fn text<T: ToString>(number: Option<T>) -> String {
+            number.map_or("None".to_owned(), |number| number.to_string())
+        }
+        let Limits { depth, nodes, simulations, seconds } = *self;
+        format!(
+            "Limits(depth={}, nodes={}, simulations={}, seconds={})",
+            text(depth),
+            text(nodes),
+            text(simulations),
+            text(seconds)
+        )
+    }
+}
+
+impl Limits {
+    fn with_cancel(limits: Option<&Limits>, cancel: &Arc<AtomicBool>) -> PyResult<SearchLimits> {
+        let none = Limits { depth: None, nodes: None, simulations: None, seconds: None };
+        let Limits { depth, nodes, simulations, seconds } = limits.copied().unwrap_or(none);
+        Ok(SearchLimits {
+            depth,
+            nodes,
+            simulations,
+            time: seconds.map(duration).transpose()?,
+            cancel: Some(Arc::clone(cancel)),
+            ..SearchLimits::default()
+        })
+    }
+}
+
+/// The value of a position or a move to the side to move.
+///
+/// `kind` is 'win', 'loss', 'draw' (proven), 'points' (of a heuristic) or 'chance' (expected result from 0 to 1), and
+/// `number` the plies to the win or loss, the points or the expected result.
+#[pyclass(frozen, module = "claimeven")]
+#[derive(Clone, Copy)]
+pub(crate) struct Value(SearchValue);
+
+#[pymethods]
+impl Value {
+    /// 'win', 'loss', 'draw', 'points' or 'chance'.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.0.kind()
+    }
+
+    /// Plies to the win or loss, points, or the expected result.
+    #[getter]
+    fn number(&self) -> f64 {
+        self.0.number()
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Value {}>", self.0)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Value>().is_ok_and(|other| other.get().0 == self.0)
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.number().to_bits() ^ (self.kind().len() as u64)
+    }
+}
+
+/// A move and the search result behind it.
+#[pyclass(frozen, module = "claimeven")]
+pub(crate) struct Decision(SearchDecision);
+
+#[pymethods]
+impl Decision {
+    /// The column to play, from 1.
+    #[getter]
+    fn column(&self) -> u8 {
+        self.0.column.number()
+    }
+
+    /// The value of the position to the side to move.
+    #[getter]
+    fn value(&self) -> Value {
+        Value(self.0.value)
+    }
+
+    /// The value of each column, from the left; None if it is unknown or the column is full.
+    #[getter]
+    fn columns(&self) -> Vec<Option<Value>> {
+        self.0.columns.iter().map(|value| value.map(|value| Value(value.value))).collect()
+    }
+
+    /// The share of visits of each column, or the policy of a network; empty for other players.
+    #[getter]
+    fn shares(&self) -> Vec<f64> {
+        self.0.shares.clone()
+    }
+
+    /// The expected play, starting with the move, such as '3526'.
+    #[getter]
+    fn line(&self) -> String {
+        self.0.pv.iter().map(|column| column.to_char()).collect()
+    }
+
+    /// Nodes visited.
+    #[getter]
+    fn nodes(&self) -> u64 {
+        self.0.stats.nodes
+    }
+
+    /// Simulations.
+    #[getter]
+    fn simulations(&self) -> u64 {
+        self.0.stats.simulations
+    }
+
+    /// The depth of the last finished iteration, in plies.
+    #[getter]
+    fn depth(&self) -> u32 {
+        self.0.stats.depth
+    }
+
+    /// The time used, in seconds.
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.0.time.as_secs_f64()
+    }
+
+    /// Whether a limit ended the search early.
+    #[getter]
+    fn stopped(&self) -> bool {
+        self.0.stopped
+    }
+
+    fn __repr__(&self) -> String {
+        let (column, value, line) = (self.column(), self.0.value, self.line());
+        format!("<Decision column={column} value='{value}' line='{line}' nodes={}>", self.nodes())
+    }
+}
+
+/// A player of the roster by its text, such as 'mcts:sims=1000', 'alphabeta:depth=8' or 'level:3'.
+///
+/// `claimeven.agents()` lists the players and their parameters. Calling an agent with a position returns the column, so
+/// that it can be used wherever a function of yours can.
+///
+/// >>> from claimeven import Agent
+/// >>> decision = Agent('alphabeta:depth=6').decide('4455')
+/// >>> decision.column, str(decision.value)
+/// (3, 'wins in 2')
+#[pyclass(frozen, module = "claimeven")]
+pub(crate) struct Agent {
+    spec: AgentSpec,
+    seed: u64,
+    /// The player for the setup of the previous position; it may remember what it has searched.
+    player: Mutex<Option<(GameSetup, Box<dyn SearchAgent>)>>,
+}
+
+impl Agent {
+    fn think(
+        &self,
+        py: Python<'_>,
+        position: &PlainPosition,
+        limits: Option<&Limits>,
+    ) -> PyResult<SearchDecision> {
+        work::run(
+            py,
+            |cancel| -> Result<SearchDecision, PyErr> {
+                let limits = Limits::with_cancel(limits, cancel)?;
+                let mut player = self.player.lock().unwrap_or_else(PoisonError::into_inner);
+                let setup = position.setup();
+                if player.as_ref().is_none_or(|(own, _)| *own != setup) {
+                    *player =
+                        Some((setup, self.spec.build(setup, self.seed).map_err(value_error)?));
+                }
+                let (_, player) = player.as_mut().expect("it was just made");
+                player.decide(position, &limits).map_err(value_error)
+            },
+            |_| Ok(()),
+        )?
+    }
+}
+
+#[pymethods]
+impl Agent {
+    #[new]
+    #[pyo3(signature = (text, *, seed=1))]
+    fn new(text: &str, seed: u64) -> PyResult<Agent> {
+        let spec = text.parse().map_err(value_error)?;
+        Ok(Agent { spec, seed, player: Mutex::new(None) })
+    }
+
+    /// The agent text, with its parameters in order.
+    #[getter]
+    fn text(&self) -> String {
+        self.spec.to_string()
+    }
+
+    /// Chooses a move for the side to move.
+    #[pyo3(signature = (position, limits=None))]
+    fn decide(
+        &self,
+        py: Python<'_>,
+        position: &Bound<'_, PyAny>,
+        limits: Option<&Limits>,
+    ) -> PyResult<Decision> {
+        self.think(py, &position_of(position)?, limits).map(Decision)
+    }
+
+    fn __call__(&self, py: Python<'_>, position: &Bound<'_, PyAny>) -> PyResult<u8> {
+        Ok(self.think(py, &position_of(position)?, None)?.column.number())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Agent('{}')", self.spec)
+    }
+
+    fn __getnewargs_ex__(&self, py: Python<'_>) -> PyResult<((String,), Py<PyAny>)> {
+        let arguments = pyo3::types::PyDict::new(py);
+        arguments.set_item("seed", self.seed)?;
+        Ok(((self.text(),), arguments.into_any().unbind()))
+    }
+}
+
+/// The first exception of a player written in Python, which ends the match.
+pub(crate) type FirstError = Arc<Mutex<Option<PyErr>>>;
+
+/// A player of a match: an agent text, an `Agent`, or what is written in Python.
+///
+/// A function is called with the position. Of a class, every game has an instance of its own; its `decide`, or the
+/// instance itself, is called.
+pub(crate) fn player_of(
+    value: &Bound<'_, PyAny>,
+    errors: &FirstError,
+    forfeit: bool,
+) -> PyResult<AgentSpec> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return text.to_str()?.parse().map_err(value_error);
+    }
+    if let Ok(agent) = value.cast::<Agent>() {
+        return Ok(agent.get().spec.clone());
+    }
+    let name = player_name(value)?;
+    let is_class = value.is_instance_of::<PyType>();
+    if !is_class && !value.hasattr("decide")? && !value.is_callable() {
+        return Err(PyTypeError::new_err(format!(
+            "a player is an agent text, an Agent, a function of a position or an object with decide(position), not {}",
+            value.get_type()
+        )));
+    }
+    let (value, errors) = (value.clone().unbind(), Arc::clone(errors));
+    let build = move |_: GameSetup, _: u64| {
+        let player = Python::attach(|py| -> PyResult<Py<PyAny>> {
+            let object = if is_class { value.call0(py)? } else { value.clone_ref(py) };
+            let object = object.bind(py);
+            let decide =
+                if object.hasattr("decide")? { object.getattr("decide")? } else { object.clone() };
+            Ok(decide.unbind())
+        });
+        match player {
+            Ok(decide) => {
+                let errors = Arc::clone(&errors);
+                Ok(Box::new(PythonAgent { decide, errors, forfeit }) as Box<dyn SearchAgent>)
+            }
+            Err(error) => Err(failed(&errors, error, false)),
+        }
+    };
+    AgentSpec::custom(&name, build).map_err(value_error)
+}
+
+/// The name of a player in records: its `name`, or that of the function or class.
+fn player_name(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    for attribute in ["name", "__name__"] {
+        if let Ok(name) = value.getattr(attribute)
+            && let Ok(name) = name.extract::<String>()
+        {
+            return Ok(name);
+        }
+    }
+    Ok(value.get_type().name()?.to_string())
+}
+
+/// A player written in Python.
+struct PythonAgent {
+    decide: Py<PyAny>,
+    errors: FirstError,
+    /// Whether an exception or an illegal move loses the game instead of ending the match.
+    forfeit: bool,
+}
+
+impl SearchAgent for PythonAgent {
+    fn decide(
+        &mut self,
+        position: &PlainPosition,
+        limits: &SearchLimits,
+    ) -> Result<SearchDecision, AgentError> {
+        let start = Instant::now();
+        let column = Python::attach(|py| -> PyResult<Column> {
+            let chosen = self.decide.bind(py).call1((Position::of_discs(*position),))?;
+            let chosen = if let Ok(decision) = chosen.cast::<Decision>() {
+                return Ok(decision.get().0.column);
+            } else if is_int(&chosen) || chosen.hasattr("__index__")? {
+                chosen.extract::<i64>()?
+            } else {
+                let kind = chosen.get_type();
+                return Err(PyTypeError::new_err(format!("a player returns a column, not {kind}")));
+            };
+            let column = column_of(chosen)?;
+            let mut after = *position;
+            after.play(column).map_err(|error| {
+                value_error(format!("illegal move {chosen}: {error}\n{position}"))
+            })?;
+            Ok(column)
+        });
+        match column {
+            Ok(column) => Ok(SearchDecision {
+                time: start.elapsed(),
+                ..SearchDecision::new(position, column)
+            }),
+            Err(error) => {
+                let failure = failed(&self.errors, error, self.forfeit);
+                if let Some(cancel) = limits.cancel.as_ref().filter(|_| !self.forfeit) {
+                    cancel.store(true, Ordering::Relaxed);
+                }
+                Err(failure)
+            }
+        }
+    }
+}
+
+/// Keeps the first exception to be raised at the end, unless it only loses a game.
+fn failed(errors: &FirstError, error: PyErr, forfeit: bool) -> AgentError {
+    let reason = error.to_string();
+    if !forfeit {
+        errors.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+    AgentError::Failed { reason }
+}
+
+/// Raises the first exception of a player, if there was one.
+pub(crate) fn raise_first(errors: &FirstError) -> PyResult<()> {
+    match errors.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// Whether a player has raised an exception.
+pub(crate) fn has_failed(errors: &FirstError) -> bool {
+    errors.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+}
+
+/// The error for work that ended without a result, although nobody cancelled it.
+pub(crate) fn no_result() -> PyErr {
+    PyRuntimeError::new_err("the work ended without a result")
+}

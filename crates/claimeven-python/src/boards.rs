@@ -1,0 +1,294 @@
+//! Many positions at a time: as arrays of boards, as lists of move texts.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use claimeven_game::{Game, Position as PlainPosition, Setup as GameSetup, mix_key};
+use claimeven_search::{RandomGameError, RandomGames};
+use numpy::ndarray::ArrayView3;
+use numpy::{
+    Element, IntoPyArray, PyArray1, PyArray3, PyArrayDyn, PyArrayMethods, PyUntypedArray,
+    PyUntypedArrayMethods,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::position::Position;
+use crate::setup::Setup;
+use crate::{value_error, work};
+
+/// Positions that Python gave, all of one setup.
+pub(crate) struct Boards {
+    pub(crate) setup: GameSetup,
+    pub(crate) positions: Vec<PlainPosition>,
+}
+
+impl Boards {
+    /// Reads an array of shape (n, rows, cols), or any iterable of positions and move texts.
+    pub(crate) fn of(boards: &Bound<'_, PyAny>, setup: Option<&Setup>) -> PyResult<Boards> {
+        if let Ok(array) = boards.cast::<PyUntypedArray>() {
+            return Boards::of_array(array, setup.map(|setup| setup.0));
+        }
+        if boards.is_instance_of::<PyString>() {
+            return Err(value_error("boards must be an array or a list, not a single text"));
+        }
+        let mut setup = setup.map(|setup| setup.0);
+        let mut positions = Vec::new();
+        for (index, item) in boards.try_iter()?.enumerate() {
+            let item = item?;
+            let position = match item.cast::<PyString>() {
+                Ok(moves) => {
+                    let moves = moves.to_str()?;
+                    let game = match setup {
+                        Some(setup) => Game::parse(setup, moves).map_err(value_error),
+                        None => moves.parse().map_err(value_error),
+                    };
+                    game.map(|game: Game| *game.position())
+                }
+                Err(_) => match item.cast::<Position>() {
+                    Ok(position) => Ok(position.get().position),
+                    Err(_) => Err(value_error(format!(
+                        "expected a Position or moves as text, not {}",
+                        item.get_type()
+                    ))),
+                },
+            };
+            let position = position.map_err(|error| {
+                value_error(format!("board {index}: {}", error.value(item.py())))
+            })?;
+            let own = position.setup();
+            let expected = *setup.get_or_insert(own);
+            if own != expected {
+                return Err(value_error(format!(
+                    "board {index}: its setup is {own}, not {expected}"
+                )));
+            }
+            positions.push(position);
+        }
+        Ok(Boards { setup: setup.unwrap_or(GameSetup::STANDARD), positions })
+    }
+
+    fn of_array(array: &Bound<'_, PyUntypedArray>, setup: Option<GameSetup>) -> PyResult<Boards> {
+        let shape = array.shape();
+        let &[_, rows, cols] = shape else {
+            return Err(value_error(format!("boards have shape (n, rows, cols), not {shape:?}")));
+        };
+        let setup = match setup {
+            Some(setup) => setup,
+            None => crate::setup::make(cols as i64, rows as i64, 4, "standard")?,
+        };
+        if (usize::from(setup.rows()), usize::from(setup.cols())) != (rows, cols) {
+            return Err(value_error(format!(
+                "boards of shape {shape:?} do not belong to {setup}: expected (n, {}, {})",
+                setup.rows(),
+                setup.cols()
+            )));
+        }
+        let py = array.py();
+        let positions = if let Ok(boards) = array.cast::<PyArray3<u8>>() {
+            let boards = boards.try_readonly().map_err(value_error)?;
+            let view = boards.as_array();
+            py.detach(|| read(setup, view, |value| value))
+        } else if let Ok(boards) = array.cast::<PyArray3<i8>>() {
+            let boards = boards.try_readonly().map_err(value_error)?;
+            let view = boards.as_array();
+            py.detach(|| read(setup, view, i8::cast_unsigned))
+        } else {
+            return Err(wrong_dtype(array));
+        };
+        Ok(Boards { setup, positions: positions.map_err(value_error)? })
+    }
+}
+
+fn read<T: Copy + Sync>(
+    setup: GameSetup,
+    boards: ArrayView3<'_, T>,
+    value: impl Fn(T) -> u8,
+) -> Result<Vec<PlainPosition>, String> {
+    let mut cells = Vec::with_capacity(setup.cells() as usize);
+    let mut positions = Vec::with_capacity(boards.len() / setup.cells() as usize);
+    for (index, board) in boards.outer_iter().enumerate() {
+        cells.clear();
+        cells.extend(board.iter().map(|&cell| value(cell)));
+        let position = PlainPosition::from_kaggle(setup, &cells);
+        positions.push(position.map_err(|error| format!("board {index}: {error}"))?);
+    }
+    Ok(positions)
+}
+
+/// The cells of one board in an array of dtype uint8 or int8.
+pub(crate) fn cells_of(array: &Bound<'_, PyUntypedArray>) -> PyResult<Vec<u8>> {
+    if let Ok(board) = array.cast::<PyArrayDyn<u8>>() {
+        let board = board.try_readonly().map_err(value_error)?;
+        return Ok(board.as_array().iter().copied().collect());
+    }
+    if let Ok(board) = array.cast::<PyArrayDyn<i8>>() {
+        let board = board.try_readonly().map_err(value_error)?;
+        return Ok(board.as_array().iter().map(|cell| cell.cast_unsigned()).collect());
+    }
+    Err(wrong_dtype(array))
+}
+
+fn wrong_dtype(array: &Bound<'_, PyUntypedArray>) -> PyErr {
+    let dtype = array.dtype();
+    value_error(format!("boards have dtype uint8 or int8, not {dtype}; use .astype(numpy.uint8)"))
+}
+
+/// A flat array that takes over the numbers without copying them.
+pub(crate) fn array_of<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray1<T>> {
+    values.into_pyarray(py)
+}
+
+fn boards_array<'py>(
+    py: Python<'py>,
+    setup: GameSetup,
+    positions: &[PlainPosition],
+) -> PyResult<Bound<'py, PyArray3<u8>>> {
+    let cells: Vec<u8> =
+        py.detach(|| positions.iter().flat_map(PlainPosition::to_kaggle).collect());
+    let shape = [positions.len(), setup.rows().into(), setup.cols().into()];
+    array_of(py, cells).reshape(shape)
+}
+
+/// The boards of positions or move texts as a uint8 array of shape (n, rows, cols).
+#[pyfunction]
+#[pyo3(signature = (positions, setup=None))]
+pub(crate) fn boards_of<'py>(
+    py: Python<'py>,
+    positions: &Bound<'py, PyAny>,
+    setup: Option<&Setup>,
+) -> PyResult<Bound<'py, PyArray3<u8>>> {
+    let Boards { setup, positions } = Boards::of(positions, setup)?;
+    boards_array(py, setup, &positions)
+}
+
+/// Boards after random moves; each has a random number of discs from `low` to `high`.
+#[pyfunction]
+pub(crate) fn random_boards<'py>(
+    py: Python<'py>,
+    count: usize,
+    low: u32,
+    high: u32,
+    seed: u64,
+    setup: &Setup,
+) -> PyResult<Bound<'py, PyArray3<u8>>> {
+    let setup = setup.0;
+    if low > high || high >= setup.cells() {
+        return Err(value_error(format!(
+            "plies from {low} to {high}: expected a range within 0 to {}",
+            setup.cells() - 1
+        )));
+    }
+    check_size(count, setup)?;
+    let sampled = work::run(
+        py,
+        |cancel| -> Result<Vec<PlainPosition>, RandomGameError> {
+            let games = RandomGames::new(setup).with_cancel(cancel.clone());
+            let sample = |index: usize| {
+                // Every board has a generator of its own, so that the first ones do not depend on
+                // how many are asked for.
+                let mut random = fastrand::Rng::with_seed(seed ^ mix_key(index as u64));
+                let plies = random.u32(low..=high);
+                games.sample(plies, &mut random).map(|game| *game.position())
+            };
+            (0..count).map(sample).collect()
+        },
+        |_| Ok(()),
+    )?;
+    boards_array(py, setup, &sampled.map_err(value_error)?)
+}
+
+/// A message instead of an allocation that would abort the process.
+fn check_size(count: usize, setup: GameSetup) -> PyResult<()> {
+    const MAX_BYTES: usize = 1 << 40;
+    match count.checked_mul(size_of::<PlainPosition>() + setup.cells() as usize) {
+        Some(bytes) if bytes < MAX_BYTES => Ok(()),
+        _ => Err(value_error(format!("{count} boards are too many"))),
+    }
+}
+
+/// All distinct boards with this many discs on which the game is not over.
+#[pyfunction]
+#[pyo3(signature = (plies, mirrored, setup))]
+pub(crate) fn all_boards<'py>(
+    py: Python<'py>,
+    plies: u32,
+    mirrored: bool,
+    setup: &Setup,
+) -> PyResult<Bound<'py, PyArray3<u8>>> {
+    let setup = setup.0;
+    let positions =
+        work::run(py, |cancel| all_positions(setup, plies, mirrored, cancel), |_| Ok(()))?;
+    boards_array(py, setup, &positions)
+}
+
+fn all_positions(
+    setup: GameSetup,
+    plies: u32,
+    mirrored: bool,
+    cancel: &AtomicBool,
+) -> Vec<PlainPosition> {
+    let mut positions = vec![PlainPosition::new(setup)];
+    for _ in 0..plies {
+        let mut seen = HashSet::new();
+        let mut next = Vec::new();
+        for position in &positions {
+            if cancel.load(Ordering::Relaxed) {
+                return Vec::new();
+            }
+            for column in position.legal() {
+                let mut child = *position;
+                child.play(column).expect("the move is legal");
+                let key = if mirrored { child.key() } else { child.canonical_key() };
+                if child.outcome().is_none() && seen.insert(key) {
+                    next.push(child);
+                }
+            }
+        }
+        positions = next;
+    }
+    positions
+}
+
+/// Calls `work(worker, index)` for every index on several threads and puts what it returns, always
+/// `width` numbers, in order. `None` if it was cancelled.
+pub(crate) fn in_parallel<W: Send>(
+    count: usize,
+    width: usize,
+    workers: &mut [W],
+    done: &AtomicUsize,
+    cancel: &AtomicBool,
+    work: impl Fn(&mut W, usize, &mut Vec<i8>) + Sync,
+) -> Option<Vec<i8>> {
+    const CHUNK: usize = 16;
+    let next = AtomicUsize::new(0);
+    let (next, work) = (&next, &work);
+    let run = move |worker: &mut W| {
+        let mut chunks = Vec::new();
+        loop {
+            let start = next.fetch_add(CHUNK, Ordering::Relaxed);
+            if start >= count || cancel.load(Ordering::Relaxed) {
+                return chunks;
+            }
+            let end = count.min(start + CHUNK);
+            let mut values = Vec::with_capacity(CHUNK * width);
+            for index in start..end {
+                work(worker, index, &mut values);
+            }
+            done.fetch_add(end - start, Ordering::Relaxed);
+            chunks.push((start, values));
+        }
+    };
+    let mut values = vec![0; count * width];
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            workers.iter_mut().map(|worker| scope.spawn(move || run(worker))).collect();
+        for thread in threads {
+            let chunks = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            for (start, chunk) in chunks {
+                values[start * width..start * width + chunk.len()].copy_from_slice(&chunk);
+            }
+        }
+    });
+    (!cancel.load(Ordering::Relaxed)).then_some(values)
+}

@@ -1,0 +1,324 @@
+//! Exact scores.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use claimeven_game::{Column, Position as PlainPosition};
+use claimeven_solver::{
+    Book, Bounds, Limits as SolverLimits, Options, Solver as PlainSolver, embedded_books,
+};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+
+use crate::boards::{Boards, array_of, in_parallel};
+use crate::position::position_of;
+use crate::setup::Setup;
+use crate::{value_error, work};
+
+/// Computes exact scores: how a position ends under perfect play, and when.
+///
+/// A score is positive if the side to move wins: 1 with its last disc, 2 with the one before, and so on. It is 0 for
+/// a draw and negative for a loss. One solver may be used by several threads at once.
+///
+/// `threads` work on a batch, or on one position; all cores by default for a batch, one for a position. `table_mb` is
+/// the size of the transposition table per thread. `book` is True for the built-in opening books (7x6), False for
+/// none, or the path of a book file.
+///
+/// >>> from claimeven import Solver
+/// >>> solver = Solver()
+/// >>> solver.score('4455')
+/// 18
+/// >>> solver.scores('4455')
+/// [-4, -3, 18, 2, 2, 18, -3]
+#[pyclass(frozen, subclass, module = "claimeven")]
+pub(crate) struct Solver {
+    options: Options,
+    threads: Option<usize>,
+    /// Solvers that are not in use. Each call takes one, or makes one.
+    idle: Mutex<Vec<PlainSolver>>,
+}
+
+/// Nodes that a question may take before the interpreter's lock is given up: about 50 us.
+const INSTANT: u64 = 1 << 9;
+
+/// Nodes that a question may take before it moves to a thread that Ctrl-C can end: about 10 ms.
+const SHORT: u64 = 1 << 16;
+
+/// Marks columns that are not legal moves.
+const ILLEGAL: i8 = i8::MIN;
+
+impl Solver {
+    fn take(&self) -> PlainSolver {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.unwrap_or_else(|| PlainSolver::new(self.options.clone()))
+    }
+
+    #[inline]
+    fn put_back(&self, solvers: impl IntoIterator<Item = PlainSolver>) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(solvers);
+    }
+
+    /// Asks a question within limits that are soon reached. If they are, asks again with more: at first while holding
+    /// the interpreter's lock, because giving it up takes longer than most answers, then without it, and in
+    /// the end on a thread that Ctrl-C can end. What was found before is in the table.
+    fn ask<T: Send>(
+        &self,
+        py: Python<'_>,
+        limits: &SolverLimits,
+        is_found: impl Fn(&T) -> bool,
+        ask: impl Fn(&mut PlainSolver, &SolverLimits) -> T + Sync,
+    ) -> PyResult<T> {
+        let mut solver = self.take();
+        let nodes = limits.nodes.unwrap_or(u64::MAX);
+        let at_most = |most: u64| SolverLimits { nodes: Some(nodes.min(most)), ..limits.clone() };
+        let mut answer = ask(&mut solver, &at_most(INSTANT));
+        if !is_found(&answer) && nodes > INSTANT {
+            answer = py.detach(|| ask(&mut solver, &at_most(SHORT)));
+        }
+        if is_found(&answer) || nodes <= SHORT {
+            self.put_back([solver]);
+            return Ok(answer);
+        }
+        let (answer, solver) = work::run(
+            py,
+            |cancel| (ask(&mut solver, &limits.clone().with_cancel(Arc::clone(cancel))), solver),
+            |_| Ok(()),
+        )?;
+        self.put_back([solver]);
+        Ok(answer)
+    }
+
+    /// Solves positions on several threads; `width` numbers for each.
+    fn batch(
+        &self,
+        py: Python<'_>,
+        boards: &Boards,
+        width: usize,
+        progress: Option<Py<PyAny>>,
+        solve: impl Fn(&mut PlainSolver, &PlainPosition, &SolverLimits, &mut Vec<i8>) + Sync,
+    ) -> PyResult<Vec<i8>> {
+        PlainSolver::check(boards.setup).map_err(value_error)?;
+        let count = boards.positions.len();
+        let threads = work::threads(self.threads).min(count.max(1));
+        let mut solvers: Vec<PlainSolver> = (0..threads).map(|_| self.single()).collect();
+        let done = AtomicUsize::new(0);
+        let report = |py: Python<'_>, done: usize| match &progress {
+            Some(progress) => progress.call1(py, (done, count)).map(drop),
+            None => Ok(()),
+        };
+        let solved = work::run(
+            py,
+            |cancel| {
+                let limits = SolverLimits::default().with_cancel(Arc::clone(cancel));
+                in_parallel(count, width, &mut solvers, &done, cancel, |solver, index, values| {
+                    solve(solver, &boards.positions[index], &limits, values);
+                })
+            },
+            |py| report(py, done.load(Ordering::Relaxed)),
+        )?;
+        report(py, count)?;
+        if self.options.threads() == 1 {
+            self.put_back(solvers);
+        }
+        Ok(solved.unwrap_or_default())
+    }
+
+    /// A solver of one thread.
+    fn single(&self) -> PlainSolver {
+        if self.options.threads() == 1 {
+            return self.take();
+        }
+        PlainSolver::new(self.options.clone().with_threads(1))
+    }
+}
+
+#[pymethods]
+impl Solver {
+    #[new]
+    #[pyo3(signature = (*, threads=None, table_mb=2, book=None))]
+    fn new(
+        threads: Option<usize>,
+        table_mb: usize,
+        book: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Solver> {
+        let options = Options::default();
+        if table_mb == 0 || table_mb > Options::MAX_TABLE_MB {
+            let most = Options::MAX_TABLE_MB;
+            return Err(value_error(format!("table_mb {table_mb}: expected 1 to {most}")));
+        }
+        if threads.is_some_and(|threads| threads == 0 || threads > Options::MAX_THREADS) {
+            let most = Options::MAX_THREADS;
+            return Err(value_error(format!("threads {threads:?}: expected 1 to {most}")));
+        }
+        let books = match book {
+            None => embedded_books(),
+            Some(book) => match book.cast::<PyBool>() {
+                Ok(is_used) if is_used.is_true() => embedded_books(),
+                Ok(_) => Vec::new(),
+                Err(_) => vec![Arc::new(read_book(&book.extract::<PathBuf>()?)?)],
+            },
+        };
+        let options = options.with_table_mb(table_mb).with_books(books);
+        let options = options.with_threads(threads.unwrap_or(1));
+        Ok(Solver { options, threads, idle: Mutex::default() })
+    }
+
+    /// The exact score of a position.
+    fn score(&self, py: Python<'_>, position: &Bound<'_, PyAny>) -> PyResult<i32> {
+        let position = position_of(position)?;
+        PlainSolver::check(position.setup()).map_err(value_error)?;
+        let bounds = self.ask(
+            py,
+            &SolverLimits::default(),
+            |bounds: &Bounds| bounds.exact().is_some(),
+            |solver, limits| solver.score_within(&position, limits).expect("it was checked"),
+        )?;
+        Ok(bounds.low.value())
+    }
+
+    /// What is known of the score when a limit is reached: (lowest, highest) possible score.
+    ///
+    /// >>> from claimeven import Solver
+    /// >>> low, high = Solver(book=False).bounds('', nodes=1000)
+    /// >>> low < high
+    /// True
+    #[pyo3(signature = (position, *, nodes=None, seconds=None))]
+    fn bounds(
+        &self,
+        py: Python<'_>,
+        position: &Bound<'_, PyAny>,
+        nodes: Option<u64>,
+        seconds: Option<f64>,
+    ) -> PyResult<(i32, i32)> {
+        let position = position_of(position)?;
+        PlainSolver::check(position.setup()).map_err(value_error)?;
+        let limits = SolverLimits { nodes, time: seconds.map(duration).transpose()?, cancel: None };
+        let bounds = self.ask(
+            py,
+            &limits,
+            |bounds: &Bounds| bounds.exact().is_some(),
+            |solver, limits| solver.score_within(&position, limits).expect("it was checked"),
+        )?;
+        Ok((bounds.low.value(), bounds.high.value()))
+    }
+
+    /// The score of playing in each column, from the left; None for a column that is not a legal move.
+    fn scores(&self, py: Python<'_>, position: &Bound<'_, PyAny>) -> PyResult<Vec<Option<i32>>> {
+        let position = position_of(position)?;
+        PlainSolver::check(position.setup()).map_err(value_error)?;
+        let is_exact = |bounds: &Vec<Option<Bounds>>| {
+            bounds.iter().flatten().all(|bounds| bounds.exact().is_some())
+        };
+        let bounds = self.ask(py, &SolverLimits::default(), is_exact, |solver, limits| {
+            solver.scores_within(&position, limits).expect("it was checked")
+        })?;
+        Ok(bounds.into_iter().map(|bounds| bounds.map(|bounds| bounds.low.value())).collect())
+    }
+
+    /// Perfect play from a position to the end of the game, as moves such as '3526'.
+    ///
+    /// >>> from claimeven import Solver
+    /// >>> Solver().best_line('4455')
+    /// '342'
+    fn best_line(&self, py: Python<'_>, position: &Bound<'_, PyAny>) -> PyResult<String> {
+        let position = position_of(position)?;
+        PlainSolver::check(position.setup()).map_err(value_error)?;
+        let is_whole = |line: &Vec<Column>| {
+            let mut end = position;
+            line.iter().all(|&column| end.play(column).is_ok()) && end.outcome().is_some()
+        };
+        let line = self.ask(py, &SolverLimits::default(), is_whole, |solver, limits| {
+            solver.principal_variation_within(&position, limits).expect("it was checked")
+        })?;
+        Ok(line.into_iter().map(Column::to_char).collect())
+    }
+
+    /// The score of a position in words: 'wins in 3', 'loses in 3' or 'draw'.
+    fn describe(&self, py: Python<'_>, position: &Bound<'_, PyAny>) -> PyResult<String> {
+        let plain = position_of(position)?;
+        PlainSolver::check(plain.setup()).map_err(value_error)?;
+        let bounds = self.ask(
+            py,
+            &SolverLimits::default(),
+            |bounds: &Bounds| bounds.exact().is_some(),
+            |solver, limits| solver.score_within(&plain, limits).expect("it was checked"),
+        )?;
+        Ok(bounds.low.describe(&plain))
+    }
+
+    /// The score of every board, as an int8 array of shape (n,).
+    #[pyo3(signature = (boards, setup=None, progress=None))]
+    fn _score_batch<'py>(
+        &self,
+        py: Python<'py>,
+        boards: &Bound<'py, PyAny>,
+        setup: Option<&Setup>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<i8>>> {
+        let boards = Boards::of(boards, setup)?;
+        let scores = self.batch(py, &boards, 1, progress, |solver, position, limits, values| {
+            let bounds = solver.score_within(position, limits).expect("it was checked");
+            values.push(bounds.low.value() as i8);
+        })?;
+        Ok(array_of(py, scores))
+    }
+
+    /// The score of every column of every board, as an int8 array of shape (n, cols); -128 if it is not legal.
+    #[pyo3(signature = (boards, setup=None, progress=None))]
+    fn _scores_batch<'py>(
+        &self,
+        py: Python<'py>,
+        boards: &Bound<'py, PyAny>,
+        setup: Option<&Setup>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<i8>>> {
+        let boards = Boards::of(boards, setup)?;
+        let cols = usize::from(boards.setup.cols());
+        let scores =
+            self.batch(py, &boards, cols, progress, |solver, position, limits, values| {
+                let bounds = solver.scores_within(position, limits).expect("it was checked");
+                let score = |bounds: Option<Bounds>| {
+                    bounds.map_or(ILLEGAL, |bounds| bounds.low.value() as i8)
+                };
+                values.extend(bounds.into_iter().map(score));
+            })?;
+        array_of(py, scores).reshape([boards.positions.len(), cols])
+    }
+
+    /// Forgets what earlier searches have found.
+    fn clear(&self) {
+        for solver in self.idle.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            solver.clear();
+        }
+    }
+
+    /// The nodes searched so far, except by calls that are under way.
+    #[getter]
+    fn nodes(&self) -> u64 {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.iter().map(PlainSolver::nodes).sum()
+    }
+
+    fn __repr__(&self) -> String {
+        let books = self.options.books().len();
+        let (threads, table_mb) = (work::threads(self.threads), self.options.table_mb());
+        format!("<Solver threads={threads} table_mb={table_mb} books={books}>")
+    }
+}
+
+fn read_book(path: &Path) -> PyResult<Book> {
+    let wrong =
+        |reason: &dyn std::fmt::Display| value_error(format!("{}: {reason}", path.display()));
+    let bytes = fs::read(path)?;
+    Book::from_bytes(&bytes).map_err(|error| wrong(&error))
+}
+
+/// Seconds that Python gave.
+pub(crate) fn duration(seconds: f64) -> PyResult<Duration> {
+    let wrong = || value_error(format!("{seconds} seconds: expected a number from 0"));
+    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+}

@@ -1,0 +1,76 @@
+//! Long work: on another thread, without the interpreter's lock, ended by Ctrl-C.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+/// How often signals are looked at, and progress is reported.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Runs `work` on a thread of its own while this one waits without the interpreter's lock.
+///
+/// Every few milliseconds it looks for signals and calls `tick`. An error of either (Ctrl-C raises
+/// `KeyboardInterrupt`) sets the flag that `work` is given, and is returned once `work` has ended.
+/// A panic becomes a `RuntimeError`.
+pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&Arc<AtomicBool>) -> T + Send,
+    mut tick: impl FnMut(Python<'_>) -> PyResult<()>,
+) -> PyResult<T> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let is_done = AtomicBool::new(false);
+    let (flag, done) = (&cancel, &is_done);
+    let caller = thread::current();
+    thread::scope(|scope| {
+        let worker = scope.spawn(move || {
+            let _wake = Wake { done, caller };
+            work(flag)
+        });
+        let mut error = None;
+        while !is_done.load(Ordering::Acquire) {
+            py.detach(|| thread::park_timeout(POLL_INTERVAL));
+            if error.is_none()
+                && let Err(raised) = py.check_signals().and_then(|()| tick(py))
+            {
+                cancel.store(true, Ordering::Relaxed);
+                error = Some(raised);
+            }
+        }
+        let result = py.detach(|| worker.join());
+        match (error, result) {
+            (Some(error), _) => Err(error),
+            (None, Ok(result)) => Ok(result),
+            (None, Err(panic)) => Err(PyRuntimeError::new_err(panic_text(&*panic))),
+        }
+    })
+}
+
+/// Tells the waiting thread that the work has ended, in whatever way.
+struct Wake<'a> {
+    done: &'a AtomicBool,
+    caller: Thread,
+}
+
+impl Drop for Wake<'_> {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Release);
+        self.caller.unpark();
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown cause");
+    format!("internal error in claimeven: {text}")
+}
+
+/// The number of threads to work on: as many as there are processors unless a number is given.
+pub(crate) fn threads(given: Option<usize>) -> usize {
+    let cores = || thread::available_parallelism().map_or(1, usize::from);
+    given.map_or_else(cores, |threads| threads.clamp(1, 1024))
+}

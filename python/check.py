@@ -1,0 +1,104 @@
+"""Builds the package, installs it into a virtual environment of its own, and tests it there.
+
+    python3 python/check.py          what `cargo xtask test` runs: pytest, doctests, mypy, stubtest, notebooks
+    python3 python/check.py --peers  what `cargo xtask python-peers` runs: against OpenSpiel, Kaggle and bitbully
+
+The environments are kept below the target folder; they are made anew when their requirements change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target")).resolve()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--peers", action="store_true", help="compare with other packages instead")
+    parser.add_argument("--release", action="store_true", help="build the package optimised, as users get it")
+    options = parser.parse_args()
+    if sys.version_info < (3, 10):
+        print(f"python: 3.10 or later is needed, this is {sys.version.split()[0]}", file=sys.stderr)
+        return 1
+    try:
+        if options.peers:
+            check_peers()
+        else:
+            check(options.release)
+    except subprocess.CalledProcessError as error:
+        print(f"python: failed: {' '.join(map(str, error.cmd))}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def check(release: bool) -> None:
+    python = environment("test", HERE / "requirements-test.txt")
+    install(python, build(python, release))
+    tests = [python, "-m", "pytest", "--durations=8", "--doctest-modules", "--pyargs", "claimeven", HERE / "tests"]
+    run("pytest", [*tests, *(f"--ignore={HERE / 'tests' / name}" for name in ("peers", "kaggle"))])
+    run("mypy", [python, "-m", "mypy", "--config-file", HERE / "pyproject.toml", "-p", "claimeven"])
+    run("stubtest", [python, "-m", "mypy.stubtest", "claimeven._native", "--concise"])
+
+
+def check_peers() -> None:
+    python = environment("peers", HERE / "requirements-peers.txt")
+    wheel = build(environment("test", HERE / "requirements-test.txt"), release=True)
+    install(python, wheel)
+    run("peers", [python, "-m", "pytest", str(HERE / "tests" / "peers")])
+    # Kaggle's package asks for versions of its own that nothing here needs.
+    kaggle = environment("kaggle", HERE / "requirements-kaggle.txt", "--no-deps")
+    install(kaggle, wheel)
+    run("kaggle", [kaggle, "-m", "pytest", str(HERE / "tests" / "kaggle")])
+
+
+def environment(name: str, requirements: Path, *options: str) -> Path:
+    """The Python of a virtual environment with these packages."""
+    folder = TARGET / "python" / name
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    mark = folder / "requirements.sha256"
+    wanted = hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()
+    if not mark.exists() or mark.read_text() != wanted:
+        shutil.rmtree(folder, ignore_errors=True)
+        run(f"environment {name}", [sys.executable, "-m", "venv", folder])
+        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        run("requirements", [*pip, *options, "--requirement", requirements])
+        mark.write_text(wanted)
+    return python
+
+
+def build(python: Path, release: bool) -> Path:
+    """Builds the wheel and returns it."""
+    wheels = TARGET / "python" / "wheels"
+    shutil.rmtree(wheels, ignore_errors=True)
+    profile = "release" if release else "dev"
+    maturin = [python, "-m", "maturin", "build", "--quiet", "--profile", profile, "--out", wheels]
+    run("wheel", [*maturin, "--interpreter", sys.executable], cwd=HERE)
+    (wheel,) = wheels.glob("*.whl")
+    return wheel
+
+
+def install(python: Path, wheel: Path) -> None:
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    run("install", [*pip, "--no-deps", "--force-reinstall", wheel])
+
+
+def run(name: str, command: list[str | Path], cwd: Path | None = None) -> None:
+    start = time.monotonic()
+    # The package is found where it is installed and not here.
+    variables = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    # From a folder without the package's source, so that the installed one is found.
+    subprocess.run(command, check=True, cwd=cwd or TARGET, env=variables)
+    print(f"python: {name} {time.monotonic() - start:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+"""Environments for reinforcement learning, stepped in Rust.
+
+- ``claimeven.envs.pettingzoo``: an AEC environment compatible with PettingZoo's ``classic/connect_four-v3``, for any board.
+- ``claimeven.envs.gymnasium``: ``ConnectFourEnv`` against any of our players, and ``ConnectFourVectorEnv`` with many games
+  at once. Importing this package registers them for ``gymnasium.make('claimeven/ConnectFour-v0')`` and ``make_vec``.
+- ``claimeven.openspiel``: states and a bot like those of ``pyspiel``.
+
+Actions count columns from 0 here, as those libraries do.
+"""
+
+from __future__ import annotations
+
+
+def _register() -> None:
+    try:
+        from gymnasium.envs.registration import register, registry
+    except ImportError:  # The other environments do not need it.
+        return
+    name = "claimeven/ConnectFour-v0"
+    if name not in registry:
+        register(
+            id=name,
+            entry_point="claimeven.envs.gymnasium:ConnectFourEnv",
+            vector_entry_point="claimeven.envs.gymnasium:ConnectFourVectorEnv",
+        )
+
+
+_register()

@@ -1,0 +1,229 @@
+"""Environments, and the checks of those who own their interfaces."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from claimeven import Position, Setup, openspiel
+
+gymnasium = pytest.importorskip("gymnasium")
+from gymnasium.vector import AutoresetMode  # noqa: E402
+
+from claimeven.envs.gymnasium import ConnectFourEnv, ConnectFourVectorEnv  # noqa: E402
+
+
+@pytest.fixture
+def zoo() -> Any:
+    pytest.importorskip("pettingzoo")
+    from claimeven.envs import pettingzoo
+
+    return pettingzoo
+
+
+@pytest.mark.parametrize("size", [{}, {"cols": 9, "rows": 7, "connect": 5}])
+def test_pettingzoos_own_tests(zoo: Any, size: dict[str, int], capsys: pytest.CaptureFixture[str]) -> None:
+    from pettingzoo.test import api_test, performance_benchmark, seed_test
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=UserWarning)
+        api_test(zoo.env(**size), num_cycles=200)
+        seed_test(lambda: zoo.env(**size), num_cycles=200)
+    performance_benchmark(zoo.env(**size))
+    assert "turns per second" in capsys.readouterr().out
+
+
+def test_the_environment_is_that_of_pettingzoo(zoo: Any) -> None:
+    """Step by step on random games, illegal moves among them."""
+    theirs_module = pytest.importorskip("pettingzoo.classic.connect_four_v3")
+    ours, theirs = zoo.env(), theirs_module.env()
+    chance = np.random.default_rng(1)
+    for game in range(60):
+        ours.reset(seed=game)
+        theirs.reset(seed=game)
+        for agent in theirs.agent_iter():
+            own, their = ours.last(), theirs.last()
+            assert ours.agent_selection == agent
+            assert (own[0]["observation"] == their[0]["observation"]).all()
+            assert own[0]["observation"].dtype == their[0]["observation"].dtype == np.int8
+            assert (own[0]["action_mask"] == their[0]["action_mask"]).all()
+            assert own[1:4] == their[1:4]
+            other = ours.possible_agents[1 - ours.possible_agents.index(agent)]
+            assert (ours.observe(other)["observation"] == theirs.observe(other)["observation"]).all()
+            action = None
+            if not (own[2] or own[3]):
+                mask = own[0]["action_mask"]
+                legal = np.flatnonzero(mask)
+                action = int(chance.choice(legal if chance.random() < 0.99 else np.arange(7)))
+            ours.step(action)
+            theirs.step(action)
+
+
+def test_pettingzoo_makes_it(zoo: Any) -> None:
+    import pettingzoo
+
+    if not hasattr(pettingzoo, "make"):
+        pytest.skip("this PettingZoo has no make")
+    env = pettingzoo.make("aec", "claimeven/connect_four-v3", cols=8, rows=7)
+    env.reset()
+    assert env.last()[0]["observation"].shape == (7, 8, 2)
+    pixels = zoo.env(render_mode="rgb_array")
+    pixels.reset()
+    pixels.step(3)
+    image = pixels.render()
+    assert image.dtype == np.uint8 and image.shape[2] == 3 and len(np.unique(image.reshape(-1, 3), axis=0)) == 3
+
+
+@pytest.mark.parametrize("opponent", ["random", "alphabeta:depth=2", "level:3"])
+def test_gymnasiums_own_check(opponent: str) -> None:
+    from gymnasium.utils.env_checker import check_env
+
+    env = gymnasium.make("claimeven/ConnectFour-v0", opponent=opponent, render_mode="rgb_array")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env.unwrapped)
+
+
+def test_rewards_are_those_of_the_game() -> None:
+    env = ConnectFourEnv("random", first="agent")
+    results = []
+    for seed in range(60):
+        _, info = env.reset(seed=seed)
+        done = False
+        while not done:
+            legal = np.flatnonzero(info["action_mask"])
+            assert [column - 1 for column in env.position.legal_moves] == legal.tolist()
+            _, reward, done, _, info = env.step(legal[len(legal) // 2])
+        position = env.position
+        assert reward == {None: 0.0, 1: 1.0, 2: -1.0}[position.winner]
+        results.append(reward)
+    assert np.mean(results) > 0
+    env.reset(seed=1)
+    _, reward, done, _, _ = env.step(7)
+    assert (reward, done) == (-1.0, True)
+    with pytest.raises(ValueError, match="must be reset"):
+        env.step(0)
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+@pytest.mark.parametrize("setup", [Setup(), Setup(9, 7, 4), Setup(10, 8, 4), Setup(4, 4, 3, "lines")])
+def test_games_of_a_vector_are_games_by_the_rules(mode: AutoresetMode, setup: Setup) -> None:
+    """Every game is replayed on positions."""
+    env = ConnectFourVectorEnv(16, setup=setup, autoreset_mode=mode)
+    observations, infos = env.reset(seed=3)
+    games = [Position("", setup) for _ in range(16)]
+    finished = 0
+    was_over = np.zeros(16, bool)
+    for _ in range(200):
+        for index, game in enumerate(games):
+            assert (observations[index] == game.planes()).all()
+            assert (infos["action_mask"][index] == game.action_mask()).all()
+        actions = env.random_actions()
+        observations, rewards, terminated, truncated, infos = env.step(actions)
+        assert not truncated.any()
+        for index, action in enumerate(actions):
+            if mode is AutoresetMode.NEXT_STEP and was_over[index]:
+                games[index] = Position("", setup)
+                assert (rewards[index], terminated[index]) == (0, False)
+                continue
+            mover = games[index].player
+            games[index] = games[index].play(int(action) + 1)
+            assert terminated[index] == games[index].is_over
+            winner = games[index].winner
+            assert rewards[index] == (0 if winner is None else 1 if winner == mover else -1)
+            if terminated[index]:
+                finished += 1
+                if mode is AutoresetMode.SAME_STEP:
+                    assert infos["_final_obs"][index]
+                    assert (infos["final_obs"][index] == games[index].planes()).all()
+                    games[index] = Position("", setup)
+        was_over = terminated
+        if mode is AutoresetMode.DISABLED and terminated.any():
+            observations, infos = env.reset(options={"reset_mask": terminated})
+            for index in np.flatnonzero(terminated):
+                games[index] = Position("", setup)
+    assert finished > 16
+
+
+def test_a_vector_environment_is_like_gymnasiums_own() -> None:
+    """The same spaces, shapes and types as a vector of single environments."""
+    ours = gymnasium.make_vec("claimeven/ConnectFour-v0", num_envs=3, vectorization_mode="vector_entry_point")
+    theirs = gymnasium.make_vec("claimeven/ConnectFour-v0", num_envs=3, vectorization_mode="sync")
+    assert ours.observation_space == theirs.observation_space
+    assert ours.single_action_space == theirs.single_action_space
+    assert ours.action_space == theirs.action_space
+    assert ours.metadata["autoreset_mode"] == theirs.metadata["autoreset_mode"]
+    results = [env.reset(seed=1) + env.step(np.array([1, 2, 3])) for env in (ours, theirs)]
+    for own, their in zip(*results, strict=True):
+        if isinstance(own, np.ndarray):
+            assert (own.shape, own.dtype) == (their.shape, their.dtype)
+        else:
+            assert own["action_mask"].shape == their["action_mask"].shape
+            assert own["_action_mask"].all() and their["_action_mask"].all()
+    statistics = gymnasium.wrappers.vector.RecordEpisodeStatistics(ours)
+    statistics.reset(seed=2)
+    for _ in range(100):
+        *_, infos = statistics.step(ours.unwrapped.random_actions())
+    assert statistics.episode_count > 3
+
+
+def test_seeds_repeat_games_and_arrays_are_written_in_place() -> None:
+    def play(seed: int) -> list[int]:
+        env = ConnectFourVectorEnv(8, opponent="random")
+        env.reset(seed=seed)
+        actions = []
+        for _ in range(50):
+            actions.append(env.random_actions())
+            env.step(actions[-1])
+        return np.concatenate(actions).tolist()
+
+    assert play(1) == play(1) != play(2)
+    env = ConnectFourVectorEnv(4, copy=False)
+    first, _ = env.reset(seed=1)
+    second, *_ = env.step(env.random_actions())
+    assert first is second
+    copied = ConnectFourVectorEnv(4)
+    first, _ = copied.reset(seed=1)
+    second, *_ = copied.step(copied.random_actions())
+    assert first is not second and first.sum() == 0
+
+
+def test_vector_environments_refuse_bad_input() -> None:
+    env = ConnectFourVectorEnv(4, autoreset_mode="Disabled")
+    with pytest.raises(ValueError, match="must be reset"):
+        env.step(np.zeros(4, np.int64))
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="3 actions for 4 games"):
+        env.step(np.zeros(3, np.int64))
+    with pytest.raises(ValueError, match="reset_mask"):
+        env.reset(options={"reset_mask": np.zeros(3, bool)})
+    _, rewards, terminated, _, _ = env.step(np.array([-1, 7, 3, 2**40]))
+    assert rewards.tolist() == [-1, -1, 0, -1] and terminated.tolist() == [True, True, False, True]
+    for arguments in ({"opponent": "nobody"}, {"first": "x"}, {"autoreset_mode": "x"}):
+        with pytest.raises(ValueError, match="x|nobody"):
+            ConnectFourVectorEnv(2, **arguments)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="0 games"):
+        ConnectFourVectorEnv(0)
+
+
+@pytest.mark.parametrize("opponent", ["alphabeta:depth=2", "mcts:sims=20"])
+def test_opponents_of_a_vector_play(opponent: str) -> None:
+    env = ConnectFourVectorEnv(4, opponent=opponent, autoreset_mode=AutoresetMode.SAME_STEP)
+    env.reset(seed=1)
+    total = 0.0
+    for _ in range(60):
+        _, rewards, *_ = env.step(env.random_actions())
+        total += rewards.sum()
+    assert total < -5
+
+
+def test_the_openspiel_adapter_plays() -> None:
+    state = openspiel.load_game("connect_four", {"rows": 5, "columns": 4, "x_in_row": 3}).new_initial_state()
+    bot = openspiel.ConnectFourBot("alphabeta:depth=6")
+    while not state.is_terminal():
+        assert state.legal_actions_mask().count(1) == len(state.legal_actions())
+        state.apply_action(bot.step(state))
+    assert state.returns() in ([1.0, -1.0], [-1.0, 1.0], [0.0, 0.0])
+    assert state.current_player() == openspiel.TERMINAL_PLAYER and state.legal_actions() == []

@@ -1,0 +1,122 @@
+"""Setups, positions and games."""
+
+import json
+import pickle
+import random
+
+import numpy as np
+import pytest
+
+from claimeven import Game, Position, Setup, positions
+
+
+def test_setups_compare_hash_and_pickle() -> None:
+    wide = Setup(9, 7, connect=5)
+    assert wide == Setup.parse("9x7, connect 5") != Setup()
+    assert len({wide, Setup(9, 7, 5), Setup()}) == 2
+    assert pickle.loads(pickle.dumps(wide)) == wide
+    assert eval(repr(wide)) == wide
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Setup(0), "1 to 35 columns, not 0"),
+        (lambda: Setup(-1), "cols -1 is out of range"),
+        (lambda: Setup(10**9), "cols 1000000000 is out of range"),
+        (lambda: Setup(12, 12), "too large"),
+        (lambda: Setup(connect=1), "2 cells or more"),
+        (lambda: Setup(ruleset="most"), "unknown ruleset 'most'"),
+        (lambda: Setup.parse("7"), "invalid setup '7'"),
+        (lambda: Position("48"), "move 2"),
+        (lambda: Position("4444444"), "move 7, '4': column 4 is full"),
+        (lambda: Position("12121212"), "already over"),
+        (lambda: Position("é"), "move 1"),
+        (lambda: Position().play(0), "no column 0"),
+        (lambda: Position().play(8), "no column 8"),
+        (lambda: Position().play("4x"), "move 2"),
+        (lambda: Position.from_kaggle([0] * 41), "41 values, fewer than the board's 42 cells"),
+        (lambda: Position.from_kaggle([3] + [0] * 41), "index 0"),
+        (lambda: Position.from_kaggle([-1] + [0] * 41), "value -1 at index 0"),
+        (lambda: Position.from_picture("..."), "line 1 has 3 cells"),
+        (lambda: Position().threats(3), "a player is 1 or 2, not 3"),
+        (lambda: Game.from_json("{}"), "missing field"),
+    ],
+)
+def test_bad_input_is_a_value_error_that_names_it(make: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()  # type: ignore[operator]
+
+
+def test_positions_are_values() -> None:
+    position = Position("4453")
+    assert position != Position("5443")
+    assert Position("4536") == Position("4635") and hash(Position("4536")) == hash(Position("4635"))
+    assert position.play(3).moves == "44533"
+    assert position.moves == "4453"
+    assert position.mirror().moves == "4435"
+    with pytest.raises(AttributeError):
+        position.ply = 3  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        position.play(3.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("setup", [Setup(), Setup(9, 7, 5), Setup(5, 4, 3, "lines"), Setup(12, 9)])
+def test_every_notation_leads_back(setup: Setup) -> None:
+    chance = random.Random(3)
+    for _ in range(30):
+        position = Position("", setup)
+        while not position.is_over:
+            assert position == pickle.loads(pickle.dumps(position))
+            board = position.to_array()
+            again = Position.from_array(board, connect=setup.connect, ruleset=setup.ruleset)
+            assert again == position and again.moves is None
+            assert pickle.loads(pickle.dumps(again)) == position
+            assert Position.from_kaggle(position.to_kaggle(), setup) == position
+            assert Position.from_openspiel(position.to_openspiel(), setup) == position
+            assert Position.from_moves(position.moves or "", setup) == position
+            assert position.mirror().mirror() == position
+            assert eval(repr(position)) == position
+            assert position.legal_moves == [
+                column for column in range(1, setup.cols + 1) if board[0, column - 1] == 0
+            ]
+            position = position.play(chance.choice(position.legal_moves))
+        assert position.legal_moves == []
+        assert position.is_draw == (position.winner is None)
+
+
+def test_a_won_game_shows_its_row() -> None:
+    position = Position("1212121")
+    assert (position.winner, position.is_over, position.is_draw) == (1, True, False)
+    assert position.winning_cells() == [(1, row) for row in (1, 2, 3, 4)]
+    assert "[X]" in str(position)
+    assert position._repr_svg_().startswith("<svg")
+    assert Position("121212").threats(1) == [(1, 4)]
+
+
+def test_arrays_are_read_however_they_lie_in_memory() -> None:
+    boards = positions.random(50, plies=(0, 30), seed=2)
+    same = positions.from_array(boards)
+    read_only = boards.copy()
+    read_only.flags.writeable = False
+    mirrored = boards[:, :, ::-1]
+    for other in (np.asfortranarray(boards), read_only, boards[::-1][::-1], boards.astype(np.int8)):
+        assert positions.to_array(positions.from_array(other)).tolist() == boards.tolist()
+    assert [position.mirror() for position in same] == positions.from_array(mirrored)
+
+
+def test_a_game_keeps_its_record() -> None:
+    game = Game("4453")
+    game.play(3)
+    assert (len(game), game.moves, game.reason, game.winner) == (5, "44533", "unfinished", None)
+    assert game.undo() == 3
+    assert Game.from_json(game.to_json()) == game == pickle.loads(pickle.dumps(game))
+    assert json.loads(game.to_json())["version"] == 1
+    assert [position.ply for position in game.positions] == [0, 1, 2, 3, 4]
+    won = Game("1212121")
+    assert (won.winner, won.reason) == (0, "line")
+    assert won.to_pgn().endswith("4. 1 1-0\n")
+    broken = json.loads(won.to_json())
+    broken["moves"][0]["column"] = 9
+    with pytest.raises(ValueError, match="9"):
+        Game.from_json(json.dumps(broken))

@@ -1,0 +1,294 @@
+"""Exact scores."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import claimeven
+from claimeven import Position, Setup, Solver, datasets, positions
+
+
+def naive_score(position: Position, alpha: int = -100, beta: int = 100) -> int:
+    """A second opinion: plain alpha-beta."""
+    empty = position.setup.cells - position.ply
+    if position.is_over:
+        return 0 if position.is_draw else -(empty // 2 + 1)
+    for column in position.legal_moves:
+        alpha = max(alpha, -naive_score(position.play(column), -beta, -alpha))
+        if alpha >= beta:
+            break
+    return alpha
+
+
+def test_scores_are_those_of_a_naive_search() -> None:
+    setup = Setup(4, 4, 3)
+    solver = Solver()
+    boards = positions.random(60, plies=(6, 12), seed=5, setup=setup)
+    scores = solver.scores_batch(boards, setup)
+    for board, own, columns in zip(boards, solver.score_batch(boards, setup), scores, strict=True):
+        position = Position.from_array(board, connect=3)
+        assert own == naive_score(position) == solver.score(position)
+        for column in range(1, 5):
+            if position.is_legal(column):
+                assert columns[column - 1] == -naive_score(position.play(column))
+            else:
+                assert columns[column - 1] is np.ma.masked
+        assert solver.scores(position) == columns.tolist()
+        line = position.play(solver.best_line(position))
+        assert line.is_over
+        low, high = solver.bounds(position, nodes=0)
+        assert low <= own <= high
+
+
+def test_batches_take_texts_positions_and_arrays() -> None:
+    solver = Solver()
+    texts = ["4455", "35333571", ""]
+    boards = positions.to_array(texts)
+    expected = solver.score_batch(texts).tolist()
+    assert expected == [solver.score(text) for text in texts] == [18, -3, 1]
+    assert solver.score_batch([Position(text) for text in texts]).tolist() == expected
+    assert solver.score_batch(boards).tolist() == expected
+    assert solver.score_batch(boards[:0]).shape == (0,)
+    assert solver.scores_batch([]).shape == (0, 7)
+    finished = solver.scores_batch(["1212121"])
+    assert finished.mask.all() and solver.score("1212121") == -18
+
+
+def test_books_and_threads_change_no_score() -> None:
+    boards = positions.random(40, plies=(10, 24), seed=9)
+    expected = Solver().scores_batch(boards)
+    for solver in (Solver(book=False), Solver(threads=2, table_mb=8), Solver(threads=1, book=True)):
+        assert (solver.scores_batch(boards) == expected).all()
+        assert solver.score(Position.from_array(boards[0])) == max(expected[0].compressed())
+
+
+def board(fill: int = 0, dtype: type = np.uint8, shape: tuple[int, ...] = (3, 6, 7)) -> np.ndarray:
+    return np.full(shape, fill, dtype)
+
+
+def with_cells(*cells: tuple[int, int, int, int]) -> np.ndarray:
+    boards = board()
+    for index, row, column, value in cells:
+        boards[index, row, column] = value
+    return boards
+
+
+@pytest.mark.parametrize(
+    ("boards", "message"),
+    [
+        (board(shape=(6, 7)), r"shape \(n, rows, cols\), not \[6, 7\]"),
+        (board(shape=(1, 40, 7)), "not 40|do not belong"),
+        (board(shape=(1, 0, 7)), "rows|do not belong"),
+        (board(dtype=np.float64), "dtype uint8 or int8, not float64"),
+        (board(dtype=np.int64), "not int64"),
+        (board(dtype=np.bool_), "not bool"),
+        (board(7), "board 0: .*7"),
+        (with_cells((1, 5, 0, 9)), "board 1: .*9"),
+        (with_cells((2, 4, 0, 1)), "board 2: .*column 1, row 2"),
+        (with_cells((1, 5, 0, 2)), "board 1: "),
+        (with_cells((0, 5, 0, 1), (0, 5, 1, 1)), "board 0: "),
+        (np.full((2, 6, 7), -1, np.int8), "board 0: .*255"),
+        (["4", "48"], "board 1: move 2"),
+        (["4", 3], "board 1: expected a Position or moves"),
+        (["4", Position("", Setup(8, 7))], "board 1: its setup is 8x7"),
+        ("4453", "not a single text"),
+    ],
+)
+def test_bad_boards_are_a_value_error_with_index_and_reason(boards: object, message: str) -> None:
+    for solve in (Solver().scores_batch, Solver().score_batch):
+        with pytest.raises(ValueError, match=message):
+            solve(boards)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=message):
+        claimeven.Network().predict(boards)  # type: ignore[arg-type]
+
+
+def test_other_bad_input_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected 1 to"):
+        Solver(threads=0)
+    with pytest.raises(ValueError, match="expected 1 to"):
+        Solver(table_mb=0)
+    with pytest.raises(ValueError, match="standard, not lines"):
+        Solver().score(Position("", Setup(ruleset="lines")))
+    with pytest.raises(FileNotFoundError):
+        Solver(book="no such file")
+    with pytest.raises(ValueError, match="not an opening book"):
+        Solver(book=__file__)
+    with pytest.raises(TypeError):
+        Solver().score(4453)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="too many"):
+        positions.random(2**60, plies=3)
+    with pytest.raises(ValueError, match="within 0 to 41"):
+        positions.random(3, plies=42)
+    with pytest.raises(ValueError, match="lower first"):
+        positions.random(3, plies=(9, 3))
+    with pytest.raises(ValueError, match="nearly all random games"):
+        positions.random(1, plies=40, setup=Setup(7, 7, 2))
+
+
+def test_random_positions_depend_on_the_seed_alone() -> None:
+    boards = positions.random(100, plies=(4, 20), seed=1)
+    assert (boards == positions.random(200, plies=(4, 20), seed=1)[:100]).all()
+    assert (boards != positions.random(100, plies=(4, 20), seed=2)).any()
+    plies = (boards > 0).sum(axis=(1, 2))
+    assert plies.min() >= 4 and plies.max() <= 20
+
+
+def test_progress_is_reported_to_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    calls: list[tuple[int, int]] = []
+    Solver().score_batch(["4455"] * 100, progress=lambda done, of: calls.append((done, of)))
+    assert calls[-1] == (100, 100)
+    Solver().score_batch(["4455"] * 100, progress=True)
+    assert "100/100" in capsys.readouterr().err
+
+    def fail(done: int, of: int) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        Solver().score_batch(positions.random(2000, plies=14), progress=fail)
+
+
+def test_all_positions_are_those_that_are_known() -> None:
+    # The numbers of all positions are published; none is finished before ply 7.
+    assert [len(positions.all(plies)) for plies in range(7)] == [1, 7, 49, 238, 1120, 4263, 16422]
+    every = {position.key for position in positions.from_array(positions.all(5))}
+    half = positions.from_array(positions.all(5, mirrored=False))
+    assert {p.key for p in half} | {p.mirror().key for p in half} == every
+    assert all(p == p.mirror() or p.mirror() not in half for p in half[:50])
+    boards = positions.all(5, Setup(4, 4, 3))
+    assert len(np.unique(boards.reshape(len(boards), -1), axis=0)) == len(boards)
+
+
+def test_the_uci_data_set_is_rebuilt(tmp_path: os.PathLike[str]) -> None:
+    data = datasets.uci()
+    assert len(data) == 67_557
+    assert data.counts() == {"win": 44_473, "loss": 16_635, "draw": 6_449}
+    path = os.path.join(tmp_path, "uci")
+    data.save(path + ".npz")
+    again = datasets.Dataset.load(path + ".npz")
+    assert (again.boards == data.boards).all() and (again.scores == data.scores).all()
+    data.save(path + ".data")
+    with open(path + ".data") as file:
+        lines = file.read().splitlines()
+    assert len(lines) == 67_557 and len(lines[0].split(",")) == 43
+    assert sum(line.endswith(",win") for line in lines) == 44_473
+    parquet = pytest.importorskip("pyarrow.parquet")
+    data.save(path + ".parquet")
+    table = parquet.read_table(path + ".parquet")
+    assert table.num_rows == 67_557 and table.column_names[:2] == ["a1", "a2"]
+    assert table["score"].to_numpy().tolist() == data.scores.tolist()
+    with pytest.raises(ValueError, match="unknown format"):
+        data.save(path + ".txt")
+
+
+def test_threads_may_share_a_solver() -> None:
+    solver = Solver()
+    boards = positions.random(300, plies=(14, 30), seed=4)
+    expected = solver.score_batch(boards).tolist()
+    found: dict[int, list[int]] = {}
+
+    def work(thread: int) -> None:
+        found[thread] = [solver.score(Position.from_array(board)) for board in boards]
+
+    threads = [threading.Thread(target=work, args=(thread,)) for thread in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(found.values()) == [expected] * 4
+
+
+def test_the_lock_is_free_during_long_work() -> None:
+    """Another thread runs Python code while an endless search is under way."""
+    counted = 0
+    stop = threading.Event()
+
+    def count() -> None:
+        nonlocal counted
+        while not stop.is_set():
+            counted += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    low, high = Solver(book=False).bounds(Position("", Setup(10, 10)), seconds=2.0)
+    stop.set()
+    thread.join()
+    assert low < high and counted > 5
+
+
+def interrupted(work: str) -> str:
+    """Runs a program, presses Ctrl-C, and returns what it prints."""
+    import subprocess
+    import sys
+
+    program = f"""
+import time, claimeven
+from claimeven import *
+print('start', flush=True)
+try:
+    {work}
+    print('finished')
+except KeyboardInterrupt:
+    print('interrupted', flush=True)
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "start\n"
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    try:
+        output, _ = process.communicate(timeout=300)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    assert process.returncode == 0
+    return output.strip()
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "Solver(book=False).score(Position('', Setup(10, 10)))",
+        "Solver().scores_batch([Position('', Setup(10, 10))] * 10)",
+        "Solver(book=False).best_line(Position('', Setup(9, 9)))",
+        "Agent('timed:ms=3600000').decide('')",
+        "Agent('perfect').decide(Position('', Setup(10, 10)))",
+        "match('mcts:sims=10000000', 'mcts:sims=10000000', openings='none')",
+        "match(lambda p: time.sleep(1) or p.legal_moves[0], 'random', openings='none')",
+        "tournament(['mcts:sims=10000000', 'mcts:sims=9999999'], openings='random:4')",
+        "search_tree('', 'minimax:depth=40')",
+        "positions.random(10**8, plies=30)",
+        "positions.all(20)",
+    ],
+)
+def test_ctrl_c_ends_long_work(work: str) -> None:
+    assert interrupted(work) == "interrupted"
+
+
+def solve_some(seed: int) -> list[int]:
+    return Solver(threads=2).score_batch(positions.random(50, plies=(14, 30), seed=seed)).tolist()
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_other_processes_solve_too(method: str) -> None:
+    expected = [solve_some(seed) for seed in range(3)]
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.map_async(solve_some, range(3)).get(timeout=600) == expected
+
+
+def test_importing_is_fast() -> None:
+    import subprocess
+    import sys
+
+    # The time of this process alone, whatever else the machine does.
+    program = "import time; t = time.process_time(); import claimeven; print(time.process_time() - t)"
+    times = [
+        float(subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout)
+        for _ in range(5)
+    ]
+    assert min(times) < 0.15
