@@ -43,7 +43,7 @@ impl Game {
             version: GameRecord::VERSION,
             id: "1".to_owned(),
             time: jiff::Timestamp::now().to_string(),
-            setup: self.game.position().setup().into(),
+            setup: self.game.position().setup(),
             players: [human(), human()],
             first_player: 0,
             seed: 0,
