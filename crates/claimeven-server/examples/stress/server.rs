@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -83,7 +84,9 @@ pub(crate) struct Visitor {
 impl Visitor {
     /// A new visitor at an address of this machine.
     pub(crate) fn from(address: &str) -> Fallible<Visitor> {
-        let client = reqwest::Client::builder().local_address(Some(address.parse()?)).build()?;
+        let client = reqwest::Client::builder().local_address(Some(address.parse()?));
+        // A connection to a server that was killed may never answer.
+        let client = client.timeout(Duration::from_secs(60)).build()?;
         Ok(Visitor { client, cookie: None })
     }
 
