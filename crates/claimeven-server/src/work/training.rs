@@ -207,5 +207,6 @@ fn train(
             return Ok(TurnEnd::Cancelled);
         }
     }
+    run.finish(&mut observer)?;
     Ok(TurnEnd::Done)
 }
