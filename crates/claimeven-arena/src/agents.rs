@@ -7,7 +7,7 @@ use claimeven_search::{
     MctsParameters, Minimax, Mtdf, Perfect, Random, TieBreak,
 };
 use claimeven_solver::{Options, embedded_books};
-use claimeven_zero::{TreeParameters, Zero, ZeroParameters, embedded_network};
+use claimeven_zero::{SelectionRule, TreeParameters, Zero, ZeroParameters, embedded_network};
 
 use crate::external::External;
 use crate::roster::{AgentKind, Built, Parameter, Settings, Values};
@@ -49,14 +49,14 @@ pub static AGENTS: &[AgentKind] = &[
                 about: "whether every move gets its exact value",
                 values: Values::Word(&["off", "on"]),
             },
+            Parameter {
+                name: "table",
+                about: "transposition table in MiB; 0 for none",
+                values: Values::Whole { min: 0, max: 65_536, default: Some(0) },
+            },
             TIES,
         ],
-        build: |settings| {
-            player(AlphaBeta {
-                parameters: depth_parameters(settings)?,
-                every_move: settings.word("every") == "on",
-            })
-        },
+        build: alphabeta,
     },
     AgentKind {
         name: "mtdf",
@@ -72,13 +72,18 @@ pub static AGENTS: &[AgentKind] = &[
         parameters: &[
             Parameter {
                 name: "ms",
-                about: "milliseconds per move; 500 if neither ms nor depth is given",
-                values: Values::Whole { min: 1, max: 3_600_000, default: None },
+                about: "milliseconds per move; 500 if no limit is given",
+                values: MS,
             },
             Parameter {
                 name: "depth",
                 about: "maximum depth in plies",
                 values: Values::Whole { min: 1, max: 128, default: None },
+            },
+            Parameter {
+                name: "nodes",
+                about: "maximum number of nodes per move",
+                values: Values::Whole { min: 1, max: 1 << 40, default: None },
             },
             EVAL,
             TABLE,
@@ -93,9 +98,10 @@ pub static AGENTS: &[AgentKind] = &[
         parameters: &[
             Parameter {
                 name: "sims",
-                about: "simulations per move",
+                about: "simulations per move; without limit if only ms is given",
                 values: Values::Whole { min: 1, max: 10_000_000, default: Some(10_000) },
             },
+            MOVE_TIME,
             Parameter {
                 name: "c",
                 about: "exploration constant",
@@ -110,8 +116,8 @@ pub static AGENTS: &[AgentKind] = &[
         ],
         build: |settings| {
             player(Mcts::new(MctsParameters {
-                simulations: settings.whole("sims").expect("it has a default"),
-                time: None,
+                simulations: simulations(settings),
+                time: move_time(settings),
                 exploration: settings.decimal("c"),
                 proofs: settings.word("proofs") == "on",
                 tie_break: tie_break(settings),
@@ -126,9 +132,10 @@ pub static AGENTS: &[AgentKind] = &[
         parameters: &[
             Parameter {
                 name: "sims",
-                about: "simulations per move; 0 plays by the policy alone",
+                about: "simulations per move, without limit if only ms is given; 0 plays by the policy alone",
                 values: Values::Whole { min: 0, max: 10_000_000, default: Some(600) },
             },
+            MOVE_TIME,
             Parameter {
                 name: "model",
                 about: "a network other than the built-in one for 7x6",
@@ -138,9 +145,24 @@ pub static AGENTS: &[AgentKind] = &[
                 },
             },
             Parameter {
+                name: "rule",
+                about: "how a move is selected: PUCT, or the UCB rule of an older project",
+                values: Values::Word(&["puct", "ucb"]),
+            },
+            Parameter {
                 name: "cpuct",
                 about: "exploration constant of PUCT",
                 values: Values::Decimal { min: 0.0, max: 100.0, default: 1.4 },
+            },
+            Parameter {
+                name: "c1",
+                about: "weight of the confidence interval in UCB",
+                values: Values::Decimal { min: 0.0, max: 100.0, default: 1.0 },
+            },
+            Parameter {
+                name: "c2",
+                about: "weight of the policy in UCB",
+                values: Values::Decimal { min: 0.0, max: 100.0, default: 1.0 },
             },
             Parameter {
                 name: "fpu",
@@ -226,7 +248,7 @@ pub static AGENTS: &[AgentKind] = &[
 
 /// Aliases of players.
 pub(crate) const ALIASES: [(&str, &str); 3] =
-    [("easy", "alphabeta:depth=2"), ("medium", "alphabeta:depth=4"), ("hard", "alphabeta:depth=6")];
+    [("easy", "alphabeta:depth=1"), ("medium", "alphabeta:depth=3"), ("hard", "alphabeta:depth=5")];
 
 const DEPTH: Parameter = Parameter {
     name: "depth",
@@ -238,6 +260,9 @@ const EVAL: Parameter = Parameter {
     about: "evaluation of positions at the horizon",
     values: Values::Heuristic { default: "galli" },
 };
+const MS: Values = Values::Whole { min: 1, max: 3_600_000, default: None };
+const MOVE_TIME: Parameter =
+    Parameter { name: "ms", about: "maximum milliseconds per move", values: MS };
 const TABLE: Parameter = Parameter {
     name: "table",
     about: "transposition table in MiB",
@@ -266,16 +291,44 @@ fn depth_parameters(settings: &Settings) -> Result<DepthParameters, AgentError> 
     Ok(DepthParameters {
         depth: settings.whole("depth").map_or(u32::MAX, |depth| depth as u32),
         time: None,
+        nodes: None,
         heuristic: settings.heuristic("eval")?,
         tie_break: tie_break(settings),
         seed: settings.seed(),
     })
 }
 
+/// The time per move that a player has been given.
+fn move_time(settings: &Settings) -> Option<Duration> {
+    settings.whole("ms").map(Duration::from_millis)
+}
+
+/// The simulations of a player: unlimited if it has a limit of time instead.
+fn simulations(settings: &Settings) -> u64 {
+    let has_time = settings.is_timed || settings.whole("ms").is_some();
+    match settings.text("sims") {
+        None if has_time => u64::MAX,
+        _ => settings.whole("sims").expect("it has a default"),
+    }
+}
+
+fn alphabeta(settings: &Settings) -> Built {
+    let mut search = AlphaBeta::new(depth_parameters(settings)?);
+    if settings.word("every") == "on" {
+        search = search.with_every_move();
+    }
+    match table_mb(settings) {
+        0 => player(search),
+        megabytes => player(search.with_table(megabytes)),
+    }
+}
+
 fn timed(settings: &Settings) -> Built {
-    let default = settings.whole("depth").is_none().then_some(500);
-    let time = settings.whole("ms").or(default).map(Duration::from_millis);
-    let parameters = DepthParameters { time, ..depth_parameters(settings)? };
+    let nodes = settings.whole("nodes");
+    let has_limit = settings.is_timed || nodes.or(settings.whole("depth")).is_some();
+    let default = (!has_limit).then_some(Duration::from_millis(500));
+    let time = move_time(settings).or(default);
+    let parameters = DepthParameters { time, nodes, ..depth_parameters(settings)? };
     player(IterativeDeepening::new(parameters, table_mb(settings)))
 }
 
@@ -293,17 +346,23 @@ fn zero(settings: &Settings) -> Built {
             network
         }
     };
-    let whole = |name| settings.whole(name).expect("it has a default");
     let decimal = |name| settings.decimal(name) as f32;
     player(Zero::new(ZeroParameters {
         network,
-        simulations: whole("sims"),
+        simulations: simulations(settings),
+        time: move_time(settings),
         seed: settings.seed(),
-        batch: whole("batch") as usize,
+        batch: settings.whole("batch").expect("it has a default") as usize,
         temperature: decimal("temperature"),
         tree: TreeParameters {
+            rule: match settings.word("rule") {
+                "ucb" => SelectionRule::Ucb,
+                _ => SelectionRule::Puct,
+            },
             exploration: decimal("cpuct"),
             first_play_reduction: decimal("fpu"),
+            c1: decimal("c1"),
+            c2: decimal("c2"),
         },
     }))
 }
@@ -326,6 +385,7 @@ fn external(settings: &Settings) -> Built {
         time: ms("ms"),
         patience: ms("wait"),
         seed: settings.seed(),
+        pool: settings.engines().cloned(),
         engine: None,
         game: None,
     })
@@ -356,6 +416,40 @@ mod tests {
             let expected = if kind.has_tree { None } else { Some(AgentError::NoTree) };
             assert_eq!(tree.err(), expected, "{}", kind.name);
         }
+    }
+
+    #[test]
+    fn players_with_a_time_limit_use_their_time() {
+        let position = Position::from_moves(Setup::STANDARD, "44").unwrap();
+        let ms = std::time::Duration::from_millis(60);
+        for text in ["mcts:ms=60", "zero:ms=60", "timed:ms=60", "timed", "mcts", "zero"] {
+            let spec: AgentSpec = text.parse().unwrap();
+            // Those without a limit of their own have that of the game.
+            let own = spec.given("ms").is_some();
+            let built = if own {
+                spec.build(Setup::STANDARD, 0)
+            } else {
+                spec.build_timed(Setup::STANDARD, 0)
+            };
+            let limits = if own { Limits::default() } else { Limits::default().with_time(ms) };
+            let decision = built.unwrap().decide(&position, &limits).unwrap();
+            assert!(decision.stopped && decision.time >= ms, "{text}: {decision:?}");
+        }
+        // A number of its own is kept.
+        let mut few =
+            "mcts:sims=20".parse::<AgentSpec>().unwrap().build_timed(Setup::STANDARD, 0).unwrap();
+        let decision = few.decide(&position, &Limits::default().with_time(ms)).unwrap();
+        assert_eq!((decision.stats.simulations, decision.stopped), (20, false));
+        let nodes = |text: &str| {
+            let mut agent = text.parse::<AgentSpec>().unwrap().build(Setup::STANDARD, 0).unwrap();
+            agent.decide(&position, &Limits::default()).unwrap()
+        };
+        let decision = nodes("timed:nodes=5000");
+        assert!(decision.stopped && decision.stats.nodes <= 5000, "{decision:?}");
+        assert_eq!(decision.column, nodes("timed:nodes=5000").column);
+        let [plain, table] = ["alphabeta:depth=8", "alphabeta:depth=8,table=8"].map(nodes);
+        assert_eq!((plain.value, plain.column), (table.value, table.column));
+        assert!(table.stats.table_hits > 0 && table.stats.nodes < plain.stats.nodes);
     }
 
     #[test]
@@ -399,8 +493,12 @@ mod tests {
     #[test]
     fn the_defaults_of_zero_are_those_of_its_library() {
         let kind = AGENTS.iter().find(|kind| kind.name == "zero").unwrap();
-        let TreeParameters { exploration, first_play_reduction } = TreeParameters::default();
-        for (name, expected) in [("cpuct", exploration), ("fpu", first_play_reduction)] {
+        let TreeParameters { rule, exploration, first_play_reduction, c1, c2 } =
+            TreeParameters::default();
+        assert_eq!(rule, claimeven_zero::SelectionRule::Puct);
+        let numbers =
+            [("cpuct", exploration), ("fpu", first_play_reduction), ("c1", c1), ("c2", c2)];
+        for (name, expected) in numbers {
             let parameter = kind.parameters.iter().find(|known| known.name == name).unwrap();
             let Values::Decimal { default, .. } = parameter.values else { panic!("{name}") };
             assert_eq!((default as f32).to_bits(), expected.to_bits(), "{name}");

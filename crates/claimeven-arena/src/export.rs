@@ -125,8 +125,15 @@ impl Serialize for LegacyMoves {
     }
 }
 
+/// The day of a time as PGN writes it.
+fn pgn_date(time: &str) -> String {
+    let day = time.split('T').next().unwrap_or_default();
+    let is_day = day.len() == 10 && day.chars().all(|sign| sign.is_ascii_digit() || sign == '-');
+    if is_day { day.replace('-', ".") } else { "????.??.??".to_owned() }
+}
+
 /// A game as text like the PGN of chess: headers, then the moves in pairs and the result, as the
-/// player who moved first sees it.
+/// player who moved first sees it, who is White.
 pub fn pgn(record: &GameRecord) -> Result<String, RecordError> {
     let game = record.replay()?;
     let result = match record.result.winner {
@@ -141,12 +148,16 @@ pub fn pgn(record: &GameRecord) -> Result<String, RecordError> {
         let value = value.to_string().replace('\\', "\\\\").replace('"', "\\\"");
         writeln!(text, "[{name} \"{value}\"]").expect("a text takes everything");
     };
+    // The seven tags of PGN, in their order. White moves first.
     header("Event", &"Connect Four");
+    header("Site", &"?");
+    header("Date", &pgn_date(&record.time));
     header("Round", &record.id);
-    header("Date", &record.time);
-    header("First", &first.name);
-    header("Second", &second.name);
+    header("White", &first.name);
+    header("Black", &second.name);
     header("Result", &result);
+    header("UTCTime", &record.time);
+    header("TimeControl", &record.time_control.as_deref().unwrap_or("-"));
     header("Termination", &record.result.reason);
     if let Some(detail) = &record.result.detail {
         header("Detail", detail);

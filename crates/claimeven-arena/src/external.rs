@@ -3,19 +3,97 @@
 //! <https://github.com/kz04px/cutegames/blob/master/ugi.md> describes the protocol. Moves are
 //! written as in move text, separated by spaces.
 
-use std::collections::HashSet;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use claimeven_game::{Cell, Column, Game, Position, Setup};
 use claimeven_search::{Agent, AgentError, Decision, Limits, SearchStats, Value};
 
-/// A player that is another program. The program is started for the first decision and ended with
-/// the player.
+/// The programs of a match or a tournament, which are kept from game to game.
+///
+/// With a folder for logs, every program has a file there with all that was said: `>` to it, `<` by
+/// it, `!` on its standard error, each with the seconds since its start.
+#[derive(Clone, Debug, Default)]
+pub struct EnginePool {
+    shared: Arc<PoolState>,
+}
+
+#[derive(Debug, Default)]
+struct PoolState {
+    /// Programs that wait for a game, by their commands.
+    idle: Mutex<HashMap<String, Vec<Engine>>>,
+    log_dir: Option<PathBuf>,
+    started: AtomicU64,
+}
+
+impl EnginePool {
+    /// A pool whose programs are logged to files in a folder, which is created if it is missing.
+    pub fn with_log_dir(folder: &Path) -> io::Result<EnginePool> {
+        fs::create_dir_all(folder)?;
+        let state = PoolState { log_dir: Some(folder.to_owned()), ..PoolState::default() };
+        Ok(EnginePool { shared: Arc::new(state) })
+    }
+
+    fn idle(&self) -> MutexGuard<'_, HashMap<String, Vec<Engine>>> {
+        self.shared.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self, command: &str) -> Option<Engine> {
+        self.idle().get_mut(command)?.pop()
+    }
+
+    fn give_back(&self, command: &str, engine: Engine) {
+        self.idle().entry(command.to_owned()).or_default().push(engine);
+    }
+
+    fn start(&self, command: &str) -> Result<Engine, String> {
+        let number = self.shared.started.fetch_add(1, Ordering::Relaxed) + 1;
+        let log = match &self.shared.log_dir {
+            Some(folder) => {
+                let path = folder.join(format!("engine-{number}.log"));
+                let file = File::create(&path);
+                let file =
+                    file.map_err(|error| format!("cannot write {}: {error}", path.display()));
+                Some(Log::new(file?, command))
+            }
+            None => None,
+        };
+        Engine::start(command, log)
+    }
+}
+
+/// What is said between us and a program.
+#[derive(Clone, Debug)]
+struct Log {
+    file: Arc<Mutex<File>>,
+    start: Instant,
+}
+
+impl Log {
+    fn new(file: File, command: &str) -> Log {
+        let log = Log { file: Arc::new(Mutex::new(file)), start: Instant::now() };
+        log.note('$', command);
+        log
+    }
+
+    /// A log that cannot be written does not end a game.
+    fn note(&self, mark: char, line: &str) {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let seconds = self.start.elapsed().as_secs_f64();
+        let _ = writeln!(file, "{seconds:10.4} {mark} {}", line.trim_end());
+    }
+}
+
+/// A player that is another program. The program is started for the first game or decision and, unless
+/// it comes from a pool, ended with the player.
 pub(crate) struct External {
     /// The program and its arguments, as in a shell.
     pub(crate) command: String,
@@ -25,7 +103,9 @@ pub(crate) struct External {
     pub(crate) patience: Duration,
     /// The seed, if the program has such an option.
     pub(crate) seed: u64,
-    /// The program, if it runs.
+    /// Where programs are kept between games.
+    pub(crate) pool: Option<EnginePool>,
+    /// The program, if it runs and is ready for the game.
     pub(crate) engine: Option<Engine>,
     /// The game as far as it is known.
     pub(crate) game: Option<Game>,
@@ -35,6 +115,9 @@ impl Agent for External {
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
         if position.outcome().is_some() {
             return Err(AgentError::GameOver);
+        }
+        if self.engine.is_none() {
+            self.prepare(position.setup())?;
         }
         let start = Instant::now();
         let decision = self.ask(position, limits);
@@ -47,21 +130,42 @@ impl Agent for External {
             Err(failure) => Err(AgentError::Failed { reason: failure }),
         }
     }
+
+    fn prepare(&mut self, setup: Setup) -> Result<(), AgentError> {
+        self.game = None;
+        let ready = self.ready_engine(setup);
+        self.engine = Some(ready.map_err(|reason| AgentError::Failed { reason })?);
+        Ok(())
+    }
+}
+
+impl Drop for External {
+    fn drop(&mut self) {
+        if let (Some(pool), Some(engine)) = (&self.pool, self.engine.take()) {
+            pool.give_back(&self.command, engine);
+        }
+    }
 }
 
 impl External {
-    fn ask(&mut self, position: &Position, limits: &Limits) -> Result<Decision, String> {
-        // 1. The program.
-        let engine = match &mut self.engine {
-            Some(engine) => engine,
-            none => {
-                let mut engine = Engine::start(&self.command)?;
-                engine.greet(position.setup(), self.seed, self.patience)?;
-                none.insert(engine)
+    /// A program that is ready for a game: the one that is there, a waiting one or a new one.
+    fn ready_engine(&mut self, setup: Setup) -> Result<Engine, String> {
+        let pool = self.pool.clone().unwrap_or_default();
+        while let Some(mut engine) = self.engine.take().or_else(|| pool.take(&self.command)) {
+            // A program may have ended while it was waiting.
+            if engine.begin_game(setup, self.seed, self.patience).is_ok() {
+                return Ok(engine);
             }
-        };
+        }
+        let mut engine = pool.start(&self.command)?;
+        engine.begin_game(setup, self.seed, self.patience)?;
+        Ok(engine)
+    }
 
-        // 2. The question.
+    fn ask(&mut self, position: &Position, limits: &Limits) -> Result<Decision, String> {
+        let engine = self.engine.as_mut().ok_or("the program does not run")?;
+
+        // 1. The question.
         let game = follow(self.game.take(), position)
             .ok_or("the position cannot be reached from the empty board")?;
         let moves: String =
@@ -74,7 +178,7 @@ impl External {
         engine.send(&format!("position startpos{moves}"))?;
         engine.send(&format!("go movetime {}{depth}{nodes}", time.as_millis().max(1)))?;
 
-        // 3. The answer.
+        // 2. The answer.
         let cancel = limits.cancel.as_deref();
         let (best, said) = engine.best_move(time + self.patience, self.patience, cancel)?;
         let column = parse_move(&best, position)?;
@@ -106,10 +210,14 @@ fn parse_move(text: &str, position: &Position) -> Result<Column, String> {
 }
 
 /// A running program and its output.
+#[derive(Debug)]
 pub(crate) struct Engine {
     process: Child,
     input: ChildStdin,
     lines: Receiver<String>,
+    /// The names of its options, once it has been greeted.
+    options: Option<HashSet<String>>,
+    log: Option<Log>,
 }
 
 /// A program's report on its search.
@@ -129,25 +237,41 @@ const WAITING_LINES: usize = 1024;
 const FAREWELL: Duration = Duration::from_millis(200);
 
 impl Engine {
-    fn start(command: &str) -> Result<Engine, String> {
+    fn start(command: &str, log: Option<Log>) -> Result<Engine, String> {
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| format!("'{command}' is not a command"))?;
         let process = Command::new(&words[0])
             .args(&words[1..])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(if log.is_some() { Stdio::piped() } else { Stdio::null() })
             .spawn();
         let mut process = process.map_err(|error| format!("cannot start {}: {error}", words[0]))?;
         let input = process.stdin.take().expect("it is a pipe");
         let output = process.stdout.take().expect("it is a pipe");
+        if let (Some(log), Some(errors)) = (log.clone(), process.stderr.take()) {
+            thread::spawn(move || {
+                read_lines(errors, |line| {
+                    log.note('!', &line);
+                    true
+                });
+            });
+        }
         let (sender, lines) = sync_channel(WAITING_LINES);
-        thread::spawn(move || pass_on_lines(output, &sender));
-        Ok(Engine { process, input, lines })
+        let said = log.clone();
+        thread::spawn(move || {
+            read_lines(output, |line| {
+                if let Some(log) = &said {
+                    log.note('<', &line);
+                }
+                sender.send(line).is_ok()
+            });
+        });
+        Ok(Engine { process, input, lines, options: None, log })
     }
 
-    /// Prepares the program for a game.
-    fn greet(&mut self, setup: Setup, seed: u64, patience: Duration) -> Result<(), String> {
+    /// Asks a new program for the names of its options.
+    fn greet(&mut self, patience: Duration) -> Result<HashSet<String>, String> {
         self.send("ugi")?;
         let mut options = HashSet::new();
         self.wait_for("ugiok", Instant::now() + patience, |line| {
@@ -156,6 +280,15 @@ impl Engine {
                 options.extend(words.next().map(str::to_owned));
             }
         })?;
+        Ok(options)
+    }
+
+    /// Prepares the program for a game.
+    fn begin_game(&mut self, setup: Setup, seed: u64, patience: Duration) -> Result<(), String> {
+        let options = match self.options.take() {
+            Some(options) => options,
+            None => self.greet(patience)?,
+        };
         let board = [
             ("cols", setup.cols().to_string()),
             ("rows", setup.rows().to_string()),
@@ -174,6 +307,7 @@ impl Engine {
         }
         self.send("isready")?;
         self.wait_for("readyok", Instant::now() + patience, |_| ())?;
+        self.options = Some(options);
         self.send("uginewgame")
     }
 
@@ -234,6 +368,9 @@ impl Engine {
     }
 
     fn send(&mut self, line: &str) -> Result<(), String> {
+        if let Some(log) = &self.log {
+            log.note('>', line);
+        }
         let sent = writeln!(self.input, "{line}").and_then(|()| self.input.flush());
         sent.map_err(|_| self.death("more"))
     }
@@ -269,11 +406,12 @@ impl Drop for Engine {
     }
 }
 
-fn pass_on_lines(output: ChildStdout, lines: &SyncSender<String>) {
+/// Reads lines until there are no more, or nobody wants them.
+fn read_lines(output: impl Read, mut take: impl FnMut(String) -> bool) {
     let mut output = BufReader::new(output);
     let mut line = Vec::new();
     while let Ok(1..) = output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
-        if lines.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+        if !take(String::from_utf8_lossy(&line).into_owned()) {
             return;
         }
         line.clear();

@@ -38,6 +38,34 @@ pub struct TimeControl {
     pub per_move: Option<Duration>,
 }
 
+impl TimeControl {
+    /// All limits in microseconds, 0 for none, for seeds.
+    pub(crate) fn micros(self) -> [u64; 3] {
+        let micros = |time: Option<Duration>| time.map_or(0, |time| time.as_micros() as u64);
+        let Clock { base, increment } = self.clock.unwrap_or_default();
+        [micros(Some(base)), micros(Some(increment)), micros(self.per_move)]
+    }
+
+    /// Whether there is no limit.
+    pub fn is_unlimited(self) -> bool {
+        self == TimeControl::default()
+    }
+}
+
+impl fmt::Display for TimeControl {
+    /// As in the PGN of chess: `60+0.5`, or `1/0.1` for a tenth of a second per move; `-` without a
+    /// limit.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let per_move = self.per_move.map(|time| format!("1/{}", time.as_secs_f64()));
+        let clock = self.clock.map(|Clock { base, increment }| {
+            format!("{}+{}", base.as_secs_f64(), increment.as_secs_f64())
+        });
+        let parts: Vec<String> = [clock, per_move].into_iter().flatten().collect();
+        let text = parts.join(", ");
+        f.pad(if text.is_empty() { "-" } else { &text })
+    }
+}
+
 /// The time for a whole game.
 ///
 /// ```
@@ -48,7 +76,7 @@ pub struct TimeControl {
 /// let clock: Clock = "60+0.5".parse().unwrap();
 /// assert_eq!((clock.base.as_secs(), clock.increment), (60, Duration::from_millis(500)));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
     /// The time at the start.
     pub base: Duration,
@@ -121,7 +149,8 @@ pub fn play_game_watched(
     }
     let mut game = play_opening(setup, opening)?;
     let mut moves: Vec<MoveRecord> = opening.iter().copied().map(MoveRecord::given).collect();
-    let mut agents = seat_players(setup, players.map(Some), seed)?;
+    let mut agents = seat_players(setup, players.map(Some), seed, !time.is_unlimited())?;
+    let mut is_prepared = [false; 2];
     let began = jiff::Timestamp::now();
     let mut left = [time.clock.map(|clock| clock.base); 2];
     let result = loop {
@@ -137,7 +166,9 @@ pub fn play_game_watched(
             ..Limits::default()
         };
         let agent = agents[turn].as_mut().expect("both players are programs");
-        let decision = agent.decide(game.position(), &limits);
+        let is_ready = std::mem::replace(&mut is_prepared[turn], true);
+        let ready = if is_ready { Ok(()) } else { agent.prepare(setup) };
+        let decision = ready.and_then(|()| agent.decide(game.position(), &limits));
         if cancel.load(Ordering::Relaxed) {
             return Ok(None);
         }
@@ -167,6 +198,7 @@ pub fn play_game_watched(
         players: players.map(player),
         first_player,
         seed,
+        time_control: (!time.is_unlimited()).then(|| time.to_string()),
         opening_moves: opening.len(),
         moves,
         result,
@@ -199,6 +231,8 @@ pub enum MatchError {
     },
     /// A player cannot play.
     Agent(AgentError),
+    /// A recorded game is not one of the match.
+    Record(String),
 }
 
 impl From<AgentError> for MatchError {
@@ -216,6 +250,7 @@ impl fmt::Display for MatchError {
             MatchError::NoOpenings => f.write_str("the match has no openings"),
             MatchError::Opening { ply, error } => write!(f, "move {ply} of an opening: {error}"),
             MatchError::Agent(error) => error.fmt(f),
+            MatchError::Record(reason) => f.write_str(reason),
         }
     }
 }
@@ -223,10 +258,40 @@ impl fmt::Display for MatchError {
 impl std::error::Error for MatchError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            MatchError::FirstPlayer(_) | MatchError::NoOpenings => None,
+            MatchError::FirstPlayer(_) | MatchError::NoOpenings | MatchError::Record(_) => None,
             MatchError::Opening { error, .. } => Some(error),
             MatchError::Agent(error) => Some(error),
         }
+    }
+}
+
+impl Pairing<'_> {
+    /// Checks that a recorded game between players of these names is the planned one.
+    pub(crate) fn check_record(&self, record: &GameRecord, names: [&str; 2]) -> Result<(), String> {
+        let game = record.replay().map_err(|error| error.to_string())?;
+        let other =
+            |what: &str| Err(format!("game {} has another {what} than in the plan", record.id));
+        if record.setup != self.setup.into() {
+            return other("board");
+        }
+        let is_planned = |side: usize| {
+            let player = &record.players[side];
+            player.agent == self.players[side].to_string() && player.name == names[side]
+        };
+        if !(is_planned(0) && is_planned(1)) {
+            return other("player");
+        }
+        if record.seed != self.seed {
+            return other("seed or time control");
+        }
+        if record.first_player != self.first_player {
+            return other("first player");
+        }
+        let is_opening = game.moves().starts_with(self.opening);
+        if record.opening_moves != self.opening.len() || !is_opening {
+            return other("opening");
+        }
+        Ok(())
     }
 }
 
@@ -235,11 +300,15 @@ pub(crate) fn seat_players(
     setup: Setup,
     players: [Option<&AgentSpec>; 2],
     seed: u64,
+    is_timed: bool,
 ) -> Result<[Option<Box<dyn Agent>>; 2], AgentError> {
     let mut seeds = fastrand::Rng::with_seed(seed);
     let [first, second] = players.map(|player| {
         let seed = seeds.u64(..);
-        player.map(|spec| spec.build(setup, seed)).transpose()
+        let build = |spec: &AgentSpec| {
+            if is_timed { spec.build_timed(setup, seed) } else { spec.build(setup, seed) }
+        };
+        player.map(build).transpose()
     });
     Ok([first?, second?])
 }

@@ -1,17 +1,18 @@
 //! A match between two players, on all cores.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use claimeven_game::{Column, Setup, mix_key};
 
+use crate::external::EnginePool;
 use crate::game::{MatchError, Pairing, TimeControl, play_game, play_opening};
 use crate::pool::run_jobs;
-use crate::record::GameRecord;
+use crate::record::{GameRecord, Reason};
 use crate::roster::AgentSpec;
-use crate::statistics::{PairResults, Sprt, SprtOutcome};
+use claimeven_zero::{PairResults, Sprt, SprtOutcome};
 
 /// A match between two players.
 ///
@@ -35,6 +36,7 @@ pub struct Match<'a> {
     setup: Setup,
     players: [&'a AgentSpec; 2],
     openings: &'a [Vec<Column>],
+    first_pair: u64,
     pairs: u64,
     seed: u64,
     time: TimeControl,
@@ -54,6 +56,14 @@ pub struct MatchStatus {
     pub first_mover: [u64; 3],
     /// Moves, time and nodes of each player.
     pub stats: [PlayerStats; 2],
+    /// Games that each player lost on time.
+    pub lost_on_time: [u64; 2],
+    /// Games that each player forfeited.
+    pub forfeited: [u64; 2],
+    /// The first forfeit of each player: the game's id and what happened.
+    pub first_forfeit: [Option<(String, String)>; 2],
+    /// Games that repeat an earlier one move for move.
+    pub repeated: u64,
     /// The outcome of the sequential test, once it is decided.
     pub sprt: Option<SprtOutcome>,
 }
@@ -86,8 +96,20 @@ impl MatchStatus {
         self.results.iter().sum()
     }
 
-    fn add_pair(&mut self, games: &[GameRecord; 2]) {
+    fn add_pair(&mut self, games: &[GameRecord; 2], seen: &mut HashSet<(usize, String)>) {
         for game in games {
+            if !seen.insert((game.first_player, game.move_text())) {
+                self.repeated += 1;
+            }
+            if let (Some(winner), reason) = (game.result.winner, game.result.reason) {
+                let loser = 1 - winner;
+                self.lost_on_time[loser] += u64::from(reason == Reason::Time);
+                if reason == Reason::Forfeit {
+                    self.forfeited[loser] += 1;
+                    let detail = game.result.detail.clone().unwrap_or_default();
+                    self.first_forfeit[loser].get_or_insert_with(|| (game.id.clone(), detail));
+                }
+            }
             self.results[2 - game.half_points(0)] += 1;
             self.first_mover[2 - game.half_points(game.first_player)] += 1;
             for (player, stats) in self.stats.iter_mut().enumerate() {
@@ -109,6 +131,7 @@ impl<'a> Match<'a> {
             setup,
             players,
             openings,
+            first_pair: 0,
             pairs: openings.len() as u64,
             seed: 1,
             time: TimeControl::default(),
@@ -121,6 +144,11 @@ impl<'a> Match<'a> {
     /// The same match with this many pairs of games; the openings are used in turn.
     pub fn with_pairs(self, pairs: u64) -> Match<'a> {
         Match { pairs, ..self }
+    }
+
+    /// The same match without its first pairs of games, whose number counts as played.
+    pub fn without_first_pairs(self, pairs: u64) -> Match<'a> {
+        Match { first_pair: pairs, ..self }
     }
 
     /// The same match with another seed of the players' random choices.
@@ -154,27 +182,50 @@ impl<'a> Match<'a> {
         &self,
         mut report: impl FnMut(&[GameRecord; 2], &MatchStatus),
     ) -> Result<MatchStatus, MatchError> {
+        self.resume([], |games, _, status| report(games, status))
+    }
+
+    /// Plays what is missing of a match of which some games have been played, which are those that
+    /// [`check`](Match::check) accepts. Results are those of a match that was played at once. The
+    /// report also has which games of the pair are new.
+    pub fn resume(
+        &self,
+        played: impl IntoIterator<Item = GameRecord>,
+        mut report: impl FnMut(&[GameRecord; 2], [bool; 2], &MatchStatus),
+    ) -> Result<MatchStatus, MatchError> {
         if self.openings.is_empty() {
             return Err(MatchError::NoOpenings);
         }
         for opening in self.openings {
             play_opening(self.setup, opening)?;
         }
-        let mut status = MatchStatus::default();
+        let engines = EnginePool::default();
+        let players = self.players.map(|player| player.clone().with_engines(&engines));
+        for player in &players {
+            // A program that cannot be started or cannot play the board ends the match here.
+            player.build(self.setup, 0)?.prepare(self.setup)?;
+        }
+        let mut known: HashMap<u64, GameRecord> = HashMap::new();
+        for game in played {
+            let number = self.check(&game).map_err(MatchError::Record)?;
+            known.insert(number, game);
+        }
+        let (mut status, mut seen) = (MatchStatus::default(), HashSet::new());
         let mut waiting = BTreeMap::new();
-        let mut counted = 0;
+        let mut counted = self.first_pair;
         run_jobs(
-            0..self.pairs,
+            self.first_pair..self.pairs,
             self.threads,
             self.cancel.as_deref(),
-            |&pair, cancel| self.play_pair(pair, cancel),
+            |&pair, cancel| self.play_pair(pair, players.each_ref(), &known, cancel),
             |pair, games| {
                 waiting.insert(pair, games);
                 while let Some(games) = waiting.remove(&counted) {
+                    let is_new = [0, 1].map(|side| !known.contains_key(&(2 * counted + side)));
                     counted += 1;
-                    status.add_pair(&games);
+                    status.add_pair(&games, &mut seen);
                     status.sprt = self.sprt.and_then(|sprt| sprt.outcome(&status.pairs));
-                    report(&games, &status);
+                    report(&games, is_new, &status);
                     if status.sprt.is_some() {
                         return Ok(ControlFlow::Break(()));
                     }
@@ -185,26 +236,56 @@ impl<'a> Match<'a> {
         Ok(status)
     }
 
-    /// Both games of a pair; `None` if they were cancelled.
+    /// The number of a recorded game, from 0, if it belongs to this match.
+    pub fn check(&self, record: &GameRecord) -> Result<u64, String> {
+        let id = &record.id;
+        let number = id.parse::<u64>().ok().and_then(|number| number.checked_sub(1));
+        let number = number.filter(|number| number / 2 < self.pairs);
+        let number = number.ok_or_else(|| format!("game '{id}' is not in the plan"))?;
+        let pairing = self.pairing(number, self.players);
+        let names = self.players.map(ToString::to_string);
+        pairing.check_record(record, names.each_ref().map(|name| &**name))?;
+        Ok(number)
+    }
+
+    /// The pairing of a game by its number, from 0.
+    fn pairing<'b>(&'b self, number: u64, players: [&'b AgentSpec; 2]) -> Pairing<'b> {
+        let (pair, first_player) = (number / 2, (number % 2) as usize);
+        let mut seeds = fastrand::Rng::with_seed(self.seed(pair));
+        let both = [seeds.u64(..), seeds.u64(..)];
+        Pairing {
+            setup: self.setup,
+            players,
+            first_player,
+            opening: &self.openings[pair as usize % self.openings.len()],
+            seed: both[first_player],
+            time: self.time,
+        }
+    }
+
+    /// The seed of a pair. Games with another time control have another one, so that records of
+    /// different matches are not mixed.
+    fn seed(&self, pair: u64) -> u64 {
+        let seed = self.seed ^ mix_key(pair);
+        if self.time.is_unlimited() {
+            return seed;
+        }
+        self.time.micros().into_iter().fold(seed, |seed, part| mix_key(seed ^ part))
+    }
+
+    /// Both games of a pair, of which some may be known; `None` if they were cancelled.
     fn play_pair(
         &self,
         pair: u64,
+        players: [&AgentSpec; 2],
+        known: &HashMap<u64, GameRecord>,
         cancel: &Arc<AtomicBool>,
     ) -> Result<Option<[GameRecord; 2]>, MatchError> {
-        let opening = &self.openings[pair as usize % self.openings.len()];
-        let mut seeds = fastrand::Rng::with_seed(self.seed ^ mix_key(pair));
-        let mut play = |first_player| {
-            let pairing = Pairing {
-                setup: self.setup,
-                players: self.players,
-                first_player,
-                opening,
-                seed: seeds.u64(..),
-                time: self.time,
-            };
-            play_game(&pairing, format!("{}", 2 * pair + 1 + first_player as u64), cancel)
+        let play = |number: u64| match known.get(&number) {
+            Some(game) => Ok(Some(game.clone())),
+            None => play_game(&self.pairing(number, players), (number + 1).to_string(), cancel),
         };
-        let (first, second) = (play(0)?, play(1)?);
+        let (first, second) = (play(2 * pair)?, play(2 * pair + 1)?);
         Ok(first.zip(second).map(<[GameRecord; 2]>::from))
     }
 }
@@ -256,5 +337,82 @@ mod tests {
                 cancel.store(status.games() >= 6, std::sync::atomic::Ordering::Relaxed);
             });
         assert!(status.unwrap().games() >= 6);
+    }
+
+    #[test]
+    fn a_match_that_is_resumed_has_the_games_of_one_that_was_not() {
+        let players: [AgentSpec; 2] = ["mcts:sims=20", "random"].map(|text| text.parse().unwrap());
+        let openings = [Vec::new()];
+        let planned = Match::new(Setup::STANDARD, players.each_ref(), &openings).with_pairs(4);
+        let timeless = |game: &GameRecord| (game.id.clone(), game.seed, game.move_text());
+        let mut games = Vec::new();
+        let whole = planned.run(|pair, _| games.extend_from_slice(pair)).unwrap();
+        // A whole pair and half of another are there already.
+        let played = [&games[0], &games[1], &games[4]].map(Clone::clone);
+        let (mut again, mut new) = (Vec::new(), 0);
+        let resumed = planned.clone().with_threads(2).resume(played, |pair, is_new, _| {
+            again.extend_from_slice(pair);
+            new += is_new.iter().filter(|&&is_new| is_new).count();
+        });
+        assert_eq!((resumed.unwrap().results, new), (whole.results, 5));
+        let [again, games] =
+            [&again, &games].map(|games| games.iter().map(timeless).collect::<Vec<_>>());
+        assert_eq!(again, games);
+    }
+
+    #[test]
+    fn games_of_another_match_are_refused() {
+        let players: [AgentSpec; 2] = ["random", "random"].map(|text| text.parse().unwrap());
+        let openings = [Vec::new()];
+        let planned = Match::new(Setup::STANDARD, players.each_ref(), &openings).with_pairs(2);
+        let mut games = Vec::new();
+        planned.run(|pair, _| games.extend_from_slice(pair)).unwrap();
+        let timed = TimeControl { per_move: Some(std::time::Duration::from_secs(1)), clock: None };
+        for other in [planned.clone().with_seed(2), planned.clone().with_time(timed)] {
+            let error = other.resume(games.clone(), |_, _, _| {}).unwrap_err();
+            let expected = "game 1 has another seed or time control than in the plan";
+            assert_eq!(error.to_string(), expected);
+        }
+        let error = planned.with_pairs(1).resume(games, |_, _, _| {}).unwrap_err();
+        assert_eq!(error.to_string(), "game '3' is not in the plan");
+    }
+
+    #[test]
+    fn forfeits_losses_on_time_and_repeats_are_counted() {
+        let never = AgentSpec::custom("never", |_, _| {
+            struct Never;
+            impl claimeven_search::Agent for Never {
+                fn decide(
+                    &mut self,
+                    _: &claimeven_game::Position,
+                    _: &claimeven_search::Limits,
+                ) -> Result<claimeven_search::Decision, claimeven_search::AgentError>
+                {
+                    Err(claimeven_search::AgentError::Failed { reason: "no idea".to_owned() })
+                }
+            }
+            Ok(Box::new(Never))
+        });
+        let (never, leftmost) = (never.unwrap(), "minimax:depth=1,ties=first".parse().unwrap());
+        let openings = [Vec::new()];
+        let status = Match::new(Setup::STANDARD, [&leftmost, &never], &openings)
+            .with_pairs(3)
+            .run(|_, _| {})
+            .unwrap();
+        assert_eq!((status.results, status.forfeited), ([6, 0, 0], [0, 6]));
+        assert_eq!(status.first_forfeit[1], Some(("1".to_owned(), "no idea".to_owned())));
+        assert_eq!((status.repeated, status.lost_on_time), (4, [0, 0]));
+    }
+
+    #[test]
+    fn a_program_that_cannot_play_ends_the_match_before_the_first_game() {
+        let openings = [Vec::new()];
+        let random: AgentSpec = "random".parse().unwrap();
+        let nobody: AgentSpec = "ugi:cmd=/no/such/program".parse().unwrap();
+        let run = Match::new(Setup::STANDARD, [&random, &nobody], &openings).run(|_, _| {
+            panic!("there is no game");
+        });
+        let error = run.unwrap_err().to_string();
+        assert!(error.starts_with("cannot start /no/such/program"), "{error}");
     }
 }

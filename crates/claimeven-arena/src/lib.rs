@@ -36,6 +36,7 @@ mod export;
 mod external;
 mod game;
 mod game_match;
+mod import;
 mod journal;
 mod line_margins;
 mod openings;
@@ -49,7 +50,6 @@ mod replay;
 mod report;
 mod review;
 mod roster;
-mod statistics;
 mod strength;
 pub mod svg;
 mod tournament;
@@ -64,14 +64,16 @@ pub use experiments::{
     Verdict,
 };
 pub use export::{LegacyRecord, pgn};
+pub use external::EnginePool;
 pub use game::{Clock, MatchError, Pairing, TimeControl, play_game, play_game_watched};
 pub use game_match::{Match, MatchStatus, PlayerStats};
+pub use import::{ImportError, import_legacy};
 pub use journal::{Journal, JournalError};
 pub use openings::{OpeningError, Openings};
 pub use picture::{Picture, game_gif};
 pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
 pub use puzzles::{Goal, Puzzle, Theme};
-pub use rating::{PairScore, ratings};
+pub use rating::{PairScore, rating_groups, ratings};
 pub use record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord};
 pub use replay::{Fault, RecordError};
 pub use report::{Length, PlayerReport, Report, Results, TournamentResults};
@@ -79,8 +81,9 @@ pub use review::{
     Choice, Judgement, MoveReview, PlayerReview, Review, ReviewEstimate, ReviewOptions,
 };
 pub use roster::{AgentKind, AgentSpec, Parameter, Participant, SpecError, Values};
-pub use statistics::{Interval, PairResults, Sprt, SprtOutcome, elo_of_score, score_of_elo};
 pub use strength::{EvaluateError, LineError, Rate, Strength, TestSet, TestSetError, evaluate};
 pub use tournament::{Tournament, TournamentError};
 pub use tree_drawing::{Cut, NodeKind, TreeDrawing};
 pub use ugi::run_ugi;
+
+pub use claimeven_zero::{Interval, PairResults, Sprt, SprtOutcome, elo_of_score, score_of_elo};

@@ -8,12 +8,13 @@ use std::time::Duration;
 use claimeven_game::{Column, Game, Setup};
 use claimeven_zero::ModelStore;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use crate::external::EnginePool;
 use crate::game::{Clock, TimeControl};
 use crate::openings::Openings;
-use crate::roster::AgentSpec;
+use crate::roster::{AgentSpec, write_guess};
 
 /// A tournament that can be played: its players differ in name and can all play its game.
 ///
@@ -193,6 +194,7 @@ impl Plan {
         let wrong =
             |value: &str, message: String| PlanError { line: line_of(text, value), message };
         let setup = file.setup;
+        let engines = EnginePool::default();
         let mut players: Vec<Entrant> = Vec::new();
         for EntrantFile { agent, name } in file.players {
             let name = name.unwrap_or_else(|| agent.to_string());
@@ -204,6 +206,7 @@ impl Plan {
                 Some(models) => agent.with_models(models),
                 None => agent,
             };
+            let agent = agent.with_engines(&engines);
             agent.build(setup, 0).map_err(|error| wrong(&agent.to_string(), error.to_string()))?;
             players.push(Entrant { name, agent });
         }
@@ -280,6 +283,7 @@ impl Plan {
         if games.is_empty() {
             return Err(PlanError { line: None, message: "the list has no games".to_owned() });
         }
+        let engines = EnginePool::default();
         let mut players: Vec<Entrant> = Vec::new();
         let mut fixtures = Vec::new();
         for game in games {
@@ -287,7 +291,7 @@ impl Plan {
                 let name = agent.to_string();
                 let known = players.iter().position(|player| player.name == name);
                 known.unwrap_or_else(|| {
-                    players.push(Entrant { name, agent });
+                    players.push(Entrant { name, agent: agent.with_engines(&engines) });
                     players.len() - 1
                 })
             };
@@ -351,8 +355,28 @@ fn line_of(text: &str, value: &str) -> Option<usize> {
     places.into_iter().flatten().max().map(|offset| line_at(text, offset))
 }
 
+/// The message of a parser in one line; an unknown key comes with a suggestion.
 fn one_line(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ")
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    match quoted.next() {
+        Some(key) if message.starts_with("unknown field") => {
+            UnknownKey(key, quoted.collect()).to_string()
+        }
+        _ => message,
+    }
+}
+
+/// A key that is not allowed, and those that are.
+struct UnknownKey<'a>(&'a str, Vec<&'a str>);
+
+impl fmt::Display for UnknownKey<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let UnknownKey(key, known) = self;
+        write!(f, "unknown key '{key}'")?;
+        write_guess(f, key, known)?;
+        write!(f, " (available: {})", known.join(", "))
+    }
 }
 
 fn opening(setup: Setup, moves: &str) -> Result<Vec<Column>, String> {
@@ -525,20 +549,36 @@ impl<'de> Deserialize<'de> for OpeningsFile {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct OldGame {
     player_one_settings: OldPlayer,
     player_two_settings: OldPlayer,
     first_player: Option<OldFirst>,
+    /// What a record of a played game has besides.
+    #[serde(rename = "moves_count")]
+    _moves_count: Option<IgnoredAny>,
+    #[serde(rename = "time_elapsed_player_one")]
+    _time_one: Option<IgnoredAny>,
+    #[serde(rename = "time_elapsed_player_two")]
+    _time_two: Option<IgnoredAny>,
+    #[serde(rename = "tab")]
+    _tab: Option<IgnoredAny>,
+    #[serde(rename = "winner")]
+    _winner: Option<IgnoredAny>,
+    #[serde(rename = "list_of_moves")]
+    _list_of_moves: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
 #[serde(try_from = "OldSettings")]
 struct OldPlayer(AgentSpec);
 
+/// A player in the JSON of older projects.
 #[derive(Deserialize)]
-struct OldSettings {
+#[serde(deny_unknown_fields)]
+pub(crate) struct OldSettings {
     #[serde(rename = "AI")]
-    agent: String,
+    pub(crate) agent: String,
     #[serde(default)]
     options: Option<BTreeMap<String, serde_json::Value>>,
 }
@@ -546,7 +586,15 @@ struct OldSettings {
 impl TryFrom<OldSettings> for OldPlayer {
     type Error = String;
 
-    fn try_from(OldSettings { agent, options }: OldSettings) -> Result<OldPlayer, String> {
+    fn try_from(settings: OldSettings) -> Result<OldPlayer, String> {
+        settings.spec().map(OldPlayer)
+    }
+}
+
+impl OldSettings {
+    /// The player of ours that has this name.
+    pub(crate) fn spec(self) -> Result<AgentSpec, String> {
+        let OldSettings { agent, options } = self;
         // `MTD(f)` and `Alpha-Beta` are names too.
         let letters = agent.chars().filter(char::is_ascii_alphanumeric);
         let name = letters.collect::<String>().to_lowercase();
@@ -555,14 +603,14 @@ impl TryFrom<OldSettings> for OldPlayer {
             format!("{name}={value}")
         });
         let text = format!("{name}:{}", options.collect::<Vec<_>>().join(","));
-        text.parse().map(OldPlayer).map_err(|error: crate::SpecError| error.to_string())
+        text.parse().map_err(|error: crate::SpecError| error.to_string())
     }
 }
 
-/// The player who moves first, 0 or 1.
+/// The player who moves first, 0 or 1, in the JSON of older projects.
 #[derive(Deserialize)]
 #[serde(try_from = "serde_json::Value")]
-struct OldFirst(usize);
+pub(crate) struct OldFirst(pub(crate) usize);
 
 impl TryFrom<serde_json::Value> for OldFirst {
     type Error = String;
@@ -632,7 +680,11 @@ mod tests {
         for (text, line, message) in [
             ("games = 2", Some(1), "missing field `players`"),
             ("players = ['random']", None, "a tournament has 2 players or more, not 1"),
-            ("gams = 2", Some(1), "unknown field `gams`"),
+            (
+                "gams = 2",
+                Some(1),
+                "unknown key 'gams'; did you mean games? (available: title, format, ",
+            ),
             ("players = ['random',\n 'nobody']", Some(2), "unknown player 'nobody'"),
             ("players = ['random',\n 7]", Some(2), "invalid type: integer `7`"),
             (

@@ -1,9 +1,9 @@
 //! Elo ratings of several players from the games between them.
 
-use crate::statistics::{Interval, score_of_elo};
+use claimeven_zero::{Interval, PairResults, Z95, score_of_elo};
 
 /// The score of two players against each other.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PairScore {
     /// The players, by their indices.
     pub players: [usize; 2],
@@ -11,6 +11,8 @@ pub struct PairScore {
     pub points: f64,
     /// The games between them.
     pub games: f64,
+    /// The results of those games that come in pairs from one opening, for the first player.
+    pub pairs: PairResults,
 }
 
 /// Maximum-likelihood ratings with their 95 % confidence intervals.
@@ -18,17 +20,19 @@ pub struct PairScore {
 /// This is the Bradley-Terry model: the expected score of a player that is `d` Elo stronger is
 /// `1 / (1 + 10^(-d / 400))`, and a draw is half a win. As a prior, each player has one drawn game
 /// against a virtual player of average strength. It has little weight once there are games, and keeps
-/// the ratings of players finite who won or lost all games or never met the others.
+/// the ratings of players finite who won or lost all games. Players who never met through any chain
+/// of games must not be compared; [`rating_groups`] tells them apart.
 ///
 /// Ratings are relative to the anchor, a player by its index with its fixed rating; without an anchor,
 /// their mean is 0. The intervals are relative in the same way, so the anchor's is a point. They
-/// come from the curvature of the likelihood, which assumes independent games; repeated games are
-/// not.
+/// come from the curvature of the likelihood, scaled by the dispersion of the pairs of games: two
+/// games from one opening are not independent, and draws make results less uncertain. Repeated
+/// games still make intervals too narrow.
 ///
 /// ```
 /// use claimeven_arena::{PairScore, ratings};
 ///
-/// let scores = [PairScore { players: [0, 1], points: 75.0, games: 100.0 }];
+/// let scores = [PairScore { players: [0, 1], points: 75.0, games: 100.0, ..Default::default() }];
 /// let elo = ratings(2, &scores, Some((1, 1000.0)));
 /// assert!((elo[0].middle - 1190.0).abs() < 10.0, "{elo:?}");
 /// ```
@@ -38,6 +42,7 @@ pub fn ratings(
     anchor: Option<(usize, f64)>,
 ) -> Vec<Interval> {
     let (strengths, covariance) = likeliest_strengths(players, scores);
+    let dispersion = dispersion(&strengths, scores);
     let mean = strengths.iter().sum::<f64>() / players.max(1) as f64;
     (0..players)
         .map(|player| {
@@ -51,10 +56,42 @@ pub fn ratings(
                 (0..players).map(|row| weights[row] * dot(&covariance[row], &weights)).sum();
             let (zero, elo) = anchor.map_or((mean, 0.0), |(anchor, elo)| (strengths[anchor], elo));
             let middle = elo + (strengths[player] - zero) / ELO;
-            let margin = 1.96 * variance.max(0.0).sqrt() / ELO;
+            let margin = Z95 * (dispersion * variance.max(0.0)).sqrt() / ELO;
             Interval { low: middle - margin, middle, high: middle + margin }
         })
         .collect()
+}
+
+/// The group of each player, from 0: those who have met through a chain of games are in one.
+pub fn rating_groups(players: usize, scores: &[PairScore]) -> Vec<usize> {
+    let mut groups: Vec<usize> = (0..players).collect();
+    for &PairScore { players: [a, b], .. } in scores {
+        let (kept, gone) = (groups[a].min(groups[b]), groups[a].max(groups[b]));
+        for group in groups.iter_mut().filter(|group| **group == gone) {
+            *group = kept;
+        }
+    }
+    // Numbered in the order of their first players.
+    let mut names = groups.clone();
+    names.sort_unstable();
+    names.dedup();
+    groups.iter().map(|group| names.binary_search(group).expect("it is a group")).collect()
+}
+
+/// How much more the points of pairs vary than those of two independent games without draws
+/// (quasi-likelihood): 1 without pairs. Independence counts as much as four pairs.
+fn dispersion(strengths: &[f64], scores: &[PairScore]) -> f64 {
+    const PRIOR: f64 = 4.0 * 0.5;
+    let (mut observed, mut expected) = (PRIOR, PRIOR);
+    for PairScore { players: [a, b], pairs, .. } in scores {
+        let score = score_of_elo((strengths[*a] - strengths[*b]) / ELO);
+        for (half_points, &count) in pairs.counts.iter().enumerate() {
+            let surplus = half_points as f64 / 2.0 - 2.0 * score;
+            observed += count as f64 * surplus * surplus;
+        }
+        expected += pairs.pairs() as f64 * 2.0 * score * (1.0 - score);
+    }
+    observed / expected
 }
 
 /// One Elo in log-odds, the unit of strengths in the computation.
@@ -101,7 +138,7 @@ fn log_likelihood(strengths: &[f64], scores: &[PairScore]) -> f64 {
     // ln of the odds' share: -ln(1 + e^-d), without overflow for any d.
     let ln_share = |d: f64| d.min(0.0) - (-d.abs()).exp().ln_1p();
     let imagined = strengths.iter().map(|&d| 0.5 * (ln_share(d) + ln_share(-d)));
-    let played = scores.iter().map(|&PairScore { players: [a, b], points, games }| {
+    let played = scores.iter().map(|&PairScore { players: [a, b], points, games, .. }| {
         let d = strengths[a] - strengths[b];
         points * ln_share(d) + (games - points) * ln_share(-d)
     });
@@ -118,7 +155,7 @@ fn slopes(strengths: &[f64], scores: &[PairScore]) -> (Vec<f64>, Vec<Vec<f64>>) 
         gradient[player] += 0.5 - expected;
         curvature[player][player] += expected * (1.0 - expected);
     }
-    for &PairScore { players: [a, b], points, games } in scores {
+    for &PairScore { players: [a, b], points, games, .. } in scores {
         let expected = score_of_elo((strengths[a] - strengths[b]) / ELO);
         let surplus = points - games * expected;
         gradient[a] += surplus;
@@ -169,10 +206,10 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::elo_of_score;
+    use claimeven_zero::elo_of_score;
 
     fn score(a: usize, b: usize, points: f64, games: f64) -> PairScore {
-        PairScore { players: [a, b], points, games }
+        PairScore { players: [a, b], points, games, ..PairScore::default() }
     }
 
     #[test]
@@ -184,7 +221,7 @@ mod tests {
         assert!([zero.low, zero.middle, zero.high].iter().all(|elo| elo.abs() < 1e-9), "{zero:?}");
         assert!((better.middle - elo_of_score(0.75)).abs() < 0.01, "{better:?}");
         // The standard error of log-odds is 1 / sqrt(n p (1 - p)).
-        let margin = 1.96 / (1e6_f64 * 0.75 * 0.25).sqrt() / ELO;
+        let margin = Z95 / (1e6_f64 * 0.75 * 0.25).sqrt() / ELO;
         assert!((better.high - better.middle - margin).abs() < 0.01, "{better:?}");
     }
 
@@ -217,12 +254,33 @@ mod tests {
     }
 
     #[test]
-    fn players_who_never_met_are_as_uncertain_as_it_gets() {
-        let ratings =
-            ratings(4, &[score(0, 1, 5.0, 10.0), score(2, 3, 10.0, 10.0)], Some((0, 0.0)));
-        assert!(ratings.iter().all(|rating| rating.low.is_finite() && rating.high.is_finite()));
-        assert!(ratings[2].high - ratings[2].low > 500.0, "{ratings:?}");
-        assert!(super::ratings(0, &[], None).is_empty());
+    fn players_who_never_met_are_in_different_groups() {
+        let games = [score(4, 1, 5.0, 10.0), score(2, 3, 10.0, 10.0), score(0, 4, 1.0, 2.0)];
+        assert_eq!(rating_groups(6, &games), [0, 0, 1, 1, 0, 2]);
+        assert_eq!(rating_groups(2, &[]), [0, 1]);
+        assert!(super::ratings(0, &[], None).is_empty() && rating_groups(0, &[]).is_empty());
+    }
+
+    #[test]
+    fn intervals_follow_the_dispersion_of_pairs() {
+        let width = |counts: [u64; 5]| {
+            let pairs = PairResults { counts };
+            let (games, points) = (2000.0, 2.0 * 1000.0 * pairs.score().middle);
+            let elo =
+                ratings(2, &[PairScore { players: [0, 1], points, games, pairs }], Some((1, 0.0)));
+            elo[0].high - elo[0].low
+        };
+        let unpaired = {
+            let elo = ratings(2, &[score(0, 1, 1000.0, 2000.0)], Some((1, 0.0)));
+            elo[0].high - elo[0].low
+        };
+        // Two independent games without draws: a quarter, a half, a quarter.
+        assert!((width([250, 0, 500, 0, 250]) / unpaired - 1.0).abs() < 0.01);
+        // Both games of a pair always have the same winner: twice the variance.
+        let ratio: f64 = width([500, 0, 0, 0, 500]) / unpaired;
+        assert!((ratio - std::f64::consts::SQRT_2).abs() < 0.01, "{ratio}");
+        // Every pair is shared: hardly any variance.
+        assert!(width([0, 0, 1000, 0, 0]) < 0.1 * unpaired);
     }
 
     #[test]

@@ -39,6 +39,9 @@ pub struct GameRecord {
     pub first_player: usize,
     /// The seed of the players' random choices.
     pub seed: u64,
+    /// The time control, if there is one: `60+0.5`, or `1/0.1` for a tenth of a second per move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_control: Option<String>,
     /// The number of opening moves, which the players did not choose.
     pub opening_moves: usize,
     /// The moves from the empty board.

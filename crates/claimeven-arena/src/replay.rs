@@ -102,7 +102,9 @@ impl GameRecord {
         };
         let (first, second) = (spec(0)?, spec(1)?);
         let players = [first.as_ref(), second.as_ref()];
-        let mut agents = seat_players(setup, players, self.seed).map_err(Fault::Unsuited)?;
+        let is_timed = self.time_control.is_some();
+        let agents = seat_players(setup, players, self.seed, is_timed);
+        let mut agents = agents.map_err(Fault::Unsuited)?;
         let mut again = Game::new(setup);
         let mut chosen = 0;
         for (ply, &recorded) in game.moves().iter().enumerate() {

@@ -1,15 +1,15 @@
 //! The results of a tournament.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use claimeven_game::Setup;
 use serde::{Deserialize, Serialize};
 
 use crate::game_match::PlayerStats;
 use crate::plan::Plan;
-use crate::rating::{PairScore, ratings};
+use crate::rating::{PairScore, rating_groups, ratings};
 use crate::record::{GameRecord, Reason};
-use crate::statistics::Interval;
+use claimeven_zero::{Interval, PairResults};
 
 /// Games won, drawn and lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +61,10 @@ pub struct TournamentResults {
     games: u64,
     /// The results of each player against each other one.
     cross: Vec<Vec<Results>>,
+    /// The results of pairs of games of the first of two players, by both.
+    pairs: BTreeMap<[usize; 2], PairResults>,
+    /// Half points of games whose pair is not complete, by fixture and pair.
+    half_pairs: HashMap<(usize, u64), usize>,
     /// The results of each player as first mover.
     begun: Vec<Results>,
     stats: Vec<PlayerStats>,
@@ -77,6 +81,8 @@ impl TournamentResults {
         TournamentResults {
             games: 0,
             cross: vec![vec![Results::default(); players]; players],
+            pairs: BTreeMap::new(),
+            half_pairs: HashMap::new(),
             begun: vec![Results::default(); players],
             stats: vec![PlayerStats::default(); players],
             lost_on_time: vec![0; players],
@@ -91,9 +97,16 @@ impl TournamentResults {
         self.games
     }
 
-    /// Adds a game between two players.
-    pub(crate) fn add(&mut self, players: [usize; 2], game: &GameRecord) {
+    /// Adds a game between two players, which is one of a pair of a fixture.
+    pub(crate) fn add(&mut self, players: [usize; 2], pair: (usize, u64), game: &GameRecord) {
         self.games += 1;
+        match self.half_pairs.remove(&pair) {
+            Some(half_points) => {
+                let both = half_points + game.half_points(0);
+                self.pairs.entry(players).or_default().add(both);
+            }
+            None => drop(self.half_pairs.insert(pair, game.half_points(0))),
+        }
         for side in [0, 1] {
             let (player, other) = (players[side], players[1 - side]);
             let half_points = game.half_points(side);
@@ -115,6 +128,16 @@ impl TournamentResults {
         *self.lengths.entry(game.moves.len()).or_default() += 1;
     }
 
+    /// The pairs of games between two players, for the first of them.
+    fn pairs_of(&self, [a, b]: [usize; 2]) -> PairResults {
+        let mut sum = self.pairs.get(&[a, b]).copied().unwrap_or_default();
+        let reversed = self.pairs.get(&[b, a]).copied().unwrap_or_default();
+        for (sum, count) in sum.counts.iter_mut().zip(reversed.counts.iter().rev()) {
+            *sum += count;
+        }
+        sum
+    }
+
     /// Ratings and statistics of the games so far, the strongest player first.
     pub fn report(&self, plan: &Plan) -> Report {
         let count = plan.players.len();
@@ -126,11 +149,15 @@ impl TournamentResults {
                 players,
                 points: results.points(),
                 games: results.games() as f64,
+                pairs: self.pairs_of(players),
             })
             .collect();
-        let ratings = ratings(count, &scores, plan.anchor);
+        let groups = rating_groups(count, &scores);
+        let ratings = group_ratings(&groups, &scores, plan.anchor);
         let mut order: Vec<usize> = (0..count).collect();
-        order.sort_by(|&a, &b| ratings[b].middle.total_cmp(&ratings[a].middle));
+        order.sort_by(|&a, &b| {
+            groups[a].cmp(&groups[b]).then(ratings[b].middle.total_cmp(&ratings[a].middle))
+        });
         let player = |&place: &usize| {
             let results = self.cross[place].iter().fold(Results::default(), |sum, &r| sum.plus(r));
             let PlayerStats { moves, ms, nodes } = self.stats[place];
@@ -138,6 +165,7 @@ impl TournamentResults {
             PlayerReport {
                 name: plan.players[place].name.clone(),
                 agent: plan.players[place].agent.to_string(),
+                group: groups[place] + 1,
                 elo: ratings[place],
                 points: results.points(),
                 score: results.score(),
@@ -171,6 +199,32 @@ impl TournamentResults {
             lengths: self.lengths.iter().map(|(&moves, &games)| Length { moves, games }).collect(),
         }
     }
+}
+
+/// The ratings of each group by itself. The anchor is that of its group; elsewhere the mean is 0.
+fn group_ratings(
+    groups: &[usize],
+    scores: &[PairScore],
+    anchor: Option<(usize, f64)>,
+) -> Vec<Interval> {
+    let mut all = vec![Interval::exactly(0.0); groups.len()];
+    for group in 0..groups.iter().max().map_or(0, |max| max + 1) {
+        let members: Vec<usize> =
+            (0..groups.len()).filter(|&player| groups[player] == group).collect();
+        let place = |player: usize| members.iter().position(|&member| member == player);
+        let own: Vec<PairScore> = scores
+            .iter()
+            .filter_map(|score| {
+                let [a, b] = score.players.map(place);
+                Some(PairScore { players: [a?, b?], ..*score })
+            })
+            .collect();
+        let anchor = anchor.and_then(|(player, elo)| Some((place(player)?, elo)));
+        for (&member, rating) in members.iter().zip(ratings(members.len(), &own, anchor)) {
+            all[member] = rating;
+        }
+    }
+    all
 }
 
 /// The report of a tournament: ratings, standings and statistics.
@@ -211,6 +265,9 @@ pub struct PlayerReport {
     pub name: String,
     /// The agent text.
     pub agent: String,
+    /// The group, from 1. Ratings of different groups cannot be compared: their players never met
+    /// through any chain of games.
+    pub group: usize,
     pub elo: Interval,
     #[serde(flatten)]
     pub results: Results,

@@ -10,6 +10,7 @@ use claimeven_search::{Agent, AgentError, Heuristic};
 use claimeven_zero::ModelStore;
 
 use crate::agents::{AGENTS, ALIASES};
+use crate::external::EnginePool;
 
 /// A kind of player.
 #[derive(Debug)]
@@ -105,6 +106,8 @@ pub struct AgentSpec {
     custom: Option<Arc<Custom>>,
     /// Where training runs are found by name.
     models: ModelStore,
+    /// Where other programs are kept between games.
+    engines: Option<EnginePool>,
 }
 
 /// A player of the user's own.
@@ -162,7 +165,8 @@ impl AgentSpec {
         }
         let custom = Custom { name: name.to_owned(), build: Box::new(build) };
         let models = ModelStore::default();
-        Ok(AgentSpec { kind: &CUSTOM, given: Vec::new(), custom: Some(Arc::new(custom)), models })
+        let custom = Some(Arc::new(custom));
+        Ok(AgentSpec { kind: &CUSTOM, given: Vec::new(), custom, models, engines: None })
     }
 
     /// The given value of a parameter.
@@ -217,11 +221,28 @@ impl AgentSpec {
         self
     }
 
+    /// The same player, whose program is kept in a pool between games, unless it has one already.
+    #[must_use]
+    pub fn with_engines(mut self, engines: &EnginePool) -> AgentSpec {
+        self.engines.get_or_insert_with(|| engines.clone());
+        self
+    }
+
     /// Builds the player for a game. The seed is used unless the text has one.
     pub fn build(&self, setup: Setup, seed: u64) -> Result<Box<dyn Agent>, AgentError> {
+        self.build_with(setup, seed, false)
+    }
+
+    /// Builds the player for a game with a time limit: `mcts`, `zero` and `timed` use all their
+    /// time, unless their text has a limit of its own.
+    pub fn build_timed(&self, setup: Setup, seed: u64) -> Result<Box<dyn Agent>, AgentError> {
+        self.build_with(setup, seed, true)
+    }
+
+    fn build_with(&self, setup: Setup, seed: u64, is_timed: bool) -> Built {
         match &self.custom {
             Some(custom) => (custom.build)(setup, seed),
-            None => (self.kind.build)(&Settings { spec: self, setup, seed }),
+            None => (self.kind.build)(&Settings { spec: self, setup, seed, is_timed }),
         }
     }
 
@@ -276,7 +297,7 @@ impl FromStr for AgentSpec {
         let kind = AGENTS.iter().find(|kind| kind.name == name);
         let kind = kind.ok_or_else(|| SpecError::Agent(name.to_owned()))?;
         let models = ModelStore::default();
-        let mut spec = AgentSpec { kind, given: Vec::new(), custom: None, models };
+        let mut spec = AgentSpec { kind, given: Vec::new(), custom: None, models, engines: None };
         for parameter in split_parameters(parameters) {
             match (parameter.split_once('='), kind.own_parameter()) {
                 (Some((name, value)), _) => spec.give(name.trim(), &unquoted(value.trim())?)?,
@@ -415,12 +436,19 @@ pub(crate) struct Settings<'a> {
     /// The setup of the game.
     pub(crate) setup: Setup,
     seed: u64,
+    /// Whether the game has a time limit.
+    pub(crate) is_timed: bool,
 }
 
 impl Settings<'_> {
     /// Where models are found.
     pub(crate) fn models(&self) -> &ModelStore {
         &self.spec.models
+    }
+
+    /// Where other programs are kept between games.
+    pub(crate) fn engines(&self) -> Option<&EnginePool> {
+        self.spec.engines.as_ref()
     }
 
     fn values(&self, name: &str) -> Values {

@@ -15,7 +15,7 @@ use claimeven_solver::{Options, Solver, Unsolvable, embedded_books};
 use fastrand::Rng;
 use serde::Serialize;
 
-use crate::statistics::Interval;
+use claimeven_zero::Interval;
 
 /// Positions with their exact scores.
 #[derive(Clone, Debug)]

@@ -106,7 +106,7 @@ impl<'a> Tournament<'a> {
                 if std::mem::replace(&mut is_played[number], true) {
                     return Err(format!("game {} is there twice", record.id));
                 }
-                results.add(self.fixture(number).players, &record);
+                self.add_to(&mut results, number, &record);
                 Ok(())
             })?),
             None => None,
@@ -121,7 +121,7 @@ impl<'a> Tournament<'a> {
                 if let Some(journal) = &mut journal {
                     journal.append(&record).map_err(JournalError::File)?;
                 }
-                results.add(self.fixture(number).players, &record);
+                self.add_to(&mut results, number, &record);
                 report(&results);
                 Ok(ControlFlow::Continue(()))
             },
@@ -154,7 +154,7 @@ impl<'a> Tournament<'a> {
                     .map_err(TournamentError::Game)
             },
             |number, record| {
-                results.add(self.fixture(number).players, &record);
+                self.add_to(&mut results, number, &record);
                 Ok(take(record, &results))
             },
         )?;
@@ -172,10 +172,15 @@ impl<'a> Tournament<'a> {
             let wrong = |reason| JournalError::Game { line, reason };
             let number = self.number_of(&record).map_err(wrong)?;
             if !std::mem::replace(&mut is_played[number], true) {
-                results.add(self.fixture(number).players, &record);
+                self.add_to(&mut results, number, &record);
             }
         }
         Ok((results, is_played))
+    }
+
+    fn add_to(&self, results: &mut TournamentResults, number: usize, record: &GameRecord) {
+        let Scheduled { fixture, round } = self.schedule[number];
+        results.add(self.fixture(number).players, (fixture, round / 2), record);
     }
 
     fn fixture(&self, number: usize) -> &Fixture {
@@ -200,17 +205,8 @@ impl<'a> Tournament<'a> {
     /// with another time control have other seeds.
     fn seed(&self, number: usize) -> u64 {
         let Scheduled { fixture, round } = self.schedule[number];
-        let time = self.plan.time;
-        let micros =
-            |time: Option<std::time::Duration>| time.map_or(0, |time| time.as_micros() as u64);
-        let parts = [
-            fixture as u64,
-            round,
-            micros(time.clock.map(|clock| clock.base)),
-            micros(time.clock.map(|clock| clock.increment)),
-            micros(time.per_move),
-        ];
-        parts.into_iter().fold(self.plan.seed, |seed, part| {
+        let parts = [fixture as u64, round].into_iter().chain(self.plan.time.micros());
+        parts.fold(self.plan.seed, |seed, part| {
             fastrand::Rng::with_seed(seed ^ mix_key(part)).u64(..)
         })
     }
@@ -237,30 +233,8 @@ impl<'a> Tournament<'a> {
         let number = id.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let number = number.filter(|&number| number < self.schedule.len());
         let number = number.ok_or_else(|| format!("game '{id}' is not in the plan"))?;
-        let game = record.replay().map_err(|error| error.to_string())?;
-        let planned = self.pairing(number);
-        let names = self.fixture(number).players.map(|place| &self.plan.players[place].name);
-        let other = |what: &str| Err(format!("game {id} has another {what} than in the plan"));
-        if record.setup != planned.setup {
-            return other("board");
-        }
-        if [0, 1].iter().any(|&side| {
-            let player = &record.players[side];
-            player.agent != planned.players[side].to_string() || player.name != *names[side]
-        }) {
-            return other("player");
-        }
-        if record.seed != planned.seed {
-            return other("seed or time control");
-        }
-        if record.first_player != planned.first_player {
-            return other("first player");
-        }
-        if record.opening_moves != planned.opening.len()
-            || !game.moves().starts_with(planned.opening)
-        {
-            return other("opening");
-        }
+        let names = self.fixture(number).players.map(|place| &*self.plan.players[place].name);
+        self.pairing(number).check_record(record, names)?;
         Ok(number)
     }
 }

@@ -101,6 +101,7 @@ fn records() {
     let game = Game::parse(Setup::STANDARD, "4433221").unwrap();
     let player = |agent: &str| PlayerRecord { agent: agent.to_owned(), name: agent.to_owned() };
     let record = GameRecord {
+        time_control: None,
         version: GameRecord::VERSION,
         id: "1".to_owned(),
         time: "2026-01-01T00:00:00Z".to_owned(),

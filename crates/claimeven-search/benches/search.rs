@@ -17,7 +17,7 @@ fn parameters(depth: u32) -> DepthParameters {
 }
 
 fn alphabeta(depth: u32) -> AlphaBeta {
-    AlphaBeta { parameters: parameters(depth), every_move: false }
+    AlphaBeta::new(parameters(depth))
 }
 
 fn stats(mut agent: impl Agent) -> SearchStats {

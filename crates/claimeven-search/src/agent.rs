@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use claimeven_game::{Column, Outcome, Position, Setup};
+use claimeven_game::{Column, Outcome, Position, Ruleset, Setup};
 use claimeven_solver::{Limits as SolverLimits, Score};
 
 use crate::monitor::{SearchInfo, SearchMonitor};
@@ -46,6 +46,12 @@ pub trait Agent: Send {
         _levels: u32,
     ) -> Result<(Decision, Tree), AgentError> {
         Err(AgentError::NoTree)
+    }
+
+    /// Makes the player ready for a game, which is not thinking time: another program is started
+    /// here. Players that are not asked get ready for their first move.
+    fn prepare(&mut self, _setup: Setup) -> Result<(), AgentError> {
+        Ok(())
     }
 
     /// The approximate size in bytes of what it keeps between moves, such as a tree or a table.
@@ -260,6 +266,20 @@ impl Value {
             None => Value::Draw,
             Some(moves) if score.sign() > 0 => Value::Win(2 * moves - 1),
             Some(moves) => Value::Loss(2 * moves),
+        }
+    }
+
+    /// The exact score of a proven value with plies from a position: that of [`Score`]. Under the
+    /// ruleset `lines`, where games end with the last disc, only draws have one.
+    pub fn score(self, position: &Position) -> Option<i32> {
+        let empty = (position.setup().cells() - position.ply()) as i32;
+        let is_standard = position.setup().ruleset() == Ruleset::Standard;
+        let discs = |plies: u32| (empty - plies as i32) / 2 + 1;
+        match self {
+            Value::Draw => Some(0),
+            Value::Win(plies) if is_standard => Some(discs(plies)),
+            Value::Loss(plies) if is_standard => Some(-discs(plies)),
+            _ => None,
         }
     }
 

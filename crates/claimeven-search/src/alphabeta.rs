@@ -5,6 +5,7 @@ use claimeven_solver::Stopped;
 
 use crate::agent::BoundKind;
 use crate::depth_search::{Algorithm, DepthParameters, DepthSearch, INFINITY, Root};
+use crate::transposition_table::TranspositionTable;
 use crate::tree::Trace;
 
 /// Fail-soft alpha-beta: the value and the move of [`Minimax`](crate::Minimax) with fewer nodes.
@@ -14,23 +15,46 @@ use crate::tree::Trace;
 /// use claimeven_search::{Agent, AlphaBeta, DepthParameters, Limits};
 ///
 /// let parameters = DepthParameters { depth: 6, ..DepthParameters::default() };
-/// let mut player = AlphaBeta { parameters, every_move: false };
+/// let mut player = AlphaBeta::new(parameters);
 /// let decision = player.decide(&Position::new(Setup::STANDARD), &Limits::default())?;
 /// assert_eq!((decision.column.number(), decision.stats.depth), (4, 6));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct AlphaBeta {
-    /// Depth, heuristic and the other parameters.
-    pub parameters: DepthParameters,
-    /// Whether every move of the root gets its exact value, which takes longer. Otherwise moves
-    /// that are no better than the best have an upper bound.
-    pub every_move: bool,
+    parameters: DepthParameters,
+    every_move: bool,
+    table: Option<TranspositionTable>,
+}
+
+impl AlphaBeta {
+    /// A player without a transposition table. Moves that are no better than the best have an upper
+    /// bound.
+    pub fn new(parameters: DepthParameters) -> AlphaBeta {
+        AlphaBeta { parameters, every_move: false, table: None }
+    }
+
+    /// The same player, for whom every move of the root gets its exact value, which takes longer.
+    #[must_use]
+    pub fn with_every_move(self) -> AlphaBeta {
+        AlphaBeta { every_move: true, ..self }
+    }
+
+    /// The same player with a transposition table of at most `table_mb` MiB, as those of MTD(f) and
+    /// iterative deepening.
+    #[must_use]
+    pub fn with_table(self, table_mb: u32) -> AlphaBeta {
+        AlphaBeta { table: Some(TranspositionTable::new(table_mb)), ..self }
+    }
 }
 
 impl Algorithm for AlphaBeta {
     fn parameters(&self) -> &DepthParameters {
         &self.parameters
+    }
+
+    fn memory(&self) -> usize {
+        self.table.as_ref().map_or(0, TranspositionTable::memory)
     }
 
     fn search<R: Rules, T: Trace>(
@@ -40,12 +64,21 @@ impl Algorithm for AlphaBeta {
         depth: u32,
         root: &mut Root,
     ) -> Result<(), Stopped> {
+        if let Some(table) = &mut self.table {
+            table.begin(board.rules().setup());
+        }
         search.enter(-INFINITY, INFINITY)?;
         for column in root.order() {
             let child = search.play(&board, column);
             // The first of several equal moves is taken, so only a better one matters.
             let alpha = if self.every_move { -INFINITY } else { root.best_points() };
-            let points = -search.alphabeta(child, depth - 1, 1, -INFINITY, -alpha)?;
+            let points = -match &mut self.table {
+                Some(table) => {
+                    let window = (-INFINITY, -alpha);
+                    search.alphabeta_with_table(table, child, depth - 1, 1, window)?
+                }
+                None => search.alphabeta(child, depth - 1, 1, -INFINITY, -alpha)?,
+            };
             let bound = if points > alpha { BoundKind::Exact } else { BoundKind::Upper };
             root.add(column, points, bound, search.pv(1));
             search.report(root);
@@ -53,6 +86,15 @@ impl Algorithm for AlphaBeta {
         search.stats.depth = depth;
         search.report(root);
         search.leave(root.best_points(), -INFINITY, INFINITY);
+        // Values from the table come without their moves.
+        if let Some(table) = &mut self.table {
+            search.trace.end();
+            let (points, order) = (root.best_points(), root.order());
+            if let Ok(pv) = search.principal_variation(table, board, depth, points, order) {
+                root.set_pv(pv);
+            }
+            search.report(root);
+        }
         Ok(())
     }
 }

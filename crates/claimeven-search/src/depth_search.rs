@@ -24,6 +24,8 @@ pub struct DepthParameters {
     pub depth: u32,
     /// The time limit per move.
     pub time: Option<Duration>,
+    /// The limit of nodes per move, which unlike a time limit gives the same moves everywhere.
+    pub nodes: Option<u64>,
     /// The heuristic at the horizon.
     pub heuristic: Heuristic,
     /// Which of several equally good moves is played.
@@ -35,7 +37,8 @@ pub struct DepthParameters {
 impl Default for DepthParameters {
     fn default() -> Self {
         let heuristic = Heuristic::named("galli").expect("it is built in");
-        DepthParameters { depth: 4, time: None, heuristic, tie_break: TieBreak::default(), seed: 0 }
+        let tie_break = TieBreak::default();
+        DepthParameters { depth: 4, time: None, nodes: None, heuristic, tie_break, seed: 0 }
     }
 }
 
@@ -118,9 +121,9 @@ fn run<T: Trace>(
     limits: &Limits,
     trace: T,
 ) -> Result<(Decision, T), AgentError> {
-    let DepthParameters { depth, time, heuristic, tie_break, seed } =
+    let DepthParameters { depth, time, nodes, heuristic, tie_break, seed } =
         algorithm.parameters().clone();
-    let stop = Stop::new(limits, time);
+    let stop = Stop::new(limits, time, nodes);
     let mut root = Root::new(position, tie_break.order(position, seed))?;
     let empty = position.setup().cells() - position.ply();
     let depth = depth.min(limits.depth.unwrap_or(u32::MAX)).clamp(1, empty);

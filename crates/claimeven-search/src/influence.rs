@@ -54,7 +54,7 @@ const SPOIL: CellWeights = CellWeights { one_short: -60, two_short: -2 };
 
 impl Agent for Influence {
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
-        let stop = Stop::new(limits, None);
+        let stop = Stop::new(limits, None, None);
         let order = self.tie_break.order(position, self.seed);
         let points = |column: Column| with_board!(position, board => column_points(&board, column));
         // `max_by_key` returns the last of several equal moves.

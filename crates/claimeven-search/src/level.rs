@@ -142,7 +142,7 @@ impl Level {
         let parameters = DepthParameters { depth, seed, ..DepthParameters::default() };
         // With temperature 0 only the best move matters.
         let search: Box<dyn Agent> = if style.temperature > 0.0 {
-            Box::new(AlphaBeta { parameters, every_move: true })
+            Box::new(AlphaBeta::new(parameters).with_every_move())
         } else {
             Box::new(Mtdf::new(parameters, TABLE_MB))
         };

@@ -100,7 +100,7 @@ impl Mcts {
         if position.outcome().is_some() {
             return Err(AgentError::GameOver);
         }
-        let stop = Stop::new(limits, self.parameters.time);
+        let stop = Stop::new(limits, self.parameters.time, None);
         let kept = self.tree.take().and_then(|tree| tree.moved_to(position, &stop));
         let tree = self.tree.insert(kept.unwrap_or_else(|| GameTree::new(position)));
         let max_nodes = limits.memory.map_or(MAX_NODES, |bytes| bytes / size_of::<Node>());

@@ -129,7 +129,7 @@ impl Agent for Perfect {
 
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
         Perfect::check(position.setup())?;
-        let stop = Stop::new(limits, None);
+        let stop = Stop::new(limits, None, None);
         let mut columns = vec![None; position.setup().cols().into()];
         let (mut nodes, mut stopped) = (0, false);
         let mut best: Option<(Column, Position)> = None;

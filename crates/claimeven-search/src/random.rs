@@ -15,7 +15,7 @@ pub struct Random {
 
 impl Agent for Random {
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
-        let stop = Stop::new(limits, None);
+        let stop = Stop::new(limits, None, None);
         let legal: Vec<_> = position.legal().collect();
         let column = generator(position, self.seed).choice(&legal).ok_or(AgentError::GameOver)?;
         Ok(Decision {

@@ -17,18 +17,15 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Starts the clock. `time` is the player's own limit.
-    pub(crate) fn new(limits: &Limits, time: Option<Duration>) -> Stop {
+    /// Starts the clock. `time` and `nodes` are the player's own limits.
+    pub(crate) fn new(limits: &Limits, time: Option<Duration>, nodes: Option<u64>) -> Stop {
         if let Some(monitor) = &limits.monitor {
             monitor.reset();
         }
         let time = [limits.time, time].into_iter().flatten().min();
-        let condition = SolverStop::new(&SolverLimits { time, ..limits.for_solver() });
-        Stop {
-            condition,
-            max_nodes: limits.nodes.unwrap_or(u64::MAX),
-            monitor: limits.monitor.clone(),
-        }
+        let nodes = [limits.nodes, nodes].into_iter().flatten().min();
+        let condition = SolverStop::new(&SolverLimits { time, nodes, ..limits.for_solver() });
+        Stop { condition, max_nodes: nodes.unwrap_or(u64::MAX), monitor: limits.monitor.clone() }
     }
 
     /// Fails if a limit is reached at this number of nodes.

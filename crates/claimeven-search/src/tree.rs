@@ -7,8 +7,9 @@ use crate::depth_search::Scale;
 
 /// A search tree with its nodes in search order.
 ///
-/// All values are from the point of view of the player to move at the root, who maximises; the
-/// opponent minimises.
+/// All values are those of the player to move at the root, who maximises; the opponent minimises.
+/// The plies of proven wins and losses are counted from the root. In depth-limited searches they are
+/// those of perfect play; a Monte Carlo search stops at its first proof, and a faster win may exist.
 ///
 /// ```
 /// use claimeven_game::{Position, Setup};

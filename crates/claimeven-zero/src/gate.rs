@@ -1,5 +1,7 @@
 //! The gate: a match that decides whether a new network replaces the best.
 //!
+//! It is a sequential test over pairs of games (SPRT), so that a clear case takes few of them.
+//!
 //! The arena's matches are for any players, one game at a time. Here all games of a thread are
 //! played in lockstep, so that one batch of a network has a position of each.
 
@@ -15,6 +17,7 @@ use crate::parameters::GateParameters;
 use crate::search_tree::TreeParameters;
 use crate::searches::search_many;
 use crate::self_play::random_position;
+use crate::statistics::{PairResults, Sprt, SprtOutcome, elo_of_score};
 
 /// The result of a match, from the new network's point of view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +29,15 @@ pub struct MatchScore {
 }
 
 impl MatchScore {
+    /// Adds a game with this many half points for the new network.
+    fn add(&mut self, half_points: usize) {
+        *match half_points {
+            0 => &mut self.losses,
+            1 => &mut self.draws,
+            _ => &mut self.wins,
+        } += 1;
+    }
+
     /// The share of the points; a draw is half a point.
     #[must_use]
     pub fn share(self) -> f32 {
@@ -34,7 +46,10 @@ impl MatchScore {
     }
 }
 
-/// Plays the match. The new network is promoted if its score reaches the threshold.
+/// Plays the match, pairs of games with the same random opening and colours exchanged.
+///
+/// The new network is promoted if a sequential test says that its score is above the threshold,
+/// or, undecided after the maximum number of pairs, if its score reaches the threshold.
 pub(crate) fn gate(
     new: &Inference,
     best: &Inference,
@@ -42,9 +57,37 @@ pub(crate) fn gate(
     seed: u64,
     threads: usize,
 ) -> (MatchScore, Verdict) {
-    let score = play_match(new, best, parameters, seed, threads);
+    let openings = openings(new, parameters, seed);
+    let test = sequential_test(parameters.threshold);
+    let (mut score, mut pairs) = (MatchScore::default(), PairResults::default());
+    for openings in openings.chunks(PAIRS_AT_ONCE) {
+        for half_points in play_match(new, best, parameters, openings, threads) {
+            half_points.iter().for_each(|&points| score.add(points));
+            pairs.add(half_points.iter().sum());
+        }
+        match test.outcome(&pairs) {
+            Some(SprtOutcome::Accepted) => return (score, Verdict::Promoted),
+            Some(SprtOutcome::Rejected) => return (score, Verdict::Rejected),
+            None => {}
+        }
+    }
     let is_promoted = score.share() >= parameters.threshold;
     (score, if is_promoted { Verdict::Promoted } else { Verdict::Rejected })
+}
+
+/// Pairs between two looks at the test: enough games for full batches of the networks. The same on
+/// every machine, as the result depends on it.
+const PAIRS_AT_ONCE: usize = 8;
+
+/// How far from the threshold the two hypotheses of the test are, as a share of the points.
+const MARGIN: f64 = 0.05;
+
+/// A score of at least the threshold and a margin, against one of at most the threshold less a
+/// margin.
+fn sequential_test(threshold: f32) -> Sprt {
+    let elo = |score: f64| elo_of_score(score.clamp(0.001, 0.999));
+    let threshold = f64::from(threshold);
+    Sprt::new(elo(threshold - MARGIN), elo(threshold + MARGIN))
 }
 
 /// Whether a network replaces the best one.
@@ -54,33 +97,28 @@ pub(crate) enum Verdict {
     Rejected,
 }
 
+fn openings(network: &Inference, parameters: &GateParameters, seed: u64) -> Vec<Position> {
+    let setup = network.architecture().setup().expect("a network's setup is sound");
+    let plies = parameters.opening_plies.min(setup.cells() / 2);
+    let mut random = Rng::with_seed(seed);
+    (0..parameters.pairs).map(|_| random_position(setup, plies, &mut random)).collect()
+}
+
 /// Plays pairs of games with the same random opening and swapped colours.
 fn play_match(
     new: &Inference,
     best: &Inference,
     parameters: &GateParameters,
-    seed: u64,
+    openings: &[Position],
     threads: usize,
-) -> MatchScore {
-    let setup = new.architecture().setup().expect("a network's setup is sound");
-    let mut random = Rng::with_seed(seed);
-    let openings: Vec<Position> = (0..parameters.pairs)
-        .map(|_| {
-            random_position(setup, parameters.opening_plies.min(setup.cells() / 2), &mut random)
-        })
-        .collect();
+) -> Vec<[usize; 2]> {
     let share = openings.len().div_ceil(threads.max(1)).max(1);
-    let parts: Vec<MatchScore> = thread::scope(|scope| {
+    thread::scope(|scope| {
         let workers: Vec<_> = openings
             .chunks(share)
             .map(|openings| scope.spawn(move || play_pairs(new, best, parameters, openings)))
             .collect();
-        workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
-    });
-    parts.into_iter().fold(MatchScore::default(), |sum, part| MatchScore {
-        wins: sum.wins + part.wins,
-        draws: sum.draws + part.draws,
-        losses: sum.losses + part.losses,
+        workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
     })
 }
 
@@ -88,6 +126,8 @@ struct Pairing {
     position: Position,
     /// The new network's player.
     new: Player,
+    /// The index of the pair.
+    pair: usize,
 }
 
 fn play_pairs(
@@ -95,13 +135,14 @@ fn play_pairs(
     best: &Inference,
     parameters: &GateParameters,
     openings: &[Position],
-) -> MatchScore {
+) -> Vec<[usize; 2]> {
     let mut playing: Vec<Pairing> = openings
         .iter()
-        .flat_map(|&position| Player::BOTH.map(|new| Pairing { position, new }))
+        .enumerate()
+        .flat_map(|(pair, &position)| Player::BOTH.map(|new| Pairing { position, new, pair }))
         .collect();
     let mut evaluators = [new, best].map(|network| Cache::new(network.clone(), 1 << 14));
-    let mut score = MatchScore::default();
+    let mut half_points = vec![[0; 2]; openings.len()];
     while !playing.is_empty() {
         for (evaluator, is_new) in evaluators.iter_mut().zip([true, false]) {
             // Games in which the other network is to move wait.
@@ -118,20 +159,18 @@ fn play_pairs(
                 let column = tree.best_move().expect("the root has been visited").column;
                 game.position.play(column).expect("moves of the tree are legal");
             }
-            playing.retain(|game| match game.position.outcome() {
-                None => true,
-                Some(Outcome::Draw) => {
-                    score.draws += 1;
-                    false
-                }
-                Some(Outcome::Win(winner)) => {
-                    *(if winner == game.new { &mut score.wins } else { &mut score.losses }) += 1;
-                    false
-                }
+            playing.retain(|game| {
+                let Some(outcome) = game.position.outcome() else { return true };
+                half_points[game.pair][game.new.index()] = match outcome {
+                    Outcome::Draw => 1,
+                    Outcome::Win(winner) if winner == game.new => 2,
+                    Outcome::Win(_) => 0,
+                };
+                false
             });
         }
     }
-    score
+    half_points
 }
 
 #[cfg(test)]
@@ -140,34 +179,41 @@ mod tests {
     use crate::{Architecture, Network, Parameters, embedded_network};
     use claimeven_game::Setup;
 
-    #[test]
-    fn a_better_network_is_promoted_and_a_worse_one_is_not() {
+    fn networks() -> [Inference; 2] {
         let setup = Setup::STANDARD;
-        let trained = Inference::new(&embedded_network(setup).unwrap());
         let untrained = Network::new(Architecture::new(setup, 1, 8), 1).unwrap();
-        let untrained = Inference::new(&untrained);
-        let parameters =
-            GateParameters { pairs: 8, simulations: 6, ..Parameters::strongest(setup).gate };
+        [Inference::new(&embedded_network(setup).unwrap()), Inference::new(&untrained)]
+    }
+
+    #[test]
+    fn a_clear_case_takes_few_games() {
+        let [trained, untrained] = networks();
+        let parameters = GateParameters {
+            pairs: 100,
+            simulations: 6,
+            ..Parameters::strongest(Setup::STANDARD).gate
+        };
+        let games = |score: MatchScore| score.wins + score.draws + score.losses;
         let (score, verdict) = gate(&trained, &untrained, &parameters, 1, 2);
-        assert!(score.share() > 0.8, "{score:?}");
-        assert_eq!(verdict, Verdict::Promoted);
-        let (reversed, verdict) = gate(&untrained, &trained, &parameters, 1, 2);
-        assert_eq!(verdict, Verdict::Rejected);
-        // The same games from the other side.
+        assert_eq!((verdict, games(score)), (Verdict::Promoted, 16), "{score:?}");
+        let (reversed, verdict) = gate(&untrained, &trained, &parameters, 1, 1);
+        assert_eq!((verdict, games(reversed)), (Verdict::Rejected, 16), "{reversed:?}");
+        // The same games, seen from the other side.
         assert_eq!((reversed.wins, reversed.losses), (score.losses, score.wins));
     }
 
     #[test]
-    fn a_match_against_itself_is_level() {
-        let setup = Setup::STANDARD;
-        let network = Network::new(Architecture::new(setup, 1, 8), 1).unwrap();
-        let network = Inference::new(&network);
-        let parameters =
-            GateParameters { pairs: 6, simulations: 8, ..Parameters::strongest(setup).gate };
+    fn a_match_against_itself_is_level_and_undecided() {
+        let [_, network] = networks();
+        let parameters = GateParameters {
+            pairs: 12,
+            simulations: 8,
+            ..Parameters::strongest(Setup::STANDARD).gate
+        };
         for threads in [1, 2] {
-            let score = play_match(&network, &network, &parameters, 1, threads);
-            assert_eq!(score.wins, score.losses);
-            assert_eq!(score.wins + score.draws + score.losses, 12);
+            let (score, verdict) = gate(&network, &network, &parameters, 1, threads);
+            assert_eq!((score.wins, verdict), (score.losses, Verdict::Rejected));
+            assert_eq!(score.wins + score.draws + score.losses, 24);
         }
     }
 }

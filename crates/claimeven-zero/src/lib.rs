@@ -51,6 +51,7 @@ mod sample;
 mod search_tree;
 mod searches;
 mod self_play;
+mod statistics;
 mod zero;
 
 pub use architecture::{Architecture, ArchitectureError, Role, TensorShape, ValueHead};
@@ -75,7 +76,10 @@ pub use planes::{Discs, InputEncoding};
 pub use replay_buffer::ReplayBuffer;
 pub use run::{Event, Metrics, Observer, Resources, Run, RunError, RunState};
 pub use sample::{Sample, SamplesError};
-pub use search_tree::{Gathered, Node, Proof, SearchTree, TreeParameters};
+pub use search_tree::{Gathered, Node, Proof, SearchTree, SelectionRule, TreeParameters};
 pub use searches::search_many;
 pub use self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, play_games};
+pub use statistics::{
+    Interval, PairResults, Sprt, SprtOutcome, Z95, elo_of_score, score_of_elo, simultaneous_z,
+};
 pub use zero::{Zero, ZeroParameters};

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use claimeven_game::Setup;
+use claimeven_game::{Ruleset, Setup};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::architecture::{Architecture, ArchitectureError};
 use crate::gumbel::GumbelParameters;
 use crate::lanes::LANES;
-use crate::search_tree::TreeParameters;
+use crate::search_tree::{SelectionRule, TreeParameters};
 
 /// The parameters of a training run, saved with it. The same parameters give the same networks,
 /// whatever the number of threads and interruptions.
@@ -118,9 +118,10 @@ pub struct LearningParameters {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateParameters {
-    /// Iterations between matches.
+    /// Iterations between matches. There is one before a stop as well.
     pub every: u64,
-    /// Pairs of games; both games of a pair have the same opening, with colours swapped.
+    /// The maximum number of pairs of games; both games of a pair have the same opening, with
+    /// colours exchanged. A sequential test ends clear matches earlier.
     pub pairs: u64,
     /// Simulations per move.
     pub simulations: u32,
@@ -229,6 +230,26 @@ impl Parameters {
         }
     }
 
+    /// The network, the selection rule, the simulations and the gate of an older project: 19 residual
+    /// blocks of 128 channels, 777 simulations per move. It learns slowly.
+    pub fn of_older_project(setup: Setup) -> Parameters {
+        let mut parameters = Parameters::strongest(setup);
+        parameters.architecture = Architecture {
+            cols: setup.cols(),
+            rows: setup.rows(),
+            connect: setup.connect(),
+            lines: setup.ruleset() == Ruleset::Lines,
+            ..Architecture::of_older_project()
+        };
+        parameters.self_play.games = 100;
+        parameters.self_play.full_share = 1.0;
+        parameters.self_play.full_simulations = 777;
+        parameters.self_play.tree.rule = SelectionRule::Ucb;
+        parameters.gate.pairs = 50;
+        parameters.gate.threshold = 0.55;
+        parameters
+    }
+
     /// The setup, if all parameters are valid.
     pub fn check(&self) -> Result<Setup, ParametersError> {
         let setup = self.architecture.setup().map_err(ParametersError::Architecture)?;
@@ -316,12 +337,13 @@ impl Parameters {
             "10min" => Some(Parameters::ten_minutes(setup)),
             "1h" => Some(Parameters::one_hour(setup)),
             "strongest" => Some(Parameters::strongest(setup)),
+            "19x128" => Some(Parameters::of_older_project(setup)),
             _ => None,
         }
     }
 
     /// The names of the presets.
-    pub const PRESETS: [&str; 3] = ["10min", "1h", "strongest"];
+    pub const PRESETS: [&str; 4] = ["10min", "1h", "strongest", "19x128"];
 }
 
 fn list_values(name: &str, value: &Value, list: &mut Vec<(String, String)>) {
@@ -406,7 +428,6 @@ impl std::error::Error for ParametersError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use claimeven_game::Ruleset;
 
     #[test]
     fn parameters_are_set_by_name() {

@@ -38,6 +38,7 @@ use crate::self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, play_games
 /// for _ in 0..10 {
 ///     run.iterate(&mut observer)?;
 /// }
+/// run.finish(&mut observer)?;
 /// let network = run.best();
 /// # Ok::<(), claimeven_zero::RunError>(())
 /// ```
@@ -50,7 +51,6 @@ use crate::self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, play_games
 /// best.safetensors           the network that was promoted last
 /// networks/000012.safetensors   the network after iteration 12
 /// learner/000012-….safetensors  weights and AdamW moments after iteration 12
-/// best/000012.safetensors       the best network at that time
 /// samples/000012.safetensors    the samples of iteration 12
 /// inherited/000001.safetensors  another run's samples, for the first iterations
 /// lock                       locked by the process that trains
@@ -102,6 +102,9 @@ pub struct RunState {
     pub iteration: u64,
     /// The iteration of the best network.
     pub best: u64,
+    /// The last iteration whose network the gate has judged.
+    #[serde(default)]
+    pub gated: u64,
     /// Games played.
     pub games: u64,
     /// The number of samples from them.
@@ -114,6 +117,18 @@ pub struct RunState {
     pub evaluations: u64,
     /// Seconds of work.
     pub seconds: f64,
+}
+
+impl RunState {
+    /// Notes what the gate has said of the newest network; the first one is the best so far.
+    fn note_gate(&mut self, verdict: Option<Verdict>) {
+        if verdict.is_some() || self.iteration == 1 {
+            self.gated = self.iteration;
+        }
+        if verdict == Some(Verdict::Promoted) || self.iteration == 1 {
+            self.best = self.iteration;
+        }
+    }
 }
 
 /// The metrics of an iteration, a line of `metrics.jsonl`.
@@ -148,6 +163,13 @@ pub struct Metrics {
     pub gate: Option<MatchScore>,
     /// The result of the exam, in iterations that have one.
     pub exam: Option<ExamScore>,
+}
+
+impl Metrics {
+    /// As a line of `metrics.jsonl`.
+    fn line(&self) -> String {
+        serde_json::to_string(self).expect("metrics are plain data")
+    }
 }
 
 /// Progress of a run.
@@ -190,7 +212,8 @@ pub enum Event<'a> {
         /// The iteration.
         iteration: u64,
     },
-    /// An iteration is finished and saved.
+    /// An iteration is finished and saved. It comes a second time for the last one if the gate has
+    /// judged its network before the stop.
     Done(&'a Metrics),
 }
 
@@ -349,10 +372,9 @@ impl Run {
         // 3. Gate and exam.
         let _ = observer(Event::Testing { iteration });
         let inference = Inference::new(&self.player);
-        let gate = self.gate(iteration, &inference);
-        if iteration == 1 || matches!(gate, Some((_, Verdict::Promoted))) {
-            state.best = iteration;
-        }
+        let is_gate_due = iteration.is_multiple_of(self.parameters.gate.every.max(1));
+        let gate = (iteration > 1 && is_gate_due).then(|| self.gate(iteration, &inference));
+        state.note_gate(gate.map(|(_, verdict)| verdict));
         let is_exam_due = iteration.is_multiple_of(self.parameters.exam.every.max(1));
         let exam = self.exam.as_ref().filter(|_| is_exam_due);
         let exam =
@@ -422,12 +444,46 @@ impl Run {
         })
     }
 
-    fn gate(&self, iteration: u64, new: &Inference) -> Option<(MatchScore, Verdict)> {
-        let parameters = &self.parameters.gate;
-        (iteration > 1 && iteration.is_multiple_of(parameters.every.max(1))).then(|| {
-            let best = Inference::new(&self.best);
-            gate::gate(new, &best, parameters, self.seed(iteration, 3), self.resources.threads)
-        })
+    /// Lets the gate judge the newest network before a stop, unless it has already done so. Without
+    /// this the best network could be many iterations old.
+    pub fn finish(&mut self, observer: &mut Observer<'_>) -> Result<(), RunError> {
+        let iteration = self.state.iteration;
+        if self.state.gated == iteration {
+            return Ok(());
+        }
+        let start = Instant::now();
+        let _ = observer(Event::Testing { iteration });
+        let (score, verdict) = self.gate(iteration, &Inference::new(&self.player));
+        let seconds = start.elapsed().as_secs_f64();
+        let mut state = self.state;
+        state.note_gate(Some(verdict));
+        state.seconds += seconds;
+        let mut lines = self.metrics_lines()?;
+        let Some((line, last)) = lines.last_mut() else {
+            let path = self.folder.join("metrics.jsonl");
+            let reason = format!("no line for iteration {iteration}");
+            return Err(RunError::Damaged(path, reason));
+        };
+        last.state = state;
+        last.gate = Some(score);
+        last.test_seconds += seconds;
+        *line = last.line();
+        let last = *last;
+        if state.best == iteration {
+            self.best = self.player.clone();
+            self.save_best()?;
+        }
+        self.write_metrics(&lines)?;
+        self.sync_folders()?;
+        write_json(&self.folder.join("state.json"), &state)?;
+        self.state = state;
+        let _ = observer(Event::Done(&last));
+        Ok(())
+    }
+
+    fn gate(&self, iteration: u64, new: &Inference) -> (MatchScore, Verdict) {
+        let (parameters, best) = (&self.parameters.gate, Inference::new(&self.best));
+        gate::gate(new, &best, parameters, self.seed(iteration, 3), self.resources.threads)
     }
 
     /// The learning-rate schedule: linear warm-up, then inverse square root of the iterations.
@@ -446,8 +502,8 @@ impl Run {
 
     /// Checks that there is enough disk space for an iteration.
     fn check_disk(&self) -> Result<(), RunError> {
-        // Three files of the learner, one of the player and two of the best network, before older
-        // ones are removed, plus the samples, which are smaller.
+        // Three files of the learner, one of the player and one of the best, before older ones are
+        // removed; and samples, which are smaller.
         let needed = 10 * self.player.to_bytes().len() as u64 + self.resources.keep_free;
         match fs4::available_space(&self.folder) {
             Ok(free) if free < needed => {
@@ -471,17 +527,25 @@ impl Run {
         save(&self.learner.first, self.path("learner", iteration, "-first"))?;
         save(&self.learner.second, self.path("learner", iteration, "-second"))?;
         save(&self.player, self.path("networks", iteration, ""))?;
-        save(&self.best, self.path("best", iteration, ""))?;
-        save(&self.best, self.folder.join("best.safetensors"))?;
+        self.save_best()?;
         let path = self.folder.join("metrics.jsonl");
-        append_line(&path, &serde_json::to_string(metrics).expect("metrics are plain data"))
-            .map_err(|error| RunError::Io(path, error))?;
-        // Make all directory entries durable before the state, even in case of a power failure.
-        for kind in ["learner", "networks", "best", "samples", "."] {
+        append_line(&path, &metrics.line()).map_err(|error| RunError::Io(path, error))?;
+        self.sync_folders()?;
+        write_json(&self.folder.join("state.json"), &state)
+    }
+
+    fn save_best(&self) -> Result<(), RunError> {
+        let path = self.folder.join("best.safetensors");
+        self.best.save(&path).map_err(|error| RunError::Io(path, error))
+    }
+
+    /// Also after a power failure, the names of all files are on the disk before the state is.
+    fn sync_folders(&self) -> Result<(), RunError> {
+        for kind in ["learner", "networks", "samples", "."] {
             let path = self.folder.join(kind);
             files::sync_folder(&path).map_err(|error| RunError::Io(path, error))?;
         }
-        write_json(&self.folder.join("state.json"), &state)
+        Ok(())
     }
 
     fn open(
@@ -542,7 +606,7 @@ impl Run {
             steps: self.state.steps,
         };
         self.player = load(self.path("networks", iteration, ""))?;
-        self.best = load(self.path("best", iteration, ""))?;
+        self.best = load(self.path("networks", self.state.best, ""))?;
         for iteration in self.state.buffer_from..=iteration {
             let path = self.path("samples", iteration, "");
             let samples = load_samples(&path, self.setup)
@@ -560,7 +624,9 @@ impl Run {
         for kind in FOLDERS.iter().copied().filter(|&kind| kind != "inherited").chain(["."]) {
             remove_temporary(&self.folder.join(kind));
         }
-        for kind in ["samples", "learner", "best", "networks"] {
+        // Earlier versions had a copy of the best network there.
+        let _ = fs::remove_dir_all(self.folder.join("best"));
+        for kind in ["samples", "learner", "networks"] {
             self.remove(kind, |iteration| iteration > now);
         }
         self.clean_up();
@@ -569,24 +635,46 @@ impl Run {
             // Nothing has been trained yet, so there is no best network.
             let _ = fs::remove_file(path);
         } else if Network::load(&path).ok().as_ref() != Some(&self.best) {
-            self.best.save(&path).map_err(|error| RunError::Io(path, error))?;
+            self.save_best()?;
         }
         self.roll_back_metrics()
     }
 
-    /// Removes the lines of iterations that `state.json` does not name.
+    /// Removes what `state.json` does not name: later iterations, and a gate before a stop that was
+    /// cut off.
     fn roll_back_metrics(&self) -> Result<(), RunError> {
+        let mut lines = self.metrics_lines()?;
+        if let Some((line, last)) = lines.last_mut()
+            && last.state.gated > self.state.gated
+        {
+            (last.state, last.gate) = (self.state, None);
+            *line = last.line();
+        }
+        self.write_metrics(&lines)
+    }
+
+    /// The lines of the finished iterations with their metrics.
+    fn metrics_lines(&self) -> Result<Vec<(String, Metrics)>, RunError> {
         let path = self.folder.join("metrics.jsonl");
-        let Ok(text) = fs::read_to_string(&path) else { return Ok(()) };
-        let is_done = |line: &&str| {
-            serde_json::from_str::<Metrics>(line)
-                .is_ok_and(|metrics| metrics.state.iteration <= self.state.iteration)
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(RunError::Io(path, error)),
         };
-        let kept: String = text.lines().filter(is_done).flat_map(|line| [line, "\n"]).collect();
-        if kept == text {
+        let parse = |line: &str| Some((line.to_owned(), serde_json::from_str(line).ok()?));
+        let mut lines: Vec<(String, Metrics)> = text.lines().filter_map(parse).collect();
+        lines.retain(|(_, metrics)| metrics.state.iteration <= self.state.iteration);
+        Ok(lines)
+    }
+
+    /// Writes all lines of the metrics, if they differ from the file's.
+    fn write_metrics(&self, lines: &[(String, Metrics)]) -> Result<(), RunError> {
+        let path = self.folder.join("metrics.jsonl");
+        let text: String = lines.iter().flat_map(|(line, _)| [line, "\n"]).collect();
+        if fs::read_to_string(&path).unwrap_or_default() == text {
             return Ok(());
         }
-        files::write(&path, kept.as_bytes()).map_err(|error| RunError::Io(path, error))
+        files::write(&path, text.as_bytes()).map_err(|error| RunError::Io(path, error))
     }
 
     fn prepare_exam(&self, observer: &mut Observer<'_>) -> Result<Option<Exam>, RunError> {
@@ -619,8 +707,7 @@ impl Run {
         self.remove("samples", |iteration| iteration < self.state.buffer_from);
         self.remove("inherited", |iteration| iteration <= now);
         self.remove("learner", |iteration| iteration < now);
-        self.remove("best", |iteration| iteration < now);
-        // Every second, fourth, eighth and so on of the older networks is kept.
+        // Of the older networks, every second, fourth, eighth and so on is kept.
         let stride = (now / KEPT_NETWORKS).max(1).next_power_of_two();
         self.remove("networks", |iteration| {
             iteration + KEPT_NETWORKS <= now
@@ -656,7 +743,7 @@ fn path(folder: &Path, kind: &str, iteration: u64, part: &str) -> PathBuf {
 }
 
 /// The subfolders of a run.
-const FOLDERS: [&str; 5] = ["networks", "learner", "samples", "inherited", "best"];
+const FOLDERS: [&str; 4] = ["networks", "learner", "samples", "inherited"];
 
 /// The files of samples in a run's replay buffer, oldest first.
 fn samples_of(folder: &Path, setup: Setup) -> Result<Vec<PathBuf>, RunError> {

@@ -8,21 +8,54 @@ use serde::{Deserialize, Serialize};
 
 use crate::evaluator::{Evaluation, Wdl};
 
-/// The parameters of PUCT.
+/// The parameters of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TreeParameters {
+    /// How a move is selected.
+    #[serde(default)]
+    pub rule: SelectionRule,
     /// The exploration constant: the weight of the policy against the values found (c_puct).
     pub exploration: f32,
     /// First-play urgency: the value of an unvisited move is its parent's value minus this, times
     /// the square root of the visited moves' share of the policy.
     pub first_play_reduction: f32,
+    /// The weight of the confidence interval in [`SelectionRule::Ucb`].
+    #[serde(default = "TreeParameters::default_c1")]
+    pub c1: f32,
+    /// The weight of the policy in [`SelectionRule::Ucb`].
+    #[serde(default = "TreeParameters::default_c2")]
+    pub c2: f32,
+}
+
+impl TreeParameters {
+    fn default_c1() -> f32 {
+        TreeParameters::default().c1
+    }
+
+    fn default_c2() -> f32 {
+        TreeParameters::default().c2
+    }
 }
 
 impl Default for TreeParameters {
     fn default() -> Self {
-        TreeParameters { exploration: 1.4, first_play_reduction: 0.3 }
+        let rule = SelectionRule::Puct;
+        TreeParameters { rule, exploration: 1.4, first_play_reduction: 0.3, c1: 1.0, c2: 1.0 }
     }
+}
+
+/// How a simulation selects a move, by its value v, its policy P, its n visits and the N visits of
+/// its position.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SelectionRule {
+    /// v + c_puct P sqrt(N) / (1 + n), with first-play urgency.
+    #[default]
+    Puct,
+    /// v + c1 sqrt(ln N / n) + c2 P / (n + 1), the rule of an older project. Every move is tried
+    /// once, the most likely first.
+    Ucb,
 }
 
 /// A search tree by PUCT.
@@ -418,27 +451,44 @@ impl SearchTree {
         }
     }
 
-    /// The index of the move that PUCT selects.
+    /// The index of the move that the rule selects.
     fn select(&self, index: usize) -> usize {
         let node = &self.nodes[index];
         let moves = self.children(node);
+        let greatest = |bound: &dyn Fn(&Node) -> f32| {
+            let bounds = moves.iter().map(|node| match node.proof {
+                Some(Proof::Win(_)) => f32::NEG_INFINITY,
+                _ => bound(node),
+            });
+            let greatest = bounds.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+            greatest.expect("an unproven position has moves").0
+        };
+        let TreeParameters { rule, exploration, first_play_reduction, c1, c2 } = self.parameters;
+        let all_visits = (node.visits + node.pending).max(1) as f32;
+        if rule == SelectionRule::Ucb {
+            let log_visits = all_visits.ln();
+            return greatest(&|node| {
+                let visits = (node.visits + node.pending) as f32;
+                if visits == 0.0 {
+                    // Before all moves that were tried.
+                    return 1e6 + node.prior;
+                }
+                node.move_value()
+                    + c1 * (log_visits / visits).sqrt()
+                    + c2 * node.prior / (visits + 1.0)
+            });
+        }
         let tried = |node: &&Node| node.visits + node.pending > 0;
         let tried_policy: f32 = moves.iter().filter(tried).map(|node| node.prior).sum();
         let own_value = 2.0 * node.value().expected() - 1.0;
-        let first_play = own_value - self.parameters.first_play_reduction * tried_policy.sqrt();
-        let factor =
-            self.parameters.exploration * ((node.visits + node.pending).max(1) as f32).sqrt();
-        let bound = |node: &Node| {
-            if matches!(node.proof, Some(Proof::Win(_))) {
-                return f32::NEG_INFINITY;
-            }
+        let first_play = own_value - first_play_reduction * tried_policy.sqrt();
+        let factor = exploration * all_visits.sqrt();
+        greatest(&|node| {
             let visits = node.visits + node.pending;
             let value =
                 if visits > 0 || node.proof.is_some() { node.move_value() } else { first_play };
             value + factor * node.prior / (1 + visits) as f32
-        };
-        let bounds = moves.iter().map(bound).enumerate();
-        bounds.max_by(|a, b| a.1.total_cmp(&b.1)).expect("an unproven position has moves").0
+        })
     }
 }
 
@@ -566,6 +616,34 @@ mod tests {
             tree.moves().iter().filter(|node| matches!(node.proof, Some(Proof::Win(_)))).count(),
             5
         );
+    }
+
+    #[test]
+    fn the_older_rule_tries_every_move_and_then_follows_the_values() {
+        let position = Position::from_moves(Setup::STANDARD, "44").unwrap();
+        let parameters = TreeParameters { rule: SelectionRule::Ucb, ..TreeParameters::default() };
+        let mut tree = SearchTree::new(position, parameters);
+        let mut evaluations = Vec::new();
+        let mut simulate = |tree: &mut SearchTree, simulations: u32| {
+            while tree.root().visits < simulations {
+                if let Gathered::Position(position) = tree.gather(None) {
+                    UniformEvaluator.evaluate(&[position], &mut evaluations);
+                    tree.apply(&evaluations[0]);
+                }
+            }
+        };
+        simulate(&mut tree, 8);
+        assert!(tree.moves().iter().all(|node| node.visits == 1));
+        simulate(&mut tree, 500);
+        // v + c1 sqrt(ln N / n) + c2 P / (n + 1), by its definition.
+        let bound = |node: &Node| {
+            let visits = node.visits as f32;
+            let interval = (500_f32.ln() / visits).sqrt();
+            1.0 - 2.0 * node.value().expected() + interval + node.prior / (visits + 1.0)
+        };
+        let best = tree.moves().iter().max_by(|a, b| bound(a).total_cmp(&bound(b))).unwrap();
+        let next = &tree.moves()[tree.select(0)];
+        assert_eq!(next.column, best.column);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The player `zero`: a network with PUCT search.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use claimeven_game::{Column, Position, mix_key};
 use claimeven_search::{
@@ -23,6 +24,8 @@ pub struct ZeroParameters {
     pub network: Arc<Network>,
     /// Simulations per move; 0 plays by the policy alone, without search.
     pub simulations: u64,
+    /// The time limit per move.
+    pub time: Option<Duration>,
     /// Chooses between equal moves, and samples moves if there is a temperature.
     pub seed: u64,
     /// Positions per batch of the network. A larger batch is faster and slightly weaker.
@@ -39,7 +42,8 @@ impl ZeroParameters {
     #[must_use]
     pub fn new(network: Arc<Network>, simulations: u64) -> ZeroParameters {
         let tree = TreeParameters::default();
-        ZeroParameters { network, simulations, seed: 0, batch: 8, temperature: 0.0, tree }
+        let (time, temperature) = (None, 0.0);
+        ZeroParameters { network, simulations, time, seed: 0, batch: 8, temperature, tree }
     }
 }
 
@@ -74,6 +78,12 @@ impl Zero {
     pub fn new(parameters: ZeroParameters) -> Zero {
         let evaluator = Cache::new(Inference::new(&parameters.network), CACHE);
         Zero { parameters, evaluator, last: None }
+    }
+
+    /// Starts the clock.
+    fn stop(&self, limits: &Limits) -> Stop {
+        let time = [limits.time, self.parameters.time].into_iter().flatten().min();
+        Stop::new(&claimeven_solver::Limits { time, ..limits.for_solver() })
     }
 
     fn check(&self, position: &Position) -> Result<(), AgentError> {
@@ -263,7 +273,7 @@ impl Agent for Zero {
     }
 
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
-        let stop = stop(limits);
+        let stop = self.stop(limits);
         self.check(position)?;
         if self.parameters.simulations == 0 {
             return Ok(self.decide_by_policy(position, &stop));
@@ -279,7 +289,7 @@ impl Agent for Zero {
         limits: &Limits,
         levels: u32,
     ) -> Result<(Decision, Tree), AgentError> {
-        let stop = stop(limits);
+        let stop = self.stop(limits);
         self.check(position)?;
         if self.parameters.simulations == 0 {
             return Err(AgentError::NoTree);
@@ -291,12 +301,6 @@ impl Agent for Zero {
         self.last = Some(tree);
         Ok((decision, drawing))
     }
-}
-
-/// Starts the clock.
-fn stop(limits: &Limits) -> Stop {
-    let Limits { nodes, time, ref cancel, .. } = *limits;
-    Stop::new(&claimeven_solver::Limits { nodes, time, cancel: cancel.clone() })
 }
 
 fn expected_value(value: Wdl) -> Value {
@@ -313,20 +317,11 @@ fn value_of(node: &Node) -> Value {
     }
 }
 
-/// The value of the move to a node, for the player who makes it.
-fn move_value(node: &Node) -> Value {
-    match value_of(node).reversed() {
-        Value::Win(plies) => Value::Win(plies + 1),
-        Value::Loss(plies) => Value::Loss(plies + 1),
-        value => value,
-    }
-}
-
 fn columns(tree: &SearchTree) -> Vec<Option<ColumnValue>> {
     let mut columns = vec![None; tree.position().setup().cols().into()];
     for node in tree.moves().iter().filter(|node| node.visits > 0 || node.proof.is_some()) {
         columns[node.column.index()] =
-            Some(ColumnValue { value: move_value(node), bound: BoundKind::Exact });
+            Some(ColumnValue { value: value_of(node).before(), bound: BoundKind::Exact });
     }
     columns
 }
@@ -354,12 +349,11 @@ fn principal_variation(tree: &SearchTree, column: Column) -> Vec<Column> {
     pv
 }
 
-/// The tree in the form for drawing, with all values from the point of view of the player to move
-/// at the root.
+/// The tree in the form for drawing, where all values are those of the player to move at the root,
+/// and plies are counted from there.
 fn drawing(tree: &SearchTree, levels: u32) -> Tree {
     let content = |node: &Node, level: u32| {
-        let value = value_of(node);
-        let value = if level.is_multiple_of(2) { value } else { value.reversed() };
+        let value = (0..level).fold(value_of(node), |value, _| value.before());
         Content::Visits { visits: node.visits, value }
     };
     let mut nodes = vec![DrawnNode {
@@ -404,7 +398,7 @@ fn drawing(tree: &SearchTree, levels: u32) -> Tree {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicBool;
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     use super::*;
     use crate::Architecture;

@@ -12,13 +12,14 @@ use crate::Failure;
 use crate::draw::Drawing;
 use crate::setup::SetupArgs;
 use crate::show::status;
+use crate::text::counted;
 
 /// Evaluate the moves of a position, exactly or with any player
 #[derive(clap::Args)]
 #[command(after_help = "\
 Below each column: W for a win, L for a loss, = for a draw, and the number of discs that the winner\n\
 still has to play. Players that estimate give points or a probability of winning; <= and >= mark\n\
-upper and lower bounds.\n\n\
+upper and lower bounds. In JSON, the score of a proven value is that of solve.\n\n\
 Examples:\n  \
     claimeven analyze 4453\n  \
     claimeven analyze 4453 --agent alphabeta:depth=8,every=on\n  \
@@ -73,6 +74,8 @@ struct Opinion {
 pub(crate) struct ValueJson {
     kind: &'static str,
     number: f64,
+    /// The score of a proven value, as `solve` prints it.
+    score: Option<i32>,
     text: String,
 }
 
@@ -83,23 +86,26 @@ struct ColumnJson {
     bound: &'static str,
 }
 
-impl From<Value> for ValueJson {
-    fn from(value: Value) -> Self {
-        ValueJson { kind: value.kind(), number: value.number(), text: value.to_string() }
+impl ValueJson {
+    /// A value whose plies are counted from a position, for its side to move.
+    pub(crate) fn new(value: Value, position: &Position) -> ValueJson {
+        let score = value.score(position);
+        ValueJson { kind: value.kind(), number: value.number(), score, text: value.to_string() }
     }
 }
 
-impl From<Decision> for Opinion {
-    fn from(decision: Decision) -> Self {
+impl Opinion {
+    fn new(decision: &Decision, position: &Position) -> Opinion {
+        let json = |value| ValueJson::new(value, position);
         let columns = (1..).zip(&decision.columns).filter_map(|(column, known)| {
             let ColumnValue { value, bound } = (*known)?;
-            Some(ColumnJson { column, value: value.into(), bound: bound.name() })
+            Some(ColumnJson { column, value: json(value), bound: bound.name() })
         });
         Opinion {
             column: decision.column.number(),
-            value: decision.value.into(),
+            value: json(decision.value),
             columns: columns.collect(),
-            pv: pv_text(&decision),
+            pv: pv_text(decision),
             nodes: decision.stats.nodes,
             leaves: decision.stats.leaves,
             cutoffs: decision.stats.cutoffs,
@@ -128,7 +134,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             setup,
             position: &args.position,
             agent: args.agent.to_string(),
-            opinion: decision.map(Opinion::from),
+            opinion: decision.map(|decision| Opinion::new(&decision, position)),
             status: status(position),
         };
         writeln!(out, "{}", serde_json::to_string(&report)?)?;
@@ -179,7 +185,8 @@ pub(crate) fn write_opinion(
     writeln!(out, "best play: {}", pv_text(decision))?;
     let millis = decision.time.as_secs_f64() * 1e3;
     let early = if decision.stopped { ", stopped early by a limit" } else { "" };
-    writeln!(out, "{} nodes, {millis:.1} ms{early}", decision.stats.nodes)?;
+    let nodes = counted(decision.stats.nodes, "node");
+    writeln!(out, "{nodes}, {millis:.1} ms{early}")?;
     Ok(())
 }
 

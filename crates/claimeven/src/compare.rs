@@ -120,7 +120,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let report = json!({
             "setup": setup,
             "positions": positions.iter().map(|(moves, _)| moves).collect::<Vec<_>>(),
-            "results": measured.iter().map(ResultJson::from).collect::<Vec<_>>(),
+            "results": measured.iter().map(|row| ResultJson::new(row, &positions)).collect::<Vec<_>>(),
         });
         writeln!(out, "{report}")?;
     } else if args.csv {
@@ -176,7 +176,7 @@ fn measure_all(
     let runs = runs(args)?;
     let bar = progress::bar(
         runs.len() as u64 * positions.len() as u64,
-        "{bar:20} {percent} %, {eta} left, {msg}",
+        "{bar:20} {percent} %, {eta} left, {wide_msg}",
     );
     let mut all: Vec<Measured> = Vec::new();
     for (agent, depth, spec) in runs {
@@ -312,11 +312,11 @@ struct ResultJson<'a> {
     answers: Vec<serde_json::Value>,
 }
 
-impl<'a> From<&'a Measured> for ResultJson<'a> {
-    fn from(row: &'a Measured) -> Self {
-        let answers = row.answers.iter().map(|(column, value)| {
+impl<'a> ResultJson<'a> {
+    fn new(row: &'a Measured, positions: &[(String, Position)]) -> ResultJson<'a> {
+        let answers = row.answers.iter().zip(positions).map(|((column, value), (_, position))| {
             json!({ "column": column.number(), "kind": value.kind(), "number": value.number(),
-                "text": value.to_string() })
+                "score": value.score(position), "text": value.to_string() })
         });
         ResultJson {
             agent: &row.agent,
@@ -335,8 +335,10 @@ impl<'a> From<&'a Measured> for ResultJson<'a> {
 }
 
 fn plot(setup: Setup, positions: &[(String, Position)], measured: &[Measured]) -> String {
+    let depths = measured.iter().filter_map(|row| row.depth);
+    let ends = [depths.clone().min().unwrap_or(1), depths.max().unwrap_or(2)].map(f64::from);
     let mut names: Vec<&str> = Vec::new();
-    for row in measured.iter().filter(|row| row.depth.is_some()) {
+    for row in measured {
         if !names.contains(&row.agent.as_str()) {
             names.push(&row.agent);
         }
@@ -344,7 +346,11 @@ fn plot(setup: Setup, positions: &[(String, Position)], measured: &[Measured]) -
     let series = |number: fn(&Measured) -> f64| {
         let of_agent = |name: &&str| {
             let rows = measured.iter().filter(|row| row.agent == *name);
-            let points = rows.filter_map(|row| Some((f64::from(row.depth?), number(row))));
+            // A player without a depth is a level line.
+            let points = rows.flat_map(|row| {
+                let places = row.depth.map_or(ends.to_vec(), |depth| vec![f64::from(depth)]);
+                places.into_iter().map(|place| (place, number(row)))
+            });
             Series { name: (*name).to_owned(), points: points.collect(), ranges: Vec::new() }
         };
         names.iter().map(of_agent).collect()

@@ -56,9 +56,9 @@ pub(crate) struct Args {
     #[arg(value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     random: u32,
 
-    /// Number of discs in the random positions
-    #[arg(long, value_name = "A..B", default_value = "4..20", value_parser = discs)]
-    discs: (u32, u32),
+    /// Number of discs in the random positions [default: by the board, 4..20 on 7x6]
+    #[arg(long, value_name = "A..B", value_parser = discs)]
+    discs: Option<(u32, u32)>,
 
     #[command(flatten)]
     seed: SeedArgs,
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
     let positions: u64 = sets.iter().map(|set| set.len() as u64).sum();
     let length = positions * candidates.len() as u64;
-    let bar = progress::bar(length, "{bar:15} {pos}/{len} positions, {eta} left, {msg}");
+    let bar = progress::bar(length, "{bar:15} {pos}/{len} positions, {eta} left, {wide_msg}");
     let mut outcomes = Vec::new();
     for Candidate { agent, iteration } in &candidates {
         let mut results = Vec::new();
@@ -141,11 +141,23 @@ fn setup(args: &Args) -> Result<Setup, Failure> {
         Some(folder) if setup == Setup::STANDARD => Run::parameters_of(folder)?.check()?,
         _ => setup,
     };
-    if args.discs.1 >= setup.cells() {
-        let message = format!("invalid value for '--discs': {} discs fill {setup}", args.discs.1);
+    if let Some((first, last)) = args.discs.filter(|discs| discs.1 >= setup.cells()) {
+        let message =
+            format!("invalid value '{first}..{last}' for '--discs': {last} discs fill {setup}");
         return Err(Failure::Input(message));
     }
     Ok(setup)
+}
+
+/// The discs of random positions: the given ones, or the same part of a game on every board. Boards
+/// larger than the standard one are solved from when as few cells are empty as can be solved.
+fn disc_range(args: &Args, setup: Setup) -> (u32, u32) {
+    let cells = setup.cells();
+    let by_board = match cells {
+        43.. => (cells - 32, cells - 20),
+        _ => (cells * 4 / 42, cells * 20 / 42),
+    };
+    args.discs.unwrap_or(by_board)
 }
 
 /// The player, or the player with each network of a run.
@@ -191,7 +203,7 @@ fn sets(args: &Args, setup: Setup, threads: usize) -> Result<Vec<TestSet>, Failu
         None => Vec::new(),
     };
     if args.random > 0 {
-        let (first, last) = args.discs;
+        let (first, last) = disc_range(args, setup);
         let count = args.random as usize;
         sets.push(TestSet::random(setup, count, first..=last, args.seed.seed, threads)?);
     }

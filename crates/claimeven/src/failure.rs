@@ -27,6 +27,8 @@ pub(crate) enum Failure {
     Reported,
     /// Anything else, such as output that cannot be written: exit code 1.
     Other(String),
+    /// Ctrl-C, and what there was to print has been printed: exit code 130.
+    Interrupted,
 }
 
 impl Failure {
@@ -55,6 +57,7 @@ impl Failure {
             Failure::Input(message) | Failure::Other(message) => message.clone(),
             Failure::OutputClosed => "the output was closed".to_owned(),
             Failure::Reported => "invalid input".to_owned(),
+            Failure::Interrupted => "interrupted".to_owned(),
         }
     }
 
@@ -68,6 +71,7 @@ impl Failure {
             }
             Failure::OutputClosed => return ExitCode::SUCCESS,
             Failure::Reported => return ExitCode::from(2),
+            Failure::Interrupted => return ExitCode::from(130),
             Failure::CommandLine(error) => (2, one_line(&error)),
             Failure::Input(message) => (2, message),
             Failure::Other(message) => (1, message),

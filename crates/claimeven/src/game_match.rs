@@ -1,21 +1,23 @@
 //! `claimeven match`: many games between two players.
 
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use claimeven_arena::{
-    AgentSpec, Clock, GameRecord, Interval, Match, MatchStatus, Openings, PlayerStats, Sprt,
-    SprtOutcome, TimeControl,
+    AgentSpec, Clock, EnginePool, GameRecord, Interval, Journal, JournalError, Match, MatchStatus,
+    Openings, PlayerStats, Sprt, SprtOutcome, TimeControl,
 };
 use claimeven_game::{Column, Game, Setup};
 use serde_json::json;
 
 use crate::Failure;
 use crate::options::{SeedArgs, ThreadsArgs};
-use crate::output::create_file;
+use crate::output::create_results;
 use crate::progress;
 use crate::setup::SetupArgs;
 use crate::text::{counted, signed};
@@ -29,11 +31,15 @@ Games are played in pairs: from each opening, each player moves first once. The 
 same games, whatever the number of threads, unless players have time limits.\n\n\
 Openings: none, balanced:PLIES (distinct drawn positions, the default on boards that can be solved),\n\
 random:PLIES, or a file with the moves of an opening at the start of each line.\n\n\
+Time: with --movetime or --tc, mcts, zero and timed use all the time they have, unless their text\n\
+has a limit of its own; searches of a fixed depth end at their depth.\n\n\
+Ctrl-C ends the match and prints the score so far; with --journal, the same command resumes it.\n\n\
 Examples:\n  \
     claimeven match alphabeta:depth=6 mcts:sims=5000\n  \
     claimeven match level:5 level:4 --games 400 --out games.jsonl\n  \
-    claimeven match timed mcts --time 10+0.1 --games 20\n  \
-    claimeven match alphabeta:depth=5 alphabeta:depth=4 --sprt 0,50"
+    claimeven match timed mcts --tc 10+0.1 --games 20\n  \
+    claimeven match zero timed --movetime 20 --games 100 --journal zero.jsonl\n  \
+    claimeven match alphabeta:depth=5 alphabeta:depth=4 --sprt 0,50 --alpha 0.05 --beta 0.05"
 )]
 pub(crate) struct Args {
     /// First player of the match, whose score is reported
@@ -57,17 +63,27 @@ pub(crate) struct Args {
     seed: SeedArgs,
 
     /// Time control: seconds per player and game, or SECONDS+INCREMENT
-    #[arg(long, value_name = "S+I")]
-    time: Option<Clock>,
+    #[arg(long, value_name = "S+I", alias = "time", allow_hyphen_values = true)]
+    tc: Option<Clock>,
 
-    /// Time limit per move, in milliseconds
-    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    /// Time per move, in milliseconds
+    #[arg(long, value_name = "MS", alias = "move-time", allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
-    move_time: Option<u64>,
+    movetime: Option<u64>,
 
     /// Stop as soon as a sequential test decides between an Elo difference of ELO0 and of ELO1
     #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true)]
     sprt: Option<SprtText>,
+
+    /// Probability that the sequential test accepts ELO1 where ELO0 is true
+    #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = error_probability)]
+    #[arg(allow_negative_numbers = true, requires = "sprt")]
+    alpha: f64,
+
+    /// Probability that the sequential test accepts ELO0 where ELO1 is true
+    #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = error_probability)]
+    #[arg(allow_negative_numbers = true, requires = "sprt")]
+    beta: f64,
 
     #[command(flatten)]
     threads: ThreadsArgs,
@@ -75,6 +91,18 @@ pub(crate) struct Args {
     /// File for the records of the games, one JSON object per line
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+
+    /// Overwrite the file of --out if it exists
+    #[arg(long, requires = "out")]
+    force: bool,
+
+    /// File in which finished games are kept, and from which the match is resumed
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+
+    /// Folder for logs of what other programs (ugi) are told and say
+    #[arg(long, value_name = "DIR")]
+    log_dir: Option<PathBuf>,
 
     /// Print JSON
     #[arg(long)]
@@ -95,34 +123,78 @@ impl FromStr for SprtText {
         let (elo0, elo1) = text.split_once(',').ok_or_else(wrong)?;
         let elo = |text: &str| text.trim().parse::<f64>().ok().filter(|elo| elo.abs() <= 2000.0);
         match (elo(elo0), elo(elo1)) {
-            (Some(elo0), Some(elo1)) if elo0 < elo1 => Ok(SprtText(Sprt { elo0, elo1 })),
+            (Some(elo0), Some(elo1)) if elo0 < elo1 => Ok(SprtText(Sprt::new(elo0, elo1))),
             (Some(_), Some(_)) => Err("ELO0 must be smaller than ELO1".to_owned()),
             _ => Err(wrong()),
         }
     }
 }
 
+fn error_probability(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0001..0.5).contains(number));
+    number.ok_or_else(|| "expected a probability from 0.0001 to 0.5".to_owned())
+}
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
-    for player in [&args.first, &args.second] {
-        player.build(setup, 0)?;
+    let engines = match &args.log_dir {
+        Some(folder) => {
+            EnginePool::with_log_dir(folder).map_err(|error| Failure::unwritable(folder, &error))?
+        }
+        None => EnginePool::default(),
+    };
+    let players = [&args.first, &args.second].map(|player| player.clone().with_engines(&engines));
+    for player in &players {
+        // Before the openings are chosen, which takes a while.
+        player.build(setup, 0)?.prepare(setup)?;
     }
     let pairs = args.games.div_ceil(2);
     let openings = openings(args, setup, pairs)?;
-    let per_move = args.move_time.map(Duration::from_millis);
-    let planned = Match::new(setup, [&args.first, &args.second], &openings)
+    let per_move = args.movetime.map(Duration::from_millis);
+    let cancel = interrupt_flag()?;
+    let planned = Match::new(setup, players.each_ref(), &openings)
         .with_pairs(pairs)
         .with_seed(args.seed.seed)
-        .with_time(TimeControl { clock: args.time, per_move })
-        .with_sprt(args.sprt.map(|SprtText(sprt)| sprt))
-        .with_threads(args.threads.threads());
-    let mut records = args.out.as_deref().map(create_file).transpose()?.map(BufWriter::new);
+        .with_time(TimeControl { clock: args.tc, per_move })
+        .with_sprt(args.sprt())
+        .with_threads(args.threads.threads())
+        .with_cancel(Arc::clone(&cancel));
+    let (mut played, mut journal) = (Vec::new(), None);
+    if let Some(path) = &args.journal {
+        let opened = Journal::open(path, |game| {
+            planned.check(&game)?;
+            played.push(game);
+            Ok(())
+        });
+        journal = Some(opened.map_err(|error| match error {
+            JournalError::File(error) => Failure::unwritable(path, &error),
+            error => Failure::in_file(path, &error),
+        })?);
+    }
+    let from_journal = played.len();
+    let out = args.out.as_deref().map(|path| create_results(path, args.force));
+    let mut out = out.transpose()?;
     let mut written = Ok(());
-    let bar = progress::bar(2 * pairs, "{bar:15} {pos}/{len} games, {msg}, {eta} left");
+    let bar = progress::bar(2 * pairs, "{bar:10} {pos}/{len} games, {msg}, {eta} left");
     let start = Instant::now();
-    let status = planned.run(|games, status| {
-        if let (Some(records), Ok(())) = (&mut records, &written) {
-            written = games.iter().try_for_each(|game| write_record(records, game));
+    let status = planned.resume(played, |games, is_new, status| {
+        let mut keep = || -> io::Result<()> {
+            for (game, is_new) in games.iter().zip(is_new) {
+                if let Some(out) = &mut out {
+                    out.write_all(&record_line(game)?)?;
+                }
+                if let (Some(journal), true) = (&mut journal, is_new) {
+                    journal.append(game)?;
+                }
+            }
+            Ok(())
+        };
+        if written.is_ok() {
+            written = keep();
+            if written.is_err() {
+                // Games that cannot be kept are not played.
+                cancel.store(true, Ordering::Relaxed);
+            }
         }
         bar.set_position(status.games());
         let score = 100.0 * status.pairs.score().middle;
@@ -131,17 +203,37 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     })?;
     bar.finish_and_clear();
     written?;
-    if let Some(mut records) = records {
-        records.flush()?;
-    }
-    let report = Report { args, status, openings: openings.len(), time: start.elapsed() };
+    let is_interrupted = cancel.load(Ordering::Relaxed);
+    let used = (status.pairs.pairs() as usize).min(openings.len());
+    let time = start.elapsed();
+    let report = Report { args, status, openings: used, from_journal, is_interrupted, time };
     let mut out = anstream::stdout().lock();
     if args.json {
         writeln!(out, "{}", report.json())?;
     } else {
         report.write(&mut out)?;
     }
-    Ok(())
+    if is_interrupted { Err(Failure::Interrupted) } else { Ok(()) }
+}
+
+/// A flag that Ctrl-C sets. A second Ctrl-C ends the process.
+fn interrupt_flag() -> Result<Arc<AtomicBool>, Failure> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&cancel);
+    let handler = move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    };
+    ctrlc::set_handler(handler).map_err(|error| Failure::Other(error.to_string()))?;
+    Ok(cancel)
+}
+
+impl Args {
+    fn sprt(&self) -> Option<Sprt> {
+        let SprtText(sprt) = self.sprt?;
+        Some(Sprt { alpha: self.alpha, beta: self.beta, ..sprt })
+    }
 }
 
 fn openings(args: &Args, setup: Setup, pairs: u64) -> Result<Vec<Vec<Column>>, Failure> {
@@ -175,31 +267,51 @@ fn read_openings(setup: Setup, content: &str) -> Result<Vec<Vec<Column>>, Failur
     Ok(openings)
 }
 
-fn write_record(records: &mut impl Write, game: &GameRecord) -> io::Result<()> {
-    writeln!(records, "{}", serde_json::to_string(game)?)
+fn record_line(game: &GameRecord) -> serde_json::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(game)?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 struct Report<'a> {
     args: &'a Args,
     status: MatchStatus,
+    /// Openings from which games were played.
     openings: usize,
+    /// Games that were played earlier.
+    from_journal: usize,
+    is_interrupted: bool,
     time: Duration,
 }
 
 impl Report<'_> {
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let MatchStatus { results: [won, drawn, lost], first_mover, stats, pairs, sprt } =
+        let MatchStatus { results: [won, drawn, lost], first_mover, stats, pairs, .. } =
             &self.status;
         let (first, second) = (&self.args.first, &self.args.second);
         let games = self.status.games();
         let (played, openings) = (counted(games, "game"), counted(self.openings, "opening"));
         writeln!(out, "{first} vs {second}: {played} from {openings}")?;
+        if self.is_interrupted {
+            let hint = if self.args.journal.is_some() {
+                " (the same command resumes the match)"
+            } else {
+                ""
+            };
+            let planned = 2 * self.args.games.div_ceil(2);
+            writeln!(out, "  interrupted after {games} of {planned} games{hint}")?;
+        }
         writeln!(out, "  won {won}, drawn {drawn}, lost {lost}")?;
+        let counts = pairs.counts.map(|count| count.to_string()).join("-");
+        writeln!(out, "  pairs with 0, ½, 1, 1½, 2 points: {counts}")?;
         let Interval { low, middle, high } = pairs.score().map(|score| 100.0 * score);
         writeln!(out, "  score {middle:.1} % (95 % CI: {low:.1} to {high:.1})")?;
-        writeln!(out, "  Elo   {}", elo_text(pairs.elo()))?;
+        let superiority = 100.0 * pairs.superiority();
+        writeln!(out, "  Elo   {}, LOS {superiority:.1} %", elo_text(pairs.elo()))?;
+        self.write_sprt(out)?;
         let [won, drawn, lost] = first_mover;
         writeln!(out, "  first mover: won {won}, drawn {drawn}, lost {lost}")?;
+        self.write_incidents(out)?;
         for (player, PlayerStats { moves, ms, nodes }) in [first, second].into_iter().zip(stats) {
             let each = |sum: f64| sum / (*moves).max(1) as f64;
             writeln!(
@@ -210,20 +322,58 @@ impl Report<'_> {
                 ms / games.max(1) as f64
             )?;
         }
-        if let Some(SprtText(Sprt { elo0, elo1 })) = self.args.sprt {
-            let decision = match sprt {
-                Some(SprtOutcome::Accepted) => format!("H1 accepted (Elo {elo1})"),
-                Some(SprtOutcome::Rejected) => format!("H0 accepted (Elo {elo0})"),
-                None => format!("undecided between H0 (Elo {elo0}) and H1 (Elo {elo1})"),
-            };
-            writeln!(out, "  SPRT: {decision}")?;
-        }
         let seconds = self.time.as_secs_f64();
-        writeln!(out, "{seconds:.1} s, {:.1} games/s", games as f64 / seconds)
+        let new = games.saturating_sub(self.from_journal as u64);
+        let kept = match self.from_journal {
+            0 => String::new(),
+            count => format!(", {} from the journal", counted(count, "game")),
+        };
+        writeln!(out, "{seconds:.1} s, {:.1} games/s{kept}", new as f64 / seconds)
+    }
+
+    fn write_sprt(&self, out: &mut impl Write) -> io::Result<()> {
+        let Some(sprt) = self.args.sprt() else { return Ok(()) };
+        let Sprt { elo0, elo1, alpha, beta } = sprt;
+        let [lower, upper] = sprt.bounds();
+        let llr = sprt.llr(&self.status.pairs);
+        let decision = match self.status.sprt {
+            Some(SprtOutcome::Accepted) => format!("H1 accepted (Elo {elo1})"),
+            Some(SprtOutcome::Rejected) => format!("H0 accepted (Elo {elo0})"),
+            None => format!("undecided between H0 (Elo {elo0}) and H1 (Elo {elo1})"),
+        };
+        writeln!(
+            out,
+            "  SPRT: LLR {llr:.2} (bounds {lower:.2} and {upper:.2}, alpha {alpha}, beta {beta}): \
+             {decision}"
+        )
+    }
+
+    /// What should not happen in a match.
+    fn write_incidents(&self, out: &mut impl Write) -> io::Result<()> {
+        let MatchStatus { lost_on_time, forfeited, first_forfeit, repeated, .. } = &self.status;
+        for (side, player) in [&self.args.first, &self.args.second].into_iter().enumerate() {
+            if let Some((game, reason)) = &first_forfeit[side] {
+                let count = counted(forfeited[side], "game");
+                writeln!(out, "  {player} forfeited {count}; game {game}: {reason}")?;
+            }
+            if lost_on_time[side] > 0 {
+                let count = counted(lost_on_time[side], "game");
+                writeln!(out, "  {player} lost {count} on time")?;
+            }
+        }
+        if *repeated > 0 {
+            let verb = if *repeated == 1 { "repeats" } else { "repeat" };
+            let games = counted(*repeated, "game");
+            writeln!(
+                out,
+                "  {games} {verb} an earlier one move for move: the intervals are too narrow"
+            )?;
+        }
+        Ok(())
     }
 
     fn json(&self) -> serde_json::Value {
-        let MatchStatus { results: [won, drawn, lost], first_mover, stats, pairs, sprt } =
+        let MatchStatus { results: [won, drawn, lost], first_mover, stats, pairs, .. } =
             &self.status;
         let interval = |Interval { low, middle, high }: Interval| {
             // JSON has no infinity: null.
@@ -233,14 +383,28 @@ impl Report<'_> {
         let stats = stats.map(
             |PlayerStats { moves, ms, nodes }| json!({ "moves": moves, "ms": ms, "nodes": nodes }),
         );
+        let sprt = self.args.sprt().map(|sprt| {
+            let outcome = self.status.sprt;
+            json!({
+                "elo0": sprt.elo0, "elo1": sprt.elo1, "alpha": sprt.alpha, "beta": sprt.beta,
+                "llr": sprt.llr(pairs), "bounds": sprt.bounds(),
+                "outcome": outcome.map_or("undecided".to_owned(), |outcome| outcome.to_string()),
+            })
+        });
+        let forfeit = |forfeit: &Option<(String, String)>| {
+            forfeit.as_ref().map(|(game, reason)| json!({ "game": game, "reason": reason }))
+        };
         json!({
             "players": [self.args.first.to_string(), self.args.second.to_string()],
             "seed": self.args.seed.seed, "games": self.status.games(), "openings": self.openings,
             "won": won, "drawn": drawn, "lost": lost, "pairs": pairs.counts,
             "score": interval(pairs.score()), "elo": interval(pairs.elo()),
-            "first_mover": first_mover, "stats": stats,
-            "sprt": sprt.map(|outcome| outcome.to_string()),
-            "seconds": self.time.as_secs_f64(),
+            "los": pairs.superiority(), "first_mover": first_mover, "stats": stats,
+            "forfeited": self.status.forfeited,
+            "first_forfeit": self.status.first_forfeit.each_ref().map(forfeit),
+            "lost_on_time": self.status.lost_on_time, "repeated": self.status.repeated,
+            "interrupted": self.is_interrupted, "from_journal": self.from_journal,
+            "sprt": sprt, "seconds": self.time.as_secs_f64(),
         })
     }
 }

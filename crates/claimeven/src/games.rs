@@ -1,10 +1,11 @@
-//! `claimeven games`: lists the games of a file or exports them.
+//! `claimeven games`: lists the games of a file, exports or imports them.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
-use claimeven_arena::{GameRecord, LegacyRecord, Reason, pgn};
+use claimeven_arena::{GameRecord, LegacyRecord, Reason, import_legacy, pgn};
 use clap::ValueEnum;
 use serde_json::json;
 
@@ -12,12 +13,13 @@ use crate::Failure;
 use crate::records::RecordsArgs;
 use crate::text::counted;
 
-/// List the games of a file, or export them to another format
+/// List the games of a file, export them to another format, or import older ones
 #[derive(clap::Args)]
 #[command(arg_required_else_help = false)]
 #[command(after_help = "Examples:\n  \
     claimeven games list games.jsonl --longest 5\n  \
-    claimeven games export games.jsonl --format pgn > games.pgn")]
+    claimeven games export games.jsonl --format pgn > games.pgn\n  \
+    claimeven games import older.json > games.jsonl")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -27,6 +29,7 @@ pub(crate) struct Args {
 enum Command {
     List(ListArgs),
     Export(ExportArgs),
+    Import(ImportArgs),
 }
 
 /// List games: players, first player, winner, length and times
@@ -81,6 +84,19 @@ struct ExportArgs {
     format: Format,
 }
 
+/// Import games in the JSON of older Connect Four programs
+#[derive(clap::Args)]
+#[command(after_help = "\
+Each game is checked against the rules. The older format has no dates, so that games are dated 1970,\n\
+and only the sum of each player's times, which is divided among its moves.\n\n\
+Examples:\n  \
+    claimeven games import older.json > games.jsonl")]
+struct ImportArgs {
+    /// File of games: JSON objects one after another, or a list of them; - for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
     /// JSON object per game, in the format of older Connect Four programs
@@ -93,6 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.command {
         Command::List(args) => list(args),
         Command::Export(args) => export(args),
+        Command::Import(args) => import(args),
     }
 }
 
@@ -203,6 +220,33 @@ fn export(args: &ExportArgs) -> Result<(), Failure> {
                 write!(out, "{between}{}", pgn(record)?)?;
             }
         }
+    }
+    Ok(())
+}
+
+fn import(args: &ImportArgs) -> Result<(), Failure> {
+    let wrong = |error: &dyn std::fmt::Display| Failure::in_file(&args.file, error);
+    let text = if args.file.as_os_str() == "-" {
+        io::read_to_string(io::stdin().lock())
+    } else {
+        std::fs::read_to_string(&args.file)
+    };
+    let text = text.map_err(|error| wrong(&error))?;
+    let mut games = Vec::new();
+    for document in serde_json::Deserializer::from_str(&text).into_iter() {
+        match document.map_err(|error| wrong(&error))? {
+            serde_json::Value::Array(list) => games.extend(list),
+            game => games.push(game),
+        }
+    }
+    let mut records = Vec::new();
+    for (number, game) in (1..).zip(&games) {
+        let record = import_legacy(game, u64::to_string(&number));
+        records.push(record.map_err(|error| wrong(&format_args!("game {number}: {error}")))?);
+    }
+    let mut out = anstream::stdout().lock();
+    for record in &records {
+        writeln!(out, "{}", serde_json::to_string(record)?)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Results as JSON on standard output, and files to write.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -16,6 +16,19 @@ pub(crate) fn print_json(result: &impl Serialize) -> Result<(), Failure> {
 
 pub(crate) fn create_file(path: &Path) -> Result<File, Failure> {
     File::create(path).map_err(|error| Failure::unwritable(path, &error))
+}
+
+/// Creates a file of results, unless there is one already that may not be overwritten.
+pub(crate) fn create_results(path: &Path, may_overwrite: bool) -> Result<File, Failure> {
+    if may_overwrite {
+        return create_file(path);
+    }
+    File::create_new(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Failure::Input(format!("{} exists; use --force to overwrite it", path.display()))
+        }
+        _ => Failure::unwritable(path, &error),
+    })
 }
 
 pub(crate) fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {

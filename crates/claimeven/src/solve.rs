@@ -3,7 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
-use claimeven_game::{Position, Setup};
+use claimeven_arena::{AnalysisLimits, Analyzer, ExactValue};
+use claimeven_game::{Position, Ruleset, Setup};
 use claimeven_solver::{Score, Solver};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -19,12 +20,14 @@ use crate::stream::answer_lines;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Prints each position with its score: positive if the side to move wins (1 with its last disc, 2\n\
-with its second to last, and so on), 0 for a draw, negative if it loses.\n\n\
+with its second to last, and so on), 0 for a draw, negative if it loses. With the ruleset lines the\n\
+score is the margin in lines, for positions with at most 20 empty cells.\n\n\
 Examples:\n  \
     claimeven solve 4453 44\n  \
     claimeven solve --all 4453\n  \
     cut -d' ' -f1 positions.txt | claimeven solve > scores.txt\n  \
-    claimeven solve --cols 6 --rows 5 ''")]
+    claimeven solve --cols 6 --rows 5 ''\n  \
+    claimeven solve --ruleset lines --cols 4 --rows 4 --all 12")]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent switches")]
 pub(crate) struct Args {
     /// Moves such as 4453; '' is the empty board [default: read one position per line from standard
@@ -120,32 +123,83 @@ fn progress() -> ProgressBar {
     bar(0, "{human_pos} positions, {per_sec}, {elapsed}")
 }
 
+/// What is found of a position: scores, or margins in lines.
+struct Solved {
+    columns: Option<Vec<Option<i32>>>,
+    score: Option<i32>,
+    sign: i32,
+    moves_to_win: Option<u32>,
+}
+
+impl Solved {
+    fn by_score(position: &Position, args: &Args, solver: &mut Solver) -> Result<Solved, Failure> {
+        let columns = if args.all { Some(solver.scores(position)?) } else { None };
+        let score = match &columns {
+            // A finished game has no columns to play.
+            Some(columns) => columns.iter().flatten().max().copied(),
+            None if args.weak => None,
+            None => Some(solver.score(position)?),
+        };
+        let sign = match score {
+            Some(score) => score.sign(),
+            None => solver.sign(position)?,
+        };
+        let values = |columns: Vec<Option<Score>>| {
+            columns.into_iter().map(|score| score.map(Score::value)).collect()
+        };
+        Ok(Solved {
+            columns: columns.map(values),
+            score: score.map(Score::value),
+            sign,
+            moves_to_win: score.and_then(|score| score.moves_to_win(position)),
+        })
+    }
+
+    fn by_margin(position: &Position, args: &Args) -> Result<Solved, Failure> {
+        if !Analyzer::can_solve(position) {
+            let empty = position.setup().cells() - position.ply();
+            return Err(Failure::Input(format!(
+                "with the ruleset lines a position needs at most 20 empty cells, not {empty}"
+            )));
+        }
+        let margin = |value: Option<ExactValue>| match value {
+            Some(ExactValue::Margin(lines)) => Some(lines),
+            _ => None,
+        };
+        let analysis = Analyzer::new(1).analyze(position, &AnalysisLimits::default());
+        let columns: Vec<Option<i32>> = analysis
+            .columns
+            .iter()
+            .map(|column| margin(column.and_then(|column| column.value)))
+            .collect();
+        // A finished game has no columns to play.
+        let final_margin = || {
+            let [first, second] = position.scores().map(|lines| lines as i32);
+            if position.player().index() == 0 { first - second } else { second - first }
+        };
+        let score = margin(analysis.value).unwrap_or_else(final_margin);
+        Ok(Solved {
+            columns: args.all.then_some(columns),
+            score: (!args.weak).then_some(score),
+            sign: score.signum(),
+            moves_to_win: None,
+        })
+    }
+}
+
 fn answer(text: &str, setup: Setup, args: &Args, solver: &mut Solver) -> Result<String, Failure> {
     let position = Position::from_moves(setup, text)?;
-    let columns = if args.all { Some(solver.scores(&position)?) } else { None };
-    let score = match &columns {
-        // A finished game has no columns to play.
-        Some(columns) => columns.iter().flatten().max().copied(),
-        None if args.weak => None,
-        None => Some(solver.score(&position)?),
-    };
-    let sign = match score {
-        Some(score) => score.sign(),
-        None => solver.sign(&position)?,
+    let Solved { columns, score, sign, moves_to_win } = match setup.ruleset() {
+        Ruleset::Standard => Solved::by_score(&position, args, solver)?,
+        Ruleset::Lines => Solved::by_margin(&position, args)?,
     };
     if args.json {
-        let report = Report {
-            position: text,
-            score: score.map(Score::value),
-            columns: columns
-                .map(|columns| columns.iter().map(|score| score.map(Score::value)).collect()),
-            outcome: match sign {
-                1 => "win",
-                0 => "draw",
-                _ => "loss",
-            },
-            moves_to_win: score.and_then(|score| score.moves_to_win(&position)),
+        let outcome = match sign {
+            1 => "win",
+            0 => "draw",
+            _ => "loss",
         };
+        let report = Report { position: text, score, columns, outcome, moves_to_win };
         return Ok(serde_json::to_string(&report)?);
     }
     let numbers = match (columns, score) {

@@ -33,9 +33,10 @@ On a terminal, a dashboard shows the run; in a pipe, a line is printed per itera
 the run has the same figures as JSON lines in metrics.jsonl. Ctrl-C stops after the current step, a\n\
 second Ctrl-C immediately; at most the current iteration is lost, and --resume continues as if the\n\
 run had not been interrupted. The same parameters give the same networks, whatever the number of\n\
-threads.\n\n\
-Without a limit, the presets 10min and 1h stop after that time, and strongest runs until it is\n\
-stopped. Limits include earlier sessions of the run, so that a command with --resume can be repeated\n\
+threads. Before it stops, the newest network meets the best one in a gate match (its iteration is\n\
+then reported again).\n\n\
+Without a limit, the presets 10min and 1h stop after that time; strongest and 19x128 (the network and\n\
+search of an older project) run until they are stopped. Limits include earlier sessions of the run, so that a command with --resume can be repeated\n\
 until the run is finished.\n\n\
 Disk: samples that have left the replay buffer are deleted. The last 40 networks are kept, the best\n\
 one, and about 40 older ones.\n\n\
@@ -53,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", required_unless_present = "watch")]
     run: Option<PathBuf>,
 
-    /// Preset of the parameters: 10min, 1h or strongest [default: 10min]
+    /// Preset of the parameters: 10min, 1h, strongest or 19x128 [default: 10min]
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
     #[arg(value_parser = PossibleValuesParser::new(Parameters::PRESETS))]
     preset: Option<String>,
@@ -223,7 +224,7 @@ impl Task<'_> {
             (.., Some(iterations)) => Goal::Iterations(*iterations),
             _ => match preset.as_deref() {
                 Some("1h") => Goal::Seconds(3600.0),
-                Some("strongest") => Goal::None,
+                Some("strongest" | "19x128") => Goal::None,
                 None if *resume => Goal::None,
                 _ => Goal::Seconds(600.0),
             },
@@ -254,7 +255,8 @@ impl Task<'_> {
         while !self.goal().is_reached(run.state()) && !self.stop.load(Ordering::Relaxed) {
             run.iterate(observer)?;
         }
-        Ok(())
+        // The best network is up to date when the run stops.
+        Ok(run.finish(observer)?)
     }
 
     fn keep_going(&self) -> ControlFlow<()> {

@@ -277,3 +277,47 @@ fn the_log_names_requests_and_no_secrets() {
         assert!(secret.len() >= 32 && !log.contains(secret), "the log contains a secret");
     }
 }
+
+/// The requests of the documents, in their order; `ID` stands for the game that was made last.
+#[test]
+fn the_documented_requests_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Process::start(&folder.path().join("games.sqlite"));
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+    let mut id = String::new();
+    let mut count = 0;
+    let mut ask = |line: &str| -> Value {
+        let command =
+            line.trim().replace("localhost:8080", &server.addr).replace("/ID", &format!("/{id}"));
+        let command = command.replacen("curl", "curl -sS --fail-with-body", 1);
+        let shell = Command::new("sh").args(["-c", &command]).current_dir(folder.path()).output();
+        let output = shell.unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{command}: {text}");
+        let answer: Value = serde_json::from_str(&text).unwrap();
+        if command.ends_with("/api/games") {
+            id = answer["id"].as_str().unwrap().to_owned();
+        }
+        count += 1;
+        answer
+    };
+    let read = |name: &str| -> Vec<String> {
+        let text = std::fs::read_to_string(format!("{docs}/{name}")).unwrap();
+        let lines = text.lines().filter(|line| line.starts_with("    curl "));
+        lines.map(str::to_owned).collect()
+    };
+    // Whoever moves first must not depend on chance.
+    let game = read("server.md");
+    for _ in 0..6 {
+        for line in &game {
+            ask(line);
+        }
+    }
+    ask(
+        "curl -b jar -H 'content-type: application/json' -d '{}' localhost:8080/api/games/ID/resign",
+    );
+    for line in read("study.md") {
+        ask(&line);
+    }
+    assert_eq!(count, 6 * 3 + 1 + 4);
+}

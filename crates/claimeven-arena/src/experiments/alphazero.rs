@@ -4,7 +4,7 @@ use super::ExperimentError;
 use super::finding::{Cell, Finding, Table, Verdict, percent};
 use super::lab::{BALANCED, Lab, agent};
 use crate::agents::AGENTS;
-use crate::statistics::Interval;
+use claimeven_zero::Interval;
 
 /// The player that is a network, by the name of its kind.
 const NETWORK: &str = "zero";

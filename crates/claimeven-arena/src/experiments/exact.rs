@@ -11,7 +11,7 @@ use super::finding::{
 };
 use super::lab::{Lab, agent};
 use crate::roster::AgentSpec;
-use crate::statistics::Interval;
+use claimeven_zero::Interval;
 
 /// Positions in which a player can err: some moves keep the result of perfect play and others give
 /// it away. They come from games between levels, so that they resemble those of human games.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::statistics::Interval;
+use claimeven_zero::Interval;
 
 /// The result of an experiment as text, tables and figures.
 #[derive(Clone, Debug, Serialize)]
@@ -329,33 +329,6 @@ pub enum Unit {
     Factor,
 }
 
-impl Interval {
-    /// A number that is known exactly.
-    pub(crate) fn exactly(number: f64) -> Interval {
-        Interval { low: number, middle: number, high: number }
-    }
-
-    /// The share of `count` in `of` cases.
-    pub(crate) fn of_share(count: u64, of: u64) -> Interval {
-        Interval::wilson(if of == 0 { 0.0 } else { count as f64 / of as f64 }, of as f64)
-    }
-
-    /// The mean of numbers, with the normal approximation.
-    pub(crate) fn of_mean(numbers: &[f64]) -> Interval {
-        let n = numbers.len().max(1) as f64;
-        let middle = numbers.iter().sum::<f64>() / n;
-        let squares: f64 = numbers.iter().map(|number| (number - middle).powi(2)).sum();
-        let margin = if n > 1.0 { 1.96 * (squares / (n - 1.0) / n).sqrt() } else { f64::INFINITY };
-        Interval { low: middle - margin, middle, high: middle + margin }
-    }
-
-    /// The geometric mean of factors.
-    pub(crate) fn of_factors(factors: &[f64]) -> Interval {
-        let logarithms: Vec<f64> = factors.iter().map(|factor| factor.ln()).collect();
-        Interval::of_mean(&logarithms).map(f64::exp)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -406,19 +379,5 @@ mod tests {
         assert_eq!(json(Cell::Share(0.25)), "0.25");
         assert_eq!(json(Cell::Nothing), "null");
         assert_eq!(json(Cell::Elo(within(0.0, 2.0))), r#"{"low":0.0,"middle":1.0,"high":2.0}"#);
-    }
-
-    #[test]
-    fn intervals_are_the_known_ones() {
-        // Wilson's interval of 8 in 10 is 0.490 to 0.943.
-        let share = Interval::of_share(8, 10);
-        assert!((share.low - 0.490).abs() < 1e-3 && (share.high - 0.943).abs() < 1e-3, "{share:?}");
-        assert!(Interval::of_share(0, 10).low.abs() < 1e-12);
-        // Mean 2, standard deviation 1, of four.
-        let mean = Interval::of_mean(&[1.0, 1.0, 3.0, 3.0]);
-        assert!((mean.high - (2.0 + 1.96 * (4.0_f64 / 3.0 / 4.0).sqrt())).abs() < 1e-9, "{mean:?}");
-        let factor = Interval::of_factors(&[2.0, 8.0]);
-        assert!((factor.middle - 4.0).abs() < 1e-9 && factor.low < 2.0, "{factor:?}");
-        assert!(Interval::of_mean(&[1.0]).low.is_infinite());
     }
 }

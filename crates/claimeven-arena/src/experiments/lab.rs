@@ -14,7 +14,7 @@ use crate::game_match::{Match, MatchStatus};
 use crate::openings::Openings;
 use crate::pool::run_jobs;
 use crate::roster::AgentSpec;
-use crate::statistics::{Interval, PairResults};
+use claimeven_zero::{Interval, PairResults};
 
 /// The environment of experiments.
 ///

@@ -10,7 +10,7 @@ use super::finding::{
 use super::lab::{BALANCED, Lab, agent};
 use crate::openings::Openings;
 use crate::roster::AgentSpec;
-use crate::statistics::{Interval, PairResults};
+use claimeven_zero::{Interval, PairResults};
 
 /// Alpha-beta, which plays the moves of minimax, at a depth and with an evaluation.
 fn search(depth: u32, evaluation: &str) -> AgentSpec {
@@ -350,8 +350,8 @@ pub(super) fn difficulties(lab: &Lab) -> Result<Finding, ExperimentError> {
     Ok(Finding {
         run: format!(
             "{games} games of `alphabeta` with `galli` between neighbouring difficulties, in pairs \
-             from {} drawn positions after six moves. `easy`, `medium` and `hard` are depths 2, 4 \
-             and 6 here.",
+             from {} drawn positions after six moves. `easy`, `medium` and `hard` are depths 1, 3 \
+             and 5 here.",
             openings.len()
         ),
         commands: vec![format!(

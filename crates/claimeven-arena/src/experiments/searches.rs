@@ -12,7 +12,7 @@ use super::finding::{
 };
 use super::lab::{Lab, agent};
 use crate::roster::AgentSpec;
-use crate::statistics::Interval;
+use claimeven_zero::Interval;
 
 /// Times of the older projects on the empty board in seconds, by depth: minimax and alpha-beta.
 /// They were taken on other machines, in Python and Java.

@@ -12,7 +12,7 @@ use super::lab::{BALANCED, Lab, agent};
 use super::matches::judge_steps;
 use crate::rating::{PairScore, ratings};
 use crate::roster::AgentSpec;
-use crate::statistics::Interval;
+use claimeven_zero::Interval;
 
 /// The results of matches between all players.
 struct RoundRobin {
@@ -40,7 +40,8 @@ fn round_robin(
             let [won, drawn, _] = played.status.results;
             let points = won as f64 + 0.5 * drawn as f64;
             let games = played.status.games() as f64;
-            scores.push(PairScore { players: [upper, lower], points, games });
+            let pairs = played.status.pairs;
+            scores.push(PairScore { players: [upper, lower], points, games, pairs });
             if is_step {
                 steps.push(played.score());
             }

@@ -5,4 +5,5 @@ mod records;
 mod review;
 mod strength;
 mod tournament;
+mod trees;
 mod ugi;

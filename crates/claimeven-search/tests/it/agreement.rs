@@ -20,6 +20,7 @@ fn parameters() -> impl Strategy<Value = DepthParameters> {
     (strategy, any::<u64>()).prop_map(|((depth, name, tie_break), seed)| DepthParameters {
         depth,
         time: None,
+        nodes: None,
         heuristic: Heuristic::named(name).unwrap(),
         tie_break,
         seed,
@@ -35,16 +36,21 @@ proptest! {
         parameters in parameters(),
     ) {
         let minimax = decide(&mut Minimax { parameters: parameters.clone() }, &position);
-        let alphabeta = |every_move| AlphaBeta { parameters: parameters.clone(), every_move };
-        let pruned = decide(&mut alphabeta(false), &position);
-        let every = decide(&mut alphabeta(true), &position);
+        let alphabeta = || AlphaBeta::new(parameters.clone());
+        let pruned = decide(&mut alphabeta(), &position);
+        let every = decide(&mut alphabeta().with_every_move(), &position);
+        let table = decide(&mut alphabeta().with_table(1), &position);
+        let every_table = decide(&mut alphabeta().with_every_move().with_table(1), &position);
         let mtdf = decide(&mut Mtdf::new(parameters.clone(), 1), &position);
 
         prop_assert!(pruned.stats.nodes <= every.stats.nodes);
         prop_assert!(every.stats.nodes <= minimax.stats.nodes);
         prop_assert_eq!(&every.columns, &minimax.columns);
+        prop_assert_eq!(&every_table.columns, &minimax.columns);
         prop_assert_eq!(&pruned.pv, &minimax.pv);
-        for (name, decision) in [("alphabeta", &pruned), ("every", &every), ("mtdf", &mtdf)] {
+        for (name, decision) in
+            [("alphabeta", &pruned), ("every", &every), ("table", &table), ("mtdf", &mtdf)]
+        {
             prop_assert_eq!(decision.value, minimax.value, "{}\n{}", name, position);
             prop_assert_eq!(decision.column, minimax.column, "{}\n{}", name, position);
             prop_assert_eq!(decision.pv[0], decision.column);
@@ -129,8 +135,9 @@ fn ties_are_broken_as_asked() {
     // The game cannot end within three plies, so all columns are equal to this heuristic.
     let column = |tie_break, seed| {
         let heuristic = Heuristic::named("terminal").unwrap();
-        let parameters = DepthParameters { depth: 3, time: None, heuristic, tie_break, seed };
-        decide(&mut AlphaBeta { parameters, every_move: false }, &empty).column.number()
+        let parameters =
+            DepthParameters { depth: 3, time: None, nodes: None, heuristic, tie_break, seed };
+        decide(&mut AlphaBeta::new(parameters), &empty).column.number()
     };
     assert_eq!(column(TieBreak::First, 1), 1);
     assert_eq!(column(TieBreak::Last, 1), 7);

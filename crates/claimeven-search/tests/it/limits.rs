@@ -21,7 +21,7 @@ fn thinkers() -> Vec<(&'static str, Box<dyn Agent>)> {
     let simulations = MctsParameters { simulations: u64::MAX, ..MctsParameters::default() };
     vec![
         ("minimax", Box::new(Minimax { parameters: parameters.clone() })),
-        ("alphabeta", Box::new(AlphaBeta { parameters: parameters.clone(), every_move: true })),
+        ("alphabeta", Box::new(AlphaBeta::new(parameters.clone()).with_every_move())),
         ("mtdf", Box::new(Mtdf::new(parameters.clone(), 1))),
         ("timed", Box::new(IterativeDeepening::new(parameters, 1))),
         ("mcts", Box::new(Mcts::new(simulations))),

@@ -22,8 +22,7 @@ fn minimax(position: &Position, depth: u32, levels: u32) -> (Decision, Tree) {
 }
 
 fn alphabeta(position: &Position, depth: u32, levels: u32) -> (Decision, Tree) {
-    let parameters = parameters(depth);
-    record(&mut AlphaBeta { parameters, every_move: false }, position, levels)
+    record(&mut AlphaBeta::new(parameters(depth)), position, levels)
 }
 
 fn mcts(position: &Position, simulations: u64, levels: u32) -> (Decision, Tree) {
@@ -150,6 +149,12 @@ proptest! {
         let (decision, tree) = alphabeta(&position, depth, levels);
         prop_assert_eq!(total(&tree), decision.stats.nodes);
         check_shape(&tree);
+
+        let mut with_table = AlphaBeta::new(parameters(depth)).with_table(1);
+        let (decision, tree) = record(&mut with_table, &position, u32::MAX);
+        prop_assert_eq!(tree.nodes[0].content.value().map(rank), Some(rank(decision.value)));
+        check_shape(&tree);
+        check_cuts(&tree);
     }
 
     #[test]

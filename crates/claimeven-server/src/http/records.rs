@@ -95,6 +95,7 @@ fn game_record(session: &GameSession) -> ApiResult<GameRecord> {
     };
     let time = jiff::Timestamp::from_millisecond(session.created);
     Ok(GameRecord {
+        time_control: None,
         version: GameRecord::VERSION,
         id: session.id.clone(),
         time: time.map_err(|error| Error::Internal(error.to_string()))?.to_string(),

@@ -209,5 +209,6 @@ fn train(
             return Ok(TurnEnd::Cancelled);
         }
     }
+    run.finish(&mut observer)?;
     Ok(TurnEnd::Done)
 }

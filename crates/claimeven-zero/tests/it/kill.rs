@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::Instant;
 
 use claimeven_game::{Ruleset, Setup};
-use claimeven_zero::{Architecture, Metrics, Parameters, Resources, Run};
+use claimeven_zero::{Architecture, Metrics, Parameters, Resources, Run, RunState};
 
 use crate::folder::Folder;
 
@@ -30,7 +30,7 @@ fn parameters() -> Parameters {
     parameters.learning.batch = 16;
     parameters.learning.chunk = 16;
     parameters.learning.min_buffer = 30;
-    parameters.gate.every = 1;
+    parameters.gate.every = 5;
     parameters.gate.pairs = 2;
     parameters.gate.simulations = 2;
     parameters.gate.opening_plies = 2;
@@ -53,6 +53,7 @@ fn train(folder: &Path) {
     while run.state().iteration < ITERATIONS {
         run.iterate(&mut observer).unwrap().unwrap();
     }
+    run.finish(&mut observer).unwrap();
 }
 
 /// All files with their contents, except times.
@@ -77,12 +78,22 @@ fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-fn metrics(folder: &Path) -> Vec<(u64, u64, u64, u32, u32)> {
-    let line = |metrics: &Metrics| {
-        let (policy, value) = (metrics.policy_loss.to_bits(), metrics.value_loss.to_bits());
-        (metrics.state.iteration, metrics.state.best, metrics.state.samples, policy, value)
+/// All metrics, except times.
+fn metrics(folder: &Path) -> Vec<Metrics> {
+    let timeless = |metrics: Metrics| Metrics {
+        state: RunState { seconds: 0.0, ..metrics.state },
+        self_play_seconds: 0.0,
+        learning_seconds: 0.0,
+        test_seconds: 0.0,
+        ..metrics
     };
-    Run::metrics_of(folder).unwrap().iter().map(line).collect()
+    Run::metrics_of(folder).unwrap().into_iter().map(timeless).collect()
+}
+
+/// The state, except times.
+fn state(folder: &Path) -> RunState {
+    let text = fs::read_to_string(folder.join("state.json")).unwrap();
+    RunState { seconds: 0.0, ..serde_json::from_str(&text).unwrap() }
 }
 
 /// The process that the other test starts and kills.
@@ -94,20 +105,28 @@ fn child() {
     }
 }
 
+/// Starts a process that trains in a folder.
+fn start(folder: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["kill::child", "--exact", "--ignored"])
+        .env(FOLDER, folder)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
 /// Kills a run up to this many times at random moments, and then lets it finish.
 fn kill_and_compare(kills: u32, seed: u64) -> u32 {
     let (whole, broken) = (Folder::new("unkilled"), Folder::new("killed"));
-    train(&whole.0);
+    // The duration of a run depends on the load of the machine, and so do the moments.
+    let began = Instant::now();
+    assert!(start(&whole.0).wait().unwrap().success());
+    let longest = began.elapsed() / 2;
     let mut random = fastrand::Rng::with_seed(seed);
     let mut killed = 0;
     for _ in 0..kills {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["kill::child", "--exact", "--ignored"])
-            .env(FOLDER, &broken.0)
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        thread::sleep(Duration::from_micros(random.u64(..60_000)));
+        let mut child = start(&broken.0);
+        thread::sleep(longest.mul_f64(random.f64()));
         // On Unix this is SIGKILL.
         let was_running = child.try_wait().unwrap().is_none();
         child.kill().unwrap();
@@ -129,6 +148,8 @@ fn kill_and_compare(kills: u32, seed: u64) -> u32 {
         .collect();
     assert!(differing.is_empty(), "seed {seed}: {differing:?}");
     assert_eq!(metrics(&broken.0), metrics(&whole.0), "seed {seed}");
+    assert_eq!(state(&broken.0), state(&whole.0), "seed {seed}");
+    assert_eq!(state(&whole.0).gated, ITERATIONS);
     killed
 }
 

@@ -89,6 +89,51 @@ fn a_run_learns() {
 }
 
 #[test]
+fn the_newest_network_is_judged_before_a_stop() {
+    let folder = Folder::new("stale");
+    let mut parameters = parameters();
+    parameters.gate.every = 100;
+    parameters.gate.threshold = 0.0;
+    let mut run = begin(&folder, &parameters, 2).unwrap();
+    for _ in 0..3 {
+        iterate(&mut run);
+    }
+    assert_eq!((run.state().best, run.state().gated), (1, 1));
+    let mut reported = Vec::new();
+    let mut note = |event: Event<'_>| {
+        if let Event::Done(metrics) = event {
+            reported.push(*metrics);
+        }
+        // Whoever stops waits for the gate.
+        ControlFlow::Break(())
+    };
+    run.finish(&mut note).unwrap();
+    // Another time there is nothing left to judge.
+    run.finish(&mut note).unwrap();
+    let [last] = reported[..] else { panic!("{reported:?}") };
+    assert_eq!((last.state.iteration, last.state.best, last.state.gated), (3, 3, 3));
+    assert!(last.gate.is_some_and(|gate| gate.wins + gate.draws + gate.losses >= 8), "{last:?}");
+    let saved = Run::metrics_of(&folder.0).unwrap();
+    assert_eq!((saved.len(), saved[2].gate, saved[2].state.best), (3, last.gate, 3));
+    let best = Network::load(&folder.0.join("best.safetensors")).unwrap();
+    assert_eq!(best.note("iteration"), Some("3"));
+    drop(run);
+
+    // A stop that was cut off before its state was written is forgotten.
+    let state = folder.0.join("state.json");
+    let text = fs::read_to_string(&state).unwrap();
+    let text = text.replace("\"best\": 3", "\"best\": 1").replace("\"gated\": 3", "\"gated\": 1");
+    fs::write(&state, text).unwrap();
+    let mut run = resume(&folder, None).unwrap();
+    let saved = Run::metrics_of(&folder.0).unwrap();
+    assert_eq!((saved[2].gate, saved[2].state.best), (None, 1));
+    assert_eq!(Network::load(&folder.0.join("best.safetensors")).unwrap(), *run.best());
+    assert_eq!(run.best().note("iteration"), Some("1"));
+    run.finish(&mut go_on).unwrap();
+    assert_eq!((run.state().best, run.best().note("iteration")), (3, Some("3")));
+}
+
+#[test]
 fn a_run_goes_on_as_if_it_had_not_been_cut_off() {
     let (whole, broken) = (Folder::new("whole"), Folder::new("broken"));
     let mut run = begin(&whole, &parameters(), 1).unwrap();

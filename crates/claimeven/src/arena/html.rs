@@ -185,6 +185,12 @@ fn standings(players: &[PlayerReport]) -> String {
         <th>As first mover</th><th>ms/move</th><th>Nodes/move</th></tr></thead><tbody>"
         .to_owned();
     for (rank, player) in (1..).zip(players) {
+        if rank > 1 && players[rank - 2].group != player.group {
+            html.push_str(
+                "<tr><td></td><td class=\"name\" colspan=\"11\">never met those above, so the \
+                 ratings cannot be compared</td></tr>",
+            );
+        }
         let Results { won, drawn, lost } = player.results;
         let (middle, range) = (rounded(player.elo.middle), range(player.elo));
         let agent = match &player.agent {

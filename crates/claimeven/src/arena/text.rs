@@ -30,6 +30,9 @@ pub(super) fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
         "nodes/move"
     )?;
     for (rank, player) in (1..).zip(players) {
+        if rank > 1 && players[rank - 2].group != player.group {
+            writeln!(out, "    (never met those above, so the ratings cannot be compared)")?;
+        }
         let Results { won, drawn, lost } = player.results;
         let range = range(player.elo);
         writeln!(

@@ -286,6 +286,7 @@ impl GameSession {
         let player =
             |seat: &Participant| PlayerRecord { agent: seat.to_string(), name: seat.to_string() };
         GameRecord {
+            time_control: None,
             version: GameRecord::VERSION,
             id: self.began.clone(),
             time: self.began.clone(),

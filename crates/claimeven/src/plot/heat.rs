@@ -87,13 +87,9 @@ fn draw(svg: &mut String, panel: &HeatPanel, [left, x0]: [f64; 2], [top, y0]: [f
     }
 }
 
-/// Whole percent, but never rounded to 0 or 100.
+/// Percent with the digits of the tables.
 fn percent_text(share: f64) -> String {
-    let percent = 100.0 * share;
-    if (percent > 99.4 && percent < 100.0) || (percent > 0.0 && percent < 0.6) {
-        return format!("{percent:.1}");
-    }
-    format!("{percent:.0}")
+    format!("{:.1}", 100.0 * share)
 }
 
 /// Orange for 0, grey for one half, blue for 1.
@@ -122,10 +118,10 @@ mod tests {
     }
 
     #[test]
-    fn nearly_all_is_not_all() {
+    fn shares_have_the_digits_of_the_tables() {
         assert_eq!(
             [0.0, 0.003, 0.5, 0.997, 1.0].map(percent_text),
-            ["0", "0.3", "50", "99.7", "100"]
+            ["0.0", "0.3", "50.0", "99.7", "100.0"]
         );
     }
 }

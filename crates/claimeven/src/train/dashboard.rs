@@ -7,8 +7,9 @@ use claimeven_zero::Metrics;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Stylize};
+use ratatui::symbols::Marker;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Gauge, Paragraph, Sparkline};
+use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Paragraph, Sparkline};
 use ratatui::{DefaultTerminal, Frame};
 
 use super::log::gate;
@@ -89,12 +90,18 @@ fn curves(view: &View) -> Vec<Curve> {
 }
 
 fn draw(frame: &mut Frame, view: &View) {
+    let is_large = frame.area().width >= 70 && frame.area().height >= 22;
     let curves = curves(view);
     let height = if frame.area().height >= 9 + 2 * curves.len() as u16 { 2 } else { 1 };
-    let mut rows = vec![Constraint::Length(1); 5];
-    rows.extend(curves.iter().map(|_| Constraint::Length(height)));
-    rows.extend([Constraint::Length(1); 4]);
-    let rows = Layout::vertical(rows).horizontal_margin(1).split(frame.area());
+    let middle = if is_large {
+        Constraint::Fill(1)
+    } else {
+        Constraint::Length(height * curves.len() as u16)
+    };
+    let line = Constraint::Length(1);
+    let rows = [line, line, line, line, middle, line, line];
+    let [title_row, counts_row, _, stage_row, middle, gate_row, keys_row] =
+        Layout::vertical(rows).horizontal_margin(1).areas(frame.area());
 
     let state = view.state();
     let architecture = &view.parameters.architecture;
@@ -103,7 +110,7 @@ fn draw(frame: &mut Frame, view: &View) {
         Span::from(view.folder.display().to_string()).cyan(),
         Span::from(format!("  {architecture}, connect {}", architecture.connect)),
     ];
-    frame.render_widget(Line::from(title), rows[0]);
+    frame.render_widget(Line::from(title), title_row);
     let best = if state.best == 0 { "none yet".to_owned() } else { state.best.to_string() };
     let counts = format!(
         "{}, best {best}; {}, {}; time {}{}",
@@ -113,22 +120,144 @@ fn draw(frame: &mut Frame, view: &View) {
         time(view.training_time()),
         left(view)
     );
-    frame.render_widget(Paragraph::new(counts), rows[1]);
-    frame.render_widget(stage(view), rows[3]);
-    for (curve, row) in curves.iter().zip(&rows[5..]) {
-        draw_curve(frame, curve, *row);
+    frame.render_widget(Paragraph::new(counts), counts_row);
+    frame.render_widget(stage(view), stage_row);
+    if is_large {
+        let [top, bottom] = Layout::vertical([Constraint::Fill(1); 2]).areas(middle);
+        let halves = |area| Layout::horizontal([Constraint::Fill(1); 2]).areas::<2>(area);
+        let areas = [halves(top), halves(bottom)].concat();
+        for (panel, area) in panels(view).iter().zip(areas) {
+            draw_panel(frame, panel, area);
+        }
+    } else {
+        let rows = Layout::vertical(vec![Constraint::Length(height); curves.len()]).split(middle);
+        for (curve, row) in curves.iter().zip(rows.iter()) {
+            draw_curve(frame, curve, *row);
+        }
     }
     let last_gate = view.history.iter().rev().find_map(|metrics| {
         Some(format!("iteration {}: {}", metrics.state.iteration, gate(metrics)?))
     });
-    let rest = &rows[5 + curves.len()..];
-    frame.render_widget(Paragraph::new(last_gate.unwrap_or_default()).yellow(), rest[1]);
+    frame.render_widget(Paragraph::new(last_gate.unwrap_or_default()).yellow(), gate_row);
     let keys = match (view.stage, view.is_stopping) {
-        (_, true) => "stopping after this step (press q again to stop immediately)",
+        (_, true) => {
+            "stopping after this step and a gate match (press q again to stop immediately)"
+        }
         (Stage::Elsewhere | Stage::Idle, _) => "q quit",
         _ => "q stop (--resume continues from the last finished iteration)",
     };
-    frame.render_widget(Paragraph::new(keys).dim(), rest[3]);
+    frame.render_widget(Paragraph::new(keys).dim(), keys_row);
+}
+
+/// Curves with axes, on a screen that has room for them.
+struct Panel {
+    title: String,
+    /// What the numbers are, and what the dotted line is.
+    about: &'static str,
+    lines: Vec<(Color, Vec<(f64, f64)>)>,
+    baseline: Option<f64>,
+    /// The top of the vertical axis, if it does not follow the numbers.
+    max: Option<f64>,
+    text: fn(f64) -> String,
+}
+
+fn panels(view: &View) -> Vec<Panel> {
+    let points = |value: &dyn Fn(&Metrics) -> Option<f64>| -> Vec<(f64, f64)> {
+        let point = |metrics: &Metrics| Some((metrics.state.iteration as f64, value(metrics)?));
+        view.history.iter().filter_map(point).collect()
+    };
+    let exam = |value: fn(&claimeven_zero::ExamScore) -> f32| {
+        points(&|metrics| Some(f64::from(value(metrics.exam.as_ref()?))))
+    };
+    let first = |line: &[(f64, f64)]| line.first().map(|(_, value)| *value);
+    let newest = |line: &[(f64, f64)], text: fn(f64) -> String| {
+        line.last().map_or("-".to_owned(), |(_, value)| text(*value))
+    };
+    let percent: fn(f64) -> String = |share| format!("{:.1} %", 100.0 * share);
+    let decimal: fn(f64) -> String = |number| format!("{number:.3}");
+    let whole: fn(f64) -> String = |number| format!("{number:.0}");
+    let (policy, search) = (exam(|exam| exam.policy_error), exam(|exam| exam.search_error));
+    let policy_loss = points(&|metrics| Some(metrics.policy_loss.into()));
+    let value_loss = points(&|metrics| Some(metrics.value_loss.into()));
+    let gate = points(&|metrics| Some(metrics.gate?.share().into()));
+    let rates: Vec<(f64, f64)> = (0..view.history.len()).map(|index| view.rates(index)).collect();
+    let speed: Vec<(f64, f64)> = view
+        .history
+        .iter()
+        .zip(&rates)
+        .map(|(metrics, (_, positions))| (metrics.state.iteration as f64, *positions))
+        .collect();
+    let games = rates.last().map_or("-".to_owned(), |(games, _)| format!("{games:.1}"));
+    vec![
+        Panel {
+            title: format!(
+                "errors {} by policy, {} with search",
+                newest(&policy, percent),
+                newest(&search, percent)
+            ),
+            about: "moves that give away a win or draw; dots: first exam",
+            baseline: first(&policy),
+            lines: vec![(Color::Green, policy), (Color::Cyan, search)],
+            max: None,
+            text: percent,
+        },
+        Panel {
+            title: format!(
+                "loss {} policy, {} value",
+                newest(&policy_loss, decimal),
+                newest(&value_loss, decimal)
+            ),
+            about: "on the samples of self-play; dots: first policy",
+            baseline: first(&policy_loss),
+            lines: vec![(Color::Green, policy_loss), (Color::Cyan, value_loss)],
+            max: None,
+            text: decimal,
+        },
+        Panel {
+            title: format!("gate {}", newest(&gate, percent)),
+            about: "score against the best network; dots: 50 %",
+            baseline: Some(0.5),
+            lines: vec![(Color::Yellow, gate)],
+            max: Some(1.0),
+            text: percent,
+        },
+        Panel {
+            title: format!("{games} games/s, {} positions/s", newest(&speed, whole)),
+            about: "positions per second of self-play; dots: first",
+            baseline: first(&speed),
+            lines: vec![(Color::Blue, speed)],
+            max: None,
+            text: whole,
+        },
+    ]
+}
+
+fn draw_panel(frame: &mut Frame, panel: &Panel, area: Rect) {
+    let all = || panel.lines.iter().flat_map(|(_, points)| points.iter().copied());
+    let last = all().map(|(x, _)| x).fold(2.0, f64::max);
+    let highest = all().map(|(_, y)| y).chain(panel.baseline).fold(0.0, f64::max);
+    let max = panel.max.unwrap_or(1.05 * highest).max(1e-6);
+    let baseline = panel.baseline.map(|value| [(1.0, value), (last, value)]);
+    let mut datasets = Vec::new();
+    if let Some(points) = &baseline {
+        let dots = Dataset::default().marker(Marker::Dot).graph_type(GraphType::Line);
+        datasets.push(dots.style(Color::DarkGray).data(points));
+    }
+    for (colour, points) in &panel.lines {
+        let line = Dataset::default().marker(Marker::Braille).graph_type(GraphType::Line);
+        datasets.push(line.style(*colour).data(points));
+    }
+    let y_labels = [0.0, max / 2.0, max].map(panel.text);
+    let x_labels = ["1".to_owned(), format!("iteration {last:.0}")];
+    let block = Block::bordered()
+        .border_style(Color::DarkGray)
+        .title(Line::from(format!(" {} ", panel.title)).bold())
+        .title_bottom(Line::from(format!(" {} ", panel.about)).dim());
+    let chart = Chart::new(datasets)
+        .block(block)
+        .x_axis(Axis::default().bounds([1.0, last]).labels(x_labels).style(Color::DarkGray))
+        .y_axis(Axis::default().bounds([0.0, max]).labels(y_labels).style(Color::DarkGray));
+    frame.render_widget(chart, area);
 }
 
 fn left(view: &View) -> String {
@@ -275,6 +404,9 @@ mod tests {
                 "20.0",
                 "4500",
                 "q stop",
+                "moves that give away a win or draw; dot",
+                "iteration 12",
+                "50.0 %",
             ] {
                 assert!(screen.contains(text), "{text}\n{screen}");
             }

@@ -1,6 +1,6 @@
 //! A search tree as JSON: a list of nodes with their parents.
 
-use claimeven_game::{Column, Setup};
+use claimeven_game::{Column, Position, Setup};
 use claimeven_search::Content;
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ pub(super) fn draw(drawing: &TreeDrawing) -> Result<String, serde_json::Error> {
         position: drawing.game.move_text(),
         agent: drawing.agent.to_string(),
         column: drawing.decision.column.number(),
-        value: drawing.decision.value.into(),
+        value: ValueJson::new(drawing.decision.value, &drawing.tree.position),
         pv: drawing.decision.pv.iter().map(|column| column.to_char()).collect(),
         shown: drawing.tree.nodes.len(),
         hidden: drawing.tree.hidden(),
@@ -87,7 +87,7 @@ impl NodeJson {
             pass: node.pass.clone(),
             level: node.level,
             kind: drawing.kind(index).name(),
-            content: ContentJson::new(&node.content),
+            content: ContentJson::new(&node.content, &drawing.tree.position),
             pruned: node.pruned.iter().map(|column| column.number()).collect(),
             hidden: node.hidden,
             chosen: drawing.chosen[index],
@@ -98,18 +98,18 @@ impl NodeJson {
 }
 
 impl ContentJson {
-    fn new(content: &Content) -> ContentJson {
+    /// Values are those of the player at the root, with plies counted from there.
+    fn new(content: &Content, root: &Position) -> ContentJson {
+        let json = |value| ValueJson::new(value, root);
         match *content {
             Content::Window { alpha, beta, value, bound, source } => ContentJson::Window {
-                alpha: alpha.map(ValueJson::from),
-                beta: beta.map(ValueJson::from),
-                value: value.map(ValueJson::from),
+                alpha: alpha.map(json),
+                beta: beta.map(json),
+                value: value.map(json),
                 bound: bound.name(),
                 source: source.name(),
             },
-            Content::Visits { visits, value } => {
-                ContentJson::Visits { visits, value: value.into() }
-            }
+            Content::Visits { visits, value } => ContentJson::Visits { visits, value: json(value) },
         }
     }
 }

@@ -6,7 +6,7 @@ import { CODES, LANGUAGES, pickLanguage } from "./languages";
 /** The names in the server's list of players. */
 const NAMES = {
   agents: ["random", "influence", "minimax", "alphabeta", "mtdf", "timed", "mcts", "zero", "perfect"],
-  parameters: ["depth", "eval", "ties", "ms", "sims", "model", "c", "cpuct", "fpu", "batch", "temperature", "proofs", "every", "table", "threads", "book", "seed"],
+  parameters: ["depth", "eval", "ties", "ms", "sims", "model", "c", "cpuct", "nodes", "rule", "c1", "c2", "fpu", "batch", "temperature", "proofs", "every", "table", "threads", "book", "seed"],
   choices: ["on", "off", "centre", "first", "last", "random"],
   evaluations: ["sawwan", "galli", "nitk", "bits", "runs", "terminal", "influence"],
 };

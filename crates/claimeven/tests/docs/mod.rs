@@ -1,0 +1,140 @@
+//! Every command in the documents and in the help texts is run, with less to do.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// What makes commands quick: they are not tested for what they take.
+const SHORTER: &[(&str, &str)] = &[
+    ("--games 400", "--games 2"),
+    ("--games 200", "--games 2"),
+    ("--games 100", "--games 2"),
+    ("--games 20", "--games 2"),
+    ("--games 10", "--games 2"),
+    ("--tc 10+0.1", "--tc 0.1+0.001"),
+    ("docs/twenty.toml", "docs/tournament.toml"),
+    ("--hours 1", "--iterations 2"),
+    ("--hours 2", "--iterations 2"),
+    ("--iterations 20", "--iterations 1"),
+    ("--preset 1h ", ""),
+    ("--set architecture.channels=96 ", ""),
+    ("--set architecture.blocks=6 ", ""),
+    ("--set exam.positions=2000", ""),
+    ("--depths 1..8", "--depths 1..3"),
+    ("--depths 4..8", "--depths 4..5"),
+    ("--depths 6..14", "--depths 6..7"),
+    ("--depths 8,10,12", "--depths 2,4"),
+    ("--depths 2,4,6,8,10,12", "--depths 2,4"),
+    ("--repeat 5", "--repeat 1"),
+    ("--repeat 3", "--repeat 1"),
+    ("--random 1000", "--random 10"),
+    ("--count 250", "--count 1"),
+    ("--out crates/claimeven-arena/puzzles/7x6.txt", "--out puzzles.txt"),
+    ("mcts:sims=100000", "mcts:sims=100"),
+];
+
+/// Commands that are not run here, and why.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("claimeven serve", "the tests of the server start it"),
+    ("claimeven admin", "the tests of the server use it"),
+    ("claimeven doctor", "it reports on the machine"),
+    ("claimeven play", "people play; the tests of the terminal do"),
+    ("claimeven ugi", "another program speaks to it"),
+    ("claimeven replay", "it waits for keys"),
+    ("--watch", "it ends with the run that it watches"),
+    ("claimeven experiments", "they have a test of their own"),
+    ("claimeven book", "books take hours"),
+    ("claimeven count", "counts take hours"),
+    ("claimeven bench", "it measures"),
+    ("--sets DIR", "the test sets are not part of the repository"),
+    ("zero:model=first@", "the run is shorter here"),
+    ("claimeven solve > scores.txt", "its input is not part of the repository"),
+    ("games.txt", "its input is not part of the repository"),
+    ("claimeven completions", "it has a test of its own"),
+];
+
+#[test]
+fn every_documented_command_runs() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let mut commands = BTreeSet::new();
+    let mut ordered = Vec::new();
+    let documents = ["docs/alphazero.md", "docs/arena.md", "docs/lab.md", "docs/study.md"];
+    let texts = documents.map(|name| fs::read_to_string(format!("{root}/{name}")).unwrap());
+    let helps =
+        ["match", "arena", "games", "games list", "games export", "games import", "compare"]
+            .iter()
+            .chain(&["solve", "analyze", "tree", "evaluate", "train", "review", "show", "perft"])
+            .map(|name| {
+                let words: Vec<&str> = name.split(' ').chain(["--help"]).collect();
+                crate::claimeven(&words)
+            });
+    for text in texts.into_iter().chain(helps) {
+        for line in text.lines() {
+            let indented = line.starts_with("    ") || line.starts_with("  claimeven ");
+            let command = line.split("  #").next().unwrap_or_default().trim();
+            if indented && command.contains("claimeven ") && commands.insert(command.to_owned()) {
+                ordered.push(command.to_owned());
+            }
+        }
+    }
+    ordered.retain(|command| !ELSEWHERE.iter().any(|(part, _)| command.contains(part)));
+    assert!(ordered.len() > 40, "{ordered:?}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    fs::create_dir(here.join("docs")).unwrap();
+    fs::copy(format!("{root}/docs/tournament.toml"), here.join("docs/tournament.toml")).unwrap();
+    // What the documents take for granted: a run, games, and games of an older program.
+    let tiny = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/train/tiny.toml");
+    for prepared in [
+        format!("claimeven train --run first --iterations 1 --parameters {tiny}"),
+        format!("claimeven train --run DIR --iterations 1 --parameters {tiny}"),
+        "claimeven match level:5 random --games 4 --out games.jsonl".to_owned(),
+        "claimeven games export games.jsonl --format older > older.json".to_owned(),
+    ] {
+        run(&prepared, here);
+    }
+    for command in &ordered {
+        let mut shorter = command.clone();
+        for (long, short) in SHORTER {
+            shorter = shorter.replace(long, short);
+        }
+        if shorter.starts_with("claimeven train --run") && !shorter.contains("--resume") {
+            let new = shorter
+                .replace("--run first", "--run another")
+                .replace("--run small --cols 5 --rows 4", "--run small");
+            shorter = format!("{new} --parameters {tiny} --keep-free 0");
+            if !shorter.contains("--iterations") {
+                shorter += " --iterations 1";
+            }
+            let _ = fs::remove_dir_all(here.join("another"));
+        }
+        // A documented file may be there already, or be a journal of another run.
+        for file in ["games.jsonl", "zero.jsonl", "report.html"] {
+            if shorter.contains(&format!("--out {file}"))
+                || shorter.contains(&format!("--journal {file}"))
+            {
+                let _ = fs::remove_file(here.join(file));
+            }
+        }
+        run(&shorter, here);
+        if !here.join("games.jsonl").exists() {
+            run("claimeven match level:5 random --games 4 --out games.jsonl", here);
+        }
+    }
+}
+
+/// Runs a command of the shell, in which the program is on the path.
+fn run(command: &str, folder: &Path) {
+    let program = Path::new(env!("CARGO_BIN_EXE_claimeven")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(folder)
+        .env("PATH", format!("{}:{path}", program.display()))
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command}: {errors}");
+}
