@@ -271,7 +271,7 @@ impl Pairing<'_> {
         let game = record.replay().map_err(|error| error.to_string())?;
         let other =
             |what: &str| Err(format!("game {} has another {what} than in the plan", record.id));
-        if record.setup != self.setup.into() {
+        if record.setup != self.setup {
             return other("board");
         }
         let is_planned = |side: usize| {

@@ -93,7 +93,7 @@ impl OldRecord {
             version: GameRecord::VERSION,
             id,
             time: "1970-01-01T00:00:00Z".to_owned(),
-            setup: game.position().setup().into(),
+            setup: game.position().setup(),
             players: [player(self.player_one_settings), player(self.player_two_settings)],
             first_player,
             seed: 0,

@@ -76,7 +76,7 @@ pub(crate) fn play_match(
     if pairs == 0 {
         return Err(value_error("a match has at least 1 game, not 0"));
     }
-    let sprt = sprt.map(|(elo0, elo1)| Sprt { elo0, elo1 });
+    let sprt = sprt.map(|(elo0, elo1)| Sprt::new(elo0, elo1));
     let played = AtomicU64::new(0);
     let failed = Arc::clone(&errors);
     let result = work::run(

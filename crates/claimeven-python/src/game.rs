@@ -47,6 +47,7 @@ impl Game {
             players: [human(), human()],
             first_player: 0,
             seed: 0,
+            time_control: None,
             opening_moves: 0,
             moves: self.game.moves().iter().map(|&column| given(column)).collect(),
             result,

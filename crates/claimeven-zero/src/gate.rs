@@ -62,7 +62,9 @@ pub(crate) fn gate(
     let (mut score, mut pairs) = (MatchScore::default(), PairResults::default());
     for openings in openings.chunks(PAIRS_AT_ONCE) {
         for half_points in play_match(new, best, parameters, openings, threads) {
-            half_points.iter().for_each(|&points| score.add(points));
+            for &points in &half_points {
+                score.add(points);
+            }
             pairs.add(half_points.iter().sum());
         }
         match test.outcome(&pairs) {
