@@ -1,0 +1,3 @@
+//! Counts compared with enumeration, and checkpoints.
+
+mod counts;
