@@ -31,6 +31,8 @@ pub struct Checkpoint {
 /// The first word of a file, and the version of its format.
 const MAGIC: u64 = u64::from_le_bytes(*b"c4count1");
 const EXTENSION: &str = "count";
+/// A file that is being written.
+const DRAFT: &str = "draft";
 
 impl Checkpoint {
     /// Opens a folder, which is made if it does not exist.
@@ -50,11 +52,14 @@ impl Checkpoint {
         let mut plies = Vec::new();
         for file in fs::read_dir(folder).map_err(at(folder))? {
             let path = file.map_err(at(folder))?.path();
-            let is_ply = path.extension().is_some_and(|extension| extension == EXTENSION);
             let name = path.file_stem().and_then(|name| name.to_str());
             let ply = name.and_then(|name| name.strip_prefix("ply-")?.parse::<u32>().ok());
-            if let Some(ply) = ply.filter(|_| is_ply) {
-                plies.push((ply, path));
+            if let Some(ply) = ply {
+                if path.extension().is_some_and(|extension| extension == EXTENSION) {
+                    plies.push((ply, path));
+                } else if path.extension().is_some_and(|extension| extension == DRAFT) {
+                    fs::remove_file(&path).map_err(at(&path))?;
+                }
             }
         }
         let latest = plies.into_iter().max().map(|(_, path)| path);
@@ -96,7 +101,7 @@ impl Checkpoint {
         layer: &Layer,
     ) -> Result<(), CheckpointError> {
         let path = self.folder.join(format!("ply-{:02}.{EXTENSION}", reports.len() - 1));
-        let draft = path.with_extension("draft");
+        let draft = path.with_extension(DRAFT);
         let write = || {
             write_file(&draft, geometry, reports, layer)?;
             fs::rename(&draft, &path)?;

@@ -99,7 +99,7 @@ pub fn count_symbolically<E: From<Error>>(
         (0..options.threads.max(1)).map(|_| Worker::new(&budget)).collect();
     for ply in reports.len() as u32..=plies {
         let progress = |done, of| on_event(Event::Progress { ply, done, of });
-        let mut step = Ply { geometry: &geometry, budget: &budget, ply };
+        let step = Step { geometry: &geometry, budget: &budget, ply };
         let (report, next) = step.count(last, &mut workers, progress)?;
         reports.push(report);
         last = next;
@@ -119,15 +119,15 @@ const EMPTY_BOARD: PlyReport = PlyReport {
 };
 
 /// One ply of a count.
-struct Ply<'a, 'b> {
+struct Step<'a, 'b> {
     geometry: &'a Geometry,
     budget: &'b Budget,
     ply: u32,
 }
 
-impl<'b> Ply<'_, 'b> {
+impl<'b> Step<'_, 'b> {
     fn count<E: From<Error>>(
-        &mut self,
+        &self,
         mut last: Layer<'b>,
         workers: &mut [Worker<'b>],
         mut progress: impl FnMut(u64, u64) -> Result<(), E>,
@@ -139,10 +139,15 @@ impl<'b> Ply<'_, 'b> {
         let mut done = 0;
         for (batch, rest) in batches(&jobs) {
             progress(done, of)?;
-            self.run(batch, &last, workers).map_err(|OutOfMemory| Error::Memory {
-                setup: self.geometry.setup(),
-                ply: self.ply,
-                limit: self.budget.limit(),
+            self.run(batch, &last, workers).map_err(|OutOfMemory| {
+                let made = workers.iter().map(Worker::bytes).sum::<u64>();
+                let rest = (of - done).checked_mul(made).and_then(|rest| rest.checked_div(done));
+                Error::Memory {
+                    setup: self.geometry.setup(),
+                    ply: self.ply,
+                    needed: rest.map(|rest| self.budget.used() + rest),
+                    limit: self.budget.limit(),
+                }
             })?;
             done += batch.iter().map(|job| job.work).sum::<u64>();
             // No later profile needs one that is so much smaller.
@@ -268,7 +273,9 @@ impl<'b> Worker<'b> {
         key: ProfileKey,
     ) -> Result<(), OutOfMemory> {
         self.nodes.clear();
+        let capacity = self.nodes.capacity();
         let expansion = expand(&mut self.workspace, geometry, last, ply, key, &mut self.nodes)?;
+        self.budget.reserve((self.nodes.capacity() - capacity) * size_of::<Node>())?;
         let Expansion { images, unfinished, finished, unconnected } = expansion;
         self.counted.0 += u128::from(images) * (u128::from(unfinished) + u128::from(finished));
         self.counted.1 += u128::from(images) * u128::from(finished);
@@ -301,6 +308,10 @@ impl<'b> Worker<'b> {
         segment.append(key, self.nodes.iter().copied())
     }
 
+    fn bytes(&self) -> u64 {
+        self.segments.iter().map(Segment::bytes).sum::<usize>() as u64
+    }
+
     fn take(&mut self) -> (Vec<Entry>, Vec<Segment<'b>>) {
         (std::mem::take(&mut self.entries), std::mem::take(&mut self.segments))
     }
@@ -315,9 +326,17 @@ pub enum Error {
     /// There are more positions than a number of 64 bits can hold.
     #[allow(missing_docs, reason = "the names say it")]
     TooManyPositions { ply: u32 },
-    /// A ply would have taken more memory than the limit, in bytes.
-    #[allow(missing_docs, reason = "the names say it")]
-    Memory { setup: Setup, ply: u32, limit: u64 },
+    /// A ply would take more memory than the limit.
+    Memory {
+        /// The setup to count.
+        setup: Setup,
+        /// The ply.
+        ply: u32,
+        /// An estimate of the bytes needed for this ply; unknown if it had hardly begun.
+        needed: Option<u64>,
+        /// The limit in bytes.
+        limit: u64,
+    },
     /// A checkpoint cannot be read or written.
     Checkpoint(CheckpointError),
 }
@@ -334,13 +353,19 @@ impl fmt::Display for Error {
             Error::TooManyPositions { ply } => {
                 write!(f, "ply {ply} has more than {} positions", u64::MAX)
             }
-            Error::Memory { setup, ply, limit } => write!(
-                f,
-                "counting ply {ply} of {}x{} would take more than the {} MiB of memory allowed",
-                setup.cols(),
-                setup.rows(),
-                limit >> 20
-            ),
+            Error::Memory { setup, ply, needed, limit } => {
+                let (cols, rows) = (setup.cols(), setup.rows());
+                let amount = match needed {
+                    Some(bytes) => format!("about {}", bytes.div_ceil(1 << 20)),
+                    None => format!("more than {}", limit >> 20),
+                };
+                write!(
+                    f,
+                    "counting ply {ply} of {cols}x{rows} would take {amount} MiB of memory, and \
+                     {} MiB are allowed",
+                    limit >> 20
+                )
+            }
             Error::Checkpoint(error) => error.fmt(f),
         }
     }

@@ -68,6 +68,7 @@ pub(crate) fn expand(
         allowed = workspace.and(allowed, unconnected);
     }
     let unconnected = workspace.and_stored(last.unconnected(smallest.entry), allowed);
+    workspace.check()?;
     if unconnected != FALSE {
         workspace.store(unconnected, nodes);
     }
@@ -83,17 +84,17 @@ pub(crate) fn expand(
         let level = geometry.level(p.column, p.row);
         let disc = of_mover(workspace, first_moved, level, TRUE, FALSE);
         let reached = workspace.and_stored(last.orderable(p.entry), disc);
-        last_moves = match counts {
-            true => workspace.add(last_moves, reached),
-            false => workspace.or(last_moves, reached),
+        last_moves = if counts {
+            workspace.add(last_moves, reached)
+        } else {
+            workspace.or(last_moves, reached)
         };
         by_column.push(reached);
     }
     if unconnected != FALSE {
         let orderable = workspace.support(last_moves);
-        let mut stored = Vec::new();
-        workspace.store(orderable, &mut stored);
-        nodes.extend(stored);
+        workspace.check()?;
+        workspace.store(orderable, nodes);
     }
     workspace.check()?;
     let mut expansion = Expansion { unconnected: unconnected_nodes, ..Expansion::default() };

@@ -123,6 +123,10 @@ impl<'b> Segment<'b> {
         &self.nodes
     }
 
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.nodes.as_slice())
+    }
+
     pub(crate) fn has_room_for(&self, nodes: usize) -> bool {
         self.nodes.is_empty() || self.nodes.len() + nodes <= Self::CAPACITY
     }
@@ -145,6 +149,6 @@ impl<'b> Segment<'b> {
 
 impl Drop for Segment<'_> {
     fn drop(&mut self) {
-        self.budget.release(self.nodes.len() * size_of::<Node>());
+        self.budget.release(self.bytes());
     }
 }

@@ -125,8 +125,9 @@ impl<'b> Workspace<'b> {
         self.retire_tags();
         self.bits = (2 * expected_nodes).max(1 << 10).next_power_of_two().ilog2();
         self.size_tables();
+        self.check()?;
         self.unique[..1 << self.bits].fill(0);
-        self.check()
+        Ok(())
     }
 
     /// Whether all results since the last `clear` are valid.
@@ -190,7 +191,8 @@ impl<'b> Workspace<'b> {
 
     /// Counts a stored set, weighted with a function. Numbers wrap around at 2^64.
     pub(crate) fn count(&mut self, stored: Stored, function: Id, ranks: &Ranks) -> Tally {
-        let mut bits = (2 * stored.0.len()).max(1 << 10).next_power_of_two().ilog2();
+        // A walk meets several pairs for each node of the set.
+        let mut bits = (8 * stored.0.len()).max(1 << 10).next_power_of_two().ilog2();
         self.reserve_counted(bits);
         if self.exhausted {
             return Tally::default();
@@ -203,30 +205,32 @@ impl<'b> Workspace<'b> {
         tally.doubled(free)
     }
 
-    /// Writes a set's nodes as [`Stored`] wants them. The set must not be empty.
+    /// Appends a set's nodes as [`Stored`] wants them. The set must not be empty.
     pub(crate) fn store(&mut self, set: Id, out: &mut Vec<Node>) {
         debug_assert_ne!(set, FALSE);
         self.places.clear();
         if self.places.capacity() < self.nodes.len() {
-            let more = self.nodes.len().next_power_of_two() - self.places.capacity();
+            let capacity = self.nodes.len().next_power_of_two();
+            let more = capacity - self.places.capacity();
             if !self.reserve(more * size_of::<u32>()) {
                 return;
             }
-            self.places.reserve_exact(self.nodes.len().next_power_of_two());
+            self.places.reserve_exact(capacity);
         }
         self.places.resize(self.nodes.len(), 0);
-        self.place(set, out);
+        let first = out.len();
+        self.place(set, first, out);
     }
 
-    fn place(&mut self, id: Id, out: &mut Vec<Node>) -> u32 {
+    fn place(&mut self, id: Id, first: usize, out: &mut Vec<Node>) -> u32 {
         if id <= TRUE {
             return id;
         }
         if self.places[id as usize] == 0 {
             let node = self.nodes[id as usize];
-            let low = self.place(node.low(), out);
-            let high = self.place(node.high(), out);
-            self.places[id as usize] = Stored::FIRST + out.len() as u32;
+            let low = self.place(node.low(), first, out);
+            let high = self.place(node.high(), first, out);
+            self.places[id as usize] = Stored::FIRST + (out.len() - first) as u32;
             out.push(Node::new(node.level(), low, high));
         }
         self.places[id as usize]
