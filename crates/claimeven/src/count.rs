@@ -26,7 +26,7 @@ Mirror images are counted separately, transpositions once. In the ruleset lines 
 the board is full.\n\n\
 Enumeration keeps the positions of two plies in memory. The symbolic method keeps sets of positions \
 as binary decision diagrams, on boards of up to 64 cells; it uses all cores and can resume from \
-checkpoints. All positions of 7x6 take about 3 GiB and half an hour on two cores.\n\n\
+checkpoints.\n\n\
     Examples:\n  \
     claimeven count --plies 10\n  \
     claimeven count --all --cols 4 --rows 4\n  \
