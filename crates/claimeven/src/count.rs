@@ -1,13 +1,19 @@
 //! `claimeven count`: counts distinct positions.
 
 use std::io::Write;
+use std::path::PathBuf;
 
+use claimeven_count::{
+    Checkpoint, CheckpointError, Event, MAX_CELLS, Options, PlyReport, count_symbolically,
+};
 use claimeven_game::{CountEvent, PlyCount, Setup, count_positions};
-use clap::ArgGroup;
+use clap::{ArgGroup, ValueEnum};
+use indicatif::ProgressBar;
 use serde::Serialize;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use crate::Failure;
+use crate::options::ThreadsArgs;
 use crate::output::print_json;
 use crate::progress::bar;
 use crate::setup::SetupArgs;
@@ -15,11 +21,18 @@ use crate::setup::SetupArgs;
 /// Count the distinct positions at each ply
 #[derive(clap::Args)]
 #[command(group(ArgGroup::new("extent").required(true)))]
-#[command(after_help = "Mirror images are counted separately, transpositions once.\n\n\
+#[command(after_help = "\
+Mirror images are counted separately, transpositions once. In the ruleset lines no game ends before \
+the board is full.\n\n\
+Enumeration keeps the positions of two plies in memory. The symbolic method keeps sets of positions \
+as binary decision diagrams, on boards of up to 64 cells; it uses all cores and can resume from \
+checkpoints.\n\n\
     Examples:\n  \
     claimeven count --plies 10\n  \
     claimeven count --all --cols 4 --rows 4\n  \
-    claimeven count --all --cols 5 --rows 4 --connect 3 --json")]
+    claimeven count --all --cols 5 --rows 4 --connect 3 --json\n  \
+    claimeven count --all --checkpoint count-7x6\n  \
+    claimeven count --all --checkpoint count-7x6 --resume")]
 pub(crate) struct Args {
     /// Count up to this ply
     #[arg(long, value_name = "N", allow_negative_numbers = true, group = "extent")]
@@ -29,9 +42,24 @@ pub(crate) struct Args {
     #[arg(long, group = "extent")]
     all: bool,
 
+    /// auto: symbolic for --all on boards of more than 20 cells, else enumeration
+    #[arg(long, value_enum, default_value_t)]
+    method: Method,
+
+    /// Folder for a checkpoint after each ply (symbolic method)
+    #[arg(long, value_name = "DIR")]
+    checkpoint: Option<PathBuf>,
+
+    /// Continue after the last ply of the checkpoint
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
+
     /// Memory limit, in MiB [default: 90 % of the free memory]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, alias = "memory")]
     memory_mb: Option<u64>,
+
+    #[command(flatten)]
+    threads: ThreadsArgs,
 
     /// Print JSON
     #[arg(long)]
@@ -41,11 +69,22 @@ pub(crate) struct Args {
     setup: SetupArgs,
 }
 
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Method {
+    #[default]
+    Auto,
+    Enumeration,
+    Symbolic,
+}
+
 #[derive(Serialize)]
 struct Report {
     setup: Setup,
+    method: Method,
     plies: Vec<Count>,
     positions: u64,
+    finished: u64,
 }
 
 #[derive(Serialize)]
@@ -53,48 +92,189 @@ struct Count {
     ply: u32,
     positions: u64,
     finished: u64,
+    /// What the symbolic method needed.
+    #[serde(flatten)]
+    cost: Option<Cost>,
+}
+
+#[derive(Serialize)]
+struct Cost {
+    nodes: u64,
+    memory_bytes: u64,
+    seconds: f64,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
+    let method = args.method(setup)?;
     let memory = match args.memory_mb {
         Some(mb) => mb.saturating_mul(1 << 20),
         None => free_memory()?,
     };
-    let mut out = anstream::stdout().lock();
-    if !args.json {
-        writeln!(out, "{:>5} {:>20} {:>20}", "ply", "positions", "finished games")?;
-    }
-    let bar = bar(0, "{msg} {wide_bar} {percent:>3} %, {eta} left");
-    let mut report = Report { setup, plies: Vec::new(), positions: 0 };
-    count_positions(setup, args.plies.unwrap_or(u32::MAX), memory, |event| {
-        match event {
-            CountEvent::Progress { ply, done, of } => {
-                if done == 0 {
-                    bar.reset();
-                    bar.set_message(format!("ply {ply}"));
-                    bar.set_length(of);
-                }
-                bar.set_position(done);
+    let plies = args.plies.unwrap_or(u32::MAX);
+    let mut table = Table::new(setup, method, args.json)?;
+    if method == Method::Enumeration {
+        count_positions(setup, plies, memory, |event| match event {
+            CountEvent::Progress { ply, done, of } => table.progress(ply, done, of),
+            CountEvent::Counted(count) => table.add(count, None),
+        })?;
+    } else {
+        let mut checkpoint = args.open_checkpoint()?;
+        let options = Options {
+            plies,
+            threads: args.threads.threads(),
+            memory,
+            checkpoint: checkpoint.as_mut(),
+        };
+        count_symbolically(setup, options, |event| match event {
+            Event::Progress { ply, done, of } => table.progress(ply, done, of),
+            Event::Counted(PlyReport { count, nodes, memory, time }) => {
+                let seconds = time.as_secs_f64();
+                table.add(count, Some(Cost { nodes, memory_bytes: memory, seconds }))
             }
-            CountEvent::Counted(PlyCount { ply, positions, finished }) => {
-                report.positions += positions;
-                report.plies.push(Count { ply, positions, finished });
-                if !args.json {
-                    bar.suspend(|| writeln!(out, "{ply:>5} {positions:>20} {finished:>20}"))?;
+        })?;
+    }
+    table.finish()
+}
+
+impl Args {
+    fn method(&self, setup: Setup) -> Result<Method, Failure> {
+        const FEW_CELLS: u32 = 20;
+        let many_cells = FEW_CELLS < setup.cells() && setup.cells() <= MAX_CELLS;
+        match self.method {
+            Method::Enumeration if self.checkpoint.is_some() => Err(Failure::Input(
+                "the method enumeration has no checkpoints (use --method symbolic)".to_owned(),
+            )),
+            Method::Auto if self.checkpoint.is_some() || self.all && many_cells => {
+                Ok(Method::Symbolic)
+            }
+            Method::Auto => Ok(Method::Enumeration),
+            method => Ok(method),
+        }
+    }
+
+    fn open_checkpoint(&self) -> Result<Option<Checkpoint>, Failure> {
+        let Some(folder) = &self.checkpoint else { return Ok(None) };
+        let checkpoint = Checkpoint::open(folder)?;
+        match checkpoint.latest() {
+            Some(file) if !self.resume => Err(Failure::Input(format!(
+                "{} exists; use --resume to continue, or another folder",
+                file.display()
+            ))),
+            _ => Ok(Some(checkpoint)),
+        }
+    }
+}
+
+/// The counts of all plies, printed as they come.
+struct Table {
+    report: Report,
+    json: bool,
+    bar: ProgressBar,
+}
+
+impl Table {
+    fn new(setup: Setup, method: Method, json: bool) -> Result<Table, Failure> {
+        if !json {
+            let mut out = anstream::stdout().lock();
+            write!(out, "{:>5} {:>20} {:>20}", "ply", "positions", "finished games")?;
+            match method {
+                Method::Symbolic => {
+                    writeln!(out, " {:>12} {:>7} {:>9}", "nodes", "MiB", "seconds")?
                 }
+                _ => writeln!(out)?,
             }
         }
-        Ok::<(), Failure>(())
-    })?;
-    bar.finish_and_clear();
-    if args.json {
-        print_json(&report)?;
-    } else {
-        let finished: u64 = report.plies.iter().map(|ply| ply.finished).sum();
-        writeln!(out, "{:>5} {:>20} {finished:>20}", "total", report.positions)?;
+        let report = Report { setup, method, plies: Vec::new(), positions: 0, finished: 0 };
+        Ok(Table { report, json, bar: bar(0, "{msg} {wide_bar} {percent:>3} %, {eta} left") })
     }
-    Ok(())
+
+    fn progress(&self, ply: u32, done: u64, of: u64) -> Result<(), Failure> {
+        if done == 0 {
+            self.bar.reset();
+            self.bar.set_message(format!("ply {ply}"));
+            self.bar.set_length(of);
+        }
+        self.bar.set_position(done);
+        Ok(())
+    }
+
+    fn add(&mut self, count: PlyCount, cost: Option<Cost>) -> Result<(), Failure> {
+        let PlyCount { ply, positions, finished } = count;
+        self.report.positions = self.report.positions.checked_add(positions).ok_or_else(|| {
+            Failure::Other(format!("there are more than {} positions up to ply {ply}", u64::MAX))
+        })?;
+        self.report.finished += finished;
+        let count = Count { ply, positions, finished, cost };
+        if !self.json {
+            self.bar.suspend(|| count.print())?;
+        }
+        self.report.plies.push(count);
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        self.bar.finish_and_clear();
+        if self.json {
+            return print_json(&self.report);
+        }
+        let Report { plies, positions, finished, .. } = self.report;
+        let mut out = anstream::stdout().lock();
+        write!(out, "{:>5} {positions:>20} {finished:>20}", "total")?;
+        let costs: Vec<&Cost> = plies.iter().filter_map(|count| count.cost.as_ref()).collect();
+        if let Some(memory_bytes) = costs.iter().map(|cost| cost.memory_bytes).max() {
+            let nodes = costs.iter().map(|cost| cost.nodes).sum();
+            let seconds = costs.iter().map(|cost| cost.seconds).sum();
+            Cost { nodes, memory_bytes, seconds }.print(&mut out)?;
+        }
+        writeln!(out)?;
+        Ok(())
+    }
+}
+
+impl Count {
+    fn print(&self) -> std::io::Result<()> {
+        let mut out = anstream::stdout().lock();
+        let Count { ply, positions, finished, cost } = self;
+        write!(out, "{ply:>5} {positions:>20} {finished:>20}")?;
+        if let Some(cost) = cost {
+            cost.print(&mut out)?;
+        }
+        writeln!(out)
+    }
+}
+
+impl Cost {
+    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let Cost { nodes, memory_bytes, seconds } = self;
+        write!(out, " {nodes:>12} {:>7} {seconds:>9.2}", memory_bytes.div_ceil(1 << 20))
+    }
+}
+
+impl From<claimeven_count::Error> for Failure {
+    fn from(error: claimeven_count::Error) -> Failure {
+        use claimeven_count::Error;
+        match error {
+            Error::Checkpoint(error) => error.into(),
+            Error::TooManyCells(_) => Failure::Input(error.to_string()),
+            Error::Memory { .. } => Failure::Other(format!(
+                "{error}; raise --memory-mb (with --checkpoint, --resume continues from there)"
+            )),
+            _ => Failure::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<CheckpointError> for Failure {
+    fn from(error: CheckpointError) -> Failure {
+        let message = error.to_string();
+        match error {
+            CheckpointError::Damaged(_) | CheckpointError::OtherSetup { .. } => {
+                Failure::Input(message)
+            }
+            _ => Failure::Other(message),
+        }
+    }
 }
 
 /// 90 % of the bytes that can be used without swapping.

@@ -1,0 +1,4 @@
+//! Counts compared with enumeration, and checkpoints.
+
+mod checkpoints;
+mod counts;
