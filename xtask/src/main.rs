@@ -1,4 +1,4 @@
-//! The project's chores. `cargo xtask test` checks everything, `cargo xtask bench` measures.
+//! The project's tasks: `cargo xtask test` checks everything, `cargo xtask bench` measures.
 
 mod dependencies;
 mod page;
@@ -139,7 +139,7 @@ fn stress_steps(name: &'static str, arguments: &[&str]) -> Vec<Step> {
     ]
 }
 
-/// The same faults with both databases.
+/// Injects the same faults with both databases.
 fn chaos(faults: &str) -> ExitCode {
     let mut report = Report::default();
     report.run(&stress_steps("chaos", &[faults]));

@@ -1,4 +1,4 @@
-//! The page's checks: its types, its logic, and whole games in a real browser against the real server.
+//! The checks of the page: types, unit tests, and browser tests against the real server.
 
 use std::env;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::step::{Report, Step};
 use crate::system;
 
-/// The checks of the page that this machine can make; the report is told of the others.
+/// The checks of the page that this machine can run; the others are reported as skipped.
 pub(crate) fn steps(report: &mut Report) -> Vec<Step> {
     if system::find("npm").is_none() {
         report.skip("page", "Node.js is not installed");
@@ -17,12 +17,12 @@ pub(crate) fn steps(report: &mut Report) -> Vec<Step> {
         folder: Some(folder()),
         ..Step::cargo(name, arguments)
     };
-    // The build of the server has installed what these need.
+    // The build of the server has already installed what these need.
     let mut steps = vec![npm("page types", &["run", "check"]), npm("page tests", &["test"])];
     if let Some(chromium) = chromium() {
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let variables = vec![("CLAIMEVEN_BIN", text(binary())), ("CHROMIUM", text(chromium))];
-        // The tests have built it so; without their dependencies it would be built once more.
+        // As the tests have built it; without their dependencies it would be built again.
         let program = ["test", "--workspace", "--all-features", "--tests", "--no-run"];
         steps.push(Step::cargo("program", &program));
         steps.push(Step { variables, ..npm("browser", &["run", "e2e"]) });
@@ -32,13 +32,13 @@ pub(crate) fn steps(report: &mut Report) -> Vec<Step> {
     steps
 }
 
-/// Where the page's sources are. Cargo tells it when this runs: checkouts that share a target folder
-/// share this program too.
+/// The folder of the page's sources. It is read at run time, because checkouts that share a target
+/// folder also share this program.
 fn folder() -> PathBuf {
     env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from).join("../web")
 }
 
-/// Where cargo puts the program.
+/// The path of the built program.
 fn binary() -> PathBuf {
     let target =
         env::var_os("CARGO_TARGET_DIR").map_or_else(|| folder().join("../target"), PathBuf::from);
@@ -50,7 +50,7 @@ fn binary() -> PathBuf {
     target.join("debug").join(format!("claimeven{}", env::consts::EXE_SUFFIX))
 }
 
-/// The system's Chromium, installed first where that is possible.
+/// The system's Chromium, which is installed first if possible.
 fn chromium() -> Option<PathBuf> {
     let installed =
         || ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(system::find);

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that a change must pass.
+//! `cargo xtask test`: all checks that a change must pass.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use crate::postgres::Postgres;
 use crate::step::{Report, Step};
 use crate::system;
 
-/// Runs all checks and reports each of them, also after one has failed.
+/// Runs all checks and reports each of them, even after a failure.
 pub(crate) fn run(no_skip: bool) -> ExitCode {
     let mut report = Report::default();
     let postgres = match Postgres::start() {
@@ -31,9 +31,9 @@ fn steps(postgres: Option<String>) -> Vec<Step> {
         println!("cargo-nextest is not installed: the tests run with cargo test");
         &["test", "--workspace", "--all-features", "--lib", "--bins", "--tests", "--no-fail-fast"]
     };
-    // Solver and network once more, as on a processor without vector instructions.
+    // Solver and network once more, without vector instructions.
     let portable = if nextest {
-        // The longest test of the sets has been run with them.
+        // The longest test of the sets has already run in both modes.
         let both = "(package(claimeven-solver) & !test(begin_hard)) | package(claimeven-zero)";
         [tests, &["-E", both]].concat()
     } else {

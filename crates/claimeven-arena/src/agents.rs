@@ -32,7 +32,7 @@ pub static AGENTS: &[AgentKind] = &[
     },
     AgentKind {
         name: "minimax",
-        about: "searches every line of play to a fixed depth",
+        about: "searches every sequence of moves to a fixed depth",
         has_tree: true,
         parameters: &[DEPTH, EVAL, TIES],
         build: |settings| player(Minimax { parameters: depth_parameters(settings)? }),
@@ -144,7 +144,7 @@ pub static AGENTS: &[AgentKind] = &[
             },
             Parameter {
                 name: "fpu",
-                about: "first-play urgency: how much less than its parent an unvisited move is worth",
+                about: "first-play urgency: how much lower than its parent an unvisited move is rated",
                 values: Values::Decimal { min: 0.0, max: 10.0, default: 0.3 },
             },
             Parameter {
@@ -186,7 +186,7 @@ pub static AGENTS: &[AgentKind] = &[
     },
     AgentKind {
         name: "level",
-        about: "an opponent for people, from 1 (a first game) to 10 (perfect)",
+        about: "an opponent for people, from 1 (beginner) to 10 (perfect)",
         has_tree: false,
         parameters: &[Parameter {
             name: "level",
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_plays_where_it_has_a_network_and_says_so_elsewhere() {
+    fn zero_needs_a_network_for_the_board() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let setup = Setup::new(4, 4, 3, Ruleset::Standard).unwrap();
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_of_zero_are_those_of_its_library() {
+    fn the_defaults_of_zero_match_its_library() {
         let kind = AGENTS.iter().find(|kind| kind.name == "zero").unwrap();
         let TreeParameters { exploration, first_play_reduction } = TreeParameters::default();
         for (name, expected) in [("cpuct", exploration), ("fpu", first_play_reduction)] {

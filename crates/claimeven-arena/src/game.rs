@@ -57,8 +57,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The time for the next move with so much time left: a sixteenth of it and three quarters of
-    /// the increment, at most nine tenths of what is left.
+    /// The time for the next move given the time left: a sixteenth of it plus three quarters of the
+    /// increment, but at most nine tenths of the time left.
     pub fn budget(self, left: Duration) -> Duration {
         let share = left / 16 + self.increment * 3 / 4;
         share.min(left * 9 / 10)
@@ -230,7 +230,7 @@ impl std::error::Error for MatchError {
     }
 }
 
-/// Makes the players of a game by its seed; `None` stands for a person.
+/// Builds the players of a game with its seed; `None` for a person.
 pub(crate) fn seat_players(
     setup: Setup,
     players: [Option<&AgentSpec>; 2],

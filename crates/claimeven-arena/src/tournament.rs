@@ -92,7 +92,7 @@ impl<'a> Tournament<'a> {
             Some(path) => Some(Journal::open(path, |record| {
                 let number = self.number_of(&record)?;
                 if std::mem::replace(&mut is_played[number], true) {
-                    return Err(format!("game {} is there twice", record.id));
+                    return Err(format!("game {} occurs twice", record.id));
                 }
                 results.add(self.fixture(number).players, &record);
                 Ok(())
@@ -119,9 +119,9 @@ impl<'a> Tournament<'a> {
 
     /// Plays all games that have not been played yet, for callers who store the games themselves.
     ///
-    /// `take` gets each game as it ends, with the results so far, and may end the run, as the flag
-    /// does. `watch` is called before each move, on the threads that play, with the number of the
-    /// game, from 0, and its fixture.
+    /// `take` receives each game as it ends, with the results so far. It may end the run, and so
+    /// may the flag. `watch` is called before each move, on the playing threads, with the number of
+    /// the game, from 0, and its fixture.
     pub fn resume(
         &self,
         played: impl IntoIterator<Item = GameRecord>,
@@ -178,7 +178,7 @@ impl<'a> Tournament<'a> {
         &self.plan.fixtures[self.schedule[number].fixture]
     }
 
-    /// The pairing of a game by its number.
+    /// The pairing of a game, by its number.
     fn pairing(&self, number: usize) -> Pairing<'_> {
         let Scheduled { round, .. } = self.schedule[number];
         let fixture = self.fixture(number);
@@ -236,7 +236,7 @@ impl<'a> Tournament<'a> {
         let game = record.replay().map_err(|error| error.to_string())?;
         let planned = self.pairing(number);
         let names = self.fixture(number).players.map(|place| &self.plan.players[place].name);
-        let other = |what: &str| Err(format!("game {id} has another {what} than in the plan"));
+        let other = |what: &str| Err(format!("game {id} differs from the plan in its {what}"));
         if record.setup != planned.setup.into() {
             return other("board");
         }
@@ -244,7 +244,7 @@ impl<'a> Tournament<'a> {
             let player = &record.players[side];
             player.agent != planned.players[side].to_string() || player.name != *names[side]
         }) {
-            return other("player");
+            return other("players");
         }
         if record.seed != planned.seed {
             return other("seed or time control");

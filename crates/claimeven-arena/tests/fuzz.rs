@@ -1,8 +1,8 @@
-//! Every parser meets damaged input: it refuses or reads it, and never panics.
+//! Fuzz tests: every parser accepts or rejects damaged input, and never panics.
 //!
-//! Each test changes known inputs at random for `CLAIMEVEN_FUZZ_SECONDS` (20 by default). An input
-//! that made a parser panic is written to `tests/corpus/PARSER/`, from where every later run takes
-//! it as a known input, too.
+//! Each test mutates known inputs at random for `CLAIMEVEN_FUZZ_SECONDS` (20 by default). An input
+//! that makes a parser panic is saved in `tests/corpus/PARSER/`, and later runs include it in the
+//! known inputs.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +20,7 @@ use claimeven_solver::{Book, Options, Score, Solver, build_book};
 use claimeven_zero::{Architecture, Exam, Network};
 use fastrand::Rng;
 
-/// What the parsers give a meaning to.
+/// Words that have a meaning for the parsers.
 const WORDS: [&str; 30] = [
     "0",
     "-1",
@@ -74,7 +74,7 @@ fn changed(random: &mut Rng, known: &[Vec<u8>]) -> Vec<u8> {
                 input.splice(place..place, part.repeat(times));
             }
             _ => {
-                // Another input from here on.
+                // Continues with another input.
                 let other = &known[random.usize(..known.len())];
                 input.truncate(place);
                 input.extend(&other[random.usize(..=other.len())..]);
@@ -84,8 +84,8 @@ fn changed(random: &mut Rng, known: &[Vec<u8>]) -> Vec<u8> {
     input
 }
 
-/// Has a parser, which returns whether it could read its input, read changed inputs until the time
-/// is up.
+/// Feeds a parser with changed inputs until the time is up. The parser returns whether it accepted
+/// its input.
 fn fuzz(name: &str, known: &[Vec<u8>], mut parse: impl FnMut(&[u8]) -> bool) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name);
     let files = fs::read_dir(&folder).into_iter().flatten().flatten();
@@ -116,12 +116,12 @@ fn texts(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
-/// A parser of text, which never sees anything else.
+/// Fuzzes a parser of text with valid UTF-8.
 fn fuzz_text(name: &str, known: &[&str], mut parse: impl FnMut(&str) -> bool) {
     fuzz(name, &texts(known), |input| parse(&String::from_utf8_lossy(input)));
 }
 
-/// What was read is written in a form that is read as the same.
+/// What was parsed is printed in a form that parses to the same value.
 fn round_trip<T: FromStr + ToString + PartialEq + std::fmt::Debug>(text: &str) -> bool {
     let Ok(value) = text.parse::<T>() else { return false };
     let again = value.to_string().parse::<T>().ok();
@@ -260,7 +260,7 @@ fn books() {
     let mut random = Rng::new();
     fuzz("books", &[book.to_bytes()], |input| {
         let mut input = input.to_vec();
-        // Mostly with the right checksum, which would otherwise hide everything else.
+        // Mostly with the right checksum, which would otherwise hide all other errors.
         if random.u8(..4) > 0
             && let Some((content, sum)) = input.split_last_chunk_mut::<4>()
         {

@@ -15,15 +15,15 @@ struct Files;
 /// A file of the page.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// What it contains.
+    /// The contents.
     pub data: Cow<'static, [u8]>,
     /// The SHA-256 hash of the contents.
     pub hash: [u8; 32],
-    /// Such as `text/html`.
+    /// The MIME type, such as `text/html`.
     pub mime_type: String,
 }
 
-/// The file of this path, such as `index.html`; `None` if the page has none.
+/// The file at a path, such as `index.html`, if there is one.
 pub fn file(path: &str) -> Option<File> {
     let file = Files::get(path)?;
     let (hash, mime_type) = (file.metadata.sha256_hash(), file.metadata.mimetype().to_owned());

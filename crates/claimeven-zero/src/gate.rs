@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_against_itself_is_level() {
+    fn a_network_draws_a_match_against_itself() {
         let setup = Setup::STANDARD;
         let network = Network::new(Architecture::new(setup, 1, 8), 1).unwrap();
         let network = Inference::new(&network);

@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn a_win_at_once_is_known_without_a_question() {
+    fn an_immediate_win_needs_no_evaluation() {
         let tree = searched("121212", 1, 1);
         assert_eq!(tree.root().proof, Some(Proof::Win(1)));
         assert_eq!(tree.best_move().unwrap().column.number(), 1);
@@ -569,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn visits_are_those_of_the_moves_and_the_first_evaluation() {
+    fn visits_are_the_sum_of_the_moves_plus_the_first_evaluation() {
         for batch in [1, 8] {
             let tree = searched("", 500, batch);
             let visits: u32 = tree.moves().iter().map(|node| node.visits).sum();

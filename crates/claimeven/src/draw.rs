@@ -110,7 +110,7 @@ pub(crate) fn svg(position: &Position) -> String {
     )
 }
 
-/// The discs to highlight: the winning row, or all rows of both players where each is a point.
+/// The discs to highlight: the winning row, or all rows of both players if each scores a point.
 pub(crate) fn highlighted_cells(position: &Position) -> Vec<Cell> {
     Player::BOTH.into_iter().flat_map(|player| position.line_cells(player)).collect()
 }

@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_holds_if_everything_bears_it_out() {
+    fn a_claim_holds_if_all_comparisons_support_it() {
         let verdict =
             |intervals: &[Interval]| Count::above(0.5, intervals.iter().copied()).verdict();
         let (yes, open, no) = (within(0.6, 0.8), within(0.4, 0.6), within(0.1, 0.3));
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_told_in_words() {
+    fn counts_are_written_in_words() {
         let count = Count { borne_out: 3, open: 1, refuted: 2 };
         assert_eq!(count.words("matches"), "3 of 6 matches bear it out (1 open, 2 against)");
         let all = Count { borne_out: 2, ..Count::default() };
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_the_known_ones() {
+    fn intervals_match_known_values() {
         // Wilson's interval of 8 in 10 is 0.490 to 0.943.
         let share = Interval::of_share(8, 10);
         assert!((share.low - 0.490).abs() < 1e-3 && (share.high - 0.943).abs() < 1e-3, "{share:?}");

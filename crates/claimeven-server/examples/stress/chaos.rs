@@ -1,5 +1,5 @@
-//! Faults while hundreds of games are played: every move that the server acknowledged must be in
-//! the database, every game must go on, and every result must be right.
+//! Fault injection while hundreds of games are played: every acknowledged move must be in the
+//! database, every game must continue, and every result must be right.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -19,7 +19,7 @@ use tokio::time::sleep;
 use crate::Fallible;
 use crate::server::{Server, Visitor};
 
-/// Games at a time.
+/// Concurrent games.
 const GAMES: usize = 500;
 
 /// How long an agent may take to move after the last fault.
@@ -30,22 +30,22 @@ type Acknowledged = BTreeMap<String, Vec<(u64, u64)>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// The server is killed without a warning and started again.
+    /// The server is killed and restarted.
     Kill,
-    /// Another process holds the database's lock, or the database stands still.
+    /// Another process locks the database, or the database is suspended.
     Lock,
     /// The disk is full, or the database crashes.
     Break,
 }
 
-/// What the players share.
+/// State shared by the players.
 struct World {
     addr: String,
     acknowledged: Mutex<Acknowledged>,
     stop: AtomicBool,
 }
 
-/// Makes so many faults of a database and reports what was lost.
+/// Injects this many faults and reports what was lost.
 pub(crate) async fn run(program: &str, rounds: usize, postgres: Option<&str>) -> Fallible<()> {
     sqlx::any::install_default_drivers();
     let folder = tempfile::tempdir()?;
@@ -81,7 +81,7 @@ pub(crate) async fn run(program: &str, rounds: usize, postgres: Option<&str>) ->
             let (world, visitor) = (Arc::clone(&world), visitor.clone());
             tokio::spawn(async move {
                 while !world.stop.load(Ordering::Relaxed) {
-                    // A server that is away is part of the test.
+                    // An unreachable server is part of the test.
                     let _ = play(&world, visitor.clone()).await;
                     sleep(Duration::from_millis(200)).await;
                 }
@@ -91,7 +91,7 @@ pub(crate) async fn run(program: &str, rounds: usize, postgres: Option<&str>) ->
     let mut made = BTreeMap::new();
     for round in 0..rounds {
         sleep(Duration::from_millis(fastrand::u64(1_000..4_000))).await;
-        // Most faults are kills; a full disk needs one that may be filled.
+        // Most faults are kills; a full disk needs a file system that may be filled.
         let fault = match round % 10 {
             3 => Fault::Lock,
             7 if postgres.is_some() || disk.is_some() => Fault::Break,
@@ -128,7 +128,7 @@ pub(crate) async fn run(program: &str, rounds: usize, postgres: Option<&str>) ->
     if (lost, frozen, wrong) == (0, 0, 0) { Ok(()) } else { Err("the server failed".into()) }
 }
 
-/// The operating system may need a moment until the port and the lock are free again.
+/// Restarts the server; the operating system may take a moment to release the port and the lock.
 async fn restart(start: &impl Fn() -> Fallible<Server>) -> Fallible<Server> {
     let began = Instant::now();
     loop {
@@ -140,7 +140,7 @@ async fn restart(start: &impl Fn() -> Fallible<Server>) -> Fallible<Server> {
     }
 }
 
-/// One game to its end, with every acknowledged move noted.
+/// Plays one game to its end and records every acknowledged move.
 async fn play(world: &World, mut visitor: Visitor) -> Fallible<()> {
     let agent = ["random", "level:1", "alphabeta:depth=2"][fastrand::usize(..3)];
     let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": agent }]);
@@ -181,12 +181,12 @@ async fn connect(database: &str) -> Fallible<AnyConnection> {
     Ok(options.connect().await?)
 }
 
-/// Holds the lock of SQLite's file for some seconds, or stops all processes of PostgreSQL.
+/// Locks the SQLite file for some seconds, or suspends all processes of PostgreSQL.
 async fn lock(database: &str) -> Fallible<()> {
     const TIME: Duration = Duration::from_secs(15);
     let mut connection = connect(database).await?;
     if database.starts_with("sqlite") {
-        // The lock may be held at the moment.
+        // The lock may be taken at the moment.
         while connection.execute("BEGIN IMMEDIATE").await.is_err() {
             sleep(Duration::from_millis(5)).await;
         }
@@ -201,12 +201,12 @@ async fn lock(database: &str) -> Fallible<()> {
     signal("CONT", &processes)
 }
 
-/// Kills a process of PostgreSQL, upon which all others end and the database recovers.
+/// Kills a process of PostgreSQL, after which all others end and the database recovers.
 async fn crash(database: &str) -> Fallible<()> {
     let mut connection = connect(database).await?;
     let processes = backends(&mut connection, "AND backend_type = 'client backend'").await?;
     signal("KILL", processes.get(..1).unwrap_or_default())?;
-    // Until it answers again.
+    // Until it responds again.
     while connect(database).await.is_err() {
         sleep(Duration::from_millis(100)).await;
     }
@@ -224,7 +224,7 @@ async fn backends(connection: &mut AnyConnection, condition: &str) -> Fallible<V
 
 fn signal(name: &str, processes: &[i64]) -> Fallible<()> {
     let processes = processes.iter().map(i64::to_string);
-    // Some may have ended by themselves.
+    // Some may have exited by themselves.
     Command::new("kill").arg(format!("-{name}")).args(processes).output()?;
     Ok(())
 }
@@ -233,7 +233,7 @@ fn signal(name: &str, processes: &[i64]) -> Fallible<()> {
 struct SmallDisk(std::path::PathBuf);
 
 impl SmallDisk {
-    /// `None` where this user may not mount one.
+    /// `None` if this user may not mount one.
     fn mount(folder: &Path) -> Option<SmallDisk> {
         let mut command = Command::new("mount");
         command.args(["-t", "tmpfs", "-o", "size=512m", "tmpfs"]).arg(folder);
@@ -244,7 +244,7 @@ impl SmallDisk {
     async fn fill_for_a_while(&self) -> Fallible<()> {
         let filler = self.0.join("filler");
         let mut file = std::fs::File::create(&filler)?;
-        // As much as fits: the last write fails.
+        // Fill it up: the last write fails.
         while file.write_all(&[0; 1 << 12]).is_ok() {}
         sleep(Duration::from_secs(10)).await;
         std::fs::remove_file(filler)?;
@@ -258,7 +258,7 @@ impl Drop for SmallDisk {
     }
 }
 
-/// How many acknowledged moves the database does not have, by a connection of its own.
+/// The number of acknowledged moves that are not in the database, read over a separate connection.
 async fn count_lost(database: &str, acknowledged: &Acknowledged) -> Fallible<usize> {
     let mut connection = connect(database).await?;
     let mut lost = 0;
@@ -277,8 +277,8 @@ async fn count_lost(database: &str, acknowledged: &Acknowledged) -> Fallible<usi
     Ok(lost)
 }
 
-/// How many games stand still although an agent is to move, and how many results are not those of
-/// their moves.
+/// The number of games that are stuck although an agent is to move, and of results that do not
+/// match their moves.
 async fn examine(addr: &str, acknowledged: &Acknowledged) -> Fallible<(usize, usize)> {
     let mut visitor = Visitor::from("127.0.0.1")?;
     let (mut frozen, mut wrong) = (0, 0);
@@ -301,7 +301,7 @@ async fn examine(addr: &str, acknowledged: &Acknowledged) -> Fallible<(usize, us
     Ok((frozen, wrong))
 }
 
-/// Whether a game is over exactly when its moves say so.
+/// Whether a game is over exactly if its moves say so.
 fn is_right(game: &Value) -> bool {
     let moves = game["moves"].as_array().map(Vec::as_slice).unwrap_or_default();
     let moves: String = moves.iter().map(|played| played["column"].to_string()).collect();

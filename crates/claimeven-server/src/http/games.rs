@@ -76,7 +76,7 @@ struct NewGame {
     /// The opening, as move text.
     #[serde(default)]
     moves: String,
-    /// Whether strangers see the game in their lists: by default only games between agents.
+    /// Whether the game is in the public list; by default only games between agents are.
     #[serde(default)]
     listed: Option<bool>,
 }
@@ -363,7 +363,7 @@ async fn reseat(
     visit.change(move |session, who, now| session.reseat(who, player.into(), spec, now)).await
 }
 
-/// Whether strangers see a game in their lists.
+/// Whether a game is in the public list.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Listing {

@@ -26,7 +26,7 @@ pub(crate) struct ReadInput {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReadView {
     setup: SetupView,
-    /// What the text was taken for: `moves`, `link`, `picture` or `kaggle`.
+    /// The format of the text: `moves`, `link`, `picture` or `kaggle`.
     kind: &'static str,
     /// The discs as a picture, the top row first.
     board: String,
@@ -315,13 +315,13 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_brings_its_own_size() {
+    fn a_picture_determines_the_board_size() {
         let (_, position, _) = understand(Setup::STANDARD, "...../...../..O../..XX.").unwrap();
         assert_eq!((position.setup().cols(), position.setup().rows()), (5, 4));
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_problem() {
         for (text, part) in [
             ("4458", "'8'"),
             ("hello", "'h'"),

@@ -1,14 +1,14 @@
 //! The engine: search threads that are shared fairly.
 //!
-//! A search cannot be interrupted for another one, so fairness is a matter of which search begins
+//! A search cannot be interrupted for another one, so fairness depends on which search starts
 //! where. Three lanes of threads take their searches from one queue:
 //!
-//! * the **express** lane, with normal priority, serves clients that have used little of late, one
-//!   search of an address at a time, so that one address can never hold all of its threads;
+//! * the **express** lane, with normal priority, serves clients that have used little recently, one
+//!   search per address at a time, so that one address can never occupy all of its threads;
 //! * the **common** lane, with lower priority, serves everyone;
-//! * the **background** lane, with the lowest priority, serves the lab and reviews ahead of time.
+//! * the **background** lane, with the lowest priority, serves the lab and reviews in advance.
 //!
-//! In each lane the next search is one of the client that has used least of late.
+//! In each lane, the next search is that of the client that has used least recently.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,16 +30,16 @@ pub(crate) struct Engine {
     shared: Arc<Shared>,
 }
 
-/// What a search is for. Among the searches of one client the more urgent comes first.
+/// The purpose of a search. Among the searches of one client, the more urgent one comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Urgency {
     /// A person is waiting for the move.
     Person,
-    /// Something short.
+    /// A short search.
     Brief,
-    /// Games between agents, hints and everything that takes long.
+    /// Games between agents, hints and other long searches.
     Other,
-    /// The lab, and what nobody waits for.
+    /// The lab, and work that nobody waits for.
     Background,
 }
 
@@ -115,7 +115,7 @@ impl Engine {
     /// Starts the threads.
     pub(crate) fn new(config: &Config) -> Engine {
         let threads = config.engine_threads();
-        // Two at least, so that one address cannot hold them all.
+        // At least two, so that one address cannot occupy all of them.
         let express = threads.max(2);
         let background_threads = config.lab_searches.max(1);
         let shared = Arc::new(Shared {
@@ -184,7 +184,7 @@ impl Engine {
                 return;
             }
             let result = match catch_unwind(AssertUnwindSafe(|| work(shared, &cancel))) {
-                // The result of a cancelled search is not what was asked for.
+                // A cancelled search has no valid result.
                 Ok(_) if cancel.load(Ordering::Relaxed) => Err(EngineError::Cancelled),
                 Ok(result) => Ok(result),
                 Err(_) => Err(EngineError::Failed(format!("{name} broke"))),
@@ -203,7 +203,7 @@ impl Engine {
             let (client, work) = (client.clone(), Box::new(work));
             state.queue.push(Task { client, urgency, cancel: flag, work });
         }
-        // The lanes serve different searches: wake all of them.
+        // The lanes serve different searches, so wake all of them.
         self.shared.changed.notify_all();
         let answer = answered.await.unwrap_or(Err(EngineError::Cancelled));
         drop(gone);
@@ -271,8 +271,8 @@ impl Lane {
 }
 
 impl State {
-    /// How heavily a client has used the engine of late: its address first, then the visitor, who
-    /// may share the address with others. Small uses count as none, so that urgency decides.
+    /// How heavily a client has used the engine recently: first its address, then the visitor, who
+    /// may share the address with others. Small amounts count as none, so that urgency decides.
     fn weight(&self, client: &Client, now: Instant) -> (u32, u32) {
         let running = |same: &dyn Fn(&Client) -> bool| -> Duration {
             let running = self.running.iter().filter(|running| same(&running.client));
@@ -280,7 +280,7 @@ impl State {
         };
         let address = running(&|other| other.address == client.address);
         let visitor = running(&|other| other.visitor == client.visitor);
-        // A class for each doubling of the allowance.
+        // One class for each doubling of the allowance.
         let class = |recent: Duration| {
             let doublings = (recent.as_millis() / ALLOWANCE.as_millis()).checked_ilog2();
             doublings.map_or(0, |doublings| doublings + 1)
@@ -298,7 +298,7 @@ impl State {
     }
 }
 
-/// What a client may have used of late to be served by the express lane.
+/// How much a client may have used recently to be served by the express lane.
 const ALLOWANCE: Duration = Duration::from_secs(1);
 
 /// A client this many classes below the heaviest is served by the express lane, too.
@@ -309,7 +309,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an address may queue another search; one visitor may fill half of its places.
+    /// Whether an address may queue another search; one visitor may use half of its places.
     fn has_room(&self, state: &State, client: &Client, urgency: Urgency) -> bool {
         let is_person = urgency == Urgency::Person;
         let most = if is_person { self.queue_people } else { self.queue_others };
@@ -324,7 +324,7 @@ impl Shared {
         most == 0 || address < most && visitor < most.div_ceil(2)
     }
 
-    /// The place in the queue of the next search for a lane.
+    /// The index in the queue of the next search for a lane.
     fn next(&self, state: &State, lane: Lane) -> Option<usize> {
         let now = Instant::now();
         let weigh = |(place, task): (usize, &Task)| (state.weight(&task.client, now), place);
@@ -398,21 +398,21 @@ impl Shared {
     }
 }
 
-/// Lowers the priority of this thread, which the threads that it starts inherit.
+/// Lowers the priority of this thread, which the threads it starts inherit.
 pub(crate) fn lower_priority(niceness: i32) {
-    // On other systems the priority belongs to the whole process.
+    // On other systems the priority applies to the whole process.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, niceness);
 }
 
-/// The memory of all agents: those that search may each hold `most_each`, and what that leaves is
-/// for those between their moves, whose memory only makes them faster. The ones that have waited
-/// longest are dropped first.
+/// The memory of all agents. Each searching agent may use `most_each`; the rest is for agents
+/// between their moves, whose memory only makes them faster. The least recently used ones are
+/// dropped first.
 struct KeptAgents {
     kept: Mutex<Kept>,
-    /// What all agents may hold, in bytes.
+    /// The memory limit of all agents, in bytes.
     most: usize,
-    /// What one of them may hold; `None` for no limit.
+    /// The memory limit of one agent; `None` for no limit.
     most_each: Option<usize>,
 }
 
@@ -440,7 +440,7 @@ impl KeptAgents {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes room for an agent that searches.
+    /// Makes room for an agent that starts to search.
     fn begin(&self) -> Searching<'_> {
         let mut kept = self.lock();
         kept.searching += 1;
@@ -491,7 +491,7 @@ impl Drop for Searching<'_> {
     }
 }
 
-/// What an agent holds, with something for itself.
+/// The memory of an agent, including some overhead.
 fn held((_, agent): &(SeatKey, Box<dyn Agent>)) -> usize {
     const OVERHEAD: usize = 1024;
     OVERHEAD + agent.memory()

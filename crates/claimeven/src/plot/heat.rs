@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn nearly_all_is_not_all() {
+    fn almost_all_is_not_all() {
         assert_eq!(
             [0.0, 0.003, 0.5, 0.997, 1.0].map(percent_text),
             ["0", "0.3", "50", "99.7", "100"]
