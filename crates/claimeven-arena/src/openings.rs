@@ -75,13 +75,13 @@ impl Openings {
 
     /// The default openings: balanced ones on boards that can be solved, random ones elsewhere, and
     /// the empty board where neither are found.
-    pub fn choose_usual(setup: Setup, count: usize, seed: u64) -> Vec<Vec<Column>> {
-        let unlimited = Openings::choose_usual_within(setup, count, seed, &Limits::default());
+    pub fn choose_default(setup: Setup, count: usize, seed: u64) -> Vec<Vec<Column>> {
+        let unlimited = Openings::choose_default_within(setup, count, seed, &Limits::default());
         unlimited.unwrap_or_else(|_| vec![Vec::new()])
     }
 
     /// The default openings, or [`OpeningError::Stopped`] if a limit is reached.
-    pub fn choose_usual_within(
+    pub fn choose_default_within(
         setup: Setup,
         count: usize,
         seed: u64,
@@ -305,7 +305,7 @@ mod tests {
             let began = Instant::now();
             let stopped = Openings::Balanced(2).choose_within(setup, 50, 1, &limits);
             assert_eq!(stopped, Err(OpeningError::Stopped), "{limits:?}");
-            let usual = Openings::choose_usual_within(setup, 1_000_000, 1, &limits);
+            let usual = Openings::choose_default_within(setup, 1_000_000, 1, &limits);
             assert_eq!(usual, Err(OpeningError::Stopped), "{limits:?}");
             assert!(began.elapsed() < Duration::from_secs(5), "{limits:?}");
         }

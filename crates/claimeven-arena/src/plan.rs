@@ -36,7 +36,7 @@ pub struct Plan {
     pub(crate) format: Format,
     pub(crate) players: Vec<Entrant>,
     pub(crate) fixtures: Vec<Fixture>,
-    /// `None` for [`Openings::choose_usual`].
+    /// `None` for [`Openings::choose_default`].
     pub(crate) openings: Option<Openings>,
     pub(crate) seed: u64,
     pub(crate) setup: Setup,

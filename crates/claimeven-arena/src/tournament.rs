@@ -59,7 +59,7 @@ impl<'a> Tournament<'a> {
         let count = rounds.div_ceil(2) as usize;
         let openings = match &plan.openings {
             Some(openings) => openings.choose_within(plan.setup, count, plan.seed, limits)?,
-            None => Openings::choose_usual_within(plan.setup, count, plan.seed, limits)?,
+            None => Openings::choose_default_within(plan.setup, count, plan.seed, limits)?,
         };
         let schedule = (0..rounds)
             .flat_map(|round| {

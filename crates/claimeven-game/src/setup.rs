@@ -4,6 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 
 /// When a game ends and who wins it.
+///
+/// ```
+/// use claimeven_game::Ruleset;
+///
+/// assert_eq!("lines".parse(), Ok(Ruleset::Lines));
+/// assert_eq!(Ruleset::default().to_string(), "standard");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ruleset {
     /// The first player to complete a line wins; a full board without a line is a draw.

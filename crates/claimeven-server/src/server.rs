@@ -51,6 +51,7 @@ pub struct Server {
 
 /// Why a server cannot start or continue.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum ServerError {
     /// The database cannot be opened.
     Database {
