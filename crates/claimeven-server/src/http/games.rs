@@ -157,7 +157,7 @@ fn clock(input: &ClockInput) -> ApiResult<Clock> {
     Ok(Clock { initial, increment: Duration::from_millis(increment_ms), left: [initial; 2] })
 }
 
-/// The name of a player of a game. Nobody takes the name of an agent or of what the page says of
+/// The name of a player of a game, which must not be that of an agent or a word the page uses for
 /// players.
 fn name(given: Option<&str>) -> ApiResult<Option<String>> {
     let Some(name) = short_text("a name", given.unwrap_or_default(), 40)? else { return Ok(None) };
