@@ -1,4 +1,4 @@
-# The whole product in one small image: docker build -t claimeven . && docker run -p 8080:8080 -v claimeven:/data claimeven
+# Everything in one small image: docker build -t claimeven . && docker run -p 8080:8080 -v claimeven:/data claimeven
 FROM node:22.20.0-bookworm-slim AS node
 
 FROM rust:1.95.0-bookworm AS build

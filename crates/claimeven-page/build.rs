@@ -1,4 +1,4 @@
-//! Builds the web page with npm, so that it is part of the program.
+//! Builds the web page with npm, to be embedded in the program.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::SystemTime;
 use std::{env, fs, io};
 
-/// What the page is made of.
+/// The sources of the page.
 const SOURCES: [&str; 8] = [
     "src",
     "public",
@@ -23,10 +23,10 @@ fn main() {
     let out = env::var("OUT_DIR").expect("cargo sets it");
     let page = Path::new(&out).join("page");
     fs::create_dir_all(&page).expect("cargo's folder can be written");
-    // Asked for when it runs: checkouts that share a target folder share this program too.
+    // Read at run time, because checkouts that share a target folder also share this program.
     let here = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let web = Path::new(&here).join("../../web");
-    // A file that is not there would count as changed each time.
+    // A missing file would count as changed every time.
     for source in SOURCES.map(|source| web.join(source)).iter().filter(|source| source.exists()) {
         println!("cargo::rerun-if-changed={}", source.display());
     }
@@ -94,7 +94,8 @@ fn mime_type(path: &str) -> Result<&'static str, String> {
 }
 
 fn build(web: &Path, page: &Path) -> Result<(), String> {
-    // npm leaves a copy of what it installed from; a newer list means another installation.
+    // npm keeps a copy of the lock file it installed from; a newer lock file means that it has to
+    // install again.
     let changed = |file: &str| fs::metadata(web.join(file)).and_then(|file| file.modified());
     let installed = changed("node_modules/.package-lock.json").unwrap_or(SystemTime::UNIX_EPOCH);
     if changed("package-lock.json").is_ok_and(|wanted| wanted > installed) {

@@ -39,7 +39,7 @@ struct Sources {
     allow_registry: Vec<String>,
 }
 
-/// What `cargo metadata` tells of the packages.
+/// The part of the output of `cargo metadata` that is checked.
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
@@ -50,7 +50,7 @@ struct Package {
     name: String,
     version: String,
     license: Option<String>,
-    /// `None` for the project's own.
+    /// `None` for the project's own packages.
     source: Option<String>,
 }
 
@@ -115,7 +115,7 @@ fn problems(rules: &Rules, packages: &[Package]) -> Vec<String> {
     problems
 }
 
-/// Whether an SPDX expression is fulfilled by the allowed licences.
+/// Whether the allowed licences satisfy an SPDX expression.
 fn is_allowed(expression: &str, allowed: &[String]) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_allowed_is_named() {
+    fn disallowed_values_are_named() {
         let rules: Rules = toml::from_str(
             r#"
                 licenses.allow = ["MIT"]

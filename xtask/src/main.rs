@@ -1,4 +1,4 @@
-//! The project's chores. `cargo xtask test` checks everything, `cargo xtask bench` measures.
+//! The project's tasks: `cargo xtask test` checks everything, `cargo xtask bench` measures.
 
 mod dependencies;
 mod page;
@@ -18,24 +18,24 @@ use step::{Report, Step};
 
 const USAGE: &str = "\
 usage: cargo xtask test [--no-skip]      format, lints, all tests, doctests, docs, the page in a browser;
-                                         --no-skip fails where a check has to be left out
+                                         --no-skip fails if a check has to be skipped
        cargo xtask dependencies          licences, duplicates and sources, by deny.toml
        cargo xtask python-peers          the Python package compared with OpenSpiel, Kaggle and bitbully
        cargo xtask load [GAMES] [SECONDS] [busy]
-                                         so many live games at once against a server (500 for 60 s)
+                                         live games on a server (500 for 60 s)
        cargo xtask load GAMES SECONDS read DATABASE
-                                         the same with a filled database, and how long each way of reading it takes
+                                         the same with a filled database, and the latency of read requests
        cargo xtask fill DATABASE GAMES   fills a new database (sqlite:PATH, postgres://…) with finished games
        cargo xtask siege [SECONDS]       one address asks a server for all it can, another plays (600 s)
        cargo xtask soak [MINUTES]        games against hungry players: memory, files, threads (40 min)
        cargo xtask chaos [KILLS]         kills, locks and full disks under 500 games, both databases (100)
        cargo xtask bench [FILTER]        the benchmarks, or those whose name contains FILTER
        cargo xtask bench search          the players' searches
-       cargo xtask bench arena           what matches cost besides the players
+       cargo xtask bench arena           the overhead of matches
        cargo xtask bench solver DIR [--empty] [--json FILE]
-                                         the solver and a peer on the public test sets in DIR
+                                         the solver and bitbully on the public test sets in DIR
        cargo xtask bench ablation DIR    the solver with each technique left out
-       cargo xtask compare-book          the book of ply 12 beside another project's database";
+       cargo xtask compare-book          the book of ply 12 compared with another project's database";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();

@@ -1,4 +1,4 @@
-//! The page's checks: its types, its logic, and whole games in a real browser against the real server.
+//! The checks of the page: types, unit tests, and browser tests against the real server.
 
 use std::env;
 use std::path::PathBuf;
@@ -29,13 +29,13 @@ pub(crate) fn steps(report: &mut Report) -> Vec<Step> {
     steps
 }
 
-/// Where the page's sources are. Cargo tells it when this runs: checkouts that share a target folder
-/// share this program too.
+/// The folder of the page's sources. It is read at run time, because checkouts that share a target
+/// folder also share this program.
 fn folder() -> PathBuf {
     env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from).join("../web")
 }
 
-/// Where cargo puts the program.
+/// The path of the built program.
 fn binary() -> PathBuf {
     let target =
         env::var_os("CARGO_TARGET_DIR").map_or_else(|| folder().join("../target"), PathBuf::from);
@@ -47,7 +47,7 @@ fn binary() -> PathBuf {
     target.join("debug").join(format!("claimeven{}", env::consts::EXE_SUFFIX))
 }
 
-/// The system's Chromium, installed first where that is possible.
+/// The system's Chromium, which is installed first if possible.
 fn chromium() -> Option<PathBuf> {
     let installed =
         || ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(system::find);

@@ -1,4 +1,4 @@
-//! A PostgreSQL of the tests' own, gone when they are done.
+//! A temporary PostgreSQL server for the tests.
 
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use crate::system;
 
 /// A running server with an empty database.
 pub(crate) struct Postgres {
-    /// Where PostgreSQL's programs are.
+    /// The folder of PostgreSQL's programs.
     programs: PathBuf,
     folder: PathBuf,
     port: u16,
 }
 
 impl Postgres {
-    /// Starts one, which is installed first where that is possible.
+    /// Starts a server; PostgreSQL is installed first if possible.
     pub(crate) fn start() -> Result<Postgres, String> {
         let programs = programs()
             .or_else(|| {
@@ -33,7 +33,7 @@ impl Postgres {
         })
     }
 
-    /// How to reach it.
+    /// The URL of the database.
     pub(crate) fn url(&self) -> String {
         format!("postgres://claimeven@127.0.0.1:{}/postgres", self.port)
     }
@@ -86,7 +86,8 @@ impl Drop for Postgres {
     }
 }
 
-/// A program of PostgreSQL, which refuses to be run by root.
+/// A command for a PostgreSQL program, as another user if this one is root, which PostgreSQL
+/// refuses.
 fn as_user(program: &Path) -> Command {
     if !system::is_root() {
         return Command::new(program);
@@ -96,7 +97,7 @@ fn as_user(program: &Path) -> Command {
     command
 }
 
-/// The folder of `initdb`, which Debian keeps off the path. Its neighbours are there too.
+/// The folder of `initdb` and the other programs, which Debian keeps off the PATH.
 fn programs() -> Option<PathBuf> {
     let on_path = || system::find("initdb")?.canonicalize().ok()?.parent().map(Path::to_owned);
     let of_debian = || {
@@ -108,7 +109,7 @@ fn programs() -> Option<PathBuf> {
 }
 
 fn run(command: &mut Command) -> Result<(), String> {
-    // Not in this folder, which another user may not be allowed to enter.
+    // The other user may not have access to the current folder.
     command.current_dir(Path::new("/")).stdin(Stdio::null()).stdout(Stdio::null());
     let output = command.output().map_err(|error| error.to_string())?;
     if output.status.success() {

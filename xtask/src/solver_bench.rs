@@ -1,4 +1,4 @@
-//! `cargo xtask bench solver`: our solver beside another one, in one run.
+//! `cargo xtask bench solver`: our solver next to another one, in the same run.
 
 use std::fs;
 use std::path::Path;
@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 const PEER: &str = "bitbully";
 const PEER_DATABASE: &str = "bitbully-databases";
 
-/// What is to be measured.
+/// The options of the benchmark.
 pub(crate) struct SolverBench<'a> {
     /// The folder of the public test sets.
     pub(crate) sets: &'a str,
-    /// Whether to solve the empty board too, which takes the peer five minutes.
+    /// Whether to solve the empty board too, which takes the other solver five minutes.
     pub(crate) empty: bool,
-    /// Where to write the report.
+    /// The file for a JSON report.
     pub(crate) json: Option<&'a str>,
 }
 
-/// One line of `claimeven bench --json`, which the peer's script prints too.
+/// One line of `claimeven bench --json`, which the script of the other solver also prints.
 #[derive(Serialize, Deserialize)]
 struct Measured {
     name: String,
@@ -35,7 +35,7 @@ struct Measured {
 struct Report {
     ours: Vec<Measured>,
     peer: Vec<Measured>,
-    /// How many times as long the peer takes, by mean.
+    /// How many times as long the other solver takes, on average.
     ratios: Vec<f64>,
 }
 
@@ -67,7 +67,7 @@ impl SolverBench<'_> {
 }
 
 impl Report {
-    /// As a table for Markdown.
+    /// Prints a Markdown table.
     fn print(&self) {
         println!();
         println!(
@@ -91,7 +91,7 @@ impl Report {
     }
 }
 
-/// Compares every score of the embedded book of ply 12 with the peer's database.
+/// Compares every score of the embedded book of ply 12 with the other solver's database.
 pub(crate) fn compare_book() -> Result<(), String> {
     let python = install(PEER_DATABASE)?;
     let script = "import bitbully_databases as data, pathlib; \
@@ -103,7 +103,7 @@ pub(crate) fn compare_book() -> Result<(), String> {
     succeed(Command::new("cargo").args(example).args(["compare_book", "--", path.trim()]))
 }
 
-/// Installs a package into a virtual environment of its own and returns its Python.
+/// Installs a package into a virtual environment and returns the path of its Python.
 fn install(package: &str) -> Result<String, String> {
     let folder = "target/bench-solver";
     let python = format!("{folder}/bin/python");
@@ -132,7 +132,7 @@ fn measure(command: &mut Command) -> Result<Vec<Measured>, String> {
     serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
 }
 
-/// Microseconds in the unit one would say them in.
+/// Microseconds in a suitable unit.
 fn time(us: f64) -> String {
     match us {
         ..1e3 => format!("{us:.2} us"),

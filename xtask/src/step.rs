@@ -7,19 +7,19 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// One command of a chore.
+/// A command to run.
 pub(crate) struct Step {
     pub(crate) name: &'static str,
     pub(crate) program: &'static str,
     pub(crate) arguments: Vec<String>,
     /// Environment variables to run it with.
     pub(crate) variables: Vec<(&'static str, String)>,
-    /// Where it is run, if not here.
+    /// The working directory, if not the current one.
     pub(crate) folder: Option<PathBuf>,
 }
 
 impl Step {
-    /// A command of cargo.
+    /// A cargo command.
     pub(crate) fn cargo(name: &'static str, arguments: &[&str]) -> Step {
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
         Step { name, program: "cargo", arguments, variables: Vec::new(), folder: None }
@@ -70,8 +70,8 @@ impl Step {
 
     fn command(&self) -> Command {
         let mut command = Command::new(self.program);
-        // Cargo tells this program which package it is. Some dependencies would be built anew for
-        // another one, and again when cargo is called by hand.
+        // Cargo sets variables that describe this package. They would cause some dependencies to be
+        // built again, and once more when cargo is called by hand.
         for (name, _) in env::vars_os() {
             let text = name.to_string_lossy();
             if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
@@ -121,14 +121,14 @@ impl Report {
         });
     }
 
-    /// Notes a check that cannot be made on this machine.
+    /// Records a check that cannot run on this machine.
     pub(crate) fn skip(&mut self, name: &'static str, reason: impl Into<String>) {
         let reason = reason.into();
         println!("SKIPPED {name}: {reason}");
         self.skipped.push((name, reason));
     }
 
-    /// Prints how each step ended. Skipped checks count as failures where none may be skipped.
+    /// Prints the result of each step. With `no_skip`, skipped checks count as failures.
     pub(crate) fn finish(self, no_skip: bool) -> ExitCode {
         println!();
         for Ended { name, time, result } in &self.steps {

@@ -1,10 +1,10 @@
-//! The machine: which programs are installed, and installing those that are not.
+//! Finding programs on this machine, and installing missing ones.
 
 use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Where a program is on the PATH.
+/// The path of a program on the PATH.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
@@ -15,7 +15,7 @@ pub(crate) fn is_root() -> bool {
     user.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
-/// Installs a package on Debian and its relatives, where this user may; elsewhere does nothing.
+/// Installs a package on Debian and its derivatives if this user may; does nothing elsewhere.
 pub(crate) fn install(package: &str) {
     if !is_root() || find("apt-get").is_none() {
         return;

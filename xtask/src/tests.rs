@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that a change must pass.
+//! `cargo xtask test`: all checks that a change must pass.
 
 use std::process::ExitCode;
 
@@ -45,7 +45,7 @@ fn steps(postgres: Option<String>) -> (Vec<Step>, Vec<Step>) {
     let tests = &[runner, &TARGETS, &["--no-fail-fast"]].concat();
     // Solver and network once more, as on a processor without vector instructions.
     let portable = if nextest {
-        // The longest test of the sets has been run with them.
+        // The longest test of the sets has already run in both modes.
         let both = "(package(claimeven-solver) & !test(begin_hard)) | package(claimeven-zero)";
         [&tests[..], &["-E", both]].concat()
     } else {

@@ -1,8 +1,8 @@
-//! What matches cost besides the players' own thinking: `cargo xtask bench arena`.
+//! The overhead of matches, without the players' searches: `cargo xtask bench arena`.
 //!
-//! The overhead is the time of a match on one thread less the sum of what its players say they
-//! took, which leaves the making of players, the rules, the records and the counting. Times are
-//! those of a clock on the wall, so another load on the machine shows in both.
+//! The overhead is the time of a match on one thread minus the times that its players report: the
+//! construction of players, the rules, the records and the statistics. Times are wall-clock times,
+//! so other load on the machine affects both.
 
 use std::error::Error;
 use std::time::Instant;
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         print_overhead(&players.join(" against "), games, seconds, thinking);
     }
 
-    // The same with everything that a tournament adds: numbers, tally, a journal on the disk.
+    // The same with everything that a tournament adds: the schedule, results and a journal on disk.
     let plan = Plan::from_toml(
         "players = ['alphabeta:depth=6', 'alphabeta:depth=5']\ngames = 1000\nopenings = 'balanced:6'",
     )?;
@@ -51,7 +51,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Plays a match: how many games, in how many seconds, and for how many of them players thought.
+/// Plays a match; returns the number of games, their seconds, and the seconds of the players'
+/// searches.
 fn play(
     players: [&str; 2],
     openings: &Openings,
@@ -59,7 +60,7 @@ fn play(
     threads: usize,
 ) -> Result<(u64, f64, f64), Box<dyn Error>> {
     let [first, second]: [AgentSpec; 2] = [players[0].parse()?, players[1].parse()?];
-    // Whoever plays many matches chooses the openings once.
+    // The openings of many matches are chosen once.
     let openings = openings.choose(Setup::STANDARD, games as usize / 2, 1)?;
     let planned = Match::new(Setup::STANDARD, [&first, &second], &openings)
         .with_pairs(games / 2)

@@ -1,4 +1,4 @@
-//! A player of your own in a tournament with three others.
+//! Your own player in a tournament with three others.
 //!
 //! Run it with `cargo run --release --example own_agent`.
 
@@ -6,7 +6,7 @@ use claimeven_arena::{AgentSpec, Openings, Plan, Tournament};
 use claimeven_game::{Position, Setup};
 use claimeven_search::{Agent, AgentError, Decision, Limits};
 
-/// Plays in the centre, or as near to it as a column is open.
+/// Plays the open column closest to the centre.
 struct Central;
 
 impl Agent for Central {

@@ -32,7 +32,7 @@ pub static AGENTS: &[AgentKind] = &[
     },
     AgentKind {
         name: "minimax",
-        about: "searches every line of play to a fixed depth",
+        about: "searches every sequence of moves to a fixed depth",
         has_tree: true,
         parameters: &[DEPTH, EVAL, TIES],
         build: |settings| player(Minimax { parameters: depth_parameters(settings)? }),
@@ -166,7 +166,7 @@ pub static AGENTS: &[AgentKind] = &[
             },
             Parameter {
                 name: "fpu",
-                about: "first-play urgency: how much less than its parent an unvisited move is worth",
+                about: "first-play urgency: how much lower than its parent an unvisited move is rated",
                 values: Values::Decimal { min: 0.0, max: 10.0, default: 0.3 },
             },
             Parameter {
@@ -208,7 +208,7 @@ pub static AGENTS: &[AgentKind] = &[
     },
     AgentKind {
         name: "level",
-        about: "an opponent for people, from 1 (a first game) to 10 (perfect)",
+        about: "an opponent for people, from 1 (beginner) to 10 (perfect)",
         has_tree: false,
         parameters: &[Parameter {
             name: "level",
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_of_zero_are_those_of_its_library() {
+    fn the_defaults_of_zero_match_its_library() {
         let kind = AGENTS.iter().find(|kind| kind.name == "zero").unwrap();
         let TreeParameters { rule, exploration, first_play_reduction, c1, c2 } =
             TreeParameters::default();

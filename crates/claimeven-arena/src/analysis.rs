@@ -1,5 +1,5 @@
-//! Analysis of positions: exact values of all moves where they are found in time, else proven bounds
-//! and the estimate of a depth-limited search.
+//! Analysis of positions: exact values of all moves if they are found in time, otherwise proven
+//! bounds and the estimate of a depth-limited search.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use claimeven_solver::{
 use crate::line_margins::LineMargins;
 use crate::roster::AgentSpec;
 
-/// Analyzes positions with the exact solver, whose table is kept from one position to the next.
+/// Analyzes positions with the exact solver, which keeps its table from one position to the next.
 ///
 /// ```
 /// use claimeven_arena::{Analyzer, AnalysisLimits};
@@ -37,7 +37,7 @@ pub struct Analyzer {
 pub struct AnalysisLimits {
     /// The maximum time.
     pub time: Option<Duration>,
-    /// The analysis ends soon after another thread sets this flag.
+    /// Another thread sets this flag to end the analysis.
     pub cancel: Option<Arc<AtomicBool>>,
 }
 
@@ -52,7 +52,7 @@ impl AnalysisLimits {
 pub struct Analysis {
     /// The exact value for the side to move, if known.
     pub value: Option<ExactValue>,
-    /// Each column from the left, for the side to move; `None` for an illegal one.
+    /// Each column from the left, for the side to move; `None` for illegal moves.
     pub columns: Vec<Option<ColumnAnalysis>>,
     /// The principal variation to the end of the game; empty if unknown.
     pub pv: Vec<Column>,
@@ -73,7 +73,7 @@ pub enum ExactValue {
     Draw,
     /// A loss after this many plies.
     Loss(u32),
-    /// Under the ruleset `lines`: the margin in lines over the other side.
+    /// In the ruleset `lines`: the margin over the opponent in lines.
     Margin(i32),
 }
 
@@ -86,7 +86,7 @@ pub struct ColumnAnalysis {
     pub at_least: i32,
     /// The upper bound of the result.
     pub at_most: i32,
-    /// The other side cannot force a win with this many of its next discs.
+    /// The opponent cannot force a win with this many of its next discs.
     pub no_loss_within: u32,
 }
 
@@ -114,7 +114,7 @@ impl ExactValue {
         }
     }
 
-    /// A number that orders the values of one position, the greater the better.
+    /// A number that orders the values of one position: the higher, the better.
     const fn rank(self) -> i32 {
         match self {
             ExactValue::Win(plies) => 1000 - plies as i32,
@@ -133,7 +133,7 @@ impl ExactValue {
         }
     }
 
-    /// The value of a move for the player who makes it, from the value of the position after it for
+    /// The value of a move for the player who makes it, given the value of the next position for
     /// the opponent.
     #[must_use]
     const fn before(self) -> ExactValue {
@@ -199,7 +199,7 @@ impl Default for Analyzer {
 }
 
 impl Analyzer {
-    /// An analyzer whose solver has a transposition table of this many MB.
+    /// An analyzer whose solver has a transposition table of this many MiB.
     pub fn new(table_mb: usize) -> Analyzer {
         let options = Options::default().with_books(embedded_books()).with_table_mb(table_mb);
         Analyzer { solver: Solver::new(options), line_margins: LineMargins::default() }
@@ -213,8 +213,7 @@ impl Analyzer {
         }
     }
 
-    /// What is known of a position when a limit is reached, if not all. Nothing is said of a
-    /// finished game.
+    /// Analyzes a position within the limits. A finished game has no analysis.
     pub fn analyze(&mut self, position: &Position, limits: &AnalysisLimits) -> Analysis {
         let mut analysis = Analysis {
             value: None,
@@ -236,7 +235,7 @@ impl Analyzer {
         match position.setup().ruleset() {
             Ruleset::Standard => self.solve(position, &exact, &mut analysis),
             Ruleset::Lines if LineMargins::can_solve(position) => {
-                // Keep what was found before the time was up.
+                // Keep what was found within the time.
                 let _ = self.count_lines(position, &exact, &mut analysis);
             }
             Ruleset::Lines => {}
@@ -280,7 +279,7 @@ impl Analyzer {
                 best = Some((low, column));
             }
         }
-        // The best move is known when no other can be better.
+        // The best move is known if no other can be better.
         if let Some((_, column)) = best.filter(|(least, _)| Some(*least) == most) {
             analysis.value = analysis.columns[column.index()].and_then(|known| known.value);
             if analysis.is_exact() {
@@ -318,17 +317,17 @@ impl Analyzer {
     }
 }
 
-/// The depth of an estimate at least: a matter of microseconds.
+/// The minimum depth of an estimate, which takes microseconds.
 const LEAST_DEPTH: u32 = 3;
 
-/// Adds the estimate of a search with iterative deepening, and what it has proven.
+/// Adds the estimate of iterative deepening, and what it has proven.
 fn estimate(position: &Position, limits: &AnalysisLimits, analysis: &mut Analysis) {
     let spec: AgentSpec = "timed:ms=600000,table=16".parse().expect("the roster has it");
     let Ok(mut searcher) = spec.build(position.setup(), 0) else { return };
     let limits = Limits { time: limits.time, cancel: limits.cancel.clone(), ..Limits::default() };
     let Ok(mut decision) = searcher.decide(position, &limits) else { return };
     if decision.stopped && decision.stats.depth < LEAST_DEPTH {
-        // On a busy machine the time may pass before anything is searched.
+        // On a busy machine, the time may be up before the search starts.
         let limits = Limits { time: None, ..limits }.with_depth(LEAST_DEPTH);
         let Ok(shallow) = searcher.decide(position, &limits) else { return };
         decision = shallow;
@@ -342,14 +341,14 @@ fn estimate(position: &Position, limits: &AnalysisLimits, analysis: &mut Analysi
                 known.at_most = 1;
             }
         }
-        // The best move loses, and so do all.
+        // If the best move loses, all do.
         Value::Loss(_) => {
             for known in analysis.columns.iter_mut().flatten() {
                 known.at_least = -1;
                 known.at_most = -1;
             }
         }
-        // Every second ply is one of the other side.
+        // Every second ply is the opponent's.
         _ if position.setup().ruleset() == Ruleset::Standard => {
             if let Some(known) = &mut analysis.columns[column.index()]
                 && known.value.is_none()
@@ -380,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn every_column_is_what_the_solver_says() {
+    fn every_column_has_the_solvers_score() {
         let mut analyzer = Analyzer::default();
         let mut solver = Solver::new(Options::default().with_books(embedded_books()));
         for moves in [
@@ -410,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn without_time_it_says_between_what_a_move_lies() {
+    fn without_time_moves_have_bounds() {
         let limits = AnalysisLimits { time: Some(Duration::from_millis(60)), cancel: None };
         let position = position(10, 8, Ruleset::Standard, "");
         let analysis = Analyzer::default().analyze(&position, &limits);
@@ -418,7 +417,7 @@ mod tests {
         for known in analysis.columns.iter().flatten() {
             assert!(known.at_least <= known.at_most);
         }
-        // A win that is there to be taken is seen all the same.
+        // An immediate win is found even without the solver.
         let position = self::position(10, 8, Ruleset::Standard, "1212121".split_at(6).0);
         let analysis = Analyzer::default().analyze(&position, &limits);
         assert_eq!(analysis.value, Some(ExactValue::Win(1)));
@@ -431,7 +430,7 @@ mod tests {
         let small = position(4, 4, Ruleset::Lines, "1234123");
         let analysis = Analyzer::default().analyze(&small, &limits);
         assert!(analysis.is_exact() && matches!(analysis.value, Some(ExactValue::Margin(_))));
-        // The last disc decides, and the game that it ends is not "wins in 1".
+        // The last disc decides, and the value of the finished game is not "wins in 1".
         let setup = Setup::new(4, 1, 2, Ruleset::Lines).unwrap();
         let position = Position::from_moves(setup, "142").unwrap();
         let analysis = Analyzer::default().analyze(&position, &limits);
@@ -441,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_certain_there_is_an_opinion() {
+    fn unsolved_positions_get_an_opinion() {
         let limits = AnalysisLimits { time: Some(Duration::from_millis(300)), cancel: None };
         for (ruleset, moves) in [(Ruleset::Lines, "4453"), (Ruleset::Standard, "55")] {
             let (cols, connect) = if ruleset == Ruleset::Lines { (7, 4) } else { (9, 5) };
@@ -459,9 +458,9 @@ mod tests {
         }
     }
 
-    /// What is said to be certain is held against exact values of the same positions.
+    /// Proven bounds are compared with exact values of the same positions.
     #[test]
-    fn what_is_certain_is_true() {
+    fn proven_bounds_are_true() {
         let short = AnalysisLimits { time: Some(Duration::from_millis(3)), cancel: None };
         let mut random = fastrand::Rng::with_seed(1);
         let mut exact = Analyzer::default();

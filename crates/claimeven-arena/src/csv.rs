@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use crate::report::{Report, Results};
 
 impl Report {
-    /// Writes a line for each player as comma-separated values, with its points against each of the
-    /// others at the end.
+    /// Writes one line of comma-separated values per player, ending with its points against each of
+    /// the others.
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
         write(out, self)
     }
@@ -54,7 +54,7 @@ fn number(score: Option<f64>) -> String {
     score.map_or(String::new(), |score| format!("{score:.4}"))
 }
 
-/// A text in quotes: those of players have commas.
+/// A quoted text, because agent texts contain commas.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }

@@ -1,4 +1,4 @@
-//! Records in the forms of other programs.
+//! Records in the formats of other programs.
 
 use std::fmt::{self, Write};
 
@@ -20,7 +20,7 @@ pub struct LegacyRecord {
     /// Seconds.
     time_elapsed_player_one: f64,
     time_elapsed_player_two: f64,
-    /// The last position, the top row first: `red`, `black` or nothing.
+    /// The last position, top row first: `red`, `black` or empty.
     tab: Vec<Vec<&'static str>>,
     /// 1 or 2.
     first_player: usize,
@@ -36,11 +36,11 @@ struct LegacySettings {
     options: LegacyOptions,
 }
 
-/// Parameters by their names.
+/// Parameters by name.
 #[derive(Clone, Debug)]
 struct LegacyOptions(Vec<(String, String)>);
 
-/// Moves by their numbers from 1.
+/// Moves by number, from 1.
 #[derive(Clone, Debug)]
 struct LegacyMoves(Vec<LegacyMove>);
 
@@ -54,7 +54,7 @@ struct LegacyMove {
 const COLOURS: [&str; 2] = ["red", "black"];
 
 impl LegacyRecord {
-    /// Replays a record and writes down what the older format has of it.
+    /// Replays a record and converts it to the older format.
     pub fn new(record: &GameRecord) -> Result<LegacyRecord, RecordError> {
         let game = record.replay()?;
         let position = game.position();
@@ -85,7 +85,7 @@ impl LegacySettings {
                 let option = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
                 (spec.kind().name.to_owned(), spec.all_given().map(option).collect())
             }
-            // A person, or a player that this program does not have any more.
+            // A person, or a player that this program no longer has.
             Err(_) => (player.agent.clone(), Vec::new()),
         };
         LegacySettings { ai, options: LegacyOptions(options) }

@@ -1,4 +1,4 @@
-//! A player that is another program and speaks the Universal Game Interface.
+//! Other programs as players, over the Universal Game Interface.
 //!
 //! <https://github.com/kz04px/cutegames/blob/master/ugi.md> describes the protocol. Moves are
 //! written as in move text, separated by spaces.
@@ -97,7 +97,7 @@ impl Log {
 pub(crate) struct External {
     /// The program and its arguments, as in a shell.
     pub(crate) command: String,
-    /// The time per move that it is given.
+    /// The time per move.
     pub(crate) time: Duration,
     /// How much longer it may take before it forfeits.
     pub(crate) patience: Duration,
@@ -107,7 +107,7 @@ pub(crate) struct External {
     pub(crate) pool: Option<EnginePool>,
     /// The program, if it runs and is ready for the game.
     pub(crate) engine: Option<Engine>,
-    /// The game as far as it is known.
+    /// The game up to the last known position.
     pub(crate) game: Option<Game>,
 }
 
@@ -122,7 +122,7 @@ impl Agent for External {
         let start = Instant::now();
         let decision = self.ask(position, limits);
         if decision.is_err() {
-            // Later output belongs to the move that came too late.
+            // Later output would belong to the move that came too late.
             self.engine = None;
         }
         match decision {
@@ -297,7 +297,7 @@ impl Engine {
         ];
         let knows_boards = board.iter().all(|(name, _)| options.contains(*name));
         if setup != Setup::STANDARD && !knows_boards {
-            return Err(format!("it has no options for a board of {setup}"));
+            return Err(format!("it has no options to play on {setup}"));
         }
         for (name, value) in board.iter().filter(|_| knows_boards) {
             self.send(&format!("setoption name {name} value {value}"))?;
@@ -311,8 +311,8 @@ impl Engine {
         self.send("uginewgame")
     }
 
-    /// Waits for the move. When the search is cancelled, the program is told to stop and has the
-    /// waiting time left.
+    /// Waits for the move. If the search is cancelled, the program is told to stop and has the rest
+    /// of the waiting time.
     fn best_move(
         &mut self,
         time: Duration,
@@ -354,11 +354,12 @@ impl Engine {
         }
     }
 
-    /// The next line, if it comes soon; an error if the program has ended or is too late.
+    /// The next line; `None` if there is none yet, an error if the program has exited or is too
+    /// late.
     fn line(&mut self, awaited: &str, deadline: Instant) -> Result<Option<String>, String> {
         const SOON: Duration = Duration::from_millis(10);
         if Instant::now() >= deadline {
-            return Err(format!("time-out: no {awaited} came in time"));
+            return Err(format!("time-out while waiting for {awaited}"));
         }
         match self.lines.recv_timeout(SOON) {
             Ok(line) => Ok(Some(line)),
@@ -378,8 +379,8 @@ impl Engine {
     /// The error for a program that no longer answers.
     fn death(&mut self, awaited: &str) -> String {
         match self.end_within(FAREWELL) {
-            Some(status) => format!("the program died before {awaited} came ({status})"),
-            None => format!("the program closed its output before {awaited} came"),
+            Some(status) => format!("the program exited before sending {awaited} ({status})"),
+            None => format!("the program closed its output before sending {awaited}"),
         }
     }
 
@@ -442,8 +443,8 @@ fn shortened(text: &str) -> String {
     text.chars().take(20).collect()
 }
 
-/// A game that leads to a position: the known one with one or two more moves, or any game with
-/// the same discs.
+/// A game that leads to a position: the known game with one or two more moves, or any game with the
+/// same discs.
 fn follow(known: Option<Game>, position: &Position) -> Option<Game> {
     let extended = known.filter(|game| game.position().setup() == position.setup());
     let extended = extended.and_then(|game| {
@@ -470,7 +471,7 @@ fn extend(game: &Game, position: &Position, tried: &mut HashSet<u128>) -> Option
     })
 }
 
-/// Whether the top disc of a column is in the other position too.
+/// Whether the top disc of a column is also in the other position.
 fn is_part(part: &Position, whole: &Position, column: Column) -> bool {
     let mut cells = (0..part.setup().rows()).rev().map(|row| Cell { column, row });
     let top = cells.find(|&cell| part.disc(cell).is_some());

@@ -85,8 +85,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The time for the next move with so much time left: a sixteenth of it and three quarters of
-    /// the increment, at most nine tenths of what is left.
+    /// The time for the next move given the time left: a sixteenth of it plus three quarters of the
+    /// increment, but at most nine tenths of the time left.
     pub fn budget(self, left: Duration) -> Duration {
         let share = left / 16 + self.increment * 3 / 4;
         share.min(left * 9 / 10)

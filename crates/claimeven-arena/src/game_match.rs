@@ -141,7 +141,7 @@ impl<'a> Match<'a> {
         }
     }
 
-    /// The same match with this many pairs of games; the openings are used in turn.
+    /// Sets the number of pairs of games; the openings are used in turn.
     pub fn with_pairs(self, pairs: u64) -> Match<'a> {
         Match { pairs, ..self }
     }
@@ -156,28 +156,28 @@ impl<'a> Match<'a> {
         Match { seed, ..self }
     }
 
-    /// The same match with time limits.
+    /// Sets the time limits.
     pub fn with_time(self, time: TimeControl) -> Match<'a> {
         Match { time, ..self }
     }
 
-    /// The same match, ended early by a sequential probability ratio test.
+    /// Ends the match early by a sequential probability ratio test.
     pub fn with_sprt(self, sprt: impl Into<Option<Sprt>>) -> Match<'a> {
         Match { sprt: sprt.into(), ..self }
     }
 
-    /// The same match with this many games at the same time.
+    /// Sets the number of games played at the same time.
     pub fn with_threads(self, threads: usize) -> Match<'a> {
         Match { threads, ..self }
     }
 
-    /// The same match, ended when another thread sets the flag.
+    /// Adds a flag that ends the match.
     pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Match<'a> {
         Match { cancel: Some(cancel), ..self }
     }
 
-    /// Plays the match. After each pair, in their order, its games and the status are reported.
-    /// A cancelled match ends with the status of the pairs reported so far.
+    /// Plays the match. After each pair, in order, its games and the status are reported. A
+    /// cancelled match ends with the status of the pairs reported so far.
     pub fn run(
         &self,
         mut report: impl FnMut(&[GameRecord; 2], &MatchStatus),
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn openings_that_cannot_be_played_are_an_error() {
+    fn illegal_openings_are_an_error() {
         let random: AgentSpec = "random".parse().unwrap();
         let run = |openings: &[Vec<Column>]| {
             let planned = Match::new(Setup::STANDARD, [&random, &random], openings);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_match_ends_with_what_was_played() {
+    fn a_cancelled_match_returns_the_games_played_so_far() {
         let random: AgentSpec = "random".parse().unwrap();
         let cancel = Arc::new(AtomicBool::new(false));
         let openings = [Vec::new()];

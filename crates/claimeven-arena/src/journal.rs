@@ -58,14 +58,14 @@ impl Journal {
         }
         file.set_len(whole)?;
         file.seek(SeekFrom::Start(whole))?;
-        // The game is there, and only the end of its line is missing.
+        // The game is complete, only its line break is missing.
         if is_torn {
             file.write_all(b"\n")?;
         }
         Ok(Journal { file })
     }
 
-    /// Appends a game. It survives if the program is killed.
+    /// Appends a game. It survives a kill of the program.
     pub fn append(&mut self, game: &GameRecord) -> io::Result<()> {
         let mut line = serde_json::to_vec(game)?;
         line.push(b'\n');
@@ -79,13 +79,13 @@ impl Journal {
 pub enum JournalError {
     /// The file cannot be read or written.
     File(io::Error),
-    /// Another run writes to it.
+    /// Another run is writing to it.
     InUse,
-    /// A line is not one of the tournament's games.
+    /// A line is not a game of the tournament.
     Game {
         /// The number of the line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// Why it is rejected.
         reason: String,
     },
 }

@@ -6,22 +6,23 @@ use std::hash::{BuildHasherDefault, Hasher};
 use claimeven_game::{Column, Position, Ruleset, Setup, mix_key};
 use claimeven_solver::{Limits, Stop, Stopped};
 
-/// The most empty cells at which every game is looked at to its end.
+/// The maximum number of empty cells for an exhaustive search.
 const MAX_EMPTY: u32 = 20;
 
-/// The most positions that are remembered.
+/// The maximum number of table entries.
 const MAX_ENTRIES: usize = 2_000_000;
 
-/// Negamax with alpha-beta and a transposition table: by how many lines the side to move wins.
+/// Negamax with alpha-beta and a transposition table: the margin in lines by which the side to move
+/// wins.
 pub(crate) struct LineMargins {
     setup: Setup,
     table: HashMap<u128, Entry, BuildHasherDefault<Mixer>>,
     stop: Stop,
-    /// Positions searched since the limits were set.
+    /// Nodes searched since the limits were set.
     pub(crate) nodes: u64,
 }
 
-/// What is known of a position: its margin lies between these.
+/// The bounds of a position's margin.
 #[derive(Clone, Copy)]
 struct Entry {
     low: i16,
@@ -36,29 +37,29 @@ impl Default for LineMargins {
 }
 
 impl LineMargins {
-    /// Whether the margins of a position can be found.
+    /// Whether the margin of a position can be computed.
     pub(crate) fn can_solve(position: &Position) -> bool {
         let empty = position.setup().cells() - position.ply();
         position.setup().ruleset() == Ruleset::Lines && empty <= MAX_EMPTY
     }
 
-    /// Sets the limits of the searches to come.
+    /// Sets the limits of the next searches.
     pub(crate) fn limit(&mut self, limits: &Limits) {
         self.stop = Stop::new(limits);
         self.nodes = 0;
     }
 
-    /// By how many lines the side to move wins with best play; negative if it loses.
+    /// The margin in lines by which the side to move wins with best play; negative if it loses.
     pub(crate) fn margin(&mut self, position: &Position) -> Result<i32, Stopped> {
         if self.setup != position.setup() || self.table.len() > MAX_ENTRIES {
             self.setup = position.setup();
             self.table.clear();
         }
-        // No board has that many lines.
+        // No board has this many lines.
         self.search(position, -i32::from(i16::MAX), i32::from(i16::MAX))
     }
 
-    /// Best play to the end of the game.
+    /// The principal variation to the end of the game.
     pub(crate) fn principal_variation(
         &mut self,
         position: &Position,
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn margins_are_those_of_plain_minimax() {
+    fn margins_match_minimax() {
         let mut random = fastrand::Rng::with_seed(3);
         let mut margins = LineMargins::default();
         let mut seen = std::collections::HashSet::new();

@@ -30,10 +30,10 @@ pub enum Openings {
     Given(Vec<Vec<Column>>),
 }
 
-/// Rejected samples in a row after which no further openings are expected.
+/// After this many rejected samples in a row, no more openings are expected.
 const MAX_FAILURES: u32 = 20_000;
 
-/// Nodes that the solver may search between two openings.
+/// The maximum number of nodes of the solver per opening.
 const MAX_NODES: u64 = 500_000_000;
 
 impl Openings {
@@ -75,13 +75,13 @@ impl Openings {
 
     /// The default openings: balanced ones on boards that can be solved, random ones elsewhere, and
     /// the empty board where neither are found.
-    pub fn choose_usual(setup: Setup, count: usize, seed: u64) -> Vec<Vec<Column>> {
-        let unlimited = Openings::choose_usual_within(setup, count, seed, &Limits::default());
+    pub fn choose_default(setup: Setup, count: usize, seed: u64) -> Vec<Vec<Column>> {
+        let unlimited = Openings::choose_default_within(setup, count, seed, &Limits::default());
         unlimited.unwrap_or_else(|_| vec![Vec::new()])
     }
 
-    /// The default openings, or [`OpeningError::Stopped`] when a limit is reached.
-    pub fn choose_usual_within(
+    /// The default openings, or [`OpeningError::Stopped`] if a limit is reached.
+    pub fn choose_default_within(
         setup: Setup,
         count: usize,
         seed: u64,
@@ -114,7 +114,7 @@ fn check_given(setup: Setup, openings: &[Vec<Column>]) -> Result<(), OpeningErro
     Ok(())
 }
 
-/// Distinct random openings, of which a balanced one is a draw under perfect play.
+/// Distinct random openings; balanced ones are draws under perfect play.
 fn sample(
     setup: Setup,
     plies: u32,
@@ -209,7 +209,7 @@ impl fmt::Display for Openings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OpeningError {
-    /// Positions of the game cannot be solved in a reasonable time.
+    /// Positions of the setup cannot be solved in a reasonable time.
     OutOfReach(Setup),
     /// Nearly all random games of the setup are over by then.
     #[allow(missing_docs, reason = "the names say it")]
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_choice_stops_at_its_limits() {
-        // Boards of this size without a book take minutes for each opening.
+        // On boards of this size without a book, each opening takes minutes.
         let setup = Setup::new(6, 7, 4, Ruleset::Standard).unwrap();
         let cancelled = Limits::default().with_cancel(Arc::new(AtomicBool::new(true)));
         for limits in [
@@ -305,7 +305,7 @@ mod tests {
             let began = Instant::now();
             let stopped = Openings::Balanced(2).choose_within(setup, 50, 1, &limits);
             assert_eq!(stopped, Err(OpeningError::Stopped), "{limits:?}");
-            let usual = Openings::choose_usual_within(setup, 1_000_000, 1, &limits);
+            let usual = Openings::choose_default_within(setup, 1_000_000, 1, &limits);
             assert_eq!(usual, Err(OpeningError::Stopped), "{limits:?}");
             assert!(began.elapsed() < Duration::from_secs(5), "{limits:?}");
         }

@@ -1,4 +1,4 @@
-//! Positions as PNG and games as animated GIF, for messengers, slides and other people's pages.
+//! Positions as PNG and games as animated GIF, for messengers, slides and web pages.
 
 #![allow(clippy::cast_sign_loss, reason = "places and colours in a picture are never negative")]
 
@@ -37,10 +37,10 @@ const RED: [Rgb; 3] = [[0xe0, 0x49, 0x4a], [0xb8, 0x32, 0x38], [0xbd, 0x37, 0x3b
 const YELLOW: [Rgb; 3] = [[0xf6, 0xc2, 0x44], [0xd1, 0x98, 0x2a], [0xd4, 0x9d, 0x2c]];
 
 impl Picture {
-    /// Width and height of the card that messengers show beside a link.
+    /// Width and height of the preview that messengers show for a link.
     pub const CARD: [u16; 2] = [1200, 630];
 
-    /// Draws a position as large as it fits, with red discs for one player and yellow ones for the
+    /// Draws a position as large as possible, with red discs for one player and yellow ones for the
     /// other. The disc of the last move is marked.
     pub fn of(position: &Position, last: Option<Cell>, red: Player, size: [u16; 2]) -> Picture {
         let layout = Layout::new(position, size);
@@ -71,7 +71,7 @@ impl Picture {
         bytes
     }
 
-    /// The picture after a move, given the cells of the move before and of this one.
+    /// The picture after a move, given the cells of the previous move and of this one.
     fn after(&self, position: &Position, [before, last]: [Option<Cell>; 2]) -> Picture {
         if Player::BOTH.iter().any(|&player| !position.lines(player).is_empty()) {
             return Picture::of(position, last, self.red, self.layout.size);
@@ -117,7 +117,7 @@ impl Picture {
     fn draw_cell(&mut self, cell: Cell, disc: Option<Player>, is_last: bool) {
         let centre = self.layout.centre(cell);
         let unit = self.layout.cell;
-        // Whatever was there before, soft edges included, is covered.
+        // Covers what was there before, including its soft edges.
         self.fill(centre, [0.45 * unit; 2], PLATE, |_, _| f32::MIN);
         let Some(player) = disc else {
             self.fill_circle(centre, 0.42 * unit, HOLE);
@@ -127,7 +127,7 @@ impl Picture {
         let [face, rim, mark] = if is_red { RED } else { YELLOW };
         self.fill_circle(centre, 0.42 * unit, rim);
         self.fill_circle(centre, 0.37 * unit, face);
-        // Each colour has a shape, so that nobody has to tell them apart by colour.
+        // Each colour has a shape, so that nobody has to distinguish players by colour.
         let (size, stroke) = (0.2 * unit, 0.028 * unit);
         self.fill(centre, [size + stroke; 2], mark, |x, y| {
             let edge =
@@ -161,8 +161,8 @@ impl Picture {
         self.fill(centre, [radius; 2], colour, |x, y| x.hypot(y) - radius);
     }
 
-    /// Fills where the signed distance from a shape's edge is negative, with a soft edge of a pixel.
-    /// The distance is asked relative to the centre, within the bounds.
+    /// Fills the area where the signed distance from a shape's edge is negative, with a soft edge
+    /// of one pixel. The distance is relative to the centre, within the bounds.
     fn fill(
         &mut self,
         centre: [f32; 2],
@@ -170,7 +170,7 @@ impl Picture {
         colour: Rgb,
         distance: impl Fn(f32, f32) -> f32,
     ) {
-        // Few steps keep the palette small.
+        // A few steps keep the palette small.
         const STEPS: f32 = 6.0;
         let [columns, lines] = [0, 1].map(|axis| {
             let from = (centre[axis] - bounds[axis] - 1.0).max(0.0) as usize;
@@ -192,14 +192,14 @@ impl Picture {
     }
 }
 
-/// Where the cells are in a picture.
+/// The layout of the cells in a picture.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     size: [u16; 2],
     /// The upper left corner of the cells.
     left: f32,
     top: f32,
-    /// The side of a cell.
+    /// The width of a cell.
     cell: f32,
     cols: f32,
     rows: f32,
@@ -207,7 +207,7 @@ struct Layout {
 
 impl Layout {
     fn new(position: &Position, size: [u16; 2]) -> Layout {
-        /// Room around the cells, in cells.
+        /// The margin around the cells, in cells.
         const ROOM: f32 = 0.7;
         let setup = position.setup();
         let (cols, rows) = (f32::from(setup.cols()), f32::from(setup.rows()));
@@ -237,7 +237,7 @@ impl Layout {
 /// # Ok::<(), claimeven_game::MoveTextError>(())
 /// ```
 pub fn game_gif(game: &Game, red: Player, size: [u16; 2]) -> Vec<u8> {
-    /// Hundredths of a second that a move and the end are shown.
+    /// How long a move and the final position are shown, in hundredths of a second.
     const MOVE: u16 = 80;
     const END: u16 = 400;
     let mut position = Position::new(game.position().setup());
@@ -286,7 +286,8 @@ fn frame(picture: &Picture, [columns, lines]: [[u16; 2]; 2], delay: u16) -> gif:
     frame
 }
 
-/// The smallest rectangle outside of which two pictures are the same, as columns and lines of pixels.
+/// The smallest rectangle outside of which two pictures are equal, as ranges of pixel columns and
+/// rows.
 fn changed(old: &Picture, new: &Picture) -> [[u16; 2]; 2] {
     let width = usize::from(new.layout.size[0]);
     let differing = old.pixels.iter().zip(&new.pixels).enumerate();
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn discs_are_where_they_lie() {
+    fn discs_are_drawn_at_their_cells() {
         let position = Position::from_moves(Setup::STANDARD, "4453").expect("legal");
         let picture = Picture::of(&position, None, Player::Second, Picture::CARD);
         let (width, height, pixels) = decode(&picture.to_png());
@@ -391,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_changed_is_still_a_frame() {
+    fn an_unchanged_picture_is_still_a_frame() {
         let picture = Picture::of(&Position::new(Setup::STANDARD), None, Player::First, [70, 60]);
         assert_eq!(changed(&picture, &picture), [[0, 1], [0, 1]]);
     }

@@ -16,7 +16,7 @@ use crate::game::{Clock, TimeControl};
 use crate::openings::Openings;
 use crate::roster::{AgentSpec, write_guess};
 
-/// A tournament that can be played: its players differ in name and can all play its game.
+/// A valid tournament: its players have distinct names and support its setup.
 ///
 /// ```
 /// use claimeven_arena::Plan;
@@ -37,7 +37,7 @@ pub struct Plan {
     pub(crate) format: Format,
     pub(crate) players: Vec<Entrant>,
     pub(crate) fixtures: Vec<Fixture>,
-    /// `None` for [`Openings::choose_usual`].
+    /// `None` for [`Openings::choose_default`].
     pub(crate) openings: Option<Openings>,
     pub(crate) seed: u64,
     pub(crate) setup: Setup,
@@ -83,8 +83,8 @@ pub struct Fixture {
 const MAX_GAMES: u64 = 10_000_000;
 
 impl Plan {
-    /// A round robin with the default openings, seed 1 and no time limits. Each two players play so
-    /// many games.
+    /// A round robin with the default openings, seed 1, no time limits, and this many games per
+    /// pairing.
     ///
     /// ```
     /// use claimeven_arena::{AgentSpec, Openings, Plan};
@@ -119,25 +119,25 @@ impl Plan {
         Plan::check(file, "", None)
     }
 
-    /// The same plan with a title.
+    /// Sets the title.
     #[must_use]
     pub fn with_title(self, title: impl Into<String>) -> Plan {
         Plan { title: Some(title.into()), ..self }
     }
 
-    /// The same plan with other openings.
+    /// Sets the openings.
     #[must_use]
     pub fn with_openings(self, openings: Openings) -> Plan {
         Plan { openings: Some(openings), ..self }
     }
 
-    /// The same plan with another seed of openings and random choices.
+    /// Sets the seed of openings and random choices.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Plan {
         Plan { seed, ..self }
     }
 
-    /// The same plan with time limits.
+    /// Sets the time limits.
     #[must_use]
     pub fn with_time(self, time: TimeControl) -> Plan {
         Plan { time, ..self }
@@ -165,13 +165,13 @@ impl Plan {
     /// Reads a plan from JSON: the same keys as in TOML, or a list of games.
     ///
     /// A game of a list has `player_one_settings` and `player_two_settings`, each with a player's
-    /// name as `AI` and its parameters as `options`, and perhaps a `first_player`, 1 or 2. Other
-    /// keys, as in records of games, are ignored. Games start from the empty board.
+    /// name as `AI` and its parameters as `options`, and optionally a `first_player`, 1 or 2. Other
+    /// keys, as in game records, are ignored. Games start from the empty board.
     pub fn from_json(text: &str) -> Result<Plan, PlanError> {
         Plan::from_json_with(text, &ModelStore::default())
     }
 
-    /// Reads a plan from JSON, whose players find their models in a store.
+    /// Reads a plan from JSON; its players find their models in a store.
     pub fn from_json_with(text: &str, models: &ModelStore) -> Result<Plan, PlanError> {
         let wrong = |error: serde_json::Error| {
             let message = error.to_string();
@@ -199,7 +199,8 @@ impl Plan {
         for EntrantFile { agent, name } in file.players {
             let name = name.unwrap_or_else(|| agent.to_string());
             if players.iter().any(|known| known.name == name) {
-                let message = format!("two players are called '{name}'; give one of them a name");
+                let message =
+                    format!("two players are named '{name}'; give one of them another name");
                 return Err(wrong(&name, message));
             }
             let agent = match models {
@@ -211,7 +212,7 @@ impl Plan {
             players.push(Entrant { name, agent });
         }
         if players.len() < 2 {
-            let message = format!("a tournament has 2 players or more, not {}", players.len());
+            let message = format!("a tournament needs at least 2 players, not {}", players.len());
             return Err(PlanError { line: None, message });
         }
         let place = |name: &str| {
@@ -348,7 +349,7 @@ fn line_at(text: &str, offset: usize) -> usize {
     1 + text[..offset].matches('\n').count()
 }
 
-/// The last line that has a value in quotes: the most likely line of an error that is found only after
+/// The last line that contains a value in quotes: the most likely line of an error found only after
 /// parsing, when positions are lost. References come after what they refer to.
 fn line_of(text: &str, value: &str) -> Option<usize> {
     let places = ['"', '\''].map(|quote| text.rfind(&format!("{quote}{value}{quote}")));
@@ -475,7 +476,7 @@ where
     parsed(deserializer).map(Some)
 }
 
-/// A player: its text, or a table with its text and its name.
+/// A player: an agent text, or a table with an agent text and a name.
 struct EntrantFile {
     agent: AgentSpec,
     name: Option<String>,
@@ -513,7 +514,7 @@ impl<'de> Deserialize<'de> for EntrantFile {
     }
 }
 
-/// Openings: their kind, or a list of moves.
+/// Openings: a kind, or a list of moves.
 enum OpeningsFile {
     Kind(Openings),
     Given(Vec<String>),
@@ -629,7 +630,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_says_who_meets_whom() {
+    fn a_plan_schedules_the_pairings() {
         let meetings = |text: &str| {
             let plan =
                 Plan::from_toml(&format!("players = ['random', 'level:1', 'level:2']\n{text}"));
@@ -643,7 +644,7 @@ mod tests {
     }
 
     #[test]
-    fn json_says_the_same_as_toml() {
+    fn json_and_toml_give_the_same_plan() {
         let toml = "games = 4\nseed = 9\ntime = '10+0.1'\nmove_time = 50\nopenings = ['44', '1']\n\
                     players = ['random', { agent = 'level:2', name = 'two' }]\n\
                     anchor = { player = 'two', elo = -3.5 }\n[setup]\ncols = 6\nruleset = 'lines'\n";
@@ -692,7 +693,7 @@ mod tests {
                 Some(2),
                 "level '11' of level: not a whole number from 1 to 10",
             ),
-            ("players = ['random',\n\n 'random']", Some(3), "two players are called 'random'"),
+            ("players = ['random',\n\n 'random']", Some(3), "two players are named 'random'"),
             ("games = 0", Some(1), "games = 0 is not from 1 to 10000000"),
             ("games = -1", Some(1), "invalid value: integer `-1`"),
             ("\nformat = 'swiss'", Some(2), "unknown variant `swiss`"),

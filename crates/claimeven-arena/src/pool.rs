@@ -1,4 +1,4 @@
-//! Work on all cores.
+//! A thread pool for jobs.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How often the caller's flag is looked at.
+/// How often the caller's flag is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Runs jobs on several threads and hands over each result as soon as it is there, in any order.
-/// Ends early when `take` breaks, when the caller's flag is set, or with the first error.
+/// Runs jobs on several threads and passes each result on as soon as it is available, in any order.
+/// Ends early if `take` breaks, if the caller's flag is set, or with the first error.
 ///
-/// A job polls the flag it is given and returns `None` once that is set. It is not the caller's
+/// A job polls the flag it is given and returns `None` once it is set. This is not the caller's
 /// flag, which is only read.
 pub(crate) fn run_jobs<J, T, E>(
     jobs: impl Iterator<Item = J> + Send,
@@ -49,7 +49,7 @@ where
         // An early return drops the receiver and sets the flag that the jobs poll.
         let _stop_at_end = SetOnDrop(&stop);
         loop {
-            // Results that are there already are still handed over.
+            // Results that are already available are still passed on.
             if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
                 stop.store(true, Ordering::Relaxed);
             }
@@ -66,7 +66,7 @@ where
     })
 }
 
-/// Sets the flag at the end of its scope, also when a panic ends it.
+/// Sets the flag at the end of its scope, even in a panic.
 struct SetOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for SetOnDrop<'_> {

@@ -12,10 +12,10 @@ use fastrand::Rng;
 use crate::analysis::{Analysis, AnalysisLimits, Analyzer, ColumnAnalysis, ExactValue};
 use crate::roster::AgentSpec;
 
-/// A position of the standard board with exactly one move that wins, or that holds a draw.
+/// A position on the standard board with exactly one move that wins, or that holds a draw.
 ///
-/// As text it is a line: the moves that lead to it, what is to be achieved, with how many discs, the
-/// move, how hard it is, and its themes.
+/// Its text is a line with the moves that lead to it, the goal, the number of discs to it, the
+/// solution, the grade and the themes.
 ///
 /// ```
 /// use claimeven_arena::{Goal, Puzzle, Theme};
@@ -31,7 +31,7 @@ pub struct Puzzle {
     pub moves: String,
     /// The goal of the side to move.
     pub goal: Goal,
-    /// The discs that it plays until it wins, the last one included; 0 for a draw.
+    /// The number of discs that it plays until it wins, including the last one; 0 for a draw.
     pub discs: u32,
     /// The only right move, from 1.
     pub column: u8,
@@ -41,14 +41,14 @@ pub struct Puzzle {
     pub themes: Vec<Theme>,
 }
 
-/// The theme of a puzzle, found from the threats along its principal variation.
+/// The theme of a puzzle, derived from the threats along its principal variation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Theme {
     /// The side to move connects four at once.
     WinNow,
-    /// The other side would connect four with its next disc.
+    /// The opponent would connect four with its next disc.
     MustBlock,
-    /// The winner ends with two open threats, of which one can be blocked.
+    /// The winner ends with two open threats, only one of which can be blocked.
     DoubleThreat,
     /// The winner ends with a threat right above the cell where another one is blocked.
     StackedThreats,
@@ -58,7 +58,7 @@ pub enum Theme {
     OddThreat,
     /// The loser runs out of safe moves and plays below a threat in an even row.
     EvenThreat,
-    /// One move holds the draw.
+    /// Only one move holds the draw.
     SaveTheDraw,
 }
 
@@ -89,7 +89,7 @@ impl Theme {
         }
     }
 
-    /// The themes of a position that is won or drawn by this principal variation.
+    /// The themes of a position, given its principal variation.
     fn of(position: &Position, goal: Goal, pv: &[Column]) -> Vec<Theme> {
         let (winner, loser) = (position.player(), position.player().opponent());
         let mut themes = Vec::new();
@@ -103,7 +103,7 @@ impl Theme {
             themes.push(Theme::SaveTheDraw);
             return themes;
         }
-        // The winner's open threats after each of its moves but the last, and where it wins.
+        // The winner's open threats after each of its moves but the last, and the winning cell.
         let mut threats = Vec::new();
         let mut board = *position;
         let mut last = None;
@@ -119,8 +119,8 @@ impl Theme {
             }
         }
         let (Some(end), Some(last)) = (threats.last(), last) else { return themes };
-        // The loser's last disc blocks one threat, or it has none to block and had to play
-        // somewhere. If a single threat was blocked, the winning cell was opened by that block.
+        // The loser's last disc blocks a threat, or there was none to block and it had to play
+        // somewhere. If a single threat was blocked, that block made the winning cell playable.
         themes.push(match end.len() {
             0 if last.row % 2 == 0 => Theme::OddThreat,
             0 => Theme::EvenThreat,
@@ -134,7 +134,7 @@ impl Theme {
     }
 }
 
-/// The empty cells where a player would connect four, and where a disc dropped now would fall.
+/// A player's threats that can be played now.
 fn open_threats(position: &Position, player: Player) -> Vec<Cell> {
     let is_open = |cell: &Cell| {
         let below = Cell { row: cell.row.saturating_sub(1), ..*cell };
@@ -163,10 +163,10 @@ impl Goal {
 }
 
 impl Puzzle {
-    /// The number of grades of difficulty.
+    /// The number of difficulty grades.
     pub const GRADES: u8 = 5;
 
-    /// The embedded puzzles, the easy ones first.
+    /// The embedded puzzles, easy ones first.
     pub fn embedded() -> &'static [Puzzle] {
         static ALL: LazyLock<Vec<Puzzle>> = LazyLock::new(|| {
             let lines = include_str!("../puzzles/7x6.txt").lines();
@@ -181,9 +181,9 @@ impl Puzzle {
         Position::from_moves(Setup::STANDARD, &self.moves).map_err(|error| error.to_string())
     }
 
-    /// Finds puzzles in games between players who err, the same ones for the same seed, as many of
-    /// each grade; `progress` is told how many there are so far. A tenth as many that are won or
-    /// saved with the next disc come on top, for beginners.
+    /// Finds puzzles in games between fallible players, an equal number of each grade; the same
+    /// seed gives the same puzzles. `progress` receives the number found so far. For beginners, it
+    /// adds immediate wins and forced blocks, a tenth as many of each.
     pub fn generate(seed: u64, count: usize, mut progress: impl FnMut(usize)) -> Vec<Puzzle> {
         let mut random = Rng::with_seed(seed);
         let mut analyzer = Analyzer::default();
@@ -192,7 +192,7 @@ impl Puzzle {
         let per_grade = count.div_ceil(Puzzle::GRADES.into());
         while found.len() < count {
             let game = erring_game(&mut random);
-            // One of a game, so that they differ.
+            // One puzzle per game, so that they differ.
             let mut plies: Vec<usize> = (FIRST_PLY..game.moves().len()).collect();
             random.shuffle(&mut plies);
             let is_wanted = |puzzle: &Puzzle| {
@@ -222,17 +222,17 @@ impl Puzzle {
 /// Positions before this ply are too open.
 const FIRST_PLY: usize = 9;
 
-/// Positions of a game that are tried.
+/// How many positions of a game are tried.
 const TRIES: usize = 6;
 
-/// Puzzles of one disc: as many that win as that block.
+/// Puzzles of one disc: equal numbers of wins and blocks.
 fn basics(
     seed: u64,
     each: usize,
     analyzer: &mut Analyzer,
     known: &mut HashSet<u128>,
 ) -> Vec<Puzzle> {
-    // A sequence of its own, so that the other puzzles do not depend on these.
+    // A separate random sequence, so that the other puzzles do not depend on these.
     let mut random = Rng::with_seed(seed ^ 0x00BA_51C5);
     let mut found: [Vec<Puzzle>; 2] = [Vec::new(), Vec::new()];
     while found.iter().any(|kind| kind.len() < each) {
@@ -250,7 +250,7 @@ fn basics(
     found.concat()
 }
 
-/// The puzzle of a position that is won at once, or saved by a block, by one move only.
+/// The puzzle of a position with exactly one immediate win or one saving block.
 fn basic_at(analyzer: &mut Analyzer, moves: &str, position: &Position) -> Option<Puzzle> {
     let (own, other) = (position.player(), position.player().opponent());
     let wins = !open_threats(position, own).is_empty();
@@ -279,7 +279,7 @@ fn only_move(analysis: &Analysis, goal: Goal) -> Option<Column> {
     Some(column)
 }
 
-/// A game between players of different strength, who begin with a few moves at random.
+/// A game between players of different strengths, which starts with a few random moves.
 fn erring_game(random: &mut Rng) -> Game {
     let mut game = Game::new(Setup::STANDARD);
     let levels = [random.u8(2..=6), random.u8(2..=6)];
@@ -302,7 +302,8 @@ fn erring_game(random: &mut Rng) -> Game {
     game
 }
 
-/// The puzzle of a position, if it is one: not won or lost with the next disc, and with one way.
+/// The puzzle of a position, if it is suitable: not decided by the next disc, and with only one
+/// solution.
 fn puzzle_at(analyzer: &mut Analyzer, moves: &str, position: &Position) -> Option<Puzzle> {
     if !open_threats(position, position.player()).is_empty() || position.legal().count() < 3 {
         return None;
@@ -324,7 +325,7 @@ fn puzzle_at(analyzer: &mut Analyzer, moves: &str, position: &Position) -> Optio
     Some(Puzzle { moves: moves.to_owned(), goal, discs, column: column.number(), grade, themes })
 }
 
-/// The moves that are wrong but do not lose with the next disc of the other side.
+/// Wrong moves that do not lose at once.
 fn plausible_errors(analysis: &Analysis) -> usize {
     let known = analysis.columns.iter().flatten();
     let best = analysis.value;
@@ -340,7 +341,7 @@ fn grade(position: &Position, column: Column, discs: u32, plausible: usize) -> u
         let mut player = spec.build(position.setup(), 0).expect("it plays every game");
         player.decide(position, &Limits::default()).is_ok_and(|found| found.column == column)
     };
-    // A depth counts only if deeper searches find the move as well; else it was luck.
+    // A depth counts only if deeper searches find the move as well; otherwise it was luck.
     let sight = [2, 4, 6, 8];
     let misses = sight.iter().rposition(|&depth| !finds(depth)).map_or(0, |place| place as u8 + 1);
     let length = match discs {
@@ -407,7 +408,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_puzzle_has_one_way_and_the_solver_agrees() {
+    fn every_puzzle_has_one_solution_and_the_solver_agrees() {
         let mut solver = Solver::new(Options::default().with_books(embedded_books()));
         let puzzles = Puzzle::embedded();
         assert!(puzzles.len() >= 200, "{}", puzzles.len());
@@ -431,9 +432,10 @@ mod tests {
         assert_eq!(positions.collect::<HashSet<_>>().len(), puzzles.len(), "no puzzle twice");
     }
 
-    /// Each theme by a definition of its own, which plays every defence and not the best one alone.
+    /// Each theme by an independent definition, which tries every defence and not only the best
+    /// one.
     #[test]
-    fn themes_are_what_they_say() {
+    fn themes_match_their_definitions() {
         let mut seen: HashSet<Theme> = HashSet::new();
         for puzzle in Puzzle::embedded() {
             let position = puzzle.position().unwrap();
@@ -475,7 +477,7 @@ mod tests {
             Theme::of(&position, Goal::Win, &analysis.pv)
         };
         assert_eq!(themes("112233"), [Theme::WinNow]);
-        // Two in the middle of the bottom row become three with both ends open.
+        // Two discs in the middle of the bottom row become three with both ends open.
         assert_eq!(themes("4455"), [Theme::DoubleThreat]);
     }
 
@@ -490,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_puzzle_is_named() {
+    fn an_invalid_puzzle_line_is_named_in_the_error() {
         for text in [
             "",
             "44 win 2 4 1",

@@ -7,9 +7,9 @@ use claimeven_zero::{Interval, PairResults, Z95, score_of_elo};
 pub struct PairScore {
     /// The players, by their indices.
     pub players: [usize; 2],
-    /// The points of the first of them: 1 for a win, 1/2 for a draw.
+    /// The points of the first player: 1 for a win, 1/2 for a draw.
     pub points: f64,
-    /// The games between them.
+    /// The number of games between them.
     pub games: f64,
     /// The results of those games that come in pairs from one opening, for the first player.
     pub pairs: PairResults,
@@ -46,7 +46,7 @@ pub fn ratings(
     let mean = strengths.iter().sum::<f64>() / players.max(1) as f64;
     (0..players)
         .map(|player| {
-            // A rating is a difference: the strength of the player less some mix of strengths.
+            // A rating is a difference: the player's strength minus a weighted mean of strengths.
             let mut weights = match anchor {
                 Some((anchor, _)) => unit(players, anchor, -1.0),
                 None => vec![-1.0 / players as f64; players],
@@ -97,7 +97,7 @@ fn dispersion(strengths: &[f64], scores: &[PairScore]) -> f64 {
 /// One Elo in log-odds, the unit of strengths in the computation.
 const ELO: f64 = std::f64::consts::LN_10 / 400.0;
 
-/// Newton's method ends with a step smaller than this, about a millionth of an Elo.
+/// Newton's method stops at a step smaller than this, about a millionth of an Elo point.
 const SMALL: f64 = 1e-8;
 
 /// The maximum-likelihood strengths and their covariance matrix.
@@ -121,7 +121,7 @@ fn likeliest_strengths(players: usize, scores: &[PairScore]) -> (Vec<f64>, Vec<V
                 .zip(&step)
                 .map(|(strength, part)| strength + share * part)
                 .collect();
-            // At the summit the likelihood is level within the accuracy of its numbers.
+            // At the maximum, the likelihood is flat within floating-point accuracy.
             if log_likelihood(&next, scores) > here {
                 break next;
             }
@@ -213,8 +213,8 @@ mod tests {
     }
 
     #[test]
-    fn three_quarters_are_191_elo() {
-        // So many games that the imagined ones do not count.
+    fn a_score_of_75_percent_is_191_elo() {
+        // Enough games for the prior not to matter.
         let [zero, better] = &ratings(2, &[score(1, 0, 75e4, 1e6)], Some((0, 0.0)))[..] else {
             panic!()
         };
@@ -226,8 +226,9 @@ mod tests {
     }
 
     #[test]
-    fn a_clean_score_has_the_rating_of_its_equation() {
-        // 20 (1 - P(d)) = P(d / 2) - 1/2: what the games pull up, the imagined draw pulls down.
+    fn a_perfect_score_has_the_rating_that_solves_its_equation() {
+        // 20 (1 - P(d)) = P(d / 2) - 1/2: the games pull up what the drawn game of the prior pulls
+        // down.
         let ratings = ratings(2, &[score(0, 1, 20.0, 20.0)], Some((1, 100.0)));
         let d = ratings[0].middle - 100.0;
         let rest = 20.0 * (1.0 - score_of_elo(d)) - (score_of_elo(d / 2.0) - 0.5);
@@ -236,8 +237,8 @@ mod tests {
     }
 
     #[test]
-    fn strength_is_passed_on_through_others() {
-        // 0 beats 1 and 1 beats 2 by 3 : 1, so 0 is twice as far from 2, whom it never met.
+    fn strength_is_transitive() {
+        // 0 beats 1 and 1 beats 2 by 3 : 1, so 0 is twice as far from 2, which it never met.
         let games = [score(0, 1, 75e4, 1e6), score(1, 2, 75e4, 1e6)];
         let ratings = ratings(3, &games, Some((2, 0.0)));
         assert!((ratings[0].middle - 2.0 * elo_of_score(0.75)).abs() < 0.01, "{ratings:?}");
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_ladder_of_clean_scores_converges() {
+    fn a_long_chain_of_perfect_scores_converges() {
         let games: Vec<PairScore> = (0..30)
             .flat_map(|low| (low + 1..30).map(move |high| score(high, low, 1000.0, 1000.0)))
             .collect();

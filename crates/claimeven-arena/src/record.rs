@@ -84,7 +84,7 @@ pub struct ResultRecord {
     pub reason: Reason,
     /// The number of lines of each player.
     pub scores: [u32; 2],
-    /// Details for people, such as the error of a player who forfeited.
+    /// Details in words, such as the error of a player who forfeited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
@@ -93,7 +93,7 @@ pub struct ResultRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// The winner connected four, or as many as the setup asks for.
+    /// The winner completed a line.
     Line,
     /// The board is full.
     BoardFull,
@@ -137,7 +137,7 @@ impl GameRecord {
     /// The version of the format that is written and read.
     pub const VERSION: u32 = 1;
 
-    /// Half points of a player: two for a win, one for a draw.
+    /// The half points of a player: two for a win, one for a draw.
     pub fn half_points(&self, player: usize) -> usize {
         match self.result.winner {
             None => 1,
@@ -168,14 +168,14 @@ impl GameRecord {
             .fold(0.0, |sum, (_, played)| sum + played.ms)
     }
 
-    /// The player who made the move at a ply, from 0.
+    /// The player who made the move at a ply, counted from 0.
     pub fn mover(&self, ply: usize) -> usize {
         (ply + self.first_player) % 2
     }
 }
 
 impl MoveRecord {
-    /// A move of an opening.
+    /// An opening move.
     pub fn given(column: Column) -> MoveRecord {
         MoveRecord { column: column.number(), ms: 0.0, nodes: 0, value: None }
     }
@@ -205,7 +205,7 @@ impl ResultRecord {
         })
     }
 
-    /// The result of a game that a player lost for another reason than the rules.
+    /// The result of a game that a player lost for a reason other than the rules.
     pub fn lost(game: &Game, first_player: usize, loser: usize, reason: Reason) -> Self {
         let winner = Some(1 - loser);
         ResultRecord { winner, reason, scores: scores(game, first_player), detail: None }

@@ -16,17 +16,16 @@ impl GameRecord {
         self.replayed().map_err(|fault| RecordError { id: self.id.clone(), fault })
     }
 
-    /// Lets the players choose their moves again, by the recorded seed. Returns how many moves
-    /// were chosen; those of people and those that were given are not.
+    /// Lets the players choose their moves again, with the recorded seed. Returns the number of
+    /// moves chosen, which excludes people's moves and opening moves.
     ///
-    /// The record does not say how long players were allowed to think: who had a time limit may
-    /// well choose otherwise.
+    /// Records do not contain time limits, so players that had one may choose other moves.
     pub fn choose_again(&self) -> Result<usize, RecordError> {
         self.chosen_again().map_err(|fault| RecordError { id: self.id.clone(), fault })
     }
 
     fn replayed(&self) -> Result<Game, Fault> {
-        // 1. What the record says of itself.
+        // 1. The header.
         if self.version != GameRecord::VERSION {
             return Err(Fault::Version(self.version));
         }
@@ -136,7 +135,7 @@ pub struct RecordError {
     pub fault: Fault,
 }
 
-/// What is wrong with a record.
+/// Why a record is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
@@ -153,7 +152,7 @@ pub enum Fault {
         number: usize,
         /// The recorded column.
         column: u8,
-        /// Why it is illegal; `None` if no board has the column.
+        /// Why it is illegal; `None` if no board has this column.
         reason: Option<PlayError>,
     },
     /// The recorded reason is an end by the rules, but the game is not over.

@@ -252,7 +252,7 @@ pub struct Report {
     pub first_player_score: Option<f64>,
     /// Games that differ in their players, in the first mover or in their moves.
     pub distinct: u64,
-    /// Games that repeat an earlier one move for move.
+    /// Games that repeat an earlier one.
     pub repeated: u64,
     /// The distribution of game lengths, including opening moves, the shortest first.
     pub lengths: Vec<Length>,
@@ -276,7 +276,7 @@ pub struct PlayerReport {
     pub score: Option<f64>,
     /// The results as first mover.
     pub begun: Results,
-    /// Moves chosen by the player; opening moves are not.
+    /// Moves chosen by the player, without opening moves.
     pub moves: u64,
     pub ms_per_move: f64,
     pub nodes_per_move: f64,

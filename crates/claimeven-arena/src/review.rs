@@ -1,4 +1,4 @@
-//! A game judged move by move, by exact values and by what is certain.
+//! Game reviews: every move judged by exact values or proven bounds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::{AnalysisLimits, Analyzer, ColumnAnalysis, ExactValue};
 
-/// What exact scores say of the moves of a game.
+/// The review of a game: its moves judged by exact scores.
 ///
 /// ```
 /// use claimeven_arena::{Review, ReviewOptions, Judgement};
 /// use claimeven_game::{Game, Setup};
 ///
-/// // A corner is the wrong place to begin, and the second player does not see why.
+/// // Starting in a corner is a blunder, which the second player fails to punish.
 /// let game = Game::parse(Setup::STANDARD, "1221").unwrap();
 /// let review = Review::of(&game, &ReviewOptions::default());
 /// assert_eq!(review.moves[0].judgement, Judgement::Blunder);
@@ -23,7 +23,7 @@ use crate::analysis::{AnalysisLimits, Analyzer, ColumnAnalysis, ExactValue};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Review {
-    /// The moves in their order.
+    /// The moves in order.
     pub moves: Vec<MoveReview>,
     /// Summaries of both players, the first mover first.
     pub players: [PlayerReview; 2],
@@ -34,7 +34,7 @@ pub struct Review {
 pub struct ReviewOptions {
     /// The time per position. Values that are not found in time stay unknown.
     pub time_per_position: Option<Duration>,
-    /// Ends the review soon after another thread sets this flag; the rest stays unknown.
+    /// Another thread sets this flag to end the review; the rest stays unknown.
     pub cancel: Option<Arc<AtomicBool>>,
 }
 
@@ -48,7 +48,7 @@ impl Default for ReviewOptions {
 /// The review of a move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MoveReview {
-    /// The column that was played, from 1.
+    /// The column played, from 1.
     pub column: u8,
     /// The annotation.
     pub judgement: Judgement,
@@ -75,15 +75,14 @@ pub struct ReviewEstimate {
 pub struct Choice {
     /// The column, counted from 1.
     pub column: u8,
-    /// The exact score: positive for a win, greater the sooner it comes; 0 for a draw; negative for
-    /// a loss. With the ruleset `lines` the margin in lines. Where only the result is known: 1, 0
-    /// or -1.
+    /// The exact score: positive for a win (the sooner, the higher), 0 for a draw, negative for a
+    /// loss. In the ruleset `lines`, the margin in lines. If only the result is known: 1, 0 or -1.
     pub score: i32,
     /// The score in words: `wins in 3`, `loses by 2 lines`, `wins`.
     pub value: String,
-    /// Whether the score is exact; else only the result is known.
+    /// Whether the score is exact; otherwise only the result is known.
     pub exact: bool,
-    /// Plies to the win or loss, if known; `None` under the ruleset `lines`.
+    /// Plies to the win or loss, if known; `None` in the ruleset `lines`.
     pub plies: Option<u32>,
 }
 
@@ -106,7 +105,7 @@ impl Choice {
                 plies: None,
             });
         };
-        // A score counts the discs that the winner has left when the board is filled.
+        // A score counts the discs that the winner would have left until the board is full.
         let empty = (position.setup().cells() - position.ply()) as i32;
         let (score, plies) = match value {
             ExactValue::Win(plies) => ((empty + 1) / 2 + 1 - plies.div_ceil(2) as i32, Some(plies)),
@@ -124,24 +123,24 @@ impl Choice {
 pub enum Judgement {
     /// No other move was better.
     Best,
-    /// It kept the result; it is unknown whether another move was better still.
+    /// It kept the result, but another move may have been even better.
     Good,
-    /// Every other move would have given the result away.
+    /// Every other move would have given away the result.
     Only,
     /// It still wins, but later than another move would have.
     SlowerWin,
     /// It loses, and sooner than another move would have.
     FasterLoss,
-    /// It gave a win away and kept the draw.
+    /// It turned a win into a draw.
     Mistake,
-    /// It gave a win or a draw away, and loses.
+    /// It turned a win or a draw into a loss.
     Blunder,
-    /// The scores are not known.
+    /// The values are not known.
     Unknown,
 }
 
 impl Judgement {
-    /// All annotations, in the order of lists.
+    /// All annotations, in display order.
     pub const ALL: [Judgement; 8] = [
         Judgement::Only,
         Judgement::Best,
@@ -190,22 +189,22 @@ pub struct PlayerReview {
     pub moves: usize,
     /// Moves whose annotation is known.
     pub judged: usize,
-    /// Wins and draws given away to a loss.
+    /// Wins and draws turned into losses.
     pub blunders: usize,
-    /// Wins given away to a draw.
+    /// Wins turned into draws.
     pub mistakes: usize,
     /// Delayed wins.
     pub slower_wins: usize,
     /// Hastened losses.
     pub faster_losses: usize,
-    /// Only moves: all others would have given the result away.
+    /// Only moves: every other move would have given away the result.
     pub only_moves: usize,
-    /// Of all that the player's moves could have given away, the share that they kept, from 0 to 1;
-    /// `None` if there was nothing to give away.
+    /// The share of points kept, of those that the player's moves could have given away, from 0 to
+    /// 1; `None` if there was nothing to give away.
     ///
-    /// Counted in half points: two for a win, one for a draw. A move can give away what lies between
-    /// the best and the worst move of its position. So a move that could not go wrong has no
-    /// weight, and a player who is lost from the start gets no credit for losing.
+    /// Counted in half points: two for a win, one for a draw. A move can give away at most the
+    /// difference between the best and the worst move of its position. So a move that could not go
+    /// wrong has no weight, and a player who is lost from the start gets no credit for losing.
     pub accuracy: Option<f64>,
 }
 
@@ -215,8 +214,8 @@ impl Review {
         let mut judge = Judge::new(options);
         let mut game = game.clone();
         let mut moves = Vec::new();
-        // From the end to the beginning: the later positions are easy, and what is found of them
-        // serves for the earlier ones.
+        // From the end to the beginning: later positions are easier, and their table entries help
+        // with the earlier ones.
         while let Some(played) = game.undo() {
             moves.push(judge.review(game.position(), played));
         }
@@ -225,7 +224,7 @@ impl Review {
         Review { moves, players }
     }
 
-    /// The summaries of both players without the first `opening` moves, which were given.
+    /// The summaries of both players without the first `opening` moves, which they did not choose.
     pub fn players_after(&self, opening: usize) -> [PlayerReview; 2] {
         Review::players_of(&self.moves, opening)
     }
@@ -244,15 +243,15 @@ impl MoveReview {
         self.choices.iter().find(|choice| choice.column == self.column)
     }
 
-    /// The best move; of several the played one, or else the first.
+    /// The best move; if there are several, the one played or else the first.
     pub fn best(&self) -> Option<&Choice> {
         let best = self.choices.iter().map(|choice| choice.score).max()?;
         let is_best = |choice: &&Choice| choice.score == best;
         self.played().filter(is_best).or_else(|| self.choices.iter().find(is_best))
     }
 
-    /// Half points that the move gave away, and the most that a move could have: two for a win, one
-    /// for a draw. Moves that could not be judged gave nothing away.
+    /// The half points that the move gave away, and the maximum that a move could have: two for a
+    /// win, one for a draw. Moves that could not be judged gave nothing away.
     fn given_away(&self) -> Option<(i32, i32)> {
         if self.judgement == Judgement::Unknown {
             return None;
@@ -288,7 +287,7 @@ impl PlayerReview {
     }
 }
 
-/// Judges a move by the choices whose result is known, which may not be all of the `legal` ones.
+/// Judges a move by the choices with known results, which may be fewer than `legal`.
 fn judgement(choices: &[Choice], column: u8, legal: usize) -> Judgement {
     let played = choices.iter().find(|choice| choice.column == column);
     let best = choices.iter().map(|choice| choice.score).max();
@@ -300,10 +299,10 @@ fn judgement(choices: &[Choice], column: u8, legal: usize) -> Judgement {
     let all_known = choices.len() == legal;
     let all_exact = all_known && choices.iter().all(|choice| choice.exact);
     match () {
-        // A better result was certain, whatever the other moves are worth.
+        // A better result was certain, whatever the values of the other moves.
         () if !keeps(played) && played < 0 => Judgement::Blunder,
         () if !keeps(played) => Judgement::Mistake,
-        // A move that is not known could have been better than this draw or loss.
+        // An unknown move could have been better than this draw or loss.
         () if !all_known && played <= 0 => Judgement::Unknown,
         () if keepers == 1 && all_known && choices.len() > 1 => Judgement::Only,
         () if !all_exact && played != 0 => Judgement::Good,
@@ -313,15 +312,15 @@ fn judgement(choices: &[Choice], column: u8, legal: usize) -> Judgement {
     }
 }
 
-/// Evaluates moves within the limits of a review.
+/// Judges moves within the limits of a review.
 struct Judge<'a> {
     options: &'a ReviewOptions,
     analyzer: Analyzer,
-    /// Successive positions that were not solved in time.
+    /// The number of successive positions that were not solved in time.
     failures: u32,
 }
 
-/// Earlier positions are harder: after this many failures in a row only an estimate is made.
+/// Earlier positions are harder: after this many failures in a row, only an estimate is made.
 const MAX_FAILURES: u32 = 2;
 
 /// The time for such an estimate.
@@ -333,8 +332,7 @@ impl<'a> Judge<'a> {
         Judge { options, analyzer: Analyzer::new(TABLE_MB), failures: 0 }
     }
 
-    /// Judges a move that was played in a position. Positions come from the end of the game to its
-    /// beginning.
+    /// Judges a move. Positions come from the end of the game to its beginning.
     fn review(&mut self, position: &Position, played: Column) -> MoveReview {
         let column = played.number();
         let cancel = self.options.cancel.clone();

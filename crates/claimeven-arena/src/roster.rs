@@ -23,7 +23,7 @@ pub struct AgentKind {
     pub has_tree: bool,
     /// The parameters in the order in which they are printed. All players also have a `seed`.
     pub parameters: &'static [Parameter],
-    /// Builds a player, if it can play the game.
+    /// Builds a player, if it supports the game.
     pub(crate) build: fn(&Settings) -> Built,
 }
 
@@ -110,13 +110,13 @@ pub struct AgentSpec {
     engines: Option<EnginePool>,
 }
 
-/// A player of the user's own.
+/// A user's own player.
 struct Custom {
     name: String,
     build: Box<dyn Fn(Setup, u64) -> Built + Send + Sync>,
 }
 
-/// The kind of all players that users bring along.
+/// The kind of all custom players.
 static CUSTOM: AgentKind = AgentKind {
     name: "custom",
     about: "a player that is not part of the roster",
@@ -135,16 +135,16 @@ impl AgentSpec {
         self.kind
     }
 
-    /// Whether players of the kind have a parameter.
+    /// Whether this kind of player has a parameter.
     pub fn has_parameter(&self, name: &str) -> bool {
         self.kind.parameter(name).is_some()
     }
 
-    /// A player of your own, which can take part in games, matches and tournaments like those of
-    /// the roster.
+    /// Your own player, which can take part in games, matches and tournaments like the built-in
+    /// ones.
     ///
-    /// `build` makes a new player for a game from its setup and a seed. The name is shown in records
-    /// and reports; it must not be that of a player of the roster.
+    /// `build` constructs a player for a game from its setup and a seed. The name is shown in
+    /// records and reports; it must not be that of a built-in player.
     ///
     /// ```
     /// use claimeven_arena::AgentSpec;
@@ -174,12 +174,12 @@ impl AgentSpec {
         self.given.iter().find(|(known, _)| known.name == name).map(|(_, value)| value.as_str())
     }
 
-    /// All given values with the names of their parameters.
+    /// All given values with their parameter names.
     pub fn all_given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.given.iter().map(|(parameter, value)| (parameter.name, value.as_str()))
     }
 
-    /// The same player with another value for a parameter.
+    /// The same player with another value of a parameter.
     pub fn with(&self, name: &str, value: &str) -> Result<AgentSpec, SpecError> {
         let mut spec = self.clone();
         spec.given.retain(|(known, _)| known.name != name);
@@ -214,7 +214,7 @@ impl AgentSpec {
         texts.iter().map(|text| text.parse()).collect()
     }
 
-    /// The same player, whose model is looked up in a store.
+    /// The same player, with its model looked up in a store.
     #[must_use]
     pub fn with_models(mut self, models: &ModelStore) -> AgentSpec {
         self.models = models.clone();
@@ -280,7 +280,7 @@ impl AgentKind {
         self.all_parameters().find(|parameter| parameter.name == name)
     }
 
-    /// The parameter that may be given without its name: it has the name of the kind.
+    /// The parameter that may be given without its name: the one with the name of the kind.
     fn own_parameter(&self) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == self.name)
     }
@@ -350,7 +350,7 @@ fn unquoted(value: &str) -> Result<String, SpecError> {
     }
 }
 
-/// A value in quotes if it contains anything that would end it.
+/// The value, quoted if it contains a character that would end it.
 fn quoted(value: &str) -> String {
     let is_plain = |character: char| !character.is_whitespace() && !"\"\\,".contains(character);
     if value.chars().all(is_plain) {
@@ -430,7 +430,7 @@ impl fmt::Display for Values {
     }
 }
 
-/// The parameters of a player that is being built.
+/// The parameters of a player being built.
 pub(crate) struct Settings<'a> {
     spec: &'a AgentSpec,
     /// The setup of the game.
@@ -441,7 +441,7 @@ pub(crate) struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// Where models are found.
+    /// The store in which models are found.
     pub(crate) fn models(&self) -> &ModelStore {
         &self.spec.models
     }
@@ -496,7 +496,7 @@ impl Settings<'_> {
     }
 }
 
-/// Who plays a side of a game: a person or a program.
+/// The player of a side: a person or a program.
 ///
 /// ```
 /// use claimeven_arena::Participant;
@@ -563,7 +563,7 @@ pub enum SpecError {
     },
     /// A value starts with a quote but does not end with one.
     Quotes(String),
-    /// A parameter cannot have the value.
+    /// The value is not allowed for the parameter.
     Value {
         /// The player.
         agent: &'static str,
@@ -571,7 +571,7 @@ pub enum SpecError {
         name: &'static str,
         /// The value.
         value: String,
-        /// What is wrong with it.
+        /// Why it is not allowed.
         reason: String,
     },
 }
@@ -654,7 +654,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_that_do_not_end_are_an_error() {
+    fn unterminated_quotes_are_an_error() {
         for value in [r#""./engine"#, r#""a"b"#, r#"""#, r#""a\""#] {
             let error = format!("ugi:cmd={value}").parse::<AgentSpec>().unwrap_err();
             assert_eq!(error, SpecError::Quotes(value.to_owned()));

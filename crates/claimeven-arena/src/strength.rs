@@ -1,4 +1,4 @@
-//! Strength: how often a player's moves are those of perfect play.
+//! Strength: a player's moves compared with perfect play.
 
 use std::fmt;
 use std::fs;
@@ -48,7 +48,7 @@ impl TestSet {
         Ok(TestSet { name, positions })
     }
 
-    /// Draws positions by random play, with a random number of discs in a range, and solves them.
+    /// Samples positions by random play, with a number of discs from a range, and solves them.
     pub fn random(
         setup: Setup,
         count: usize,
@@ -89,7 +89,7 @@ impl TestSet {
         self.positions.is_empty()
     }
 
-    /// The first positions of the set.
+    /// The set with only its first `count` positions.
     #[must_use]
     pub fn truncated(mut self, count: usize) -> TestSet {
         self.positions.truncate(count);
@@ -163,9 +163,9 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Compares a player's move in every position of a set with the exact scores. Every position gets a
-/// new player, so that the number of threads makes no difference. `progress` is called after every
-/// move.
+/// Compares a player's move in every position of a set with the exact scores. A new player is built
+/// for every position, so the number of threads makes no difference. `progress` is called after
+/// every move.
 ///
 /// ```
 /// use claimeven_arena::{AgentSpec, TestSet, evaluate};
@@ -211,7 +211,7 @@ pub fn evaluate(
 }
 
 struct JudgedMove {
-    /// The sign of the score before and after the move, for the side that made it.
+    /// The signs of the score before and after the move, for the side that made it.
     signs: (i32, i32),
     is_best: bool,
     simulations: u64,
@@ -241,7 +241,7 @@ fn solver() -> Solver {
     Solver::new(Options::default().with_books(embedded_books()))
 }
 
-/// Maps items on several threads, each with a worker of its own, and keeps their order.
+/// Maps items on several threads, each with its own worker, in order.
 fn in_parallel<T: Sync, W, R: Send>(
     items: &[T],
     threads: usize,
@@ -326,11 +326,11 @@ impl std::error::Error for TestSetError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EvaluateError {
-    /// The player cannot be made or cannot decide.
+    /// The player cannot be built or cannot decide.
     Agent(AgentError),
     /// The game cannot be solved.
     Unsolvable(Unsolvable),
-    /// Random games end before they have this many plies.
+    /// Random games end before this ply.
     OutOfReach {
         /// The game.
         setup: Setup,

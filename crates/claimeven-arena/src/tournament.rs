@@ -59,7 +59,7 @@ impl<'a> Tournament<'a> {
         let count = rounds.div_ceil(2) as usize;
         let openings = match &plan.openings {
             Some(openings) => openings.choose_within(plan.setup, count, plan.seed, limits)?,
-            None => Openings::choose_usual_within(plan.setup, count, plan.seed, limits)?,
+            None => Openings::choose_default_within(plan.setup, count, plan.seed, limits)?,
         };
         let schedule = (0..rounds)
             .flat_map(|round| {
@@ -104,7 +104,7 @@ impl<'a> Tournament<'a> {
             Some(path) => Some(Journal::open(path, |record| {
                 let number = self.number_of(&record)?;
                 if std::mem::replace(&mut is_played[number], true) {
-                    return Err(format!("game {} is there twice", record.id));
+                    return Err(format!("game {} occurs twice", record.id));
                 }
                 self.add_to(&mut results, number, &record);
                 Ok(())
@@ -131,9 +131,9 @@ impl<'a> Tournament<'a> {
 
     /// Plays all games that have not been played yet, for callers who store the games themselves.
     ///
-    /// `take` gets each game as it ends, with the results so far, and may end the run, as the flag
-    /// does. `watch` is called before each move, on the threads that play, with the number of the
-    /// game, from 0, and its fixture.
+    /// `take` receives each game as it ends, with the results so far. It may end the run, and so
+    /// may the flag. `watch` is called before each move, on the playing threads, with the number of
+    /// the game, from 0, and its fixture.
     pub fn resume(
         &self,
         played: impl IntoIterator<Item = GameRecord>,
@@ -187,7 +187,7 @@ impl<'a> Tournament<'a> {
         &self.plan.fixtures[self.schedule[number].fixture]
     }
 
-    /// The pairing of a game by its number.
+    /// The pairing of a game, by its number.
     fn pairing(&self, number: usize) -> Pairing<'_> {
         let Scheduled { round, .. } = self.schedule[number];
         let fixture = self.fixture(number);

@@ -64,9 +64,9 @@ impl NodeKind {
 /// Pruned moves, with the window that pruned them, as short texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// The value that the player at the root has secured.
+    /// The value that the player at the root can guarantee.
     pub alpha: String,
-    /// The value that the opponent has secured.
+    /// The value that the opponent can guarantee.
     pub beta: String,
     /// The pruned moves.
     pub moves: Vec<String>,
@@ -94,14 +94,14 @@ impl TreeDrawing {
         Ok(TreeDrawing { agent: agent.clone(), game: game.clone(), decision, tree, chosen })
     }
 
-    /// Says whether a player has a tree to draw, or which players do.
+    /// Whether a player has a search tree; the error names the players that do.
     pub fn check(agent: &AgentSpec) -> Result<(), String> {
         if agent.kind().has_tree {
             return Ok(());
         }
         let names = AGENTS.iter().filter(|kind| kind.has_tree).map(|kind| kind.name);
         let names = names.collect::<Vec<_>>().join(", ");
-        Err(format!("{agent} has no search tree to draw (these have one: {names})"))
+        Err(format!("{agent} has no search tree (available: {names})"))
     }
 
     /// The decision of the player: `alphabeta:depth=3 plays 4: +12`.
@@ -133,7 +133,7 @@ impl TreeDrawing {
         }
     }
 
-    /// The steps from the root to each node. A pass is a step, though it is no move.
+    /// The steps from the root to each node. A pass counts as a step, although it is not a move.
     pub fn rows(&self) -> Vec<usize> {
         let mut rows: Vec<usize> = Vec::with_capacity(self.tree.nodes.len());
         for node in &self.tree.nodes {
@@ -142,7 +142,7 @@ impl TreeDrawing {
         rows
     }
 
-    /// Who is to move at the root, and whose values are shown.
+    /// The player to move at the root, whose point of view values have.
     pub fn player(&self) -> Player {
         self.game.position().player()
     }
@@ -159,12 +159,12 @@ impl TreeDrawing {
         start.chars().chain(moves.into_iter().rev()).collect()
     }
 
-    /// Whether the search was made of simulated games.
+    /// Whether the search consists of simulations.
     pub fn has_visits(&self) -> bool {
         matches!(self.tree.nodes[0].content, Content::Visits { .. })
     }
 
-    /// The cut at a node, if there was one.
+    /// The pruned moves of a node, if there are any.
     pub fn cut(&self, node: usize) -> Option<Cut> {
         let Node { pruned, content, .. } = &self.tree.nodes[node];
         let Content::Window { alpha, beta, value, .. } = *content else { return None };
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn walks_add_up_to_the_visits_and_results_of_the_nodes_that_are_drawn() {
+    fn walks_add_up_to_the_visits_and_results_of_the_nodes() {
         let agent: AgentSpec = "mcts:sims=700,proofs=off".parse().unwrap();
         let game = Game::parse(Setup::STANDARD, "4453").unwrap();
         for most in [20, 10_000] {

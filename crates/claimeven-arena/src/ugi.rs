@@ -94,9 +94,9 @@ impl<'scope, W: Write + Send> Session<'scope, W> {
                 self.set_option(name, value)
             }
             ["position", "startpos", ref rest @ ..] => self.set_position(rest),
-            ["position", ..] => Err("only position startpos moves … is understood".to_owned()),
+            ["position", ..] => Err("only 'position startpos moves …' is supported".to_owned()),
             ["go", ref rest @ ..] => self.go(rest, scope),
-            [word, ..] => Err(format!("{word:?} is no command that is understood")),
+            [word, ..] => Err(format!("unknown command {word:?}")),
         };
         match done {
             Ok(()) => Ok(()),
@@ -134,7 +134,7 @@ impl<'scope, W: Write + Send> Session<'scope, W> {
             ("result", Some(Outcome::Draw)) => "draw".to_owned(),
             ("result", Some(Outcome::Win(Player::First))) => "p1win".to_owned(),
             ("result", Some(Outcome::Win(Player::Second))) => "p2win".to_owned(),
-            _ => return self.say(&format!("info string error: nothing is known of {question:?}")),
+            _ => return self.say(&format!("info string error: unknown query {question:?}")),
         };
         self.say(&format!("response {answer}"))
     }
@@ -280,7 +280,7 @@ impl Go {
                 "movetime" => go.limits.time = Some(Duration::from_millis(number)),
                 "depth" => go.limits.depth = Some(u32::try_from(number).unwrap_or(u32::MAX).max(1)),
                 "nodes" => go.limits.nodes = Some(number.max(1)),
-                _ => return Err(format!("{name:?} is no limit that is understood")),
+                _ => return Err(format!("unknown limit {name:?}")),
             }
         }
         if let Some(left) = left[player.index()] {

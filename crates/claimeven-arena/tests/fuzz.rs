@@ -1,4 +1,4 @@
-//! Every parser meets damaged input: it refuses or reads it, and never panics.
+//! Fuzz tests: every parser accepts or rejects damaged input, and never panics.
 //!
 #[path = "fuzz/harness.rs"]
 mod harness;
@@ -19,12 +19,12 @@ use claimeven_zero::{Architecture, Event, Exam, Network, Parameters, Resources, 
 use fastrand::Rng;
 use harness::{fuzz, texts};
 
-/// A parser of text, which never sees anything else.
+/// Fuzzes a parser of text with valid UTF-8.
 fn fuzz_text(name: &str, known: &[&str], mut parse: impl FnMut(&str) -> bool) {
     fuzz(name, &texts(known), |input| parse(&String::from_utf8_lossy(input)));
 }
 
-/// What was read is written in a form that is read as the same.
+/// What was parsed is printed in a form that parses to the same value.
 fn round_trip<T: FromStr + ToString + PartialEq + std::fmt::Debug>(text: &str) -> bool {
     let Ok(value) = text.parse::<T>() else { return false };
     let again = value.to_string().parse::<T>().ok();
@@ -164,7 +164,7 @@ fn books() {
     let mut random = Rng::new();
     fuzz("books", &[book.to_bytes()], |input| {
         let mut input = input.to_vec();
-        // Mostly with the right checksum, which would otherwise hide everything else.
+        // Mostly with the right checksum, which would otherwise hide all other errors.
         if random.u8(..4) > 0
             && let Some((content, sum)) = input.split_last_chunk_mut::<4>()
         {

@@ -5,6 +5,16 @@ use std::fmt;
 use crate::{Column, Setup};
 
 /// A cell by its column and its row, row 0 at the bottom.
+///
+/// ```
+/// use claimeven_game::{Cell, Position, Setup};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "4453")?;
+/// let cell = Cell { column: "4".parse()?, row: 1 };
+/// assert_eq!(cell.to_string(), "column 4, row 2");
+/// assert!(position.disc(cell).is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cell {
     /// The column.

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn values_come_back_from_json() {
+    fn values_round_trip_through_json() {
         let wide = Setup::new(5, 2, 3, Ruleset::Lines).unwrap();
         check(&Ruleset::Lines, r#""lines""#);
         check(&wide, r#"{"cols":5,"rows":2,"connect":3,"ruleset":"lines"}"#);

@@ -4,6 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 
 /// When a game ends and who wins it.
+///
+/// ```
+/// use claimeven_game::Ruleset;
+///
+/// assert_eq!("lines".parse(), Ok(Ruleset::Lines));
+/// assert_eq!(Ruleset::default().to_string(), "standard");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ruleset {
     /// The first player to complete a line wins; a full board without a line is a draw.
@@ -282,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn an_impossible_setup_is_refused_with_its_bad_value() {
+    fn an_invalid_setup_is_rejected_with_its_bad_value() {
         for (result, message) in [
             (standard(0, 6), "a board has 1 to 35 columns, not 0"),
             (standard(36, 1), "a board has 1 to 35 columns, not 36"),
@@ -300,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_not_a_setup_is_refused_with_its_reason() {
+    fn an_invalid_setup_text_is_rejected_with_its_reason() {
         for (text, message) in [
             ("7", "invalid setup '7' (expected, for example, '7x6, connect 4, standard')"),
             ("7x6x4", "invalid setup '7x6x4' (expected, for example, '7x6, connect 4, standard')"),

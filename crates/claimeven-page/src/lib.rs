@@ -1,5 +1,6 @@
-//! The files of the web page in `web/`, which the build script of this crate makes with npm. A crate
-//! of its own, so that cargo names it while it waits for npm, and a change of the page compiles little.
+//! The files of the web page in `web/`, which the build script of this crate builds with npm. It is
+//! a separate crate, so that cargo names it while it waits for npm, and a change of the page does
+//! not compile much else.
 //!
 //! ```
 //! let index = claimeven_page::file("index.html").unwrap();

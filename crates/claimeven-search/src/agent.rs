@@ -233,6 +233,14 @@ impl BoundKind {
 }
 
 /// The value of a position for the side to move: a proven result, points or an expected result.
+///
+/// ```
+/// use claimeven_search::Value;
+///
+/// let value = Value::Win(3);
+/// assert_eq!((value.to_string(), value.short()), ("wins in 2".to_owned(), "W2".to_owned()));
+/// assert_eq!(value.reversed(), Value::Loss(3));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     /// A proven win in this many plies.

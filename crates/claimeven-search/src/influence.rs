@@ -27,6 +27,16 @@ use crate::stop::Stop;
 use crate::tie_break::TieBreak;
 
 /// Plays by an influence map, without search.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, Influence, Limits};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "112233")?;
+/// let decision = Influence::default().decide(&position, &Limits::default())?;
+/// assert_eq!(decision.column.number(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Influence {
     /// Which of several equally good moves is played.

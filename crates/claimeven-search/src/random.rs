@@ -7,6 +7,16 @@ use crate::stop::Stop;
 use crate::tie_break::generator;
 
 /// Plays a random legal column, all with the same probability.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, Limits, Random};
+///
+/// let empty = Position::new(Setup::STANDARD);
+/// let decide = || Random { seed: 7 }.decide(&empty, &Limits::default());
+/// assert_eq!(decide()?.column, decide()?.column);
+/// # Ok::<(), claimeven_search::AgentError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Random {
     /// The seed of the choices.

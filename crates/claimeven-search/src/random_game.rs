@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn games_have_the_length_asked_for_and_depend_on_the_seed_alone() {
+    fn games_have_the_requested_length_and_depend_only_on_the_seed() {
         let games = |seed| {
             let mut random = Rng::with_seed(seed);
             let sampler = RandomGames::new(Setup::STANDARD);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn boards_without_such_games_are_refused() {
+    fn boards_without_such_games_are_rejected() {
         let mut random = Rng::with_seed(1);
         for (cols, rows, connect, plies) in [(10, 10, 3, 60), (7, 7, 2, 40), (7, 6, 4, 42)] {
             let setup = Setup::new(cols, rows, connect, Ruleset::Standard).unwrap();

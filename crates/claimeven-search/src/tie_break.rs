@@ -7,6 +7,12 @@ use claimeven_game::{Column, Position, mix_key};
 use fastrand::Rng;
 
 /// The choice between equally good moves.
+///
+/// ```
+/// use claimeven_search::TieBreak;
+///
+/// assert_eq!("centre".parse::<TieBreak>().unwrap(), TieBreak::default());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TieBreak {
     /// The leftmost.

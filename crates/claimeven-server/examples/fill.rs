@@ -1,6 +1,6 @@
-//! Fills a database with finished games as the server stores them, for measurements.
+//! Fills a database with finished games, for measurements.
 //!
-//! `cargo xtask fill DATABASE GAMES` runs this.
+//! Run it with `cargo xtask fill DATABASE GAMES`.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -18,13 +18,14 @@ use tokio::task::JoinHandle;
 
 type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Roughly so many games each have the visitors whose cookies are kept, of a million.
+/// Roughly how many games, of a million, each visitor has whose cookie is kept.
 const KNOWN: [u32; 6] = [1, 10, 100, 1_000, 10_000, 50_000];
 
 /// Other visitors.
 const STRANGERS: usize = 50_000;
 
-/// Games between programs that always play the same moves, and how many of them have a review.
+/// Games between deterministic programs, which repeat the same moves, and how many of them have a
+/// review.
 const REPEATED: usize = 300;
 const REVIEWED: usize = 20;
 
@@ -51,7 +52,7 @@ async fn main() -> Fallible<()> {
     let began = Instant::now();
     sqlx::any::install_default_drivers();
 
-    // The server makes the tables, the visitors and a tournament.
+    // The server creates the tables, the visitors and a tournament.
     let running = Running::start(database).await?;
     let mut connection = AnyConnection::connect(database).await?;
     let mut rng = Rng::with_seed(7);
@@ -120,7 +121,7 @@ impl Running {
             // The server that reads the database later must know the visitors' cookies.
             secret: "filled".to_owned(),
             games_per_minute: 0,
-            // Nobody reviews games meanwhile.
+            // A single thread, so that nobody reviews games in the meantime.
             threads: 1,
             ..Config::default()
         };
@@ -136,7 +137,7 @@ impl Running {
         Ok(self.task.await??)
     }
 
-    /// A new visitor: the cookie, and the text by which games know its owner.
+    /// A new visitor: the cookie, and the key under which games store their owner.
     async fn visitor(&self, connection: &mut AnyConnection) -> Fallible<(String, String)> {
         let new = json!({ "seats": [{ "kind": "human" }, { "kind": "human" }] });
         let request = reqwest::Client::new().post(format!("http://{}/api/games", self.addr));
@@ -169,7 +170,7 @@ impl Running {
 }
 
 struct Visitors {
-    /// With their shares of all games.
+    /// Visitors with their shares of all games.
     known: Vec<(String, f64)>,
     strangers: Vec<String>,
 }
@@ -183,12 +184,12 @@ impl Visitors {
             }
             place -= share;
         }
-        // Some come often, most do not.
+        // A few come often, most do not.
         &self.strangers[low(self.strangers.len(), rng)]
     }
 }
 
-/// Games that are played again and again.
+/// Games that are played repeatedly.
 struct Lines {
     repeated: Vec<Game>,
     /// The reviews of the first of them, with the accuracies.
@@ -208,7 +209,7 @@ impl Lines {
     }
 }
 
-/// A game of players who like the centre, win when they can, and mostly see what threatens them.
+/// A game between players who prefer the centre, win when they can, and block most threats.
 fn play(setup: Setup, rng: &mut Rng) -> Game {
     let mut game = Game::new(setup);
     while game.position().outcome().is_none() {
@@ -257,7 +258,7 @@ impl Batch {
         let id = text(rng, b"abcdefghijkmnpqrstuvwxyz23456789", 10);
         let first = rng.usize(..2);
         let owner = visitors.any(rng).to_owned();
-        // Between agents, against an agent, between people, at one screen.
+        // Between agents, against an agent, between people, local.
         let holders = match rng.u8(..10) {
             0..5 => [None, None],
             5..8 => [Some(owner.clone()), None],
@@ -349,7 +350,7 @@ fn separate(rows: &mut String) {
     }
 }
 
-/// A number below a limit, mostly a low one.
+/// A number below a limit, usually a low one.
 fn low(limit: usize, rng: &mut Rng) -> usize {
     (0..2).fold(rng.usize(..limit), |most, _| rng.usize(..=most))
 }

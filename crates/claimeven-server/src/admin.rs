@@ -1,5 +1,5 @@
-//! For operators: looking at what is stored, deleting it and banning addresses. All of it works beside
-//! a running server, which notices within seconds.
+//! Operators' commands: listing and deleting stored data, and banning addresses. They work while
+//! the server is running, which notices within seconds.
 
 mod backup;
 mod prune;
@@ -46,7 +46,7 @@ pub struct GameRow {
     pub players: [String; 2],
     pub moves: usize,
     pub listed: bool,
-    /// The keys of who created it and who plays.
+    /// The keys of the visitors who created it and who play.
     pub visitors: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ pub struct GameDetails {
     pub reason: Option<String>,
     pub rematch: Option<String>,
     pub reviewed: bool,
-    /// Why the server cannot read it, if so.
+    /// Why the server cannot read it, if it cannot.
     pub unreadable: Option<String>,
 }
 
@@ -152,7 +152,7 @@ const GAME_COLUMNS: &str = "id, created, touched, status, kind0, kind1, name0, n
 const JOB_COLUMNS: &str =
     "id, kind, title, state, done, total, created, touched, owner, plan, result, error";
 
-/// All visitors with their games; a game is counted once for each.
+/// All visitors with their games; a game counts once for each of them.
 const SEATS: &str = "SELECT owner AS who, id, created, touched FROM games WHERE owner IS NOT NULL \
     UNION SELECT holder0, id, created, touched FROM games WHERE holder0 IS NOT NULL \
     UNION SELECT holder1, id, created, touched FROM games WHERE holder1 IS NOT NULL";
@@ -234,7 +234,7 @@ impl Admin {
         read().map_err(broken)
     }
 
-    /// Deletes a game with its moves and its review, for everyone.
+    /// Deletes a game with its moves and review, for everyone.
     pub async fn delete_game(&mut self, id: &str) -> Result<(), ServerError> {
         let deleted = self
             .change(async |connection| store::delete_games(connection, &[id.to_owned()]).await)
@@ -242,12 +242,12 @@ impl Admin {
         if deleted == 0 { Err(unknown("game", id)) } else { Ok(()) }
     }
 
-    /// The visitors who have games, those seen last first.
+    /// The visitors who have games, the most recently seen first.
     pub async fn visitors(&mut self, limit: u32) -> Result<Vec<VisitorRow>, ServerError> {
         self.visitor_rows("", &format!("ORDER BY MAX(touched) DESC, who LIMIT {limit}")).await
     }
 
-    /// A visitor by the key or its beginning.
+    /// A visitor by their key or its beginning.
     pub async fn visitor(&mut self, start: &str) -> Result<VisitorDetails, ServerError> {
         let key = self.visitor_key(start).await?;
         let rows = self.visitor_rows(&format!("WHERE who = '{key}'"), "").await?;
@@ -268,8 +268,8 @@ impl Admin {
         Ok(VisitorDetails { row, names: names.map_err(broken)?, jobs, latest })
     }
 
-    /// Deletes all data of a visitor, as the visitor could; how many games it concerned. Running jobs
-    /// stop.
+    /// Deletes all data of a visitor, as the visitor could; returns the number of games concerned.
+    /// Running jobs stop.
     pub async fn delete_visitor(&mut self, start: &str) -> Result<u64, ServerError> {
         let key = self.visitor_key(start).await?;
         let who = Visitor::stored(key.clone());
@@ -318,21 +318,21 @@ impl Admin {
         read().map_err(broken)
     }
 
-    /// Deletes a job with its games and, for a training run, its networks. A server that runs it stops
-    /// it.
+    /// Deletes a job with its games and, for a training run, its networks. If a server is running
+    /// it, the job stops.
     pub async fn delete_job(&mut self, kind: JobKind, id: &str) -> Result<(), ServerError> {
         let JobDetails { row, .. } = self.job(kind, id).await?;
         self.delete_job_row(&row).await
     }
 
-    /// Bans an address or range, until a time in milliseconds since 1970 or for ever.
+    /// Bans an address or range, until a time in milliseconds since 1970 or forever.
     pub async fn ban(
         &mut self,
         range: IpNet,
         reason: &str,
         until: Option<i64>,
     ) -> Result<(), ServerError> {
-        // The largest number stands for ever: the driver cannot bind a NULL for every type.
+        // The maximum stands for "forever": the driver cannot bind a NULL for every type.
         let sql = "INSERT INTO bans (addresses, created, expires, reason) VALUES ($1, $2, $3, $4) \
                    ON CONFLICT (addresses) DO UPDATE SET expires = excluded.expires, \
                    reason = excluded.reason";
@@ -346,7 +346,7 @@ impl Admin {
         .map(drop)
     }
 
-    /// Lifts the ban of exactly this address or range; whether there was one.
+    /// Lifts the ban on exactly this address or range; returns whether there was one.
     pub async fn unban(&mut self, range: IpNet) -> Result<bool, ServerError> {
         let range = range.trunc().to_string();
         let deleted = self
@@ -405,7 +405,7 @@ impl Admin {
         rows.map_err(broken)?.iter().map(|row| read(row).map_err(broken)).collect()
     }
 
-    /// The whole key of a visitor whose beginning is given.
+    /// The complete key of a visitor, given its beginning.
     async fn visitor_key(&mut self, start: &str) -> Result<String, ServerError> {
         const MIN_LENGTH: usize = 6;
         if start.len() < MIN_LENGTH || !start.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -441,7 +441,7 @@ impl Admin {
         rows.iter().map(|row| job_row(row).map_err(broken)).collect()
     }
 
-    /// Makes a change in one transaction. After an error the connection is of no further use.
+    /// Makes a change in one transaction. After an error, the connection must not be used any more.
     async fn change<T>(
         &mut self,
         change: impl AsyncFnOnce(&mut AnyConnection) -> Result<T, StoreError>,
@@ -495,7 +495,7 @@ fn job_row(row: &AnyRow) -> Result<JobRow, sqlx::Error> {
     })
 }
 
-/// A time in milliseconds since 1970 as people read it, in UTC and without fractions.
+/// A time in milliseconds since 1970 as readable text, in UTC and without fractions.
 fn time(ms: i64) -> String {
     jiff::Timestamp::from_second(ms / 1000).map(|time| time.to_string()).unwrap_or_default()
 }

@@ -1,4 +1,5 @@
-//! Which players visitors may choose: none that runs a program, reads a file or uses too many resources.
+//! The players that visitors may choose: none that runs a program, reads a file or uses too many
+//! resources.
 
 use std::path::MAIN_SEPARATOR;
 
@@ -38,7 +39,7 @@ pub(crate) fn parse(text: &str, setup: Setup, config: &Config) -> Result<AgentSp
     Ok(spec)
 }
 
-/// A message that says nothing of where the server keeps its runs.
+/// The message without the path of the server's runs.
 fn without_folder(message: &str, config: &Config) -> String {
     match config.runs_folder() {
         Some(folder) => message.replace(&format!("{}{MAIN_SEPARATOR}", folder.display()), ""),

@@ -1,5 +1,4 @@
-//! Banned addresses, as the server obeys them. The command `claimeven admin ban` writes them into the
-//! database.
+//! The banned addresses. `claimeven admin ban` writes them into the database.
 
 use std::net::IpAddr;
 use std::sync::{PoisonError, RwLock};

@@ -1,4 +1,4 @@
-//! Who asks: an address and a visitor. What is limited or shared out is counted by them.
+//! Clients: an address and a visitor, by which limits and fair shares are counted.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -20,12 +20,12 @@ impl Address {
     }
 }
 
-/// A visitor at an address. Somebody who drops the cookie becomes another visitor, but stays at the
-/// same address; the visitors of a school share one.
+/// A visitor at an address. Dropping the cookie makes another visitor, but not another address; the
+/// visitors of a school share one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Client {
-    /// `None` for the server itself: games that nobody has looked at since it started, and reviews
-    /// ahead of time.
+    /// `None` for the server itself: games that nobody has requested since the start, and reviews
+    /// prepared in advance.
     pub(crate) address: Option<Address>,
     pub(crate) visitor: Option<Visitor>,
 }

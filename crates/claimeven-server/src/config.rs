@@ -182,7 +182,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Where players find the networks of training runs by name.
+    /// The store in which players find the networks of training runs by name.
     pub fn models(&self) -> ModelStore {
         ModelStore::new(self.runs_folder())
     }
@@ -195,7 +195,7 @@ impl Config {
         self.database_file().map(|path| PathBuf::from(format!("{path}-runs")))
     }
 
-    /// How many threads search for moves.
+    /// The number of search threads.
     pub(crate) fn engine_threads(&self) -> usize {
         match self.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -203,12 +203,12 @@ impl Config {
         }
     }
 
-    /// What one agent may hold, in bytes; `None` for no limit.
+    /// The memory limit of one agent in bytes; `None` for no limit.
     pub(crate) fn agent_memory(&self) -> Option<usize> {
         bytes(self.agent_mb)
     }
 
-    /// What all agents may hold, in bytes; `None` for no limit.
+    /// The memory limit of all agents in bytes; `None` for no limit.
     pub(crate) fn memory(&self) -> Option<usize> {
         bytes(self.memory_mb)
     }
@@ -234,7 +234,7 @@ impl Config {
         self.database.starts_with("postgres")
     }
 
-    /// The file of the key that signs cookies, if it is in one.
+    /// The file of the key that signs cookies, if there is one.
     pub(crate) fn secret_path(&self) -> Option<PathBuf> {
         if !self.secret_file.is_empty() {
             return Some(PathBuf::from(&self.secret_file));
@@ -268,10 +268,10 @@ impl fmt::Debug for Config {
     }
 }
 
-/// Stands for a secret in what is printed.
+/// Replaces a secret in printed settings.
 const HIDDEN: &str = "…";
 
-/// A database URL without its password, which stands before the host or among the parameters.
+/// A database URL without its password, which may be before the host or among the parameters.
 pub(crate) fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     if scheme == "sqlite" {

@@ -1,4 +1,4 @@
-//! A look at everything that a server needs, before it starts or while it runs.
+//! Checks of everything that a server needs, before it starts or while it runs.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -16,22 +16,22 @@ use crate::http::Reach;
 use crate::http::tls::{self, Tls};
 use crate::store::{self, now_ms};
 
-/// What one check found.
+/// The result of one check.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     /// What was checked.
     pub check: &'static str,
     /// How it stands.
     pub status: FindingStatus,
-    /// What was found and, unless all is well, what to do.
+    /// The result in words and, if there is a problem, what to do about it.
     pub message: String,
 }
 
-/// How a check ended.
+/// The status of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FindingStatus {
-    /// All is well.
+    /// Everything is fine.
     Ok,
     /// A server would run, but not as well as it could.
     Warning,
@@ -104,11 +104,7 @@ fn check_configuration(config: &Config, findings: &mut Findings) {
         _ if !config.secret.is_empty() => {}
         Some(path) => check_key_file(&path, findings),
         None if config.is_postgres() => {
-            findings.add(
-                NAME,
-                Failed,
-                "no place for the key of cookies: set secret_file or secret",
-            );
+            findings.add(NAME, Failed, "no file for the cookie key: set secret_file or secret");
         }
         None => {}
     }
@@ -147,7 +143,7 @@ fn is_readable_by_others(_: &Path) -> bool {
     false
 }
 
-/// Checks everything about the database; whether a server is using it.
+/// Checks everything about the database; returns whether a server is using it.
 async fn check_database(config: &Config, findings: &mut Findings) -> bool {
     const NAME: &str = "database";
     const PATIENCE: Duration = Duration::from_secs(10);
@@ -209,7 +205,7 @@ async fn check_schema(connection: &mut AnyConnection, findings: &mut Findings) {
     }
 }
 
-/// Writes something and takes it back.
+/// Writes something and removes it again.
 async fn check_writable(
     connection: &mut AnyConnection,
     is_postgres: bool,
@@ -255,7 +251,7 @@ async fn check_integrity(connection: &mut AnyConnection, config: &Config, findin
 
 async fn check_clock(connection: &mut AnyConnection, config: &Config, findings: &mut Findings) {
     const NAME: &str = "clock";
-    /// The clock of a machine may differ by so many milliseconds.
+    /// The allowed difference between clocks, in milliseconds.
     const TOLERANCE: i64 = 60_000;
     /// 2026-01-01: no machine runs this version earlier.
     const EARLIEST: i64 = 1_767_225_600_000;
@@ -334,7 +330,7 @@ fn check_files(config: &Config, findings: &mut Findings) {
     let _ = (config, findings);
 }
 
-/// What Linux says of the memory; other systems are not asked.
+/// Checks the memory according to Linux; skipped on other systems.
 fn check_memory(config: &Config, findings: &mut Findings) {
     /// What a server needs besides its agents.
     const OTHERS_MB: u64 = 100;
@@ -342,7 +338,7 @@ fn check_memory(config: &Config, findings: &mut Findings) {
     let line = content.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kb = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
     let Some(mb) = kb.map(|kb| kb / 1000) else { return };
-    // A container may be allowed less.
+    // A container may have a lower limit.
     let limit = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
     let limit =
         limit.and_then(|text| text.trim().parse::<u64>().ok()).map(|bytes| bytes / 1_000_000);

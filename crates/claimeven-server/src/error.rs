@@ -1,4 +1,4 @@
-//! The one place where errors become HTTP statuses. Internal causes are logged, not sent.
+//! The mapping of errors to HTTP statuses. Internal causes are logged, not sent.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -35,7 +35,7 @@ pub(crate) enum Error {
     TooMany(String, u64),
     /// The server is busy; with the seconds to wait.
     Busy(String, u64),
-    /// A fault of the server; the cause is for the log.
+    /// A fault of the server; the cause is only logged.
     Internal(String),
 }
 

@@ -54,7 +54,7 @@ pub(crate) use reach::Reach;
 #[openapi(info(
     title = "Claimeven",
     description = "Connect Four: live games against agents and people. Columns are counted from 1, rows from 1 at the \
-        bottom; players are 0 and 1. A visitor is known by a cookie, which the first call that needs one sets."
+        bottom; players are 0 and 1. Visitors are identified by a cookie, which is set by the first call that needs one."
 ))]
 struct Description;
 

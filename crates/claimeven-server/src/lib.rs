@@ -1,8 +1,22 @@
 //! Connect Four over HTTP and WebSockets: live games against people and programs, stored in SQLite
 //! or PostgreSQL, and the web page that plays them.
 //!
-//! [`Settings`] become a [`Config`], and [`Server`] serves it. [`Admin`] and [`doctor()`] are for its
-//! operator.
+//! ```no_run
+//! use claimeven_server::{Server, Settings};
+//!
+//! # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut settings = Settings::default();
+//! settings.text("addr", "127.0.0.1:8080")?;
+//! let server = Server::start(settings.config()?).await?;
+//! println!("Listening on http://{}", server.addr()?);
+//! server.run(std::future::pending()).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - [`Settings`] combine a file, environment variables and options into a [`Config`].
+//! - [`Server`] serves the API, live games and the page.
+//! - [`Admin`] and [`doctor()`] are for operators.
 
 mod admin;
 mod agents;

@@ -45,13 +45,13 @@ pub(crate) struct LiveGame {
     /// The stored state of the game.
     session: Mutex<Arc<GameSession>>,
     people: Mutex<People>,
-    /// Whose share of the engine its agents use: that of its creator, later of the player who was
+    /// The client whose share of the engine its agents use: its creator, later the player who was
     /// here last.
     client: Mutex<Client>,
     /// Its place among the unfinished games; a finished game needs none.
     place: Mutex<Option<Place>>,
     events: broadcast::Sender<GameEvent>,
-    /// Whether the number of watchers has changed and nobody has been notified yet.
+    /// Whether the number of watchers has changed without a notification yet.
     will_notify: AtomicBool,
     thinking: Mutex<Option<Thinking>>,
     /// Ends the game when a person runs out of time.
@@ -141,8 +141,8 @@ impl LiveGame {
         let _ = self.events.send(event);
     }
 
-    /// Notifies subscribers that somebody came or went: at once of a player, within a second of a
-    /// watcher, because each of many watchers would otherwise hear of each.
+    /// Notifies subscribers that somebody joined or left: at once for players, within a second for
+    /// watchers, so that many watchers do not cause a flood of notifications.
     fn notify_presence(self: &Arc<Self>, who: &Visitor) {
         const PERIOD: Duration = Duration::from_secs(1);
         if self.session().is_of(who) {
@@ -249,8 +249,8 @@ impl LiveGames {
         })
     }
 
-    /// Resumes the games that were in progress when the server last stopped; how many. A game that
-    /// cannot be read is left alone and logged.
+    /// Resumes the games that were in progress when the server last stopped; returns their number.
+    /// A game that cannot be read is skipped and logged.
     pub(crate) async fn resume(self: &Arc<Self>) -> Result<usize, StoreError> {
         self.store.restart_turns().await?;
         let since = now_ms() - 24 * 3_600_000;
@@ -270,12 +270,12 @@ impl LiveGames {
         self.stopping.is_cancelled()
     }
 
-    /// How many games are in memory.
+    /// The number of games in memory.
     pub(crate) fn len(&self) -> usize {
         lock(&self.games).len()
     }
 
-    /// The stored state of a game, which is not kept in memory for it.
+    /// The stored state of a game, which is not loaded into memory for this.
     pub(crate) async fn session(&self, id: &str) -> Result<Arc<GameSession>, Error> {
         let known = lock(&self.games).get(id).map(|live| live.session());
         match known {
@@ -331,7 +331,7 @@ impl LiveGames {
         })
     }
 
-    /// Puts a stored game into memory unless it is there already.
+    /// Puts a stored game into memory unless it is already there.
     fn admit(
         self: &Arc<Self>,
         session: GameSession,
@@ -432,8 +432,8 @@ impl LiveGames {
         Ok(())
     }
 
-    /// Frees the place of a game that is over. One that goes on after its end, because a move was
-    /// taken back, gets one if there is any.
+    /// Frees the place of a finished game. A game that continues because a move was taken back gets
+    /// one if there is any.
     fn update_place(&self, live: &LiveGame, session: &GameSession) {
         let mut place = lock(&live.place);
         if session.status() == Status::Finished {
@@ -443,7 +443,7 @@ impl LiveGames {
         }
     }
 
-    /// Loads the game again after another process has changed it.
+    /// Reloads the game after another process has changed it.
     async fn reload(self: &Arc<Self>, live: &Arc<LiveGame>) -> Result<(), Error> {
         let id = live.session().id.clone();
         if let Some(session) = self.store.load(&id).await? {
@@ -456,7 +456,7 @@ impl LiveGames {
         Ok(())
     }
 
-    /// Loads the games again that somebody else has changed or deleted in the database.
+    /// Reloads the games that somebody else has changed or deleted in the database.
     pub(crate) async fn reload_changed(self: &Arc<Self>) -> Result<(), Error> {
         let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
         let ids: Vec<String> = games.iter().map(|live| live.session().id.clone()).collect();
@@ -474,7 +474,7 @@ impl LiveGames {
         Ok(())
     }
 
-    /// Loads a visitor's games again after all of them have changed in the database.
+    /// Reloads a visitor's games after all of them have changed in the database.
     pub(crate) async fn reload_games_of(self: &Arc<Self>, who: &Visitor) -> Result<(), Error> {
         let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
         for live in games.into_iter().filter(|live| live.session().is_of(who)) {
@@ -506,7 +506,7 @@ impl LiveGames {
         let next = live.session().next(id.clone(), now_ms(), fastrand::u64(..), Instant::now());
         let (live_games, finished, client) = (Arc::clone(self), Arc::clone(live), client.clone());
         self.finish(async move {
-            // The new game exists before anyone is told of it.
+            // The new game exists before anyone is notified.
             let created = live_games.create(next, &client).await?;
             let name = id.clone();
             let naming = live_games.apply(&finished, move |session, _| {
@@ -514,7 +514,7 @@ impl LiveGames {
             });
             let named = naming.await;
             if !matches!(&named, Ok(named) if *named == id) {
-                // Another click was faster, or the name could not be stored.
+                // A second click was faster, or the id could not be stored.
                 let _gate = created.gate.lock().await;
                 live_games.erase(&created).await?;
             }
@@ -543,7 +543,7 @@ impl LiveGames {
         .await
     }
 
-    /// Deletes a game, whose gate the caller has locked, for everyone.
+    /// Deletes a game for everyone. The caller holds the gate.
     async fn erase(&self, gone: &LiveGame) -> Result<(), Error> {
         let session = gone.session();
         self.store.delete(session.id.clone(), session.version).await?;
@@ -578,7 +578,7 @@ impl LiveGames {
         Subscription { live_games: Arc::clone(self), live: Arc::clone(live), who: who.clone() }
     }
 
-    /// Starts what the state of a game calls for: the agent to move and the clock.
+    /// Starts what the state of a game requires: the agent to move and the clock.
     fn attend(self: &Arc<Self>, live: &Arc<LiveGame>) {
         if self.stopping.is_cancelled() {
             return;
@@ -592,7 +592,7 @@ impl LiveGames {
             AbortOnDropHandle::new(tokio::spawn(async move {
                 tokio::time::sleep_until(falls.into()).await;
                 if let Some(live) = live.upgrade() {
-                    // In a task of its own, because the change aborts this one.
+                    // In a separate task, because the change aborts this one.
                     let tasks = live_games.tasks.clone();
                     tasks.spawn(async move { live_games.drop_flag(&live).await });
                 }
@@ -711,8 +711,8 @@ impl LiveGames {
         self.store_agent_move(&live, change, &cancel).await;
     }
 
-    /// Applies the move of an agent, with retries while the database fails. When it gives up, the agent
-    /// is no longer thinking, and the next sweep starts it again.
+    /// Applies an agent's move and retries while the database fails. If it gives up, the agent is
+    /// no longer thinking, and the next sweep starts it again.
     async fn store_agent_move(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
@@ -750,7 +750,7 @@ impl LiveGames {
         for live in &games {
             let session = live.session();
             self.leave_behind(live, &session, away).await;
-            // What a failed write left undone.
+            // Make up for failed writes.
             if session.flag_falls().is_some_and(|falls| falls <= Instant::now()) {
                 self.drop_flag(live).await;
             }
@@ -772,7 +772,7 @@ impl LiveGames {
         });
     }
 
-    /// Loads the games on the clock that left memory and whose time is up, which ends them.
+    /// Loads the games on the clock that were unloaded and whose time is up, which ends them.
     async fn drop_stored_flags(self: &Arc<Self>) {
         const MOST: i64 = 100;
         let fallen = match self.store.fallen_flags(now_ms(), MOST).await {

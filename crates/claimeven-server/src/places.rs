@@ -1,5 +1,5 @@
-//! A limited number of places, in all and for each address: for connections, WebSockets, games
-//! and jobs.
+//! A limited number of places, in total and per address: for connections, WebSockets, games and
+//! jobs.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +30,7 @@ impl Places {
         Places { all, per_address, taken: Arc::default() }
     }
 
-    /// Takes a place, which counts for an address unless there is none.
+    /// Takes a place, which counts for the address if there is one.
     pub(crate) fn take(&self, address: Option<Address>) -> Result<Place, Full> {
         let is_full = |limit: usize, count: usize| limit > 0 && count >= limit;
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);

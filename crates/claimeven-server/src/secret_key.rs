@@ -1,5 +1,5 @@
-//! The key that signs cookies. It is kept apart from the database, so that a copy of the games does not
-//! let anybody sign a cookie.
+//! The key that signs cookies. It is kept outside the database, so that a copy of the database does
+//! not allow anybody to sign cookies.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use crate::server::ServerError;
 use crate::store::{Store, StoreError};
 use crate::visitor::random_hex;
 
-/// The key of the setting `secret` or of the key file, which is created if it does not exist. A key
+/// The key in the setting `secret` or in the key file, which is created if it does not exist. A key
 /// that an earlier version kept in the database moves into the file, so that cookies stay valid.
 pub(crate) async fn signing_key(config: &Config, store: &Store) -> Result<String, ServerError> {
     let database = |error: StoreError| ServerError::Other(format!("{error:?}"));
@@ -29,7 +29,7 @@ pub(crate) async fn signing_key(config: &Config, store: &Store) -> Result<String
                     .to_owned(),
             ));
         }
-        // A database in memory is as short-lived as its key.
+        // A database in memory lives as long as its key.
         ("", None) => random_hex::<32>(),
         (secret, _) => secret.to_owned(),
     };
@@ -49,7 +49,7 @@ fn read_or_create(path: &Path, new: &str) -> io::Result<String> {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
             }
-            // Complete under its name or not there at all.
+            // Atomically: the file is complete or does not exist.
             let draft = path.with_added_extension("new");
             let mut file = create_private(&draft)?;
             writeln!(file, "{new}")?;
@@ -61,7 +61,7 @@ fn read_or_create(path: &Path, new: &str) -> io::Result<String> {
     }
 }
 
-/// Creates or empties a file that only the user of this process can read.
+/// Creates or truncates a file that only the user of this process can read.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);

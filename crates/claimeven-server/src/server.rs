@@ -27,7 +27,7 @@ use crate::work::engine::Engine;
 use crate::work::jobs::Jobs;
 use crate::work::review::{Failures, Reviewed, review_idly};
 
-/// What all handlers share.
+/// The state shared by all handlers.
 pub(crate) struct App {
     pub(crate) config: Arc<Config>,
     pub(crate) store: Store,
@@ -51,6 +51,7 @@ pub struct Server {
 
 /// Why a server cannot start or continue.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum ServerError {
     /// The database cannot be opened.
     Database {
@@ -142,7 +143,8 @@ impl Server {
     }
 
     /// Serves until `stop` completes, then shuts down within ten seconds: no new requests, moves in
-    /// progress are stored, watchers are notified. What is not done by then is given up and logged.
+    /// progress are stored, watchers are notified. Work that is unfinished by then is aborted and
+    /// logged.
     pub async fn run(self, stop: impl Future<Output = ()> + Send) -> Result<(), ServerError> {
         let Server { listener, tls, app } = self;
         let acceptor = tls.as_ref().map(Tls::acceptor).transpose().map_err(ServerError::Other)?;
@@ -164,7 +166,7 @@ impl Server {
         // Watchers keep their connections open until their games say goodbye.
         let (stored, ()) = tokio::join!(timeout(CLOSING_TIME, work), connections.close());
         if stored.is_err() {
-            tracing::warn!("Gave up on work that did not end; it resumes from what is stored");
+            tracing::warn!("Aborted unfinished work; it resumes from its last stored state");
         }
         Ok(())
     }
@@ -182,14 +184,14 @@ async fn sweep(games: Arc<LiveGames>) {
     }
 }
 
-/// Does what the operator's commands have written into the database.
+/// Applies what operators' commands have written into the database.
 async fn obey(app: Arc<App>) {
     let mut interval = tokio::time::interval(Duration::from_secs(2));
     let mut known = None;
     loop {
         interval.tick().await;
         let obeyed = async {
-            // Bans also end by themselves.
+            // Bans also expire by themselves.
             app.bans.set(app.store.bans().await?);
             let notice = app.store.notice().await?;
             if known != notice {
@@ -205,7 +207,7 @@ async fn obey(app: Arc<App>) {
     }
 }
 
-/// Deletes what the settings say is not to be kept, at the start and every hour.
+/// Deletes what the retention settings do not keep, at the start and every hour.
 async fn prune(config: Arc<Config>) {
     let limit = |limit: u64| Some(limit).filter(|limit| *limit > 0);
     let retention = Retention {
@@ -255,8 +257,8 @@ async fn count(store: Store) {
     }
 }
 
-/// Reviews finished games one after the other while nobody is thinking. A failure is logged and
-/// followed by a pause that grows; a game that keeps failing is set aside.
+/// Reviews finished games one after another while the engine is idle. A failure is logged and
+/// followed by a growing pause; a game that keeps failing is skipped.
 async fn review(app: Arc<App>) {
     const IDLE: Duration = Duration::from_secs(3);
     const MAX_PAUSE: Duration = Duration::from_mins(10);

@@ -1,6 +1,7 @@
-//! A game with everything around it: seats, moves, clock and offers.
+//! A game session: seats, moves, clock and offers.
 //!
-//! Nothing here waits, stores or sends. A change either succeeds or leaves the session unchanged.
+//! This is pure state: nothing here waits, stores or sends. A change either succeeds or leaves the
+//! session unchanged.
 
 use std::time::{Duration, Instant};
 
@@ -19,12 +20,12 @@ pub(crate) struct GameSession {
     pub(crate) version: u64,
     /// Milliseconds since 1970.
     pub(crate) created: i64,
-    /// Who created it.
+    /// The visitor who created it.
     pub(crate) owner: Option<Visitor>,
     pub(crate) seats: [Seat; 2],
     /// Which of the players moves first.
     pub(crate) first: usize,
-    /// Seeds the agents' random numbers.
+    /// The seed of the agents' random numbers.
     pub(crate) seed: u64,
     /// How many moves the game started with.
     pub(crate) opening: usize,
@@ -38,18 +39,19 @@ pub(crate) struct GameSession {
     pub(crate) offers: Offers,
     /// The id of the rematch.
     pub(crate) rematch: Option<String>,
-    /// Whether strangers see it in their lists.
+    /// Whether it is in the public list.
     pub(crate) is_listed: bool,
     /// When the current turn began.
     pub(crate) turn_began: Instant,
 }
 
-/// Who plays one of the two sides.
+/// The player of one side.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Seat {
     /// Waiting for someone to join.
     Open,
-    /// A person. The holder is removed when they delete the game; the name is empty if none was given.
+    /// A person. The holder is removed when they delete the game; the name is empty if none was
+    /// given.
     Human { holder: Option<Visitor>, name: String },
     /// A program.
     Agent { spec: AgentSpec, name: String },
@@ -495,8 +497,8 @@ impl GameSession {
         Ok(())
     }
 
-    /// Lists the game for strangers or unlists it. Every player may unlist it; only the sole person in
-    /// a game may list it.
+    /// Adds the game to the public list or removes it. Every player may remove it; only the sole
+    /// person in a game may add it.
     pub(crate) fn set_listed(&mut self, who: &Visitor, listed: bool) -> Result<(), Refusal> {
         if !self.is_of(who) {
             return Err(not_yours());
@@ -508,7 +510,7 @@ impl GameSession {
         Ok(())
     }
 
-    /// Detaches a visitor and their name from the game; whether it still belongs to anybody.
+    /// Removes a visitor and their name from the game; returns whether it still belongs to anybody.
     pub(crate) fn forget(&mut self, who: &Visitor) -> Result<bool, Refusal> {
         if !self.is_of(who) {
             return Err(not_yours());
@@ -524,7 +526,7 @@ impl GameSession {
     pub(crate) fn resign_and_forget(&mut self, who: &Visitor, now: Instant) -> bool {
         let with_other = self.seats.iter().any(|seat| seat.is_other_person(who));
         if with_other {
-            // Fails if it is not in progress or if they only created it, which is as good.
+            // This fails if the game is not in progress or if they only created it, which is fine.
             let _ = self.resign(who, now);
         }
         self.detach(who)

@@ -1,8 +1,8 @@
 //! Storage: one set of statements for SQLite and PostgreSQL.
 //!
-//! One task writes, over a connection of its own. It takes all changes that arrived while it was
-//! busy, makes them in one transaction and answers after the commit, so a slow disk does not turn
-//! into a queue. Reads use a pool, look at a bounded number of rows and end at a deadline.
+//! A single task writes, over a separate connection. It makes all changes that arrived while it was
+//! busy in one transaction and answers after the commit, so that a slow disk does not cause a long
+//! queue. Reads use a pool, examine a bounded number of rows and have a deadline.
 
 mod games;
 mod jobs;
@@ -50,14 +50,14 @@ use writer::Writer;
 pub(crate) struct Store {
     pool: AnyPool,
     changes: mpsc::Sender<Request>,
-    /// Kept for as long as anyone uses the database.
+    /// Held for as long as anyone uses the database.
     _lock: Arc<ServerLock>,
 }
 
-/// A change, and where its result goes: how many rows it changed.
+/// A change, and the channel for its result: the number of rows changed.
 type Request = (Change, oneshot::Sender<Result<u64, StoreError>>);
 
-/// Something to write.
+/// A change to the database.
 #[derive(Clone, Debug)]
 enum Change {
     Create(Box<GameSession>),
@@ -77,12 +77,12 @@ enum Change {
     ForgetVisitor(Visitor),
 }
 
-/// Why the database did not do what it was asked.
+/// Why a database operation failed.
 #[derive(Clone, Debug)]
 pub(crate) enum StoreError {
     /// Another process has changed the game in the meantime.
     Stale,
-    /// A read did not end in time.
+    /// A read timed out.
     Busy,
     /// Anything else, for the log.
     Broken(String),
@@ -133,7 +133,7 @@ impl Store {
         } else {
             ServerLock::postgres(options.clone()).await?
         };
-        // Over a connection without a time limit: a migration may take minutes.
+        // Over a connection without a time limit, because a migration may take minutes.
         let mut connection = options.connect().await?;
         prepare(&mut connection, is_sqlite).await?;
         migrations::migrator().run(&mut connection).await.map_err(broken)?;
@@ -165,8 +165,7 @@ impl Store {
         self.change(Change::Unset(OLD_KEY)).await.map(drop)
     }
 
-    /// Whether the database stores what it is given: writes a text and reads it back over another
-    /// connection.
+    /// Checks that the database works: writes a text and reads it back over another connection.
     pub(crate) async fn check_health(&self) -> Result<(), StoreError> {
         const NAME: &str = "health";
         let written = random_hex::<8>();
@@ -184,7 +183,7 @@ impl Store {
         Ok(row.map(|row| row.try_get(0)).transpose()?)
     }
 
-    /// Reads all rows of a query, or gives up at a deadline.
+    /// Reads all rows of a query, within a deadline.
     async fn fetch(&self, query: AnyQuery<'_>) -> Result<Vec<AnyRow>, StoreError> {
         let mut connection = match self.pool.acquire().await {
             Err(sqlx::Error::PoolTimedOut) => return Err(StoreError::Busy),
@@ -195,7 +194,7 @@ impl Store {
             Ok(rows) => Ok(rows?),
             Err(_) => {
                 tracing::warn!("A read took too long");
-                // Its place in the pool is free at once, not when the database is done with it.
+                // Free its place in the pool at once, without waiting for the database.
                 drop(connection.detach());
                 Err(StoreError::Busy)
             }
@@ -206,7 +205,7 @@ impl Store {
         Ok(self.fetch(query).await?.into_iter().next())
     }
 
-    /// Makes a change; how many rows it changed. Returns after the commit.
+    /// Makes a change and returns the number of rows changed, after the commit.
     async fn change(&self, change: Change) -> Result<u64, StoreError> {
         let (reply, result) = oneshot::channel();
         let closed = || broken("the database is closed");
@@ -223,7 +222,7 @@ impl Store {
 /// The name of the setting in which earlier versions kept the signing key.
 const OLD_KEY: &str = "cookie";
 
-/// The file of an SQLite URL, if it is in one.
+/// The file of an SQLite URL, if there is one.
 pub(crate) fn sqlite_file(url: &str) -> Option<&str> {
     let path = url.strip_prefix("sqlite:")?;
     let path = path.strip_prefix("//").unwrap_or(path);
@@ -233,8 +232,8 @@ pub(crate) fn sqlite_file(url: &str) -> Option<&str> {
 /// Settings of a new connection.
 async fn prepare(connection: &mut AnyConnection, is_sqlite: bool) -> Result<(), sqlx::Error> {
     if is_sqlite {
-        // A commit is on disk when it returns, readers do not wait for the writer, and deleted rows
-        // are overwritten.
+        // Commits are durable, readers do not wait for the writer, and deleted rows are
+        // overwritten.
         let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
                        PRAGMA busy_timeout = 10000; PRAGMA secure_delete = FAST;";
         connection.execute(sqlx::raw_sql(pragmas)).await?;
@@ -242,7 +241,7 @@ async fn prepare(connection: &mut AnyConnection, is_sqlite: bool) -> Result<(), 
     Ok(())
 }
 
-/// Lets PostgreSQL end the queries that nobody waits for any more.
+/// Lets PostgreSQL cancel queries that nobody waits for any more.
 async fn limit_reads(connection: &mut AnyConnection, is_sqlite: bool) -> Result<(), sqlx::Error> {
     if !is_sqlite {
         let sql = format!("SET statement_timeout = {}", READ_TIMEOUT.as_millis());

@@ -1,7 +1,7 @@
 //! Visitors: browsers, identified by a signed cookie.
 //!
-//! The cookie is signed here with RustCrypto's HMAC: the signed jar of the `cookie` crate would bring
-//! second versions of `hmac`, `sha2` and `rand`, and a library for dates, for these few lines.
+//! The cookie is signed with RustCrypto's HMAC: the signed jar of the `cookie` crate would add
+//! second versions of `hmac`, `sha2` and `rand`, and a library for dates, to replace a few lines.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use axum::http::header::COOKIE;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// A browser, by the hash of the id in its cookie. The id itself is known to the browser alone, so
-/// whoever reads the database cannot take anybody's seat.
+/// A browser, by the hash of the id in its cookie. Only the browser knows the id itself, so nobody
+/// who reads the database can impersonate it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Visitor(String);
 
@@ -38,16 +38,16 @@ impl Visitor {
 }
 
 impl fmt::Debug for Visitor {
-    /// Keeps the logs free of what visitors do.
+    /// Keeps visitors out of the logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Visitor(…)")
     }
 }
 
-/// The content of a cookie.
+/// The contents of a cookie.
 #[derive(Clone)]
 pub(crate) struct Cookie {
-    /// Random, and a credential: it is in the cookie and nowhere else.
+    /// Random and secret: it is only in the cookie.
     id: String,
     /// When it was signed, in seconds since 1970; `None` in cookies of earlier versions.
     signed: Option<i64>,
@@ -63,7 +63,7 @@ impl Cookie {
         Visitor::of(&self.id)
     }
 
-    /// Whether it is time to sign it again.
+    /// Whether it should be signed again.
     pub(crate) fn is_old(&self) -> bool {
         const RENEWAL_AGE: i64 = 30 * DAY;
         self.signed.is_none_or(|signed| now() - signed > RENEWAL_AGE)
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_known_again_among_others_and_a_changed_one_is_not() {
+    fn a_cookie_is_found_among_others_and_a_tampered_one_is_rejected() {
         let signer = Signer::new("secret", false);
         let cookie = Cookie::random();
         let visitor = |signer: &Signer, text: &str| {

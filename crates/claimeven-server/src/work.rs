@@ -1,4 +1,4 @@
-//! Work that takes time: searches on threads that are shared fairly, and jobs in the background.
+//! Long-running work: searches on fairly shared threads, and background jobs.
 
 pub(crate) mod analyzers;
 pub(crate) mod engine;

@@ -2,7 +2,7 @@
 //!
 //! ABDADA (Weill, 1996) has all threads search the same tree with a shared transposition table in
 //! which each marks the node it is in; the others defer such a node until their other moves are
-//! searched. What differs here: the marks are kept in a small table of their own instead of in the
+//! searched. What differs here: the marks are kept in a small separate table instead of in the
 //! transposition table's entries (as in Tom Kerrigan's simplified ABDADA), a mark names one
 //! searcher at most instead of counting them, and a node that was deferred once is searched when
 //! its turn comes again, marked or not. A mark is a hint, not a lock: marks may overwrite each

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_book_survives_its_file() {
+    fn a_book_round_trips_through_its_file() {
         let (book, entries) = book();
         let read = Book::from_bytes(&book.to_bytes()).unwrap();
         assert_eq!((read.setup(), read.ply()), (book.setup(), 3));
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_belong_to_a_book_is_refused() {
+    fn positions_of_other_books_are_rejected() {
         let (_, entries) = book();
         let setup = entries[0].0.setup();
         let at_ply = |ply| Book::new(setup, ply, entries.iter().copied()).unwrap_err();
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn only_positions_that_play_can_reach_are_held() {
+    fn only_reachable_positions_are_in_the_book() {
         let setup = Setup::STANDARD;
         let empty = Book::new(setup, 2, []).unwrap();
         let picture = |bottom: &str, above: &str| {

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_or_the_clock_is_seen_within_one_interval() {
+    fn flag_and_clock_are_checked_within_one_interval() {
         let cancel = Arc::new(AtomicBool::new(false));
         let mut stop = Stop::new(&Limits::default().with_cancel(Arc::clone(&cancel)));
         assert!((0..5000).all(|nodes| stop.check(nodes).is_ok()));
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_remains_is_what_was_not_used() {
+    fn remaining_limits_exclude_what_was_used() {
         let limits = Limits::default().with_nodes(10).with_time(Duration::from_mins(1));
         let left = Stop::new(&limits).remaining(4);
         assert_eq!(left.nodes, Some(6));

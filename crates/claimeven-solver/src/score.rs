@@ -9,6 +9,17 @@ use claimeven_game::{Outcome, Position};
 ///
 /// A positive score is a win: 1 with the winner's last disc, 2 with the disc before, and so on. 0 is
 /// a draw. A negative score is a loss, counted in the same way by the winner's discs.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_solver::Solver;
+///
+/// let position = Position::from_moves(Setup::STANDARD, "36444341771566552351143")?;
+/// let score = Solver::default().score(&position)?;
+/// assert_eq!((score.value(), score.sign()), (2, 1));
+/// assert_eq!(score.describe(&position), "wins in 9");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Score(i8);
 

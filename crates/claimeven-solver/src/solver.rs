@@ -91,6 +91,17 @@ impl Default for Options {
 }
 
 /// Bounds of a score: it is at least `low` and at most `high`.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_solver::{Limits, Solver};
+///
+/// // A thousand nodes do not solve the empty board.
+/// let limits = Limits::default().with_nodes(1_000);
+/// let bounds = Solver::default().score_within(&Position::new(Setup::STANDARD), &limits)?;
+/// assert!(bounds.low < bounds.high && bounds.exact().is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Bounds {

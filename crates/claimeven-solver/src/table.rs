@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_survives_a_clear_not_even_when_epochs_are_used_again() {
+    fn nothing_survives_a_clear_even_when_epochs_wrap() {
         // The board takes all 64 bits, so a small table has 4 bits left for the epoch.
         let shape = Fixed::<8, 7, 4>;
         let table = Table::new(shape, 1);

@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         parameters.set(name, value)?;
     }
 
-    // 2. Train in a folder of its own, from which a run can be resumed.
+    // 2. Train in a folder, from which the run could be resumed.
     let folder = std::env::temp_dir().join(format!("train-tiny-{}", std::process::id()));
     let mut observer = |_: Event<'_>| ControlFlow::Continue(());
     let mut run = Run::begin(&folder, &parameters, None, Resources::new(2), &mut observer)?;

@@ -112,7 +112,7 @@ mod tests {
     use claimeven_game::Setup;
 
     #[test]
-    fn a_cache_evaluates_as_its_evaluator_and_mirror_images_alike() {
+    fn a_cache_agrees_with_its_evaluator_and_shares_mirror_images() {
         let network = Network::new(Architecture::new(Setup::STANDARD, 1, 8), 1).unwrap();
         let mut cache = Cache::new(Inference::new(&network), 64);
         let positions = ["1", "7", "44", "123", "765", ""]

@@ -31,6 +31,14 @@ impl Evaluation {
 }
 
 /// Win, draw and loss probabilities, which add up to 1. Only the first two are stored.
+///
+/// ```
+/// use claimeven_zero::Wdl;
+///
+/// let wdl = Wdl { win: 0.5, draw: 0.25 };
+/// assert_eq!((wdl.loss(), wdl.expected()), (0.25, 0.625));
+/// assert_eq!(wdl.reversed().win, 0.25);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[allow(missing_docs, reason = "the names say it all")]
 pub struct Wdl {

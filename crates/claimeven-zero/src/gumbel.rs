@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn simulations_are_halved_among_the_moves() {
+    fn sequential_halving_distributes_the_simulations() {
         let (tree, _) = searched("", 42);
         let mut visits: Vec<u32> = tree.moves().iter().map(|node| node.visits).collect();
         visits.sort_unstable();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threat_is_parried_in_choice_and_policy() {
+    fn a_threat_is_blocked_in_choice_and_policy() {
         // The second player must block the first player's column.
         let (tree, halving) = searched("41414", 60);
         let column = tree.moves()[halving.choice(&tree)].column;

@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn convolutions_and_their_gradients_are_those_of_the_definition() {
+    fn convolutions_and_gradients_match_their_definition() {
         let mut rng = Rng::with_seed(1);
         for case in CASES {
             let (cells, taps) = (case.cols * case.rows, case.side * case.side);
@@ -498,7 +498,7 @@ mod tests {
     /// Built for a baseline without FMA (`RUSTFLAGS="-C target-cpu=x86-64"`), this compares vector
     /// instructions with scalar functions; otherwise it shows that dispatch changes nothing.
     #[test]
-    fn the_chosen_instructions_give_the_bits_of_the_portable_code() {
+    fn vector_and_portable_code_give_the_same_bits() {
         for (case, seed) in CASES.iter().zip(1..) {
             let bits = |numbers: Vec<f32>| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
             let (fused, unfused) =

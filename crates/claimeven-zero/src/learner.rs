@@ -248,7 +248,7 @@ mod tests {
     use claimeven_game::{Position, Setup};
 
     #[test]
-    fn a_learner_learns_what_it_is_told_whatever_the_threads() {
+    fn a_learner_fits_its_targets_with_any_number_of_threads() {
         let setup = Setup::STANDARD;
         let positions =
             ["", "4", "44", "43"].map(|text| Position::from_moves(setup, text).unwrap());
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn adamw_makes_the_steps_of_pytorch() {
+    fn adamw_steps_match_pytorch() {
         let (torch, mut learner, _, parameters) = TorchSteps::read();
         let names = learner.network.architecture().tensors();
         for step in &torch.steps {
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn training_makes_the_steps_of_pytorch() {
+    fn training_steps_match_pytorch() {
         let (torch, mut learner, samples, parameters) = TorchSteps::read();
         for step in &torch.steps {
             let gradient = learner.gradient(&samples, parameters.chunk, &mut [Scratch::default()]);
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_learnt_is_refused() {
+    fn invalid_samples_are_rejected() {
         let setup = Setup::STANDARD;
         let network = Network::new(Architecture::new(setup, 1, 8), 1).unwrap();
         let discs = Discs::of(&Position::new(setup));

@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_embedded_networks_are_whole_and_small() {
+    fn the_embedded_networks_are_complete_and_small() {
         for network in embedded_networks() {
             assert_eq!(*embedded_network(network.setup()).unwrap(), **network);
             assert!(network.to_bytes().len() < 2_000_000);

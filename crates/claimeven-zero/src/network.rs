@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_comes_back_from_its_file_as_it_was() {
+    fn a_network_round_trips_through_its_file() {
         let network = network();
         assert_eq!(Network::from_bytes(&network.to_bytes()), Ok(network));
     }
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_and_foreign_files_are_told_apart() {
+    fn damaged_and_foreign_files_have_different_errors() {
         let bytes = network().to_bytes();
         let error = |bytes: &[u8]| Network::from_bytes(bytes).unwrap_err();
         assert!(matches!(error(b""), NetworkError::Damaged(_)));

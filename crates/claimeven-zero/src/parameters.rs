@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_can_be_trained_and_bad_numbers_are_named() {
+    fn presets_are_valid_and_bad_numbers_are_named() {
         let boards = [(7, 6, 4), (4, 4, 3), (2, 2, 2), (9, 9, 5), (35, 2, 3)];
         for (cols, rows, connect) in boards {
             let setup = Setup::new(cols, rows, connect, Ruleset::Standard).unwrap();

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn threats_of_both_sides_have_planes_of_their_own() {
+    fn threats_of_both_sides_have_separate_planes() {
         // Three in a row for the first player, who is to move, and three in a column for the
         // second.
         let position = Position::from_moves(Setup::STANDARD, "213141").unwrap();

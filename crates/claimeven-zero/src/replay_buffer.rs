@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_buffer_grows_with_the_run_and_forgets_the_oldest() {
+    fn the_buffer_grows_with_the_run_and_drops_the_oldest() {
         let mut replay = ReplayBuffer::new(Setup::STANDARD);
         let parameters = LearningParameters {
             min_buffer: 20,

@@ -140,7 +140,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn samples_come_back_from_their_file() {
+    fn samples_round_trip_through_their_file() {
         let folder = std::env::temp_dir().join(format!("claimeven-samples-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("samples");

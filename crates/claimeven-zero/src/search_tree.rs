@@ -550,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn a_win_at_once_is_known_without_a_question() {
+    fn an_immediate_win_needs_no_evaluation() {
         let tree = searched("121212", 1, 1);
         assert_eq!(tree.root().proof, Some(Proof::Win(1)));
         assert_eq!(tree.best_move().unwrap().column.number(), 1);

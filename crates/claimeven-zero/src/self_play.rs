@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn games_depend_on_nothing_but_seed_and_number() {
+    fn games_depend_only_on_seed_and_number() {
         let batch = batch(1, 8);
         assert_eq!(batch.games, 20);
         assert_eq!(batch.results.iter().sum::<u64>(), 20);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The results of pairs of games; both games of a pair start from one opening, and each player
 /// moves first in one of them.
 ///
-/// The two games of a pair are not independent, so intervals are taken over pairs: a pair has
+/// The two games of a pair are not independent, so intervals are computed over pairs: a pair has
 /// 0, 1/2, 1, 3/2 or 2 points for the player (*pentanomial* statistics).
 ///
 /// ```
@@ -35,7 +35,7 @@ impl PairResults {
         self.counts.iter().sum()
     }
 
-    /// The mean score of a game, 0 to 1, and the variance of a pair's mean around it.
+    /// The mean score of a game, from 0 to 1, and the variance of a pair's mean around it.
     fn moments(&self) -> (f64, f64) {
         let pairs = self.pairs().max(1) as f64;
         let score = |index: usize| index as f64 / 4.0;
@@ -103,8 +103,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// A share of `count` cases with its 95 % Wilson score interval. Without cases the interval is
-    /// from 0 to 1.
+    /// A share of `count` cases with its 95 % Wilson score interval, which is 0 to 1 without cases.
     ///
     /// ```
     /// use claimeven_zero::Interval;
@@ -288,22 +287,22 @@ mod tests {
     }
 
     #[test]
-    fn equal_results_are_no_difference() {
+    fn equal_results_are_not_a_difference() {
         let elo = results([10, 20, 40, 20, 10]).elo();
         assert!(elo.middle.abs() < 1e-9);
         assert!((elo.low + elo.high).abs() < 1e-9 && elo.high > 0.0);
     }
 
     #[test]
-    fn three_quarters_are_191_elo() {
+    fn a_score_of_75_percent_is_191_elo() {
         let elo = results([0, 0, 50, 0, 50]).elo();
         assert!((elo.middle - 190.85).abs() < 0.01, "{elo:?}");
-        // Near 0.75 +- 1.96 * 0.25 / 10, nearer to one half.
+        // About 0.75 +- 1.96 * 0.25 / 10, shifted towards one half.
         assert!((elo.low - elo_of_score(0.698)).abs() < 1.0, "{elo:?}");
     }
 
     #[test]
-    fn a_clean_score_is_no_certainty() {
+    fn a_perfect_score_still_has_an_interval() {
         let score = results([0, 0, 0, 0, 100]).score();
         assert!(score.high > 0.999_999 && (0.97..0.99).contains(&score.low), "{score:?}");
         assert_eq!(results([0; 5]).score().low.total_cmp(&0.0), std::cmp::Ordering::Equal);

@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn wins_and_threats_are_seen_by_any_network() {
+    fn any_network_finds_wins_and_blocks() {
         let mut zero = zero(200);
         let limits = Limits::default();
         let decision = zero.decide(&position("121212"), &limits).unwrap();
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn warm_players_vary_and_give_no_proven_result_away() {
+    fn players_with_temperature_vary_but_keep_proven_results() {
         let columns = |simulations: u64, temperature: f32, moves: &str| {
             let mut zero = zero(simulations);
             zero.parameters.temperature = temperature;
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_kept_and_reported() {
+    fn limits_are_obeyed_and_reported() {
         let limits = Limits { simulations: Some(30), ..Limits::default() };
         let decision = zero(200).decide(&position("44"), &limits).unwrap();
         assert!(decision.stopped);
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn its_thoughts_can_be_watched() {
+    fn its_search_can_be_monitored() {
         let monitor = Arc::new(SearchMonitor::default());
         let limits = Limits { monitor: Some(Arc::clone(&monitor)), ..Limits::default() };
         let decision = zero(100).decide(&position("44"), &limits).unwrap();
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn games_it_cannot_play_are_refused() {
+    fn unsupported_games_are_rejected() {
         let limits = Limits::default();
         assert_eq!(zero(1).decide(&position("1212121"), &limits), Err(AgentError::GameOver));
         let setup = Setup::new(5, 5, 4, Ruleset::Standard).unwrap();

@@ -1,4 +1,4 @@
-//! `claimeven admin`: what a server has stored, for its operator.
+//! `claimeven admin`: operators' commands on a server's database.
 
 use std::io::Write;
 use std::net::IpAddr;
@@ -118,9 +118,9 @@ enum Command {
         dry_run: bool,
     },
     /// Write everything in the database to a file
-    #[command(after_help = "The backup shows the database at one moment, also while a server \
-        writes. It can be restored into\nSQLite and PostgreSQL alike. The key of cookies and the \
-        networks of training runs are files of\ntheir own.\n\n\
+    #[command(after_help = "The backup is a consistent snapshot, even while a server is running. \
+        It can be restored into\nSQLite and PostgreSQL alike. The cookie key and the networks of \
+        training runs are not part of it.\n\n\
         Examples:\n  \
         claimeven admin backup games-$(date +%F).backup\n  \
         claimeven admin backup games.backup --database postgres://user:password@host/claimeven")]
@@ -236,11 +236,11 @@ async fn perform(args: &Args, config: &Config) -> Result<(), Failure> {
                 jiff::Timestamp::now().as_millisecond().saturating_add(time)
             });
             admin.ban(*range, reason, until).await.map_err(failed)?;
-            say(&format!("Banned {range}; a running server obeys within seconds"), json)
+            say(&format!("Banned {range}; a running server applies it within seconds"), json)
         }
         Command::Unban { range } => {
             if admin.unban(*range).await.map_err(failed)? {
-                return say(&format!("Lifted the ban of {range}"), json);
+                return say(&format!("Lifted the ban on {range}"), json);
             }
             Err(Failure::Other(format!("{range} is not banned; see claimeven admin bans")))
         }
@@ -275,7 +275,7 @@ async fn perform(args: &Args, config: &Config) -> Result<(), Failure> {
             let summary = admin.backup(file).await.map_err(failed)?;
             say_backup("Saved", &summary, json)
         }
-        // Done above, without an open database.
+        // Handled above, without an open database.
         Command::Restore { .. } => Ok(()),
     }
 }
@@ -343,12 +343,12 @@ async fn jobs(
     print_table(["ID", "CHANGED", "STATE", "DONE", "TITLE", "VISITOR"], rows)
 }
 
-/// Enough of a visitor's key to tell it from others.
+/// The beginning of a visitor's key, long enough to identify it.
 fn short(key: &str) -> &str {
     key.get(..12).unwrap_or(key)
 }
 
-/// Prints everything about one thing: one line of JSON, or one that people can read.
+/// Prints all details of one item: a line of JSON, or readable text.
 fn show(details: &impl Serialize, json: bool) -> Result<(), Failure> {
     if json {
         return print_json(details);
@@ -367,7 +367,7 @@ fn show(details: &impl Serialize, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says what was done; a script sees it in the exit code.
+/// Reports success in words; scripts use the exit code.
 fn say(message: &str, json: bool) -> Result<(), Failure> {
     if !json {
         writeln!(anstream::stdout(), "{message}")?;

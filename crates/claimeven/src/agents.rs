@@ -40,10 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for (number, level) in (1..).zip(&LEVELS) {
         writeln!(out, "  level:{number:<3} {}", level.about)?;
     }
-    writeln!(
-        out,
-        "every player has a seed=N besides; easy, medium and hard are short for alphabeta"
-    )?;
+    writeln!(out, "every player also has seed=N; easy, medium and hard are short for alphabeta")?;
     writeln!(out, "with depth 2, 4 and 6")?;
     Ok(())
 }

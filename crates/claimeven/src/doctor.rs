@@ -1,4 +1,4 @@
-//! `claimeven doctor`: whether a server would run well here.
+//! `claimeven doctor`: checks the configuration and the machine of a server.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use crate::server_settings::SettingsArgs;
 /// Check the configuration, the database and the machine of a server
 #[derive(clap::Args)]
 #[command(
-    after_help = "Takes the settings of `claimeven serve` and changes nothing, so it can run beside a server.\n\
+    after_help = "Takes the settings of `claimeven serve` and changes nothing, so it can run next to a server.\n\
     The exit code is 1 if a check has failed.\n\n\
     Examples:\n  \
     claimeven doctor\n  \
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let failed = findings.iter().filter(|finding| finding.status == FindingStatus::Failed).count();
     match failed {
         0 => Ok(()),
-        1 => Err(Failure::Other("1 check has failed".to_owned())),
-        failed => Err(Failure::Other(format!("{failed} checks have failed"))),
+        1 => Err(Failure::Other("1 check failed".to_owned())),
+        failed => Err(Failure::Other(format!("{failed} checks failed"))),
     }
 }

@@ -238,7 +238,7 @@ impl Args {
 
 fn openings(args: &Args, setup: Setup, pairs: u64) -> Result<Vec<Vec<Column>>, Failure> {
     let Some(text) = &args.openings else {
-        return Ok(Openings::choose_usual(setup, pairs as usize, args.seed.seed));
+        return Ok(Openings::choose_default(setup, pairs as usize, args.seed.seed));
     };
     let openings = match fs::read_to_string(text) {
         Ok(content) => Openings::Given(read_openings(setup, &content)?),

@@ -14,8 +14,8 @@ use crate::output::write_file;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Prints a line per puzzle: the moves, win or draw, the number of discs to the win, the solution,\n\
-the difficulty from 1 to 5 and the themes. A tenth as many wins in one and blocks come on top. The\n\
-same seed gives the same puzzles.\n\n\
+the difficulty from 1 to 5 and the themes. Wins in one and blocks are added, a tenth as\n\
+many of each. The same seed gives the same puzzles.\n\n\
 Examples:\n  \
     claimeven puzzles --count 20\n  \
     claimeven puzzles --seed 4 --count 250 --out crates/claimeven-arena/puzzles/7x6.txt")]

@@ -20,8 +20,8 @@ use crate::text::counted;
 #[derive(clap::Args)]
 #[command(after_help = "\
 A blunder (??) turns a win or a draw into a loss, a mistake (?) turns a win into a draw, and !\n\
-marks the only move that keeps the result. The accuracy is the share of the result that a player\n\
-kept, of all that the moves could have given away.\n\n\
+marks the only move that keeps the result. Accuracy is the share of points that a player kept\n\
+(a win is worth 2, a draw 1), of those that could have been lost.\n\n\
 Examples:\n  \
     claimeven review games.jsonl\n  \
     claimeven review games.jsonl --game 3 --plain\n  \

@@ -148,7 +148,7 @@ mod tests {
                 for (mark, count) in [
                     (r##"<use href="#board"/>"##, nodes.len()),
                     (r#"stroke-dasharray="3 2""#, nodes.iter().map(pruned).sum()),
-                    // The legend has one of its own, where there are any.
+                    // The legend has one of its own if there are any.
                     (r#"<rect class="hidden""#, hidden.clone().count() + hidden.take(1).count()),
                 ] {
                     assert_eq!(svg.matches(mark).count(), count, "{agent} {moves} {mark}");

@@ -1,4 +1,4 @@
-//! The command line as its users see it.
+//! The command line from the user's point of view.
 
 mod docs;
 mod train;
@@ -19,14 +19,14 @@ fn sessions_print_what_their_files_say() {
 }
 
 #[test]
-fn the_picture_in_the_readme_is_the_one_it_shows_how_to_draw() {
+fn the_picture_in_the_readme_is_up_to_date() {
     let drawn = claimeven(&["show", "23344545575", "--as", "svg"]);
     let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/board.svg");
     assert_eq!(drawn, fs::read_to_string(committed).unwrap());
 }
 
 #[test]
-fn the_trees_in_the_lab_are_the_ones_its_commands_draw() {
+fn the_trees_in_the_lab_document_are_up_to_date() {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
     let lab = fs::read_to_string(format!("{docs}/lab.md")).unwrap();
     let commands = lab.lines().filter_map(|line| line.trim().strip_prefix("claimeven tree "));
@@ -61,7 +61,7 @@ fn every_shell_has_completions_for_every_command() {
 }
 
 #[test]
-fn a_tournament_that_is_killed_three_times_ends_as_if_it_had_not_been() {
+fn a_tournament_killed_three_times_ends_like_an_uninterrupted_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (plan, journal) = (path("plan.toml"), path("games.jsonl"));
@@ -96,7 +96,7 @@ fn a_tournament_that_is_killed_three_times_ends_as_if_it_had_not_been() {
 }
 
 #[test]
-fn our_engine_plays_itself_through_two_processes() {
+fn our_engine_plays_itself_in_two_processes() {
     let engine = |agent: &str| {
         let program = env!("CARGO_BIN_EXE_claimeven");
         format!("ugi:cmd=\"'{program}' ugi --agent {agent}\",ms=10000,wait=60000")
@@ -114,7 +114,7 @@ fn our_engine_plays_itself_through_two_processes() {
     let (first, second) = ("alphabeta:depth=3", "mtdf:depth=2");
     let inside = games([first, second], "inside");
     let outside = games([&engine(first), &engine(second)], "outside");
-    // These players leave nothing to chance, so the same games come of it.
+    // These players are deterministic, so the games are the same.
     for (inside, outside) in inside.iter().zip(&outside) {
         assert_eq!(outside["result"], inside["result"]);
         let columns = |game: &Value| -> Vec<Value> {
@@ -156,7 +156,7 @@ fn every_experiment_runs_quickly_and_is_written_down() {
     }
     assert!(document.contains("A quick run"));
 
-    // Another seed writes one part anew and leaves the others as they are.
+    // Another seed replaces one section and leaves the others as they are.
     claimeven(&["experiments", "repeats", "--quick", "--seed", "2", "--out", out]);
     let later = fs::read_to_string(folder.path().join("experiments.md")).unwrap();
     let (before, after): (Vec<&str>, Vec<&str>) =
@@ -167,7 +167,7 @@ fn every_experiment_runs_quickly_and_is_written_down() {
 }
 
 #[test]
-fn experiments_find_the_same_whatever_the_threads() {
+fn experiments_do_not_depend_on_the_number_of_threads() {
     let findings = |threads: &str| {
         let chosen = ["experiments", "deeper-wins", "repeats", "errors", "--quick", "--json"];
         let json = claimeven(&[&chosen[..], &["--seed", "7", "--threads", threads]].concat());
@@ -178,7 +178,7 @@ fn experiments_find_the_same_whatever_the_threads() {
 }
 
 #[test]
-fn a_number_of_an_experiment_is_that_of_the_command_under_it() {
+fn an_experiment_reports_the_numbers_of_its_command() {
     let json = claimeven(&["experiments", "difficulties", "--quick", "--seed", "3", "--json"]);
     let run: Value = serde_json::from_str(&json).unwrap();
     let finding = &run["experiments"][0]["finding"];

@@ -1,4 +1,4 @@
-//! The server as a process: it survives what a process can meet.
+//! The server as a process: kills, restarts and operators' commands.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// A server process, which does not outlive the test.
+/// A server process that is killed at the end of the test.
 struct Process {
     child: Child,
     addr: String,
@@ -52,7 +52,7 @@ impl Drop for Process {
     }
 }
 
-/// Runs a command of the operator; its exit code, output and errors.
+/// Runs an admin command; returns its exit code, output and errors.
 fn operate(database: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_claimeven"))
         .args(arguments)
@@ -63,7 +63,7 @@ fn operate(database: &Path, arguments: &[&str]) -> (Option<i32>, String, String)
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// One request; `None` if the server went away before it answered.
+/// One request; `None` if the server was killed before it answered.
 fn request(
     addr: &str,
     cookie: &str,
@@ -89,7 +89,7 @@ fn request(
     Some((status, cookie, serde_json::from_str(content).ok()?))
 }
 
-/// A game of one person at both sides, as far as the person knows that it has come.
+/// A local game, as far as its player has received confirmation.
 struct Player {
     cookie: String,
     id: String,
@@ -100,7 +100,7 @@ impl Player {
     fn new(addr: &str) -> Player {
         let new = json!({
             "seats": [{ "kind": "human" }, { "kind": "human" }], "first": 0,
-            // Nobody can win, so that the game is as long as it can be.
+            // Nobody can win, so that the game is as long as possible.
             "setup": { "cols": 9, "rows": 9, "connect": 10 },
         });
         let (status, cookie, game) =
@@ -117,7 +117,7 @@ impl Player {
         moves.iter().map(|played| played["column"].as_u64().unwrap()).collect()
     }
 
-    /// Plays until the server goes away or the board is full.
+    /// Plays until the server is gone or the board is full.
     fn play(&mut self, addr: &str) {
         for ply in self.acknowledged.len() as u64..81 {
             let column = ply % 9 + 1;
@@ -172,7 +172,7 @@ fn no_acknowledged_move_is_lost_when_the_server_is_killed() {
 
 #[cfg(unix)]
 #[test]
-fn a_server_that_is_asked_to_stop_does_so_soon() {
+fn a_server_shuts_down_promptly() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = Process::start(&folder.path().join("games.sqlite"));
     let player = Player::new(&server.addr);
@@ -191,7 +191,7 @@ fn a_server_that_is_asked_to_stop_does_so_soon() {
 }
 
 #[test]
-fn an_operator_looks_after_a_running_server() {
+fn admin_commands_work_next_to_a_running_server() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("games.sqlite");
     let mut server = Process::start(&database);
@@ -235,7 +235,7 @@ fn an_operator_looks_after_a_running_server() {
     let (code, output, _) = operate(&database, &["doctor", "--ready", "--addr", &server.addr]);
     assert!(code == Some(1) && output.contains("no server responds"), "{output}");
 
-    // The next step: the games of the backup are played on elsewhere, with the same key.
+    // The next step: the games of the backup continue elsewhere, with the same key.
     let other = folder.path().join("other.sqlite");
     let (code, output, errors) = operate(&other, &["admin", "restore", &backup]);
     assert!(code == Some(0) && output.starts_with("Restored 1 games"), "{output} {errors}");

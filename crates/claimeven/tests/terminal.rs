@@ -13,19 +13,19 @@ use portable_pty::{
 };
 use vt100::{Color, MouseProtocolMode, Parser};
 
-/// The program in a terminal of its own.
+/// The program in a pseudo-terminal.
 struct Session {
     screen: Arc<Mutex<Parser>>,
     keyboard: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
     master: Box<dyn MasterPty + Send>,
-    /// It stays open, so that the terminal can be looked at when the program has gone.
+    /// Kept open, so that the terminal can be examined after the program has exited.
     _slave: Box<dyn SlavePty + Send>,
-    /// What the terminal was set to before.
+    /// The settings of the terminal before the program started.
     settings: String,
 }
 
-/// Machines can be busy; nothing here takes a second on one that is not.
+/// Machines can be busy; on an idle one nothing here takes a second.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 impl Session {
@@ -89,7 +89,7 @@ impl Session {
         self.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).unwrap();
     }
 
-    /// Waits for the end, and sees that the terminal is as it was.
+    /// Waits for the exit, and checks that the terminal is restored.
     fn end(mut self) -> (ExitStatus, String) {
         let start = Instant::now();
         let status = loop {
@@ -99,7 +99,7 @@ impl Session {
             assert!(start.elapsed() < PATIENCE, "it goes on:\n{}", self.text());
             thread::sleep(Duration::from_millis(10));
         };
-        // What was written last may still be on its way.
+        // The last output may still be on its way.
         self.wait_until("alternate screen", |_| {
             !self.screen.lock().unwrap().screen().alternate_screen()
         });
@@ -130,7 +130,7 @@ fn two_people_play_a_whole_game_and_review_it() {
     }
     session.send("1");
     session.wait_for("Red wins: four in a row");
-    // The exact scores come by themselves.
+    // The exact scores appear without a key.
     session.wait_for("blunder");
     session.send("v");
     session.wait_for("7. Red 1: ");
@@ -151,7 +151,7 @@ fn a_game_against_a_program_comes_to_its_end() {
         if is_over(&session.text()) {
             break;
         }
-        // Some of these columns may be full; those that are not take a disc, one after another.
+        // Some of these columns may be full; the others take a disc, one after another.
         for key in ["3", "2", "4", "1", "5"] {
             session.send(key);
             let is_next = |screen: &str| !screen.contains(&format!("Move {}:", 2 * turn + 1));
@@ -194,7 +194,7 @@ fn a_move_is_taken_back_and_played_again() {
 }
 
 #[test]
-fn the_window_changes_its_size() {
+fn the_window_can_be_resized() {
     let mut session = Session::start(&["play", "human", "human"]);
     session.wait_for("Players");
     session.send("4");
@@ -211,7 +211,7 @@ fn the_window_changes_its_size() {
 }
 
 #[test]
-fn leaving_does_not_wait_for_a_program_that_thinks() {
+fn quitting_does_not_wait_for_a_thinking_program() {
     let mut session = Session::start(&["play", "human", "mcts:sims=10000000"]);
     session.wait_for("Move 1: Red to move");
     session.send("4");
@@ -246,7 +246,7 @@ fn without_colour_shapes_tell_the_players_apart() {
 }
 
 #[test]
-fn another_locale_is_answered_in_ascii() {
+fn a_locale_without_utf8_gets_ascii() {
     let mut session = Session::start_in(&["play", "human", "human"], 80, 24, &[("LANG", "C")]);
     session.wait_for("Move 1: Red to move");
     session.send("4");
@@ -259,7 +259,7 @@ fn another_locale_is_answered_in_ascii() {
 }
 
 #[test]
-fn control_c_leaves_at_once_and_the_terminal_sane() {
+fn control_c_exits_at_once_and_restores_the_terminal() {
     let mut session = Session::start(&["play"]);
     session.wait_for("First player");
     session.send("\x03");
@@ -267,7 +267,7 @@ fn control_c_leaves_at_once_and_the_terminal_sane() {
 }
 
 #[test]
-fn a_signal_ends_it_as_signals_do_and_the_terminal_is_sane() {
+fn a_signal_ends_the_program_and_restores_the_terminal() {
     for signal in ["TERM", "INT", "HUP"] {
         let session = Session::start(&["play", "human", "mcts:sims=10000000"]);
         session.wait_for("Move 1: Red to move");
@@ -279,7 +279,7 @@ fn a_signal_ends_it_as_signals_do_and_the_terminal_is_sane() {
 }
 
 #[test]
-fn it_ends_when_its_terminal_has_gone() {
+fn the_program_exits_when_its_terminal_is_gone() {
     let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
     let pair = native_pty_system().openpty(size).unwrap();
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_claimeven"));
@@ -293,7 +293,7 @@ fn it_ends_when_its_terminal_has_gone() {
         let count = output.read(&mut bytes).unwrap();
         parser.process(&bytes[..count]);
     }
-    // Nobody has the other end open any more, as when a window is closed.
+    // Closes the other end, as when a window is closed.
     drop((output, pair));
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {

@@ -27,12 +27,12 @@ export interface components {
             best: number[];
             /** @description The discs as a picture, the top row first. */
             board: string;
-            /** @description Whether the opening book has it. */
+            /** @description Whether it is in the opening book. */
             book: boolean;
             /** @description From the left; `null` for full columns and where nothing is known. */
             columns: (components["schemas"]["ColumnTruthView"] | null)[];
             estimate?: components["schemas"]["EstimateView"] | null;
-            /** @description Whether all of it is exact. */
+            /** @description Whether everything is exact. */
             exact: boolean;
             /** @description The legal moves. */
             legal: number[];
@@ -102,14 +102,14 @@ export interface components {
             column: number;
             /**
              * Format: int32
-             * @description The other side cannot force a win with so many of its next discs.
+             * @description The opponent cannot force a win with this many of its next discs.
              */
             no_loss_within: number;
             value?: components["schemas"]["ValueView"] | null;
         };
         /** @description The value of a move for the side to move. */
         ColumnView: {
-            /** @description `exact`, `at most` or `at least`. */
+            /** @description `exact`, `upper` or `lower`. */
             bound: string;
             /** Format: int32 */
             column: number;
@@ -134,7 +134,7 @@ export interface components {
             /** @description The id of the request in the server's log, if the server is at fault. */
             request_id?: string | null;
         };
-        /** @description What a search of limited depth prefers. */
+        /** @description The preference of a depth-limited search. */
         EstimateView: {
             /** Format: int32 */
             column: number;
@@ -143,7 +143,7 @@ export interface components {
              * @description How many plies the whole search looked ahead.
              */
             depth: number;
-            /** @description How it expects the game to go on. */
+            /** @description The expected continuation. */
             pv: number[];
             value: components["schemas"]["ValueView"];
         };
@@ -180,7 +180,7 @@ export interface components {
             created: number;
             first: number;
             id: string;
-            /** @description Whether strangers see it in their lists. */
+            /** @description Whether it is in the public list. */
             listed: boolean;
             /** @description Whether the game is one of the visitor's own. */
             mine: boolean;
@@ -211,7 +211,7 @@ export interface components {
             legal: number[];
             /** @description The completed lines, each a list of cells as column and row. */
             lines: number[][][];
-            /** @description Whether strangers see it in their lists. */
+            /** @description Whether it is in the public list. */
             listed: boolean;
             /** @description Whether the game is one of the visitor's own. */
             mine: boolean;
@@ -255,7 +255,7 @@ export interface components {
             moves?: string;
             setup?: components["schemas"]["Setup"];
         };
-        /** @description What to play, and why. */
+        /** @description The best move, and why. */
         HintView: {
             /** Format: int32 */
             column: number;
@@ -290,7 +290,7 @@ export interface components {
              */
             next?: string | null;
         };
-        /** @description Whether strangers see a game in their lists. */
+        /** @description Whether a game is in the public list. */
         Listing: {
             listed: boolean;
         };
@@ -315,7 +315,7 @@ export interface components {
              * @description Who moves first; random by default.
              */
             first?: number | null;
-            /** @description Whether strangers see the game in their lists: by default only games between agents. */
+            /** @description Whether the game is in the public list; by default only games between agents are. */
             listed?: boolean | null;
             /** @description The opening, as move text. */
             moves?: string;
@@ -329,7 +329,7 @@ export interface components {
         NodeView: {
             alpha?: string | null;
             beta?: string | null;
-            /** @description `exact`, `at most` or `at least`. */
+            /** @description `exact`, `upper` or `lower`. */
             bound: string;
             /** @description Whether it is on the principal variation. */
             chosen?: boolean;
@@ -363,7 +363,7 @@ export interface components {
         };
         /** @description An agent's evaluation of a move. */
         OpinionColumnView: {
-            /** @description `exact`, `at most` or `at least`. */
+            /** @description `exact`, `upper` or `lower`. */
             bound: string;
             /** Format: int32 */
             column: number;
@@ -470,7 +470,7 @@ export interface components {
              */
             ply: number;
         };
-        /** @description A position: moves, from the empty board or from discs that were set up. */
+        /** @description A position: moves from the empty board or from a custom position. */
         PositionInput: {
             /**
              * @description The discs to begin with, as a picture: lines of `.`, `X` and `O`, the top row first, with
@@ -550,7 +550,7 @@ export interface components {
         ReadView: {
             /** @description The discs as a picture, the top row first. */
             board: string;
-            /** @description What the text was taken for: `moves`, `link`, `picture` or `kaggle`. */
+            /** @description The format of the text: `moves`, `link`, `picture` or `kaggle`. */
             kind: string;
             /** @description The moves, if the text contained them. */
             moves?: string | null;
@@ -620,7 +620,7 @@ export interface components {
              */
             minutes?: number | null;
         };
-        /** @description What a search of limited depth preferred. */
+        /** @description The preference of a depth-limited search. */
         ReviewEstimateView: {
             /** Format: int32 */
             column: number;
@@ -629,13 +629,13 @@ export interface components {
              * @description How many plies the search looked ahead.
              */
             depth: number;
-            /** @description How it expected the game to go on. */
+            /** @description The expected continuation. */
             pv: number[];
         };
         /** @description The review of a move. */
         ReviewMoveView: {
             best?: components["schemas"]["ColumnTruthView"] | null;
-            /** @description What each column was worth, from the left; only those whose result is known. */
+            /** @description The value of each column with a known result, from the left. */
             choices: components["schemas"]["ColumnTruthView"][];
             /** Format: int32 */
             column: number;
@@ -953,7 +953,7 @@ export interface components {
             kind: string;
             /**
              * Format: double
-             * @description Plies to a win or loss, lines more than the other side, points, or a chance from 0 to 1.
+             * @description Plies to a win or loss, the margin in lines, points, or a probability from 0 to 1.
              */
             number: number;
             text: string;

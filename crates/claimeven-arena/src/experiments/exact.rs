@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn one_can_err_where_moves_differ_in_their_result() {
+    fn errors_are_possible_if_moves_have_different_results() {
         let lab = Lab::new(1, 1, true, &|_| {});
         let mut solver = Solver::new(Options::default().with_books(embedded_books()));
         let mut keeping = |moves: &str| {

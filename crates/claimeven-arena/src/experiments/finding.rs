@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_holds_if_everything_bears_it_out() {
+    fn a_claim_holds_if_all_comparisons_support_it() {
         let verdict =
             |intervals: &[Interval]| Count::above(0.5, intervals.iter().copied()).verdict();
         let (yes, open, no) = (within(0.6, 0.8), within(0.4, 0.6), within(0.1, 0.3));
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_told_in_words() {
+    fn counts_are_written_in_words() {
         let count = Count { borne_out: 3, open: 1, refuted: 2 };
         assert_eq!(count.words("matches"), "3 of 6 matches bear it out (1 open, 2 against)");
         let all = Count { borne_out: 2, ..Count::default() };

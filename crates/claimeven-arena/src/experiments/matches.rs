@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_is_open_breaks_a_ladder_in_part() {
+    fn an_undecided_step_supports_a_ladder_only_in_part() {
         let clear = Interval { low: 0.6, middle: 0.7, high: 0.8 };
         let open = Interval { low: 0.45, middle: 0.5, high: 0.55 };
         assert_eq!(judge_steps(&[clear, clear]).0, Verdict::Holds);

@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn one_difference_refutes_equality_in_part() {
+    fn one_difference_contradicts_equality_in_part() {
         assert_eq!(judge_differences(0, 100), Verdict::Holds);
         assert_eq!(judge_differences(1, 100), Verdict::HoldsInPart);
         assert_eq!(judge_differences(60, 100), Verdict::DoesNotHold);
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn patience_is_tried_by_both_searches() {
+    fn both_searches_may_run_out_of_time() {
         assert_eq!(judge_patience([5.0, 3.0]).0, Verdict::Holds);
         assert_eq!(judge_patience([5.0, 0.3]).0, Verdict::HoldsInPart);
         assert_eq!(judge_patience([0.005, 0.003]).0, Verdict::DoesNotHold);

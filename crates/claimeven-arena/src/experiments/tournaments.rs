@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ladder_is_climbed_in_matches_and_in_errors() {
+    fn a_ladder_needs_both_matches_and_error_rates() {
         let beats = Interval { low: 0.6, middle: 0.7, high: 0.8 };
         let equal = Interval { low: 0.45, middle: 0.5, high: 0.55 };
         let fewer = Interval { low: 0.01, middle: 0.03, high: 0.05 };

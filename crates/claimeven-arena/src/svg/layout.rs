@@ -16,7 +16,7 @@ pub(super) fn place(items: &[Item], gap: f64) -> (Vec<f64>, f64) {
     outlines.resize_with(items.len(), Outline::default);
     let mut from_parent = vec![0.0; items.len()];
 
-    // 1. From the leaves up, each item gets the outline of all that is below it.
+    // 1. From the leaves up, compute the outline of each subtree.
     for (index, item) in items.iter().enumerate().rev() {
         let mut below = Outline::default();
         for &child in &item.children {
@@ -32,7 +32,7 @@ pub(super) fn place(items: &[Item], gap: f64) -> (Vec<f64>, f64) {
         outlines[index] = below.under(item.width, middle);
     }
 
-    // 2. From the root down, the middles.
+    // 2. From the root down, compute the centres.
     let Some(whole) = outlines.first() else { return (Vec::new(), 0.0) };
     let left = whole.rows.iter().map(|row| row.0).fold(f64::INFINITY, f64::min);
     let right = whole.rows.iter().map(|row| row.1).fold(f64::NEG_INFINITY, f64::max);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_overlaps_and_parents_stand_above_the_middle_of_their_children() {
+    fn nothing_overlaps_and_parents_are_centred_above_their_children() {
         const GAP: f64 = 8.0;
         let mut random = fastrand::Rng::with_seed(5);
         for _ in 0..500 {

@@ -11,7 +11,7 @@ use super::legend;
 use super::{BOARD_COLOUR, DISC_COLOURS, counted, disc_class, escape, highlighted_cells, top_cell};
 use crate::tree_drawing::{Cut, NodeKind as Kind, TreeDrawing};
 
-/// Around the picture.
+/// Around the drawing.
 pub(super) const MARGIN: f64 = 24.0;
 /// For the title and the line below it.
 const HEADER: f64 = 74.0;
@@ -27,9 +27,9 @@ const PAD: f64 = 6.0;
 const TEXT: f64 = 39.0;
 /// A node is at least wide enough for its texts.
 const LEAST_WIDTH: f64 = 74.0;
-/// The disc on a branch that names its column.
+/// The disc on a branch that shows its column.
 const BADGE: f64 = 9.0;
-/// Between two branches that were cut.
+/// Between two pruned branches.
 const STUB: f64 = 20.0;
 /// A branch that every simulation went through.
 const WIDEST_BRANCH: f64 = 12.0;
@@ -147,7 +147,7 @@ impl BoardSize {
     }
 }
 
-/// The tree with a place for everything.
+/// The layout of all parts of the drawing.
 struct Picture<'a> {
     drawing: &'a TreeDrawing,
     board: BoardSize,
@@ -156,7 +156,7 @@ struct Picture<'a> {
     card_width: f64,
     /// The middle of each node.
     middles: Vec<f64>,
-    /// The middle of the cut below each node that has one.
+    /// The centre of the pruned branches below each node that has some.
     cut_middles: Vec<Option<f64>>,
     width: f64,
 }
@@ -171,7 +171,7 @@ impl<'a> Picture<'a> {
         let width = |node: &Node| card_width.max(node.pass.as_deref().map_or(0.0, text_width));
         let item = |node| Item { width: width(node), children: node.children.clone() };
         let mut items: Vec<Item> = nodes.iter().map(item).collect();
-        // What was cut stands behind what was searched, as an item of its own.
+        // Pruned moves come after the searched ones, as a separate item.
         let mut cut_items = vec![None; nodes.len()];
         for node in 0..nodes.len() {
             if let Some(cut) = drawing.cut(node) {
@@ -225,7 +225,7 @@ impl<'a> Picture<'a> {
         HEADER + self.rows[node] as f64 * self.row_height() + ROOF + 8.0
     }
 
-    /// Where the branches to a node's children begin.
+    /// Where the branches to a node's children start.
     fn foot(&self, node: usize) -> (f64, f64) {
         let point = if self.drawing.kind(node) == Kind::Min { ROOF } else { 0.0 };
         (self.middles[node], self.top(node) + self.card_height() + point)
@@ -255,7 +255,7 @@ impl<'a> Picture<'a> {
         );
     }
 
-    /// How many of all simulations went through a node.
+    /// The share of all simulations that went through a node.
     fn visit_share(&self, node: usize) -> Option<f64> {
         let visits = |node: usize| match self.drawing.tree.nodes[node].content {
             Content::Visits { visits, .. } => Some(f64::from(visits)),
@@ -335,7 +335,7 @@ impl<'a> Picture<'a> {
         );
     }
 
-    /// The column that was played, as a disc of who played it; or the name of a pass.
+    /// The column played, as a disc of its player; or the name of a pass.
     fn draw_name(&self, svg: &mut String, index: usize) {
         let (x, y) = self.head(index);
         let Node { column, pass, level, .. } = &self.drawing.tree.nodes[index];

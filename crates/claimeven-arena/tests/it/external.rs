@@ -1,4 +1,4 @@
-//! Programs that play as they should, and all the ways in which they do not.
+//! Other programs as players: correct ones, and all kinds of failures.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use claimeven_arena::{AgentSpec, GameRecord, Pairing, Reason, TimeControl, play_game};
 use claimeven_game::{Ruleset, Setup};
 
-/// A program in the language of the shell: what it does at each command.
+/// A program as a shell script: what it does at `go`.
 fn engine(at_go: &str) -> AgentSpec {
     let script = format!(
         "while read -r word rest; do case $word in \
@@ -22,7 +22,7 @@ fn shell(script: &str) -> AgentSpec {
     format!("ugi:cmd=\"sh -c '{script}'\",ms=20,wait=1500").parse().unwrap()
 }
 
-/// A game that the program begins.
+/// A game in which the program moves first.
 fn play(engine: &AgentSpec, setup: Setup) -> GameRecord {
     play_against(engine, &"random:seed=1".parse().unwrap(), setup)
 }
@@ -53,7 +53,7 @@ fn forfeits(engine: &AgentSpec, moves: usize, reason: &str) {
 
 #[test]
 fn a_program_that_plays_well_plays_to_the_end() {
-    // It stacks its discs in the first column until that is full, and so on.
+    // It fills the columns one after another, from the first.
     let game = play(
         &engine("n=$((n + 1)); echo info nodes 7 score cp 12; echo bestmove $(((n + 2) / 3))"),
         Setup::STANDARD,
@@ -65,7 +65,7 @@ fn a_program_that_plays_well_plays_to_the_end() {
 }
 
 #[test]
-fn a_program_that_is_not_there_forfeits() {
+fn a_program_that_cannot_be_started_forfeits() {
     let nobody = "ugi:cmd=/no/such/program".parse().unwrap();
     forfeits(&nobody, 0, "cannot start /no/such/program: No such file");
     let unclosed = r#"ugi:cmd="sh -c 'exit""#.parse().unwrap();
@@ -73,22 +73,22 @@ fn a_program_that_is_not_there_forfeits() {
 }
 
 #[test]
-fn a_program_that_dies_forfeits() {
-    forfeits(&shell("exit 3"), 0, "the program died before");
-    forfeits(&engine("exit 3"), 0, "the program died before bestmove came (exit status: 3)");
+fn a_program_that_exits_forfeits() {
+    forfeits(&shell("exit 3"), 0, "the program exited before");
+    forfeits(&engine("exit 3"), 0, "the program exited before sending bestmove (exit status: 3)");
     let later = engine("if [ -n \"$n\" ]; then exit 4; fi; n=1; echo bestmove 4");
-    forfeits(&later, 2, "the program died before bestmove came (exit status: 4)");
+    forfeits(&later, 2, "the program exited before sending bestmove (exit status: 4)");
     forfeits(
         &engine("exec 1>&-; read -r rest"),
         0,
-        "the program closed its output before bestmove",
+        "the program closed its output before sending bestmove",
     );
 }
 
 #[test]
 fn a_program_that_hangs_forfeits() {
-    forfeits(&engine("exec sleep 60"), 0, "time-out: no bestmove came in time");
-    forfeits(&shell("exec sleep 60"), 0, "time-out: no ugiok came in time");
+    forfeits(&engine("exec sleep 60"), 0, "time-out while waiting for bestmove");
+    forfeits(&shell("exec sleep 60"), 0, "time-out while waiting for ugiok");
 }
 
 #[test]
@@ -112,21 +112,21 @@ fn a_column_that_is_full_is_an_illegal_move() {
 }
 
 #[test]
-fn garbage_is_passed_over_but_not_for_ever() {
+fn garbage_is_skipped_but_not_forever() {
     let game = play(
         &engine("printf \"\\377\\000\\n\\ninfo nodes many score\\n%70000d\\n\" 1; echo bestmove 4"),
         Setup::STANDARD,
     );
     assert_eq!(game.moves[0].column, 4);
     assert_eq!(game.moves[0].value.as_deref(), Some("+0"));
-    forfeits(&shell("exec yes"), 0, "time-out: no ugiok came in time");
-    forfeits(&engine("exec yes bestmov"), 0, "time-out: no bestmove came in time");
+    forfeits(&shell("exec yes"), 0, "time-out while waiting for ugiok");
+    forfeits(&engine("exec yes bestmov"), 0, "time-out while waiting for bestmove");
 }
 
 #[test]
-fn a_program_without_options_for_boards_plays_the_standard_one_only() {
+fn a_program_without_board_options_plays_only_the_standard_board() {
     let wide = Setup::new(9, 7, 4, Ruleset::Standard).unwrap();
     let game = play(&engine("echo bestmove 4"), wide);
-    let reason = "it has no options for a board of 9x7, connect 4, standard";
+    let reason = "it has no options to play on 9x7, connect 4, standard";
     assert_eq!(game.result.detail.as_deref(), Some(reason));
 }

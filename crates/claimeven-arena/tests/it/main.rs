@@ -1,4 +1,4 @@
-//! The arena as programs use it.
+//! Integration tests of the arena.
 
 mod external;
 mod records;

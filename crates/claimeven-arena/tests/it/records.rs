@@ -1,4 +1,4 @@
-//! Records of real games, and what becomes of them when they are tampered with.
+//! Records of real games, and tampered ones.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn games_in_time(
     games
 }
 
-/// Matches of all sorts: boards, rulesets, players with chance and memory.
+/// Matches of all kinds: boards, rulesets, players with randomness and with trees.
 fn matches() -> Vec<Vec<GameRecord>> {
     let wide = Setup::new(10, 5, 4, Ruleset::Lines).unwrap();
     vec![
@@ -51,7 +51,7 @@ fn game() -> GameRecord {
 }
 
 #[test]
-fn records_keep_to_the_schema_and_come_back_from_json() {
+fn records_conform_to_the_schema_and_round_trip() {
     let schema = jsonschema::validator_for(&serde_json::from_str(SCHEMA).unwrap()).unwrap();
     for game in matches().iter().flatten() {
         let document = serde_json::to_value(game).unwrap();
@@ -62,7 +62,7 @@ fn records_keep_to_the_schema_and_come_back_from_json() {
 }
 
 #[test]
-fn the_schema_refuses_what_is_no_record() {
+fn the_schema_rejects_invalid_records() {
     let schema = jsonschema::validator_for(&serde_json::from_str(SCHEMA).unwrap()).unwrap();
     let whole = serde_json::to_value(game()).unwrap();
     for key in whole.as_object().unwrap().keys() {
@@ -108,7 +108,7 @@ fn a_fallen_flag_is_a_result_too() {
 }
 
 #[test]
-fn a_tampered_record_is_refused_by_game_move_and_reason() {
+fn a_tampered_record_is_rejected_with_game_move_and_reason() {
     let right = game();
     assert_eq!((right.result.winner, right.result.reason), (Some(0), Reason::Line));
     let last = right.moves.len();
@@ -196,7 +196,7 @@ fn an_unfinished_game_is_lost_by_whoever_was_to_move() {
 }
 
 #[test]
-fn another_seed_or_player_would_have_chosen_otherwise() {
+fn another_seed_or_player_chooses_other_moves() {
     let right = games(["random", "random"], Setup::STANDARD, &Openings::None).remove(0);
     let other = GameRecord { seed: right.seed + 1, ..right.clone() };
     let error = other.choose_again().unwrap_err().to_string();
@@ -213,7 +213,7 @@ fn another_seed_or_player_would_have_chosen_otherwise() {
 }
 
 #[test]
-fn the_older_format_has_the_fields_that_it_always_had() {
+fn the_older_format_has_its_original_fields() {
     for game in matches().iter().flatten() {
         let older = serde_json::to_value(LegacyRecord::new(game).unwrap()).unwrap();
         assert_eq!(older["moves_count"], game.moves.len());
@@ -237,7 +237,7 @@ fn the_older_format_has_the_fields_that_it_always_had() {
     let older = serde_json::to_string(&LegacyRecord::new(&game).unwrap()).unwrap();
     assert!(older.contains(r#""player_one_settings":{"AI":"alphabeta","options":{"depth":"2"}}"#));
     assert!(older.contains(r#""player_two_settings":{"AI":"random","options":{}}"#), "{older}");
-    // Moves stand in their order, not in that of their texts.
+    // Moves are in numerical order, not in the order of their texts.
     assert!(older.find("\"2\":{").unwrap() < older.find("\"10\":{").unwrap_or(usize::MAX));
     assert!(older.contains("time_elapsed_player_one") && older.contains("time_elapsed_player_two"));
 }

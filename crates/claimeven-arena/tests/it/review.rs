@@ -1,4 +1,4 @@
-//! Games judged move by move.
+//! Reviews of games.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,21 +17,22 @@ fn judgements(review: &Review) -> Vec<Judgement> {
     review.moves.iter().map(|reviewed| reviewed.judgement).collect()
 }
 
-/// Four cells in a row, and two neighbours win. Whoever begins in the middle has two cells to win
-/// on and wins with the second disc; from the edge there is one, which the other side can take.
+/// A row of four cells in which two neighbours win. A first move in the middle threatens both
+/// neighbours and wins with the second disc; one at the edge threatens only one, which the other
+/// side can block.
 fn four_in_a_row() -> Setup {
     Setup::new(4, 1, 2, Ruleset::Standard).unwrap()
 }
 
 #[test]
 fn a_win_given_away_twice_and_a_draw_kept() {
-    // After 1 and 2 the first player has to take 3, or the second one has it for a win.
+    // After 1 and 2 the first player has to take 3, or the second player wins there.
     let review = review(four_in_a_row(), "1234");
     let expected = [Judgement::Mistake, Judgement::Only, Judgement::Only, Judgement::Best];
     assert_eq!(judgements(&review), expected);
     let [first, second] = &review.players;
     assert_eq!((first.moves, first.mistakes, first.only_moves), (2, 1, 1));
-    // One half point of two: each of the two moves could have given one away.
+    // One half point of two: each of the two moves could have given away one.
     assert_eq!(first.accuracy, Some(0.5));
     assert_eq!((second.blunders, second.accuracy), (0, Some(1.0)));
     let values: Vec<&str> = review.moves[0].choices.iter().map(|c| c.value.as_str()).collect();
@@ -41,18 +42,18 @@ fn a_win_given_away_twice_and_a_draw_kept() {
 
 #[test]
 fn a_blunder_and_its_punishment() {
-    // The second player lets 2 free. Any other move than 2 gives the win back, and the game away.
+    // The second player leaves 2 free. Every move but 2 gives the win back, and the game away.
     let review = review(four_in_a_row(), "132");
     assert_eq!(judgements(&review), [Judgement::Mistake, Judgement::Blunder, Judgement::Only]);
     let [first, second] = &review.players;
-    // One half point of one by the first move, none of two by the third.
+    // One half point of one with the first move, none of two with the third.
     assert!((first.accuracy.unwrap() - 2.0 / 3.0).abs() < 1e-9);
     assert_eq!((second.blunders, second.accuracy), (1, Some(0.0)));
 }
 
 #[test]
 fn a_player_with_nothing_to_lose_has_no_accuracy() {
-    // After 2 the second player loses whatever it does.
+    // After 2 the second player loses in any case.
     let review = review(four_in_a_row(), "213");
     assert_eq!(judgements(&review), [Judgement::Best, Judgement::Best, Judgement::Only]);
     assert_eq!(review.players[0].accuracy, Some(1.0));
@@ -60,7 +61,7 @@ fn a_player_with_nothing_to_lose_has_no_accuracy() {
 }
 
 #[test]
-fn judgements_are_those_of_plain_minimax() {
+fn judgements_match_minimax() {
     let mut seen = HashSet::new();
     for connect in [3, 4] {
         let setup = Setup::new(4, 4, connect, Ruleset::Standard).unwrap();
@@ -114,15 +115,15 @@ fn both_rulesets_are_judged_by_minimax_on_a_small_board() {
 }
 
 #[test]
-fn a_whole_game_of_the_standard_board_takes_no_time() {
+fn a_whole_standard_game_is_reviewed_quickly() {
     let game = "44444252622333356666577755";
     let start = Instant::now();
     let review =
         Review::of(&Game::parse(Setup::STANDARD, game).unwrap(), &ReviewOptions::default());
-    // Two seconds are the target with a machine to itself; tests run beside each other.
+    // The target is two seconds on an idle machine, but tests run in parallel.
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     assert!(review.moves.iter().all(|reviewed| reviewed.judgement != Judgement::Unknown));
-    // Every exact score is that of the best choice of the position before, or less.
+    // Every exact score is at most that of the best choice in the position before.
     for pair in review.moves.windows(2) {
         let after = pair[1].choices.iter().map(|choice| choice.score).max();
         assert_eq!(pair[0].played().map(|choice| -choice.score), after);
@@ -130,7 +131,7 @@ fn a_whole_game_of_the_standard_board_takes_no_time() {
 }
 
 #[test]
-fn what_is_out_of_reach_is_unknown_and_the_end_is_not() {
+fn early_moves_stay_unknown_but_the_end_is_judged() {
     let setup = Setup::new(10, 10, 4, Ruleset::Standard).unwrap();
     let game = Game::parse(setup, "1213141").unwrap();
     let options =
@@ -139,7 +140,7 @@ fn what_is_out_of_reach_is_unknown_and_the_end_is_not() {
     let review = Review::of(&game, &options);
     assert!(start.elapsed() < Duration::from_secs(5));
     assert_eq!(review.moves[0].judgement, Judgement::Unknown);
-    // The winning move is known without a search, and only what is known counts.
+    // The winning move is known without a search, and only known values count.
     assert_ne!(review.moves[6].judgement, Judgement::Unknown);
     let known = |index: &usize| review.moves[*index].judgement != Judgement::Unknown;
     assert_eq!(review.players[0].judged, (0..7).step_by(2).filter(known).count());
@@ -149,7 +150,7 @@ fn what_is_out_of_reach_is_unknown_and_the_end_is_not() {
 }
 
 #[test]
-fn a_review_is_read_as_it_was_written() {
+fn a_stored_review_round_trips() {
     let review = review(four_in_a_row(), "132");
     let json = serde_json::to_string(&review).unwrap();
     assert!(json.contains(r#""judgement":"blunder""#), "{json}");
@@ -166,7 +167,7 @@ fn random_game(setup: Setup, seed: u64) -> Game {
     game
 }
 
-/// The score by looking at every game.
+/// The score by exhaustive search.
 fn minimax(position: &Position, known: &mut HashMap<u128, i32>) -> i32 {
     let empty = (position.setup().cells() - position.ply()) as i32;
     match position.outcome() {
@@ -188,7 +189,7 @@ fn minimax(position: &Position, known: &mut HashMap<u128, i32>) -> i32 {
     best
 }
 
-/// The margin in lines by looking at every game.
+/// The margin in lines by exhaustive search.
 fn margin(position: &Position, known: &mut HashMap<u128, i32>) -> i32 {
     if position.outcome().is_some() {
         let [first, second] = position.scores().map(|lines| lines as i32);
@@ -207,7 +208,7 @@ fn margin(position: &Position, known: &mut HashMap<u128, i32>) -> i32 {
     best
 }
 
-/// What is to be said of a move, in the words of the rules and not of the code.
+/// The annotation of a move by its definition.
 fn plain_judgement(scores: &[(u8, i32)], column: u8) -> Judgement {
     let played = scores.iter().find(|(other, _)| *other == column).unwrap().1;
     let others: Vec<i32> = scores.iter().filter(|(c, _)| *c != column).map(|(_, s)| *s).collect();

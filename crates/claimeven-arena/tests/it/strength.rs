@@ -71,7 +71,7 @@ fn sets_are_read_and_bad_lines_named() {
 }
 
 #[test]
-fn public_sets_are_read_where_they_are() {
+fn public_sets_are_read_from_their_folder() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/testdata");
     if folder.exists() {
         let set = TestSet::load(&folder.join("Test_L3_R1"), Setup::STANDARD).unwrap();

@@ -1,4 +1,4 @@
-//! Tournaments come to the same end whatever happens on the way.
+//! Tournaments have the same results whatever interrupts them.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn without_times(mut report: Report) -> Report {
     report
 }
 
-/// The games of a journal by their numbers, without what differs from run to run.
+/// The games of a journal by number, without what differs from run to run.
 fn games(journal: &Path) -> Vec<GameRecord> {
     let text = fs::read_to_string(journal).unwrap();
     let mut games: Vec<GameRecord> =
@@ -62,7 +62,7 @@ fn games_do_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn a_journal_cut_anywhere_is_gone_on_with() {
+fn a_journal_truncated_anywhere_can_be_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("games.jsonl");
     let plan = plan(PLAN);
@@ -80,14 +80,14 @@ fn a_journal_cut_anywhere_is_gone_on_with() {
         assert_eq!(counts, (kept as u64..=36).collect::<Vec<_>>(), "cut at {cut}");
         assert_eq!(without_times(tally.report(&plan)), whole, "cut at {cut}");
         assert_eq!(games(&path), all, "cut at {cut}");
-        // What was there is there still, byte for byte.
+        // The previous contents are unchanged, byte for byte.
         let kept_bytes = line_ends[..kept].last().copied().unwrap_or(0);
         assert_eq!(fs::read(&path).unwrap()[..kept_bytes], content[..kept_bytes]);
     }
 }
 
 #[test]
-fn more_games_go_on_where_fewer_ended() {
+fn a_longer_plan_continues_a_shorter_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("games.jsonl");
     run(&plan(&PLAN.replace("games = 6", "games = 3")), Some(&path), 2).unwrap();
@@ -99,19 +99,23 @@ fn more_games_go_on_where_fewer_ended() {
 }
 
 #[test]
-fn a_journal_of_another_plan_is_refused_and_left_alone() {
+fn a_journal_of_another_plan_is_rejected_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("games.jsonl");
     run(&plan(PLAN), Some(&path), 2).unwrap();
     let content = fs::read_to_string(&path).unwrap();
     for (old, new, reason) in [
-        ("seed = 7", "seed = 8", "has another seed or time control than in the plan"),
-        ("seed = 7", "seed = 7\nmove_time = 100", "has another seed or time control"),
+        ("seed = 7", "seed = 8", "differs from the plan in its seed or time control"),
+        (
+            "seed = 7",
+            "seed = 7\nmove_time = 100",
+            "differs from the plan in its seed or time control",
+        ),
         ("games = 6", "games = 2", "' is not in the plan"),
-        ("name = 'two'", "name = 'deux'", "has another player"),
-        ("sims=30", "sims=31", "has another player"),
-        ("rows = 5", "rows = 6", "has another board"),
-        ("random:3", "random:2", "has another opening"),
+        ("name = 'two'", "name = 'deux'", "in its players"),
+        ("sims=30", "sims=31", "in its players"),
+        ("rows = 5", "rows = 6", "in its board"),
+        ("random:3", "random:2", "in its opening"),
     ] {
         let error = run(&plan(&PLAN.replace(old, new)), Some(&path), 2).unwrap_err().to_string();
         assert!(error.starts_with("line ") && error.contains(reason), "{new}: {error}");
@@ -142,7 +146,7 @@ fn two_runs_do_not_share_a_journal() {
 
 #[test]
 fn a_report_counts_every_game_once() {
-    // Players without chance and openings play the same two games again and again.
+    // Deterministic players without openings repeat the same two games.
     let plan = plan(
         "games = 8\nopenings = 'none'\nplayers = ['minimax:ties=first,depth=1', 'minimax:ties=first,depth=2']",
     );

@@ -9,7 +9,7 @@ use std::time::Duration;
 use claimeven_arena::run_ugi;
 use claimeven_game::Setup;
 
-/// All that is answered to some lines.
+/// All responses to some lines.
 fn answers(agent: &str, lines: &[&str]) -> Vec<String> {
     let mut output = Vec::new();
     let input = lines.join("\n");
@@ -43,7 +43,7 @@ fn queries_are_answered_by_the_rules() {
 }
 
 #[test]
-fn a_search_says_what_it_found() {
+fn a_search_reports_its_result() {
     let answers = answers("alphabeta:depth=6", &["position startpos moves 4 1 4 1 4 1", "go"]);
     assert_eq!(answers.len(), 2, "{answers:?}");
     assert!(answers[0].starts_with("info depth "), "{answers:?}");
@@ -87,16 +87,16 @@ fn options_choose_the_player_and_the_board() {
 }
 
 #[test]
-fn what_is_not_understood_is_an_error_and_no_end() {
+fn unknown_input_is_an_error_but_not_the_end() {
     for (line, message) in [
-        ("hello", "\"hello\" is no command that is understood"),
-        ("position fen 4", "only position startpos moves … is understood"),
+        ("hello", "unknown command \"hello\""),
+        ("position fen 4", "only 'position startpos moves …' is supported"),
         ("position startpos 4", "\"4\" is not moves"),
         ("position startpos moves 4 8", "move 2, '8': no column 8: the board has 7 columns"),
         ("go fast", "fast \"\" is not a whole number"),
-        ("go fast 1", "\"fast\" is no limit that is understood"),
+        ("go fast 1", "unknown limit \"fast\""),
         ("go depth -1", "depth \"-1\" is not a whole number"),
-        ("query weather", "nothing is known of \"weather\""),
+        ("query weather", "unknown query \"weather\""),
         ("setoption name cols value 999", "cols cannot be \"999\""),
         ("setoption name hash value 1", "unknown option \"hash\""),
         ("setoption name ruleset value x", "unknown ruleset 'x' (available: standard, lines)"),
@@ -158,7 +158,7 @@ impl Read for Lines {
     }
 }
 
-/// An output that can be looked at meanwhile.
+/// An output that can be read in the meantime.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
 

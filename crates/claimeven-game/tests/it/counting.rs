@@ -43,7 +43,7 @@ fn the_board_of_four_by_four_has_161_029_positions() {
 
 /// Small boards in 64 and in 128 bits, compared with sets of positions and sequences.
 #[test]
-fn counts_are_those_of_brute_force() {
+fn counts_match_brute_force() {
     for (cols, rows, connect, ruleset, plies) in [
         (4, 3, 3, Ruleset::Standard, 12),
         (3, 4, 3, Ruleset::Lines, 12),
@@ -81,7 +81,7 @@ fn children(position: &Position) -> Vec<Position> {
 }
 
 #[test]
-fn a_count_that_does_not_fit_is_refused_before_its_memory_is_used() {
+fn a_count_that_does_not_fit_fails_before_its_memory_is_used() {
     let mut last = 0;
     let error = count_positions(Setup::STANDARD, u32::MAX, 1 << 30, |event| {
         if let CountEvent::Counted(count) = event {
@@ -97,7 +97,7 @@ fn a_count_that_does_not_fit_is_refused_before_its_memory_is_used() {
 
 /// The forecast is compared with the real number of positions and must never be too low.
 #[test]
-fn the_forecast_is_no_less_than_the_need() {
+fn the_forecast_is_never_too_low() {
     let setup = Setup::new(5, 5, 4, Ruleset::Standard).unwrap();
     let mut unfinished = Vec::new();
     let counted = count_positions(setup, 17, u64::MAX, |event| {
@@ -113,7 +113,7 @@ fn the_forecast_is_no_less_than_the_need() {
 }
 
 #[test]
-fn an_error_of_the_listener_ends_the_count() {
+fn an_error_of_the_callback_cancels_the_count() {
     let stopped = count_positions(Setup::STANDARD, 20, u64::MAX, |event| match event {
         CountEvent::Counted(count) if count.ply == 3 => Err(Stop),
         _ => Ok(()),

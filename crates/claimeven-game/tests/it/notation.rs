@@ -7,7 +7,7 @@ fn setup(cols: u8, rows: u8) -> Setup {
 }
 
 #[test]
-fn a_bad_move_text_is_refused_with_move_character_and_reason() {
+fn a_bad_move_text_is_rejected_with_move_character_and_reason() {
     for (setup, text, message) in [
         (Setup::STANDARD, "44x", "move 3, 'x': no column x: the board has 7 columns"),
         (Setup::STANDARD, "448", "move 3, '8': no column 8: the board has 7 columns"),
@@ -36,7 +36,7 @@ fn columns_beyond_the_ninth_are_letters() {
 }
 
 #[test]
-fn a_bad_picture_is_refused_with_place_and_reason() {
+fn a_bad_picture_is_rejected_with_position_and_reason() {
     for (picture, message) in [
         ("....\n....\n..x.", "line 3, column 3: 'x' is none of '.', 'X' and 'O'"),
         ("....\n.....\n....", "line 2 has 5 cells, more than the board's 4 columns"),
@@ -65,7 +65,7 @@ fn a_bad_picture_is_refused_with_place_and_reason() {
 }
 
 #[test]
-fn a_bad_kaggle_board_is_refused_with_place_and_reason() {
+fn a_bad_kaggle_board_is_rejected_with_position_and_reason() {
     let small = Setup::new(3, 2, 3, Ruleset::Standard).unwrap();
     for (board, message) in [
         (&[0, 0, 0, 0, 3, 0][..], "value 3 at index 4 (from 0) is none of 0, 1 and 2"),
@@ -82,7 +82,7 @@ fn a_bad_kaggle_board_is_refused_with_place_and_reason() {
 }
 
 #[test]
-fn the_notations_of_other_programs_are_theirs() {
+fn notations_of_other_programs_round_trip() {
     let position = Position::from_moves(setup(4, 3), "223").unwrap();
     assert_eq!(position.to_kaggle(), [0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 1, 0]);
     assert_eq!(position.to_openspiel(), "....\n.o..\n.xx.\n");

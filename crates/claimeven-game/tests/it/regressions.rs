@@ -18,14 +18,14 @@ fn cells(cells: &[(isize, isize)]) -> Vec<Cell> {
 }
 
 #[test]
-fn a_line_in_the_last_column_is_seen() {
+fn a_line_in_the_last_column_is_detected() {
     let game = Game::parse(Setup::STANDARD, "7171717").unwrap();
     assert_eq!(game.position().outcome(), X_WINS);
     assert_eq!(game.position().winning_cells(), cells(&[(6, 0), (6, 1), (6, 2), (6, 3)]));
 }
 
 #[test]
-fn a_line_on_the_top_row_is_seen() {
+fn a_line_in_the_top_row_is_detected() {
     let position = picture(
         "XXXX...
          XXOO...
@@ -39,7 +39,7 @@ fn a_line_on_the_top_row_is_seen() {
 }
 
 #[test]
-fn a_run_longer_than_four_is_seen_and_holds_a_line_for_each_start() {
+fn a_run_longer_than_four_contains_a_line_for_each_start() {
     let seven = "....... ....... ....... ....... OOO.OOO XXXXXXX".replace(' ', "\n");
     let position = picture(&seven);
     assert_eq!(position.outcome(), X_WINS);
@@ -90,7 +90,7 @@ fn a_line_does_not_wrap_from_one_column_to_the_next() {
 }
 
 #[test]
-fn a_win_with_the_last_disc_is_no_draw() {
+fn a_win_with_the_last_disc_is_not_a_draw() {
     let game = Game::parse(Setup::STANDARD, "774347425471264463721651633321611575623552").unwrap();
     assert_eq!(game.position().ply(), 42);
     assert_eq!(game.position().outcome(), O_WINS);
@@ -98,7 +98,7 @@ fn a_win_with_the_last_disc_is_no_draw() {
 }
 
 #[test]
-fn play_does_not_go_on_after_a_win() {
+fn play_does_not_continue_after_a_win() {
     let mut game = Game::parse(Setup::STANDARD, "1212121").unwrap();
     assert_eq!(game.position().legal().count(), 0);
     for column in Column::all(Setup::STANDARD) {
@@ -128,7 +128,7 @@ fn rows_and_columns_are_not_swapped() {
 }
 
 #[test]
-fn all_lines_that_the_last_disc_closes_are_winning() {
+fn all_lines_completed_by_the_last_disc_are_winning() {
     let position = picture(
         ".......
          .......

@@ -129,7 +129,7 @@ fn order(value: Value) -> i64 {
 }
 
 #[test]
-fn ties_are_broken_as_asked() {
+fn ties_are_broken_by_the_rule() {
     let setup = claimeven_game::Setup::STANDARD;
     let empty = Position::new(setup);
     // The game cannot end within three plies, so all columns are equal to this heuristic.
@@ -148,7 +148,7 @@ fn ties_are_broken_as_asked() {
 }
 
 #[test]
-fn a_win_is_taken_by_the_shortest_way_and_a_loss_by_the_longest() {
+fn the_fastest_win_and_the_slowest_loss_are_preferred() {
     let setup = claimeven_game::Setup::STANDARD;
     let value = |moves: &str, depth| {
         let position = Position::from_moves(setup, moves).unwrap();

@@ -205,7 +205,7 @@ fn weights_are_read_from_toml() {
 }
 
 #[test]
-fn wrong_weights_are_refused_by_name_and_line() {
+fn invalid_weights_are_rejected_with_name_and_line() {
     let error = |text| Heuristic::from_toml("mine.toml".to_owned(), text).unwrap_err().to_string();
     assert!(
         error("centre = 1\ncorner = 5\n").starts_with("mine.toml: line 2: unknown field `corner`")

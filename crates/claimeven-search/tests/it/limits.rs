@@ -118,7 +118,7 @@ fn a_search_is_watched_while_it_runs() {
 }
 
 #[test]
-fn the_last_thought_is_the_decision() {
+fn the_last_report_is_the_decision() {
     let monitor = Arc::new(SearchMonitor::default());
     for (name, mut agent) in thinkers() {
         let limits = Limits {

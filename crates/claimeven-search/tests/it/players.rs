@@ -148,7 +148,7 @@ proptest! {
 }
 
 #[test]
-fn mcts_proves_short_wins_and_averts_short_losses() {
+fn mcts_proves_short_wins_and_prevents_short_losses() {
     let decision = decide(&mut mcts(10_000, 1), &from_moves("4455"));
     assert!(matches!(decision.value, Value::Win(3)), "{:?}", decision.value);
     assert!([3, 6].contains(&decision.column.number()));
@@ -173,7 +173,7 @@ fn mcts_without_proofs_simulates_to_the_end() {
 }
 
 #[test]
-fn mcts_goes_on_from_what_it_knows() {
+fn mcts_reuses_its_tree() {
     let mut player = mcts(2_000, 3);
     let fresh = decide(&mut player, &from_moves("44")).stats.nodes;
     let (mut next, column) = (from_moves("44"), decide(&mut player, &from_moves("44")).column);
@@ -187,7 +187,7 @@ fn mcts_goes_on_from_what_it_knows() {
 }
 
 #[test]
-fn nobody_decides_in_a_finished_game() {
+fn finished_games_have_no_decision() {
     let finished = from_moves("1212121");
     let agents: [&mut dyn Agent; 6] = [
         &mut Random::default(),
@@ -203,7 +203,7 @@ fn nobody_decides_in_a_finished_game() {
 }
 
 #[test]
-fn perfect_play_refuses_boards_that_are_out_of_reach() {
+fn perfect_play_rejects_boards_that_are_out_of_reach() {
     let setup = Setup::new(7, 6, 4, Ruleset::Lines).unwrap();
     let error = perfect().decide(&Position::new(setup), &Limits::default()).unwrap_err();
     assert_eq!(

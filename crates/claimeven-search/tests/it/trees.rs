@@ -211,7 +211,7 @@ proptest! {
 }
 
 #[test]
-fn a_lines_game_and_a_large_board_have_trees_too() {
+fn the_ruleset_lines_and_large_boards_have_trees() {
     for setup in [setup(4, 5, 3, Ruleset::Lines), setup(9, 7, 4, Ruleset::Standard)] {
         let position = Position::new(setup);
         for (decision, tree) in [minimax(&position, 3, 9), alphabeta(&position, 3, 9)] {
@@ -222,7 +222,7 @@ fn a_lines_game_and_a_large_board_have_trees_too() {
 }
 
 #[test]
-fn a_window_that_the_table_has_narrowed_is_recorded_as_it_is_then() {
+fn a_window_narrowed_by_the_table_is_recorded() {
     for moves in ["", "4", "44", "4453", "3345"] {
         let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
         let (_, tree) = timed(&position, 7);

@@ -1,5 +1,5 @@
-//! Faults while hundreds of games are played: every move that the server acknowledged must be in
-//! the database, every game must go on, and every result must be right.
+//! Fault injection while hundreds of games are played: every acknowledged move must be in the
+//! database, every game must continue, and every result must be right.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -19,7 +19,7 @@ use tokio::time::sleep;
 use crate::Fallible;
 use crate::server::{Server, Visitor};
 
-/// Games at a time.
+/// Concurrent games.
 const GAMES: usize = 500;
 
 /// How long people think about a move, at least and at most.
@@ -99,7 +99,7 @@ pub(crate) async fn run(program: &str, kills: usize, postgres: Option<&str>) -> 
             let (world, visitor) = (Arc::clone(&world), visitor.clone());
             tokio::spawn(async move {
                 while !world.stop.load(Ordering::Relaxed) {
-                    // A server that is away is part of the test.
+                    // An unreachable server is part of the test.
                     let _ = play(&world, visitor.clone()).await;
                     sleep(Duration::from_millis(200)).await;
                 }
@@ -150,7 +150,7 @@ pub(crate) async fn run(program: &str, kills: usize, postgres: Option<&str>) -> 
     if (lost, frozen, wrong) == (0, 0, 0) { Ok(()) } else { Err("the server failed".into()) }
 }
 
-/// The operating system may need a moment until the port and the lock are free again.
+/// Restarts the server; the operating system may take a moment to release the port and the lock.
 async fn restart(start: &impl Fn() -> Fallible<Server>) -> Fallible<Server> {
     let began = Instant::now();
     loop {
@@ -162,7 +162,7 @@ async fn restart(start: &impl Fn() -> Fallible<Server>) -> Fallible<Server> {
     }
 }
 
-/// One game to its end, with every acknowledged move noted.
+/// Plays one game to its end and records every acknowledged move.
 async fn play(world: &World, mut visitor: Visitor) -> Fallible<()> {
     let agent = ["random", "level:1", "alphabeta:depth=2"][fastrand::usize(..3)];
     let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": agent }]);
@@ -297,7 +297,7 @@ fn children(process: i64) -> Fallible<Vec<i64>> {
 
 fn signal(name: &str, processes: &[i64]) -> Fallible<()> {
     let processes = processes.iter().map(i64::to_string);
-    // Some may have ended by themselves.
+    // Some may have exited by themselves.
     Command::new("kill").arg(format!("-{name}")).args(processes).output()?;
     Ok(())
 }
@@ -306,7 +306,7 @@ fn signal(name: &str, processes: &[i64]) -> Fallible<()> {
 struct SmallDisk(std::path::PathBuf);
 
 impl SmallDisk {
-    /// `None` where this user may not mount one.
+    /// `None` if this user may not mount one.
     fn mount(folder: &Path) -> Option<SmallDisk> {
         let mut command = Command::new("mount");
         command.args(["-t", "tmpfs", "-o", "size=512m", "tmpfs"]).arg(folder);
@@ -317,7 +317,7 @@ impl SmallDisk {
     async fn fill_for_a_while(&self) -> Fallible<()> {
         let filler = self.0.join("filler");
         let mut file = std::fs::File::create(&filler)?;
-        // As much as fits: the last write fails.
+        // Fill it up: the last write fails.
         while file.write_all(&[0; 1 << 12]).is_ok() {}
         sleep(FAULT_TIME).await;
         std::fs::remove_file(filler)?;
@@ -331,7 +331,7 @@ impl Drop for SmallDisk {
     }
 }
 
-/// How many acknowledged moves the database does not have, by a connection of its own.
+/// The number of acknowledged moves that are not in the database, read over a separate connection.
 async fn count_lost(database: &str, acknowledged: &Acknowledged) -> Fallible<usize> {
     let mut connection = connect(database).await?;
     let mut lost = 0;
@@ -350,8 +350,8 @@ async fn count_lost(database: &str, acknowledged: &Acknowledged) -> Fallible<usi
     Ok(lost)
 }
 
-/// How many games stand still although an agent is to move, and how many results are not those of
-/// their moves.
+/// The number of games that are stuck although an agent is to move, and of results that do not
+/// match their moves.
 async fn examine(addr: &str, acknowledged: &Acknowledged) -> Fallible<(usize, usize)> {
     let mut visitor = Visitor::from("127.0.0.1")?;
     let (mut frozen, mut wrong) = (0, 0);
@@ -374,7 +374,7 @@ async fn examine(addr: &str, acknowledged: &Acknowledged) -> Fallible<(usize, us
     Ok((frozen, wrong))
 }
 
-/// Whether a game is over exactly when its moves say so.
+/// Whether a game is over exactly if its moves say so.
 fn is_right(game: &Value) -> bool {
     let moves = game["moves"].as_array().map(Vec::as_slice).unwrap_or_default();
     let moves: String = moves.iter().map(|played| played["column"].to_string()).collect();

@@ -1,4 +1,4 @@
-//! Many people at once: live games over WebSockets.
+//! Many concurrent players: live games over WebSockets.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use crate::server::Server;
 use crate::{Fallible, percentile, read};
 
-/// All people are at one address.
+/// No limits, because all players have the same address.
 const NO_LIMITS: [&str; 7] = [
     "requests_per_second=0",
     "games_per_minute=0",
@@ -23,15 +23,15 @@ const NO_LIMITS: [&str; 7] = [
     "queue_people=0",
 ];
 
-/// The opponent of everybody.
+/// Everyone's opponent.
 const AGENT: &str = "level:3";
 
-/// How long people think about a move, at least and at most.
+/// The range of thinking times per move.
 const PAUSE_MS: std::ops::Range<u64> = 500..2500;
 
 #[derive(Default)]
 struct Figures {
-    /// From sending a move to seeing it on the board.
+    /// From sending a move to receiving it back.
     seen: Vec<Duration>,
     /// From sending a move to the agent's reply.
     answered: Vec<Duration>,
@@ -39,17 +39,17 @@ struct Figures {
     errors: Vec<String>,
 }
 
-/// What others do while people play.
+/// What others do during the games.
 #[derive(Clone, Copy)]
 pub(crate) enum Meanwhile<'a> {
     Nothing,
     /// A tournament, analyses and long searches.
     Work,
-    /// They read this database in every way.
+    /// Requests that read this database in every way.
     Read(&'a str),
 }
 
-/// Plays so many games at a time and reports how long moves took.
+/// Plays this many games at a time and reports the latency of moves.
 pub(crate) async fn run(
     program: &str,
     games: usize,
@@ -73,7 +73,7 @@ pub(crate) async fn run(
     let people = (0..games).map(|number| {
         let (addr, figures, client) = (addr.clone(), Arc::clone(&figures), client.clone());
         tokio::spawn(async move {
-            // People do not all come in the same moment.
+            // Players do not all arrive at the same moment.
             sleep(Duration::from_millis(4 * number as u64)).await;
             while Instant::now() < end {
                 if let Err(error) = play(&client, &addr, end, &figures).await {
@@ -109,7 +109,7 @@ pub(crate) async fn run(
     if figures.errors.is_empty() { Ok(()) } else { Err("there were errors".into()) }
 }
 
-/// What others do who do not play: a tournament, analyses and long searches, two of each at a time.
+/// A tournament, and two concurrent analyses and two long searches at a time.
 async fn keep_busy(client: reqwest::Client, addr: String, end: Instant) -> Fallible<()> {
     let players = [json!({ "agent": "alphabeta:depth=8" }), json!({ "agent": "mcts:sims=5000" })];
     let cup = json!({ "players": players, "games": 1000 });
@@ -140,15 +140,15 @@ async fn keep_busy(client: reqwest::Client, addr: String, end: Instant) -> Falli
     Ok(())
 }
 
-/// A question about one of many positions of twelve discs: a row, and five more in which nobody can
-/// have a line.
+/// An analysis of one of many positions of twelve discs: a row, and five more discs that complete
+/// no line.
 fn analysis(number: usize) -> Value {
     let digits = (0..5).map(|place| number * 7919 / 7_usize.pow(place) % 7 + 1);
     let moves: String = digits.map(|digit| digit.to_string()).collect();
     json!({ "position": { "moves": format!("1234567{moves}") } })
 }
 
-/// One person's game, to its end or to the end of the test.
+/// One player's game, to its end or to the end of the test.
 async fn play(
     client: &reqwest::Client,
     addr: &str,

@@ -1,6 +1,7 @@
-//! Measures a server of its own under stress: many people, a hostile address, hours of use, faults.
+//! Stress tests: starts a server and exposes it to many players, a hostile address, hours of use or
+//! faults.
 //!
-//! `cargo xtask load`, `siege`, `soak` and `chaos` build both and run this.
+//! `cargo xtask load`, `siege`, `soak` and `chaos` build the server and this program and run it.
 
 mod chaos;
 mod load;
@@ -42,7 +43,7 @@ async fn main() -> Fallible<()> {
     }
 }
 
-/// The time that some percent of the times do not exceed, in milliseconds.
+/// A percentile of some times, in milliseconds.
 fn percentile(times: &mut [Duration], percent: usize) -> f64 {
     times.sort_unstable();
     match times.len() {

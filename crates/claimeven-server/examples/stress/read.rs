@@ -1,4 +1,4 @@
-//! Everything that reads a database of many games.
+//! All requests that read a database with many games.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -9,14 +9,14 @@ use sqlx::{AnyConnection, Connection, Row};
 
 use crate::{Fallible, percentile};
 
-/// A call that reads the database: what it is called in the table, its path and the visitor's cookie.
+/// A request that reads the database: its name in the table, its path and the visitor's cookie.
 pub(crate) struct Route {
     name: String,
     path: String,
     cookie: String,
 }
 
-/// The calls that read a database which `cargo xtask fill` has filled.
+/// The read requests for a database made by `cargo xtask fill`.
 pub(crate) async fn routes(database: &str) -> Fallible<Vec<Route>> {
     sqlx::any::install_default_drivers();
     let mut connection = AnyConnection::connect(database).await?;
@@ -35,7 +35,7 @@ pub(crate) async fn routes(database: &str) -> Fallible<Vec<Route>> {
         let rows = sqlx::query(sql).fetch_all(&mut connection).await?;
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     };
-    // From all over the table.
+    // Spread over the whole table.
     let games = ids("SELECT id FROM games WHERE counted = 1 AND id > 'g' ORDER BY id LIMIT 500");
     let games = games.await?;
     let reviewed = ids("SELECT game FROM reviews WHERE game > 'g' ORDER BY game LIMIT 100").await?;
@@ -88,7 +88,7 @@ pub(crate) async fn routes(database: &str) -> Fallible<Vec<Route>> {
     Ok(routes)
 }
 
-/// Calls the routes one after the other, as often as one address may, and prints how long each took.
+/// Calls the routes one after another, as often as one address may, and prints their latencies.
 pub(crate) async fn run(
     client: reqwest::Client,
     addr: String,
@@ -112,7 +112,7 @@ pub(crate) async fn run(
         if Instant::now() >= end {
             break;
         }
-        // Each name in turn, and of each name another path.
+        // Each name in turn, each time with another path.
         let name = names[number % names.len()].clone();
         let turn = turns.entry(name.clone()).or_default();
         *turn += 1;

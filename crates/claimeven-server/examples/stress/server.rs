@@ -1,4 +1,4 @@
-//! A server of one's own, and visitors of it.
+//! A server process, and its visitors.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use crate::Fallible;
 
-/// A server in a process of its own, which is killed when this is dropped.
+/// A server process that is killed on drop.
 pub(crate) struct Server {
     process: Child,
     pub(crate) addr: String,
 }
 
 impl Server {
-    /// Starts a server at any free port.
+    /// Starts a server on a free port.
     pub(crate) fn start(program: &str, database: &str, settings: &[&str]) -> Fallible<Server> {
         Server::start_at(program, "127.0.0.1:0", database, settings, Stdio::inherit())
     }
@@ -43,7 +43,7 @@ impl Server {
         Ok(Server { process, addr })
     }
 
-    /// A line of the system's description of the process, such as `VmRSS`, in MB.
+    /// A field of the process's status in /proc, such as `VmRSS`, in MB.
     pub(crate) fn memory_mb(&self, name: &str) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
@@ -59,7 +59,7 @@ impl Server {
         Some((count("fd")?, count("task")?))
     }
 
-    /// Kills it without a warning.
+    /// Kills the process.
     pub(crate) fn kill(&mut self) -> Fallible<()> {
         self.process.kill()?;
         self.process.wait()?;
@@ -69,12 +69,12 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended already.
+        // It may have exited already.
         let _ = self.kill();
     }
 }
 
-/// A browser: it keeps its cookie.
+/// A browser with its cookie.
 #[derive(Clone)]
 pub(crate) struct Visitor {
     client: reqwest::Client,
@@ -82,7 +82,7 @@ pub(crate) struct Visitor {
 }
 
 impl Visitor {
-    /// A new visitor at an address of this machine.
+    /// A new visitor with one of this machine's addresses.
     pub(crate) fn from(address: &str) -> Fallible<Visitor> {
         let client = reqwest::Client::builder().local_address(Some(address.parse()?));
         // A connection to a server that was killed may never answer.
@@ -90,7 +90,7 @@ impl Visitor {
         Ok(Visitor { client, cookie: None })
     }
 
-    /// The status of the answer, and its JSON. With no body it is a GET.
+    /// Sends a request and returns its status and JSON. Without a body it is a GET.
     pub(crate) async fn ask(
         &mut self,
         addr: &str,

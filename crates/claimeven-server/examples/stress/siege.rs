@@ -1,4 +1,4 @@
-//! One address asks for all it can, and a polite visitor at another plays on.
+//! One address floods the server, while a polite visitor at another address keeps playing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use crate::{Fallible, percentile};
 const POLITE: &str = "127.0.0.1";
 const HOSTILE: &str = "127.0.0.2";
 
-/// Everything that one address does at once, each by so many visitors.
+/// Everything that the hostile address does at once, with the number of visitors for each.
 const ATTACKS: [(&str, usize); 8] = [
     ("slow games", 12),
     ("games on long clocks", 4),
@@ -25,10 +25,10 @@ const ATTACKS: [(&str, usize); 8] = [
     ("lists and statistics", 8),
 ];
 
-/// How many attacks of each kind were answered and refused.
+/// The number of accepted and refused attacks of each kind.
 type Counts = [[AtomicUsize; 2]; ATTACKS.len()];
 
-/// What the polite visitor saw.
+/// What the polite visitor experienced.
 #[derive(Default)]
 struct Seen {
     moves: Vec<Duration>,
@@ -36,11 +36,11 @@ struct Seen {
     refused: Vec<String>,
 }
 
-/// Measures a quiet server, then the same server under siege.
+/// Measures an idle server, then the same server under siege.
 pub(crate) async fn run(program: &str, time: Duration) -> Fallible<()> {
     let folder = tempfile::tempdir()?;
     let database = format!("sqlite:{}", folder.path().join("siege.sqlite").display());
-    // The limits are those of a server as it is installed.
+    // With the default limits.
     let server = Server::start(program, &database, &[])?;
     let mut quiet = polite(&server.addr, time.min(Duration::from_mins(1))).await?;
 
@@ -97,7 +97,7 @@ pub(crate) async fn run(program: &str, time: Duration) -> Fallible<()> {
     if besieged.refused.is_empty() { Ok(()) } else { Err("the polite visitor was refused".into()) }
 }
 
-/// Plays against `level:3` and now and then asks for something else.
+/// Plays against `level:3`, with an occasional other request.
 async fn polite(addr: &str, time: Duration) -> Fallible<Seen> {
     let end = Instant::now() + time;
     let mut visitor = Visitor::from(POLITE)?;
@@ -129,7 +129,7 @@ async fn polite(addr: &str, time: Duration) -> Fallible<Seen> {
                 let (status, now) = visitor.ask(addr, &path, None).await?;
                 match status {
                     200 => game = now,
-                    // Its own polling is faster than anyone's clicks.
+                    // Its polling is faster than a person's clicks.
                     429 => sleep(Duration::from_millis(200)).await,
                     _ => seen.refused.push(format!("the game: {status} {now}")),
                 }
@@ -155,8 +155,7 @@ async fn polite(addr: &str, time: Duration) -> Fallible<Seen> {
     Ok(seen)
 }
 
-/// Attacks from a thread that takes only the processor time that nobody else wants: attackers have
-/// machines of their own.
+/// Attacks from a thread with the lowest priority, because real attackers have their own machines.
 fn attack_until(addr: &str, stop: &Arc<AtomicBool>, counts: &Arc<Counts>) -> Fallible<()> {
     #[cfg(target_os = "linux")]
     rustix::process::setpriority_process(None, 19)?;
@@ -169,7 +168,7 @@ fn attack_until(addr: &str, stop: &Arc<AtomicBool>, counts: &Arc<Counts>) -> Fal
                 let (addr, counts) = (addr.to_owned(), Arc::clone(counts));
                 attackers.spawn(async move {
                     loop {
-                        // Without a cookie it is somebody else each time.
+                        // Without a cookie it is a new visitor each time.
                         let answered = attack(visitor.clone(), &addr, kind, number).await;
                         let refused = usize::from(!answered.unwrap_or(false));
                         counts[kind][refused].fetch_add(1, Ordering::Relaxed);
@@ -185,7 +184,8 @@ fn attack_until(addr: &str, stop: &Arc<AtomicBool>, counts: &Arc<Counts>) -> Fal
     })
 }
 
-/// One request of the hostile address, by a visitor without a cookie; whether it was answered.
+/// One request of the hostile address, by a visitor without a cookie; returns whether it was
+/// accepted.
 async fn attack(mut visitor: Visitor, addr: &str, kind: usize, number: usize) -> Fallible<bool> {
     let against = |agent: &str, clock: Option<u64>| {
         let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": agent }]);

@@ -1,4 +1,4 @@
-//! Long use: memory, open files and threads must not grow.
+//! A long run: memory, open files and threads must not grow.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::server::{Server, Visitor};
 /// The memory budget of the server's agents.
 const MEMORY_MB: u64 = 512;
 
-/// What the server may use besides.
+/// What the server may use in addition.
 const ALLOWED_MB: u64 = 100;
 
 /// By how much two parts of a long run may differ by chance.
@@ -31,7 +31,7 @@ const AGENTS: [&str; 6] = [
     "level:6",
 ];
 
-/// Plays games against hungry agents from many addresses and reports what the server uses.
+/// Plays games against memory-hungry agents from many addresses and reports the server's resources.
 pub(crate) async fn run(program: &str, time: Duration) -> Fallible<()> {
     let folder = tempfile::tempdir()?;
     let database = format!("sqlite:{}", folder.path().join("soak.sqlite").display());
@@ -106,7 +106,7 @@ impl fmt::Display for Figures {
     }
 }
 
-/// A game of one person; how many moves were made.
+/// One player's game; returns the number of moves.
 async fn play(addr: &str, mut visitor: Visitor, stop: &AtomicBool) -> Fallible<usize> {
     let agent = AGENTS[fastrand::usize(..AGENTS.len())];
     let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": agent }]);

@@ -1,9 +1,9 @@
 //! Backups: one compressed file of JSON lines, which can be restored into SQLite and PostgreSQL alike.
 //!
-//! The first line names the format and the schema. Then each table has a line with its columns and number
-//! of rows, followed by its rows as the database itself writes them in JSON; the last line marks the
-//! end. All of it is read in one transaction, so it shows the database at one moment, whatever the
-//! server writes meanwhile.
+//! The first line has the format and the schema. Then each table has a line with its columns and
+//! number of rows, followed by its rows in the JSON of the database; the last line marks the end.
+//! Everything is read in one transaction, so it is a consistent snapshot, whatever the server writes
+//! in the meantime.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -71,14 +71,14 @@ impl Admin {
         };
         let summary = written.and_then(|summary| finish().map(|()| summary).map_err(unwritable));
         if summary.is_err() {
-            // It is of no use to anybody.
+            // An incomplete file is useless.
             let _ = fs::remove_file(&draft);
         }
         summary
     }
 
-    /// Restores a backup into an empty database or, with `force`, in place of what is there: all of it
-    /// or, after an error, nothing. Fails while a server uses the database.
+    /// Restores a backup into an empty database or, with `force`, replaces its contents. After an
+    /// error nothing is changed. Fails while a server uses the database.
     pub async fn restore(
         config: &Config,
         path: &Path,
@@ -98,12 +98,13 @@ impl Admin {
         let _lock = store::lock(&config.database).await.map_err(database)?;
         let mut connection = store::create(&config.database).await.map_err(database)?;
         let is_postgres = config.is_postgres();
-        // Everything in one transaction, also the schema: an error leaves the database as it was.
+        // Everything in one transaction, including the schema, so that an error leaves the database
+        // unchanged.
         let mut transaction = connection.begin().await.map_err(broken)?;
         let old = tables(&mut transaction, is_postgres).await?;
         if !force && holds_data(&mut transaction, &old).await? {
             return Err(ServerError::Other(format!(
-                "the database {} is not empty; --force replaces all that it contains",
+                "the database {} is not empty; use --force to replace its contents",
                 config.database_shown()
             )));
         }
@@ -111,7 +112,7 @@ impl Admin {
             let sql = format!("DROP TABLE IF EXISTS {table}");
             transaction.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await.map_err(broken)?;
         }
-        // The schema of the backup, and after its rows what has been added since.
+        // First the schema of the backup and its rows, then the later migrations.
         store::migrate(&mut transaction, schema).await.map_err(database)?;
         insert_rows(&mut transaction, is_postgres, path).await?;
         store::migrate(&mut transaction, latest).await.map_err(database)?;
@@ -159,7 +160,7 @@ fn write_mark(out: &mut impl Write, mark: &Mark) -> Result<(), ServerError> {
     writeln!(out, "{line}").map_err(broken)
 }
 
-/// The tables of the database, without that of the migrations.
+/// The tables of the database, except the one of the migrations.
 async fn tables(
     connection: &mut AnyConnection,
     is_postgres: bool,
@@ -211,7 +212,7 @@ fn lines(path: &Path) -> Result<Lines, String> {
     Ok(BufReader::new(GzDecoder::new(BufReader::new(file))).lines())
 }
 
-/// Reads the whole file before anything is changed; the schema and what it contains.
+/// Reads the whole file before anything is changed; returns the schema and the contents.
 fn check_file(path: &Path) -> Result<(i64, BackupSummary), String> {
     let not_a_backup = || "not a backup of Claimeven".to_owned();
     let mut lines = lines(path)?;
@@ -219,7 +220,7 @@ fn check_file(path: &Path) -> Result<(i64, BackupSummary), String> {
     let (schema, created) = match serde_json::from_str(&first) {
         Ok(Mark::ClaimevenBackup { format: FORMAT, schema, created }) => (schema, created),
         Ok(Mark::ClaimevenBackup { format, .. }) => {
-            return Err(format!("a backup of format {format}, which this version does not know"));
+            return Err(format!("unknown backup format {format}"));
         }
         _ => return Err(not_a_backup()),
     };
@@ -263,7 +264,7 @@ async fn insert_rows(
 ) -> Result<(), ServerError> {
     let named = |error: String| in_file(path, &error);
     let known = tables(connection, is_postgres).await?;
-    // The migrations have filled some tables themselves.
+    // The migrations have already filled some tables.
     for table in &known {
         let sql = format!("DELETE FROM {table}");
         connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await.map_err(broken)?;
@@ -271,13 +272,13 @@ async fn insert_rows(
     let mut lines = lines(path).map_err(named)?;
     next_line(&mut lines).map_err(named)?;
     while let Mark::Table { name, columns, rows } = next_mark(&mut lines).map_err(named)? {
-        // Names of tables and columns become part of statements.
+        // Names of tables and columns become part of statements, so they must be known ones.
         let is_known = known.contains(&name) && {
             let known = self::columns(connection, is_postgres, &name).await?;
             columns.iter().all(|column| known.contains(column))
         };
         if !is_known {
-            return Err(in_file(path, &damaged(&format!("table '{name}' is not known"))));
+            return Err(in_file(path, &damaged(&format!("unknown table '{name}'"))));
         }
         let list = columns.join(", ");
         let sql = if is_postgres {

@@ -12,7 +12,7 @@ use crate::store::{self, now_ms};
 /// What to keep.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Retention {
-    /// Finished games and ended tournaments that nobody has changed for this long are deleted.
+    /// Finished games and tournaments without a change for this long are deleted.
     pub older_than: Option<Duration>,
     /// The oldest ones are deleted until the stored data has at most this many bytes.
     pub max_bytes: Option<u64>,
@@ -28,17 +28,17 @@ pub struct Pruned {
     pub bytes: u64,
 }
 
-/// How many games one transaction deletes, so that a server can write in between.
+/// The number of games deleted per transaction, so that a server can write in between.
 const CHUNK: u64 = 100;
 
-/// What may be deleted: games in progress and training runs stay.
+/// What may be deleted: not games in progress and training runs.
 const ENDED: [(&str, &str); 2] = [
     ("games", "status = 'finished'"),
     ("jobs", "kind = 'tournament' AND state IN ('stopped', 'done', 'failed')"),
 ];
 
 impl Admin {
-    /// Deletes what is not to be kept.
+    /// Deletes what the retention does not keep.
     pub async fn prune(&mut self, retention: &Retention) -> Result<Pruned, ServerError> {
         let mut pruned = Pruned::default();
         if let Some(age) = retention.older_than {
@@ -48,7 +48,7 @@ impl Admin {
         loop {
             pruned.bytes = self.stored_bytes().await?;
             let Some(max) = retention.max_bytes.filter(|max| pruned.bytes > *max) else { break };
-            // As large a part of the games as is too much, a tenth at most, then it is measured again.
+            // Delete the excess share of the games, but at most a tenth, then measure again.
             let ended = self.count_ended().await?;
             let part = u128::from(ended) * u128::from(pruned.bytes - max);
             let part = part.div_ceil(u128::from(pruned.bytes)) as u64;
@@ -118,7 +118,7 @@ impl Admin {
         Ok(all.cast_unsigned())
     }
 
-    /// When the last of so many oldest ones was changed.
+    /// When the last of this many oldest items was changed.
     async fn time_of_oldest(&mut self, number: u64) -> Result<i64, ServerError> {
         let times =
             ENDED.map(|(table, ended)| format!("SELECT touched FROM {table} WHERE {ended}"));
@@ -130,10 +130,10 @@ impl Admin {
         .await
     }
 
-    /// The size of the stored data. Deleted rows do not count: their space is used again.
+    /// The size of the stored data. Deleted rows do not count, because their space is reused.
     async fn stored_bytes(&mut self) -> Result<u64, ServerError> {
         let sql = if self.config.is_postgres() {
-            // What statistics say of the rows, and half as much for indexes.
+            // Rows according to the statistics, and half as much for indexes.
             self.connection.execute(sqlx::raw_sql("ANALYZE")).await.map_err(broken)?;
             "SELECT CAST(COALESCE(SUM(rows * (24 + width) * 1.5), 0) AS BIGINT) FROM ( \
              SELECT GREATEST(MAX(c.reltuples), 0) AS rows, SUM(s.avg_width) AS width \

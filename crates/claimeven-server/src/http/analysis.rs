@@ -21,7 +21,7 @@ use crate::work::engine::{Question, Urgency};
 /// Time limit of a quick analysis, which runs on the threads of people's games.
 const BRIEF: Duration = Duration::from_millis(150);
 
-/// A position: moves, from the empty board or from discs that were set up.
+/// A position: moves from the empty board or from a custom position.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PositionInput {
@@ -84,7 +84,7 @@ pub(crate) struct AnalysisView {
     scores: [u32; 2],
     /// The completed lines, each a list of cells as column and row.
     lines: Vec<Vec<[u8; 2]>>,
-    /// The exact value for the side to move, where it is known.
+    /// The exact value for the side to move, if known.
     value: Option<ValueView>,
     /// From the left; `null` for full columns and where nothing is known.
     columns: Vec<Option<ColumnTruthView>>,
@@ -92,11 +92,11 @@ pub(crate) struct AnalysisView {
     best: Vec<u8>,
     /// The principal variation to the end of the game, if known.
     pv: Vec<u8>,
-    /// What a search thinks, where not all is known: an opinion.
+    /// The opinion of a search, if not everything is known.
     estimate: Option<EstimateView>,
-    /// Whether all of it is exact.
+    /// Whether everything is exact.
     exact: bool,
-    /// Whether the opening book has it.
+    /// Whether it is in the opening book.
     book: bool,
     /// The threats of the first and of the second player: empty cells that would complete a line.
     threats: [Vec<ThreatView>; 2],
@@ -121,18 +121,18 @@ pub(crate) struct ColumnTruthView {
     pub(crate) at_least: i32,
     /// Upper bound of the result.
     pub(crate) at_most: i32,
-    /// The other side cannot force a win with so many of its next discs.
+    /// The opponent cannot force a win with this many of its next discs.
     pub(crate) no_loss_within: u32,
 }
 
-/// What a search of limited depth prefers.
+/// The preference of a depth-limited search.
 #[derive(Debug, Serialize, ToSchema)]
 struct EstimateView {
     column: u8,
     /// How many plies the whole search looked ahead.
     depth: u32,
     value: ValueView,
-    /// How it expects the game to go on.
+    /// The expected continuation.
     pv: Vec<u8>,
 }
 
@@ -277,7 +277,7 @@ pub(crate) struct OpinionView {
 struct OpinionColumnView {
     column: u8,
     value: ValueView,
-    /// `exact`, `at most` or `at least`.
+    /// `exact`, `upper` or `lower`.
     bound: &'static str,
 }
 

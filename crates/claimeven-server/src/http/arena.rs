@@ -40,7 +40,7 @@ const MAX_PLAYERS: usize = 12;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct TournamentInput {
-    /// A title for people.
+    /// The displayed title.
     #[serde(default)]
     title: String,
     /// `round-robin`, or `gauntlet` for the first player against all others.

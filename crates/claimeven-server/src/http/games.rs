@@ -77,7 +77,7 @@ struct NewGame {
     /// The opening, as move text.
     #[serde(default)]
     moves: String,
-    /// Whether strangers see the game in their lists: by default only games between agents.
+    /// Whether the game is in the public list; by default only games between agents are.
     #[serde(default)]
     listed: Option<bool>,
 }
@@ -158,7 +158,7 @@ fn clock(input: &ClockInput) -> ApiResult<Clock> {
     Ok(Clock { initial, increment: Duration::from_millis(increment_ms), left: [initial; 2] })
 }
 
-/// The name of a player of a game. Nobody takes the name of an agent or of what the page says of
+/// The name of a player of a game, which must not be that of an agent or a word the page uses for
 /// players.
 fn name(given: Option<&str>) -> ApiResult<Option<String>> {
     let Some(name) = short_text("a name", given.unwrap_or_default(), 40)? else { return Ok(None) };
@@ -364,7 +364,7 @@ async fn reseat(
     visit.change(move |session, who, now| session.reseat(who, player.into(), spec, now)).await
 }
 
-/// Whether strangers see a game in their lists.
+/// Whether a game is in the public list.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Listing {

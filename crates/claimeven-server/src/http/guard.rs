@@ -1,7 +1,7 @@
 //! Middleware: rate limits, the origin check, the visitor of a request, and security headers.
 //!
-//! The token bucket is our own: requests have different costs, refusals say how long to wait, and
-//! `governor` would bring a concurrent map and a clock for these thirty lines.
+//! The token bucket is hand-written: requests have different costs, refusals say how long to wait,
+//! and `governor` would add a concurrent map and a clock to replace thirty lines.
 
 use std::collections::HashMap;
 use std::mem;
@@ -59,12 +59,12 @@ struct Used {
     games: Bucket,
 }
 
-/// What addresses have used of late. An address that has not been seen for a whole period is
-/// forgotten, which costs no more with many addresses than with few.
+/// The recent use of addresses. An address that was not seen for a whole period is forgotten, which
+/// takes the same time for many addresses as for few.
 struct Recent {
     /// Seen in this period.
     now: HashMap<Address, Used>,
-    /// Seen in the period before it, and not in this one.
+    /// Seen in the previous period, but not in this one.
     before: HashMap<Address, Used>,
     began: Instant,
 }
@@ -78,7 +78,7 @@ impl Default for Recent {
 impl Recent {
     /// All buckets are full again after a minute.
     const PERIOD: Duration = Duration::from_mins(1);
-    /// A period ends early with so many addresses, which bounds the memory.
+    /// A period ends early after this many addresses, which bounds the memory.
     const MAX_ADDRESSES: usize = 100_000;
 
     fn of(&mut self, address: Address, fresh: impl FnOnce() -> Used) -> &mut Used {
@@ -241,7 +241,7 @@ pub(crate) async fn security_headers(
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ];
-    /// The only page that others may put into theirs: it shows a board and does nothing.
+    /// Headers of the only page that others may embed: it shows a board and has no actions.
     const EMBEDDED: [(HeaderName, &str); 2] = [
         (
             header::CONTENT_SECURITY_POLICY,

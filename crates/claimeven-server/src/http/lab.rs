@@ -119,7 +119,7 @@ struct NodeView {
     /// `max`, `min`, `leaf`, `end` or `table`.
     kind: &'static str,
     value: Option<String>,
-    /// `exact`, `at most` or `at least`.
+    /// `exact`, `upper` or `lower`.
     bound: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     alpha: Option<String>,

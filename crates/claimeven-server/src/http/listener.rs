@@ -1,5 +1,5 @@
-//! Connections: accepted up to a number for each address, closed when they are silent, and ended
-//! within a deadline when the server stops.
+//! Connections: accepted up to a limit per address, closed when idle, and ended within a deadline
+//! at shutdown.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -28,23 +28,23 @@ use crate::places::{Place, Places};
 /// requests stays open.
 const HEADER_TIME: Duration = Duration::from_secs(15);
 
-/// How long requests that are under way when the server stops may take.
+/// How long pending requests may take at shutdown.
 pub(crate) const CLOSING_TIME: Duration = Duration::from_secs(10);
 
-/// The longest header of a request, in bytes.
+/// The maximum size of a request header, in bytes.
 const HEADER_BYTES: usize = 32 * 1024;
 
-/// After a connection could not be accepted, usually because too many files are open.
+/// The pause after a connection could not be accepted, usually because too many files are open.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The connections that are open when the server stops.
+/// The connections that are open at shutdown.
 pub(crate) struct Connections {
     tasks: TaskTracker,
     closing: CancellationToken,
 }
 
 impl Connections {
-    /// Waits for the responses that are under way, for [`CLOSING_TIME`] at most.
+    /// Waits for pending responses, for at most [`CLOSING_TIME`].
     pub(crate) async fn close(&self) {
         self.closing.cancel();
         self.tasks.close();
@@ -76,15 +76,15 @@ pub(crate) async fn serve(
                 continue;
             }
         };
-        // A proxy's connections are those of many clients.
+        // A proxy's connections belong to many clients.
         let address = (!is_proxy(peer)).then(|| Address::new(peer.ip()));
-        // One connection too many is closed at once: an answer would keep it open.
+        // Excess connections are closed at once, because a response would keep them open.
         let Ok(place) = places.take(address) else { continue };
         tasks.spawn(accept(stream, tls.clone(), peer, router.clone(), closing.clone(), place));
     }
 }
 
-/// Shakes hands, if the server speaks TLS, and serves the connection.
+/// Does the TLS handshake, if the server speaks TLS, and serves the connection.
 async fn accept(
     stream: TcpStream,
     tls: Option<TlsAcceptor>,
@@ -126,7 +126,7 @@ async fn connection(
         () = closing.cancelled() => {
             connection.as_mut().graceful_shutdown();
             let Ok(ended) = timeout(CLOSING_TIME, connection).await else {
-                tracing::warn!(%peer, "Gave up on a connection whose request did not end");
+                tracing::warn!(%peer, "Closed a connection with an unfinished request");
                 return;
             };
             ended
@@ -141,8 +141,8 @@ async fn respond(mut router: Router, request: Request<Incoming>) -> Result<Respo
     router.call(request).await
 }
 
-/// Raises the number of files that the process may have open, which bounds its connections, as far
-/// as the system allows.
+/// Raises the limit of open files, which bounds the number of connections, as far as the system
+/// allows.
 pub(crate) fn raise_file_limit() {
     #[cfg(unix)]
     {

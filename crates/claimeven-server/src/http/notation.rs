@@ -316,13 +316,13 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_brings_its_own_size() {
+    fn a_picture_determines_the_board_size() {
         let (_, position, _) = understand(Setup::STANDARD, "...../...../..O../..XX.").unwrap();
         assert_eq!((position.setup().cols(), position.setup().rows()), (5, 4));
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_problem() {
         for (text, part) in [
             ("4458", "'8'"),
             ("hello", "'h'"),

@@ -1,4 +1,4 @@
-//! How clients reach the server: the proxies in front of it and the names it answers to.
+//! How clients reach the server: trusted proxies and allowed host names.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -17,7 +17,7 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Reads `trusted_proxies` and `hosts`; the error names a value that makes no sense.
+    /// Parses `trusted_proxies` and `hosts`; the error names the invalid value.
     pub(crate) fn new(config: &Config) -> Result<Reach, String> {
         let values = |text: &str| -> Vec<String> {
             let values = text.split(',').map(|value| value.trim().to_ascii_lowercase());
@@ -41,7 +41,8 @@ impl Reach {
         self.proxies.iter().any(|range| range.contains(&address))
     }
 
-    /// The client's address: the peer's, or the last one in X-Forwarded-For that is no proxy of ours.
+    /// The client's address: the peer's, or the last one in X-Forwarded-For that is not a trusted
+    /// proxy.
     pub(crate) fn client(&self, peer: SocketAddr, headers: &HeaderMap) -> IpAddr {
         let peer = peer.ip().to_canonical();
         if !self.is_proxy(peer) {
@@ -51,7 +52,7 @@ impl Reach {
         let hops = lists.filter_map(|list| list.to_str().ok()).flat_map(|list| list.rsplit(','));
         let mut last = peer;
         for hop in hops {
-            // What is not an address says nothing of the hops before it either.
+            // After something that is not an address, the hops before it cannot be trusted either.
             let Some(address) = hop_address(hop.trim()) else { break };
             last = address;
             if !self.is_proxy(address) {
@@ -67,7 +68,7 @@ impl Reach {
             .or_else(|| headers.get("host")?.to_str().ok())
     }
 
-    /// What a trusted proxy says in a header.
+    /// The value of a header, if it comes from a trusted proxy.
     pub(crate) fn forwarded<'a>(
         &self,
         peer: SocketAddr,
@@ -83,8 +84,9 @@ impl Reach {
         self.has_tls || self.forwarded(peer, headers, "x-forwarded-proto") == Some("https")
     }
 
-    /// Refuses names that are not this server's. A page that makes its own name point to this
-    /// address (DNS rebinding) would otherwise count as our own page. That takes a name, so IP addresses are allowed.
+    /// Rejects host names that are not this server's. Otherwise a page that points its own name to
+    /// this address (DNS rebinding) would count as our own page. That needs a name, so IP addresses
+    /// are allowed.
     pub(crate) fn check_host(&self, host: Option<&str>) -> Result<(), Error> {
         let Some(host) = host else { return Ok(()) };
         let name = without_port(host).trim_end_matches('.').to_ascii_lowercase();
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_are_those_that_trusted_proxies_name() {
+    fn trusted_proxies_determine_the_client_address() {
         let reach = reach("10.0.0.0/8, ::1", "");
         let client = |peer: &str, lists: &[&'static str]| {
             let mut headers = HeaderMap::new();
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_names_are_refused_and_addresses_are_not() {
+    fn foreign_host_names_are_rejected_and_ip_addresses_are_not() {
         let reach = reach("", "play.example, Other.Example");
         for host in ["localhost:8080", "a.localhost", "127.0.0.1:80", "[::1]:80", "192.168.0.7"] {
             assert!(reach.check_host(Some(host)).is_ok(), "{host}");

@@ -1,5 +1,5 @@
-//! The outermost middleware: every request has an id, which its log lines and its response name,
-//! banned addresses get no further, and browsers that came over HTTPS are told to stay with it.
+//! The outermost middleware: assigns an id to every request for its log lines and its response,
+//! rejects banned addresses, and sends HSTS to browsers that use HTTPS.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ tokio::task_local! {
     static REQUEST_ID: String;
 }
 
-/// The client's address, as it is.
+/// The client's exact address.
 #[derive(Clone, Copy)]
 pub(crate) struct ClientIp(pub(crate) IpAddr);
 
@@ -39,7 +39,7 @@ pub(crate) async fn identify(
 ) -> Response {
     let given = app.reach.forwarded(peer, request.headers(), HEADER.as_str());
     let id = given.filter(|id| is_plain(id)).map_or_else(random_hex::<8>, str::to_owned);
-    // Of the highest level, so that errors have it whatever else is logged.
+    // At the highest level, so that errors always have it.
     let (method, path) = (request.method(), request.uri().path());
     let span = tracing::error_span!("request", id, %method, path);
     let client = app.reach.client(peer, request.headers());
@@ -69,7 +69,7 @@ pub(crate) async fn identify(
     response
 }
 
-/// Whether an id can be logged as it is.
+/// Whether an id is safe to log.
 fn is_plain(id: &str) -> bool {
     const MAX_LENGTH: usize = 64;
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);

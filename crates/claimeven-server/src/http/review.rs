@@ -48,19 +48,19 @@ struct ReviewMoveView {
     played: Option<ColumnTruthView>,
     /// The best move of the position.
     best: Option<ColumnTruthView>,
-    /// What each column was worth, from the left; only those whose result is known.
+    /// The value of each column with a known result, from the left.
     choices: Vec<ColumnTruthView>,
-    /// What a search preferred, where not all was known.
+    /// The preference of a search, if not everything was known.
     estimate: Option<ReviewEstimateView>,
 }
 
-/// What a search of limited depth preferred.
+/// The preference of a depth-limited search.
 #[derive(Debug, Serialize, ToSchema)]
 struct ReviewEstimateView {
     column: u8,
     /// How many plies the search looked ahead.
     depth: u32,
-    /// How it expected the game to go on.
+    /// The expected continuation.
     pv: Vec<u8>,
 }
 

@@ -15,7 +15,7 @@ use crate::App;
 use crate::error::ErrorView;
 use crate::session::{GameSession, Seat};
 
-/// The board of a game as it is now, drawn.
+/// The current board of a game as an image.
 #[utoipa::path(get, path = "/api/games/{id}/picture.png", params(("id" = String, Path)), responses(
     (status = 200, body = Vec<u8>, content_type = "image/png"), (status = 404, body = ErrorView),
 ))]
@@ -26,14 +26,14 @@ pub(crate) async fn game_picture(State(app): AppState, Id(id): Id) -> ApiResult<
     png(position, last, red(&session)).await
 }
 
-/// A position as the address of the analysis board has it.
+/// A position, as in the URL of the analysis board.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PictureInput {
     /// The moves, as text.
     pos: String,
-    /// The discs to begin with, lines with `/` between them.
+    /// The initial discs, with `/` between the rows.
     board: Option<String>,
     /// 1 if yellow moves first.
     first: u8,
@@ -138,7 +138,7 @@ async fn card(app: &App, uri: &Uri) -> Option<Card> {
             };
             Some(Card {
                 title: "Connect Four puzzle".to_owned(),
-                description: format!("{colour} to move and {goal}. Only one move does it."),
+                description: format!("{colour} to move and {goal}. Only one move works."),
                 picture: format!("/api/positions/picture.png?pos={}", puzzle.moves),
             })
         }

@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn means_are_those_of_the_games_they_are_about() {
+    fn means_are_over_their_own_games() {
         let tally = Tally {
             games: 3,
             won: 1,
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_divided_by_no_games() {
+    fn an_empty_report_has_no_averages() {
         let view = StatisticsView::new(Statistics::default(), false);
         assert_eq!((view.games, view.total.ms_per_move), (0, None));
         assert!(view.total.score.abs() < 1e-9);

@@ -1,4 +1,4 @@
-//! HTTPS without a proxy: the certificate, and its reloading when its files change.
+//! HTTPS without a proxy: the certificate, which is reloaded when its files change.
 
 use std::fs;
 use std::io;
@@ -26,7 +26,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::config::Config;
 
-/// The certificate that connections get.
+/// The current certificate.
 #[derive(Debug)]
 pub(crate) struct Tls {
     files: [PathBuf; 2],
@@ -58,8 +58,8 @@ impl Tls {
         Ok(TlsAcceptor::from(Arc::new(config)))
     }
 
-    /// Loads the certificate again whenever one of its files has changed. If that fails, the one
-    /// before stays.
+    /// Reloads the certificate whenever one of its files changes. If that fails, the previous one
+    /// stays in use.
     pub(crate) async fn keep_current(self: Arc<Self>) {
         const PERIOD: Duration = Duration::from_secs(5);
         let mut loaded = self.modified();
@@ -102,12 +102,12 @@ pub(crate) async fn connect(
     let client = ClientConfig::builder_with_provider(Arc::clone(&tls.provider));
     let client = client.with_safe_default_protocol_versions().map_err(io::Error::other)?;
     let client = client.dangerous().with_custom_certificate_verifier(tls).with_no_client_auth();
-    // The name does not matter: the certificate is known.
+    // The name does not matter, because the certificate is known.
     let name = ServerName::IpAddress(Ipv4Addr::LOCALHOST.into());
     TlsConnector::from(Arc::new(client)).connect(name, stream).await
 }
 
-/// Trusts exactly the certificate of the settings, whoever has signed it.
+/// Trusts exactly the configured certificate, whoever has signed it.
 impl ServerCertVerifier for Tls {
     fn verify_server_cert(
         &self,
@@ -165,5 +165,5 @@ fn load(files: &[PathBuf; 2], provider: &CryptoProvider) -> Result<CertifiedKey,
     let key =
         PrivateKeyDer::from_pem_slice(&pem).map_err(|_| in_key(&"no private key in PEM format"))?;
     let certified = CertifiedKey::from_der(chain, key, provider);
-    certified.map_err(|error| format!("tls_certificate and tls_key do not fit together: {error}"))
+    certified.map_err(|error| format!("tls_certificate and tls_key do not match: {error}"))
 }

@@ -55,7 +55,7 @@ pub(crate) struct GameView {
     away_limit_ms: Option<u64>,
     /// Whether the game is one of the visitor's own.
     mine: bool,
-    /// Whether strangers see it in their lists.
+    /// Whether it is in the public list.
     listed: bool,
 }
 
@@ -239,7 +239,7 @@ pub(crate) struct GameSummary {
     result: Option<ResultView>,
     /// Whether the game is one of the visitor's own.
     mine: bool,
-    /// Whether strangers see it in their lists.
+    /// Whether it is in the public list.
     listed: bool,
 }
 
@@ -278,7 +278,7 @@ impl GameSummary {
 pub(crate) struct ValueView {
     /// `win`, `loss`, `draw`, `lines`, `points` or `chance`.
     kind: &'static str,
-    /// Plies to a win or loss, lines more than the other side, points, or a chance from 0 to 1.
+    /// Plies to a win or loss, the margin in lines, points, or a probability from 0 to 1.
     number: f64,
     text: String,
 }
@@ -301,7 +301,7 @@ impl From<ExactValue> for ValueView {
     }
 }
 
-/// What to play, and why.
+/// The best move, and why.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct HintView {
     column: u8,
@@ -317,7 +317,7 @@ pub(crate) struct HintView {
 struct ColumnView {
     column: u8,
     value: ValueView,
-    /// `exact`, `at most` or `at least`.
+    /// `exact`, `upper` or `lower`.
     bound: &'static str,
 }
 

@@ -29,7 +29,7 @@ impl Store {
         self.change_one(Change::Delete(id, version)).await
     }
 
-    /// Ends all games without a change since `before`, some of them at a time; how many.
+    /// Ends all games without a change since `before`, a few at a time; returns their number.
     pub(crate) async fn abandon(&self, before: i64) -> Result<u64, StoreError> {
         let mut games = 0;
         loop {
@@ -42,7 +42,7 @@ impl Store {
 
     /// A game with all its moves.
     pub(crate) async fn load(&self, id: &str) -> Result<Option<GameSession>, StoreError> {
-        // The game may change between the two reads; its moves then belong to another version.
+        // The game may change between the two reads, so that its moves belong to another version.
         const ATTEMPTS: usize = 3;
         let mut failed = None;
         for _ in 0..ATTEMPTS {
@@ -72,7 +72,7 @@ impl Store {
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
-    /// The games on the clock in which somebody's time was up at a time.
+    /// The games on the clock in which somebody had run out of time at a time.
     pub(crate) async fn fallen_flags(
         &self,
         now: i64,
@@ -83,13 +83,13 @@ impl Store {
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
-    /// Lets all turns on the clock begin now: nobody loses the time in which there was no server.
+    /// Restarts all running clocks: nobody loses the time during which the server was down.
     pub(crate) async fn restart_turns(&self) -> Result<(), StoreError> {
         self.change(Change::RestartTurns(now_ms())).await.map(drop)
     }
 
-    /// The games that match a filter, the latest first. A page looks at a bounded number of games: it
-    /// may be short or even empty although more games follow.
+    /// The games that match a filter, the latest first. A page examines a bounded number of games,
+    /// so it may be short or even empty although more games follow.
     pub(crate) async fn list(&self, mut filter: Filter) -> Result<Page, StoreError> {
         let horizon = self.fetch_optional(filter.horizon()).await?;
         let horizon = horizon.as_ref().map(Cursor::of).transpose()?;
@@ -103,8 +103,8 @@ impl Store {
             }
             _ => (&rows[..], horizon),
         };
-        // A list shows only the moves, which are in the game's row. A game that cannot be read, for
-        // example because its agent no longer exists, is left out.
+        // A list needs only the moves, which are in the game's row. A game that cannot be read, for
+        // example because its agent no longer exists, is skipped.
         let read = |row: &AnyRow| session_of(row, plain_moves(row)?);
         let sessions = rows.iter().map(read).filter_map(|session| {
             session.inspect_err(|error| tracing::warn!(?error, "Failed to read a game")).ok()
@@ -113,18 +113,18 @@ impl Store {
     }
 }
 
-/// How many games of each index a read looks at.
+/// How many games of each index a read examines.
 pub(super) const MAX_SCANNED: usize = 2000;
 
 /// A part of a list of games.
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) sessions: Vec<GameSession>,
-    /// Where the next page begins, for `Filter::after`.
+    /// The start of the next page, for `Filter::after`.
     pub(crate) next: Option<String>,
 }
 
-/// A place in the order of all games.
+/// A position in the order of all games.
 #[derive(Clone, Debug)]
 struct Cursor {
     created: i64,
@@ -146,7 +146,7 @@ impl fmt::Display for Cursor {
 /// Conditions for a list of games.
 #[derive(Debug)]
 pub(crate) struct Filter {
-    /// Whose games they are: each condition has an index in the order of the list.
+    /// The groups of games to search: each condition has an index in the order of the list.
     sources: &'static [&'static str],
     conditions: Vec<String>,
     values: Vec<Bound>,
@@ -159,7 +159,7 @@ enum Bound {
     Number(i64),
 }
 
-/// The indexes under which the games of visitor $1 are found.
+/// The indexes with the games of visitor $1.
 pub(super) const OWN: &[&str] = &["owner = $1", "holder0 = $1", "holder1 = $1"];
 
 impl Filter {
@@ -167,7 +167,7 @@ impl Filter {
     pub(crate) fn own(who: &Visitor, limit: u32) -> Filter {
         let values = vec![
             Bound::Text(who.key().to_owned()),
-            // The page lies between two places: all games before one, and from the other on.
+            // The page lies between two cursors: before one, and from the other on.
             Bound::Number(i64::MAX),
             Bound::Text(String::new()),
             Bound::Number(i64::MIN),
@@ -176,8 +176,8 @@ impl Filter {
         Filter { sources: OWN, conditions: Vec::new(), values, limit: limit as usize }
     }
 
-    /// The games that are listed for everyone, and the visitor's own. Games that wait for a player
-    /// are shown only to whoever created them.
+    /// The public games and the visitor's own. Games that wait for a player are shown only to their
+    /// creator.
     pub(crate) fn visible(who: &Visitor, limit: u32) -> Filter {
         let mut filter = Filter::own(who, limit);
         filter.sources = &["listed = 1", "owner = $1", "holder0 = $1", "holder1 = $1"];
@@ -185,12 +185,12 @@ impl Filter {
         filter
     }
 
-    /// Adds a condition; each `?` in it stands for a text, which is never part of the statement.
+    /// Adds a condition; each `?` in it is bound to a text, which is never part of the statement.
     pub(crate) fn text(&mut self, condition: &'static str, text: &str) {
         self.push(condition, |filter| filter.values.push(Bound::Text(text.to_owned())));
     }
 
-    /// The same with a number.
+    /// Adds a condition with a number.
     pub(crate) fn number(&mut self, condition: &'static str, number: i64) {
         self.push(condition, |filter| filter.values.push(Bound::Number(number)));
     }
@@ -200,7 +200,7 @@ impl Filter {
         self.conditions.push(condition.to_owned());
     }
 
-    /// Only the games after a place in the list, as `Page::next` names it; whether there is one.
+    /// Only the games after a cursor, as returned in `Page::next`; returns whether it is valid.
     pub(crate) fn after(&mut self, place: &str) -> bool {
         let parsed =
             place.split_once('-').and_then(|(created, id)| Some((created.parse().ok()?, id)));
@@ -227,8 +227,8 @@ impl Filter {
         (self.values[3], self.values[4]) = (Bound::Number(created), Bound::Text(id));
     }
 
-    /// Finds the last game that the page looks at, if more follow: the latest of the ends of all
-    /// sources, so that the page has everything up to there.
+    /// Finds the last game that the page examines, if more follow: the latest of the ends of all
+    /// sources, so that the page is complete up to there.
     fn horizon(&self) -> AnyQuery<'static> {
         let ends = union(self.sources, "UNION ALL", |source| {
             format!(
@@ -266,7 +266,7 @@ fn bind_all(sql: String, values: &[Bound]) -> AnyQuery<'static> {
     })
 }
 
-/// A query for each source, put together.
+/// The union of a query for each source.
 pub(super) fn union(sources: &[&str], operator: &str, query: impl Fn(&str) -> String) -> String {
     let parts = sources.iter().zip(1..).map(|(source, number)| {
         let query = query(source);
@@ -275,7 +275,7 @@ pub(super) fn union(sources: &[&str], operator: &str, query: impl Fn(&str) -> St
     parts.collect::<Vec<_>>().join(&format!(" {operator} "))
 }
 
-/// A game with all its moves, read in the transaction of the caller.
+/// A game with all its moves, read in the caller's transaction.
 pub(crate) async fn load(
     connection: &mut AnyConnection,
     id: &str,
@@ -326,7 +326,7 @@ pub(super) async fn update(
         Ok::<_, StoreError>(bind(query, session)?.bind(version))
     };
     if query()?.execute(&mut *connection).await?.rows_affected() == 0 {
-        // It was finished and counted before, or it is stale.
+        // It was finished and counted before, or the update is stale.
         totals::uncount(connection, &session.id, Some(version)).await?;
         if query()?.execute(&mut *connection).await?.rows_affected() == 0 {
             return Ok(0);
@@ -387,7 +387,7 @@ pub(super) async fn abandon(
     connection: &mut AnyConnection,
     before: i64,
 ) -> Result<u64, StoreError> {
-    // Some at a time, so that other writes do not wait for all of them.
+    // A few at a time, so that other writes do not wait for all of them.
     let done = sqlx::query(
         "UPDATE games SET status = 'finished', reason = 'abandoned', version = version + 1, \
          flag_falls = NULL \

@@ -157,12 +157,13 @@ impl Store {
         row.as_ref().map(job_of).transpose()
     }
 
-    /// Puts the jobs that were running when the server ended back into the queue; how many.
+    /// Puts the jobs that were running when the server stopped back into the queue; returns their
+    /// number.
     pub(crate) async fn requeue_jobs(&self) -> Result<u64, StoreError> {
         self.change_jobs(JobChange::Requeue).await
     }
 
-    /// Changes the state of a job if it is in one of the states `from`; whether it was.
+    /// Changes the state of a job if it is in one of the states `from`; returns whether it was.
     pub(crate) async fn set_job_state(
         &self,
         id: &str,
@@ -175,7 +176,7 @@ impl Store {
         Ok(changed > 0)
     }
 
-    /// Stores the progress of a job, with the games that have ended since the last time.
+    /// Stores the progress of a job, with the games that have ended since the last call.
     pub(crate) async fn advance_job(
         &self,
         id: &str,
@@ -265,7 +266,7 @@ pub(super) async fn apply(
             let sql = "UPDATE jobs SET done = $1, result = COALESCE($2, result) WHERE id = $3";
             let query = sqlx::query(sql).bind(*done as i64).bind(result.clone()).bind(id.clone());
             let updated = query.execute(&mut *connection).await?;
-            // The operator may have deleted it meanwhile.
+            // The operator may have deleted it in the meantime.
             if updated.rows_affected() > 0 {
                 insert_games(connection, id, games, "ON CONFLICT DO NOTHING").await?;
             }
@@ -280,7 +281,7 @@ pub(super) async fn apply(
                 .await?
         }
         JobChange::ShowGames { id, games } => {
-            // Locks the job; the operator may have deleted it meanwhile.
+            // Locks the job; the operator may have deleted it in the meantime.
             let known = sqlx::query("UPDATE jobs SET done = done WHERE id = $1").bind(id.clone());
             if known.execute(&mut *connection).await?.rows_affected() == 0 {
                 return Ok(0);

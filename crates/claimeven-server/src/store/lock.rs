@@ -1,4 +1,4 @@
-//! One server at a time: two that write the same games would contradict each other.
+//! One server per database: two servers that write the same games would contradict each other.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::PathBuf;
@@ -11,24 +11,24 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{StoreError, broken};
 
-/// The right to be the server of a database, given back when it is dropped or the process ends.
+/// The exclusive right to serve a database, released on drop or at the end of the process.
 pub(crate) struct ServerLock {
-    /// The file beside an SQLite file that is locked; none for a database in memory.
+    /// The locked file next to an SQLite file; none for a database in memory.
     _file: Option<File>,
-    /// Keeps the session of PostgreSQL that holds the advisory lock.
+    /// Keeps the PostgreSQL session that holds the advisory lock alive.
     _session: Option<AbortOnDropHandle<()>>,
 }
 
-/// What the advisory lock is known by: "claimeven" as a number.
+/// The key of the advisory lock: "claimeven" as a number.
 const KEY: i64 = 0x636c_6169_6d65_7665;
 
-/// How long a server that is just ending is waited for.
+/// How long to wait for a server that is shutting down.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Between two attempts to take the lock.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How often the session of the lock is looked after.
+/// How often the session of the lock is checked.
 const PERIOD: Duration = Duration::from_secs(5);
 
 impl ServerLock {
@@ -114,7 +114,7 @@ async fn keep(options: AnyConnectOptions, connection: AnyConnection) {
                 tracing::error!("Another server has taken over the database: stop one of the two");
                 None
             }
-            // The database is away; the writer says so.
+            // The database is unreachable, which the writer reports.
             Err(_) => None,
         };
     }

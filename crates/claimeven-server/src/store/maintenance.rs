@@ -1,4 +1,4 @@
-//! The database beside a server: for the commands of operators.
+//! Access to the database for operators' commands, next to a running server.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use super::lock::ServerLock;
 use super::{Store, StoreError, broken, games, migrations, now_ms, prepare, sqlite_file};
 use crate::visitor::random_hex;
 
-/// A connection to a database that exists.
+/// A connection to an existing database.
 pub(crate) async fn connect(url: &str) -> Result<AnyConnection, StoreError> {
     sqlx::any::install_default_drivers();
     let mut connection = AnyConnectOptions::from_str(url)?.connect().await?;
@@ -28,7 +28,7 @@ pub(crate) async fn create(url: &str) -> Result<AnyConnection, StoreError> {
     connect(url).await
 }
 
-/// Takes the place of the server. Fails if one is running.
+/// Takes the server's lock. Fails if a server is running.
 pub(crate) async fn lock(url: &str) -> Result<ServerLock, StoreError> {
     sqlx::any::install_default_drivers();
     if url.starts_with("sqlite:") {
@@ -69,7 +69,9 @@ pub(crate) async fn check_schema(connection: &mut AnyConnection) -> Result<(), S
         return Err(broken(message));
     }
     if schema > latest {
-        return Err(broken(format!("a newer version has made it (schema {schema}, not {latest})")));
+        return Err(broken(format!(
+            "it was made by a newer version (schema {schema}, not {latest})"
+        )));
     }
     Ok(())
 }
@@ -81,7 +83,7 @@ pub(crate) async fn migrate(connection: &mut AnyConnection, schema: i64) -> Resu
     Migrator::with_migrations(some).run(connection).await.map_err(broken)
 }
 
-/// Deletes games with their moves and reviews; how many.
+/// Deletes games with their moves and reviews; returns their number.
 pub(crate) async fn delete_games(
     connection: &mut AnyConnection,
     ids: &[String],
@@ -96,14 +98,15 @@ pub(crate) async fn delete_games(
     Ok(deleted)
 }
 
-/// Deletes jobs with their games; how many.
+/// Deletes jobs with their games; returns their number.
 pub(crate) async fn delete_jobs(
     connection: &mut AnyConnection,
     ids: &[String],
 ) -> Result<u64, StoreError> {
     let mut deleted = 0;
     for id in ids {
-        // The job first: a server that stores its games meanwhile finds it gone or has ended before.
+        // The job first: a server that stores its games at the same time either finds it gone or
+        // has finished before.
         for (sql, counts) in
             [("DELETE FROM jobs WHERE id = $1", 1), ("DELETE FROM job_games WHERE job = $1", 0)]
         {
@@ -133,10 +136,10 @@ pub(crate) async fn unreadable_games(
     Ok(unreadable)
 }
 
-/// The name of the setting that changes with every change beside the server.
+/// The name of the setting that changes with every change made next to the server.
 const NOTICE: &str = "notice";
 
-/// Lets a running server notice a change that it has not made itself.
+/// Notifies a running server of a change that it has not made itself.
 pub(crate) async fn notify_server(connection: &mut AnyConnection) -> Result<(), StoreError> {
     let sql = "INSERT INTO settings (name, content) VALUES ($1, $2) \
                ON CONFLICT (name) DO UPDATE SET content = excluded.content";
@@ -145,12 +148,12 @@ pub(crate) async fn notify_server(connection: &mut AnyConnection) -> Result<(), 
 }
 
 impl Store {
-    /// A text that is another one after every change beside the server.
+    /// A text that changes with every change made next to the server.
     pub(crate) async fn notice(&self) -> Result<Option<String>, StoreError> {
         self.setting(NOTICE).await
     }
 
-    /// The versions of those games that exist.
+    /// The versions of those of the games that exist.
     pub(crate) async fn versions(
         &self,
         ids: &[String],

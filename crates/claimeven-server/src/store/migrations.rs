@@ -1,12 +1,12 @@
-//! The schema's history. The files are listed here by hand because the macro that would read the
-//! folder brings both database drivers to the build host, where they are compiled a second time.
+//! The history of the schema. The files are listed by hand, because the macro that reads the folder
+//! would compile both database drivers a second time for the build host.
 
 use std::borrow::Cow;
 
 use sqlx::SqlSafeStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 
-/// Brings an empty or an older database up to date.
+/// Migrates an empty or older database to the current schema.
 pub(super) fn migrator() -> Migrator {
     let scripts = [
         (1, "games", include_str!("../../migrations/0001_games.sql")),

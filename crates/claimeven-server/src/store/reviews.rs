@@ -1,4 +1,4 @@
-//! Reviews: what exact scores say about the moves of finished games.
+//! Stored reviews of finished games.
 
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
@@ -41,8 +41,8 @@ impl Store {
     }
 }
 
-/// Stands for NULL in the statement below. The driver sends a NULL of type f64 as one of type f32, and
-/// PostgreSQL then expects f32 from this connection for ever.
+/// Replaces NULL in the statement below. The driver sends a NULL of type f64 as one of type f32,
+/// and PostgreSQL then expects f32 from this connection forever.
 const NO_ACCURACY: f64 = -1.0;
 
 pub(super) async fn keep_review(

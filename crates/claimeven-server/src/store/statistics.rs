@@ -1,4 +1,4 @@
-//! Finished games in numbers: for statistics and the opening explorer.
+//! Statistics of finished games, and the opening explorer.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ use crate::visitor::Visitor;
 /// Statistics of everyone's finished games, or of those in which a visitor has exactly one seat.
 #[derive(Debug, Default)]
 pub(crate) struct Statistics {
-    /// The results by category and name; of each category only the most frequent names.
+    /// The results by category and name; only the most frequent names of each category.
     pub(crate) totals: BTreeMap<String, Vec<(String, Tally)>>,
-    /// The visitor's games, the latest first, as far as they are among the latest ones.
+    /// The visitor's latest games, the latest first.
     pub(crate) progress: Vec<Progress>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Progress {
     pub(crate) accuracy: Option<f64>,
 }
 
-/// The results of the games that began with some moves, for the first player to move.
+/// The results of the games that began with some moves, for the first player.
 #[derive(Debug, Default)]
 pub(crate) struct OpeningResults {
     pub(crate) games: i64,
@@ -104,8 +104,8 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// How finished games continued after some moves: everyone's, or those that a visitor created or
-    /// played in. Beyond the table of openings only the latest games are looked at.
+    /// The continuations of finished games after some moves: everyone's, or those that a visitor
+    /// created or played in. Beyond the table of openings, only the latest games are examined.
     pub(crate) async fn explore(
         &self,
         setup: Setup,
@@ -186,7 +186,7 @@ impl Store {
                 (who.key().to_owned(), sql)
             }
         };
-        // Moves are letters and digits only, so nothing in them is a wildcard of LIKE.
+        // Moves are letters and digits only, so they contain no wildcards of LIKE.
         let sql = format!(
             "SELECT next, result, COUNT(*) AS number FROM (SELECT SUBSTR(line, {}, 1) AS next, \
              CAST(CASE WHEN winner IS NULL THEN 0 WHEN winner = first_player THEN 1 ELSE -1 END \
@@ -219,7 +219,7 @@ impl Store {
     }
 }
 
-/// Whose games are counted, as in the tables of totals.
+/// The owner of the games in the tables of totals.
 fn whose(who: Option<&Visitor>) -> String {
     who.map_or("", Visitor::key).to_owned()
 }

@@ -69,7 +69,7 @@ impl Store {
     }
 }
 
-/// Makes the database refuse games of the name `bad`.
+/// Makes the database reject games with the name `bad`.
 async fn refuse_bad_games(store: &Store, how: &str) {
     let trigger = format!(
         "CREATE TRIGGER refuse BEFORE INSERT ON games WHEN NEW.id = 'bad' \
@@ -95,7 +95,7 @@ async fn a_refused_change_does_not_affect_others() {
     }
 }
 
-/// As SQLite does on a full disk.
+/// Like SQLite on a full disk.
 #[tokio::test]
 async fn writes_are_committed_after_the_database_rolled_back_by_itself() {
     let (store, _folder) = sqlite().await;
@@ -103,7 +103,7 @@ async fn writes_are_committed_after_the_database_rolled_back_by_itself() {
     assert!(store.create(session("bad")).await.is_err());
     for id in ["one", "two", "three"] {
         store.create(session(id)).await.unwrap();
-        // The pool is another connection: it sees only what is committed.
+        // The pool is another connection: it sees only committed data.
         assert!(store.load(id).await.unwrap().is_some(), "{id} was acknowledged and is not there");
     }
     store.check_health().await.unwrap();
@@ -135,7 +135,7 @@ async fn reviews_with_and_without_accuracy_are_stored() {
     }
 }
 
-/// Its connection is not waited for: the next read finds a free one.
+/// Nobody waits for its connection: the next read finds a free one.
 #[tokio::test]
 async fn a_slow_read_ends_at_its_deadline() {
     let (sqlite, _folder) = sqlite().await;
@@ -157,8 +157,8 @@ async fn a_slow_read_ends_at_its_deadline() {
     }
 }
 
-/// A filter that few games match looks at a bounded number of games for each page, and the pages
-/// together have all of them.
+/// With a filter that few games match, each page examines a bounded number of games, and the pages
+/// together contain all matches.
 #[tokio::test]
 async fn pages_of_a_rare_filter_have_all_games() {
     let ada = Visitor::stored("ada".to_owned());
@@ -166,7 +166,7 @@ async fn pages_of_a_rare_filter_have_all_games() {
     for store in [Some(sqlite), postgres().await].into_iter().flatten() {
         let games = (0..2 * games::MAX_SCANNED + 500).map(|number| {
             let mut session = session(&format!("g{number}"));
-            // Many of the same moment, of which a page may have to end in the middle.
+            // Many games of the same moment, so that a page may have to end among them.
             session.created = number as i64 / 300;
             session.is_listed = true;
             let name = if number % 900 == 0 { "Rare" } else { "" };

@@ -1,7 +1,7 @@
-//! Totals of finished games, kept by the writer so that no reader has to look at all games.
+//! Totals of finished games, updated by the writer so that no reader has to scan all games.
 //!
-//! A game is counted at the end of the transaction that finished it, and taken out of the totals
-//! before anything about it changes. Games that no transaction has counted, such as those of an older
+//! A game is counted at the end of the transaction that finished it, and subtracted from the totals
+//! before anything about it changes. Games that were never counted, such as those of an older
 //! database, are counted in batches.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use super::games::setup_of;
 use super::{Change, Store, StoreError};
 
-/// How many moves of a game the table of openings has.
+/// The number of moves in the table of openings.
 pub(super) const OPENING_PLIES: usize = 8;
 
 /// The number of moves that name an opening in the statistics.
@@ -22,14 +22,14 @@ const NAMED_PLIES: usize = 4;
 /// Accuracies are added as integers, so that taking one out again leaves no rounding error.
 pub(super) const ACCURACY_UNIT: f64 = 1e6;
 
-/// The results of a group of games, seen from one side.
+/// The results of a group of games from one side's point of view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) games: i64,
     pub(crate) won: i64,
     pub(crate) drawn: i64,
     pub(crate) lost: i64,
-    /// Games with an accuracy of that side, and its sum in millionths.
+    /// Games with an accuracy for that side, and its sum in millionths.
     pub(crate) reviewed: i64,
     pub(crate) accuracy: i64,
     /// Moves of both players.
@@ -60,7 +60,7 @@ impl Tally {
     }
 }
 
-/// A finished game, as far as the totals need it.
+/// The data of a finished game that the totals need.
 #[derive(Clone, Debug)]
 pub(super) struct FinishedGame {
     pub(super) owner: Option<String>,
@@ -81,10 +81,10 @@ pub(super) struct FinishedGame {
 }
 
 impl FinishedGame {
-    /// The game seen from one side.
+    /// The game from one side's point of view.
     fn tally(&self, player: usize) -> Tally {
         let moved_first = self.first == player;
-        // Moves of the opening took no time.
+        // Opening moves take no time.
         let chosen = self.line.len().saturating_sub(self.opening);
         let chose_first = moved_first == self.opening.is_multiple_of(2);
         let accuracy = self.accuracy[player];
@@ -116,7 +116,7 @@ pub(super) fn setup_name(setup: Setup) -> String {
     format!("{}x{}-{}-{ruleset}", setup.cols(), setup.rows(), setup.connect())
 }
 
-/// What a game or several add to the totals, by the keys of the two tables.
+/// The contribution of one or more games to the totals, by the keys of the two tables.
 #[derive(Default)]
 struct Totals {
     totals: BTreeMap<[String; 3], Tally>,
@@ -124,16 +124,17 @@ struct Totals {
 }
 
 impl Totals {
-    /// Adds a game so many times: -1 takes it out.
+    /// Adds a game `times` times; -1 subtracts it.
     fn add(&mut self, game: &FinishedGame, times: i64) {
-        // Everyone's games are seen from the player who moved first; players and colours from both.
+        // Everyone's games count from the first player's point of view; players and colours from
+        // both.
         let first = game.first;
         for player in [0, 1] {
             self.count("", "player", game.called(player), game.tally(player), times);
             self.count("", "colour", game.colour(player), game.tally(player), times);
         }
         self.count_common("", game, first, times);
-        // In a local game the visitor has neither won nor lost.
+        // In a local game, the visitor has neither won nor lost.
         if game.holders[0] != game.holders[1] {
             for player in [0, 1] {
                 let Some(holder) = &game.holders[player] else { continue };
@@ -185,7 +186,7 @@ impl Totals {
     }
 }
 
-/// Adds rows to those of the same key.
+/// Adds rows to those with the same key.
 async fn merge(
     connection: &mut AnyConnection,
     table: &str,
@@ -193,7 +194,7 @@ async fn merge(
     numbers: &[&str],
     rows: &BTreeMap<[String; 3], Tally>,
 ) -> Result<(), StoreError> {
-    // SQLite looks each parameter up by its name among all those of the statement.
+    // SQLite looks up each parameter by name among all those of the statement.
     const MAX_ROWS: usize = 20;
     let columns = [&keys[..], numbers].concat();
     let sums: Vec<String> =
@@ -207,7 +208,7 @@ async fn merge(
             keys.join(", "),
             sums.join(", "),
         );
-        // Each number of rows is a statement of its own: not worth keeping prepared.
+        // Each number of rows is a different statement, not worth preparing.
         let mut query = sqlx::query(AssertSqlSafe(sql)).persistent(false);
         for (key, tally) in rows {
             query = key.iter().fold(query, |query, part| query.bind(part.clone()));
@@ -229,13 +230,13 @@ fn places(rows: usize, columns: usize) -> String {
 }
 
 impl Store {
-    /// Counts some of the finished games that are not part of the totals yet; how many.
+    /// Counts some finished games that are not in the totals yet; returns their number.
     pub(crate) async fn count_finished(&self) -> Result<u64, StoreError> {
         self.change(Change::CountFinished).await
     }
 }
 
-/// Counts finished games that are not part of the totals yet, a bounded number; how many.
+/// Counts a bounded number of finished games that are not in the totals yet; returns their number.
 pub(super) async fn count_finished(connection: &mut AnyConnection) -> Result<u64, StoreError> {
     // Marked first, so that nobody else changes or counts them before the end of the transaction.
     let marked = sqlx::query(
@@ -263,8 +264,8 @@ pub(super) async fn count_finished(connection: &mut AnyConnection) -> Result<u64
     Ok(marked.len() as u64)
 }
 
-/// Takes a game out of the totals before it changes, if it is in a version or whatever its version. It
-/// is counted again at the end of the transaction if it is still finished.
+/// Subtracts a game from the totals before it changes, if it has the given version (or any, without
+/// one). It is counted again at the end of the transaction if it is still finished.
 pub(super) async fn uncount(
     connection: &mut AnyConnection,
     id: &str,
@@ -305,7 +306,7 @@ fn finished_games(which: &str) -> String {
     )
 }
 
-/// `None` for a game without moves, and for one that cannot be read.
+/// `None` for games without moves and games that cannot be read.
 fn finished_game(row: &AnyRow) -> Option<FinishedGame> {
     let game = read_game(row);
     let game = game.inspect_err(|error| tracing::warn!(?error, "Failed to count a game")).ok()?;
@@ -366,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_visitors_games_are_seen_from_the_visitors_side() {
+    fn a_visitors_games_count_from_the_visitors_side() {
         let played =
             [finished(Some(0), 1, "4453"), finished(None, 0, "44531"), finished(Some(1), 0, "1")];
         let totals = totals(&played);
@@ -396,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn at_one_screen_nobody_wins() {
+    fn nobody_wins_a_local_game() {
         let both = [Some("ada".to_owned()), Some("ada".to_owned())];
         let totals = totals(&[FinishedGame { holders: both, ..finished(Some(1), 0, "4453") }]);
         assert!(games(&totals, "ada", "total").is_empty());

@@ -1,4 +1,4 @@
-//! Visitors: what is stored of them, and forgetting it.
+//! Visitors: their stored data, and deleting it.
 
 use std::time::Instant;
 
@@ -7,11 +7,11 @@ use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
 use super::{Change, Store, StoreError, games};
 use crate::visitor::Visitor;
 
-/// Where visitors are stored, as table and column.
+/// The tables and columns that contain visitors.
 const PLACES: [(&str, &str); 4] =
     [("games", "owner"), ("games", "holder0"), ("games", "holder1"), ("jobs", "owner")];
 
-/// How many games one transaction takes from a visitor, so that others can write in between.
+/// The number of games per transaction, so that others can write in between.
 const CHUNK: i64 = 100;
 
 impl Store {
@@ -23,12 +23,12 @@ impl Store {
     }
 }
 
-/// Removes a visitor from some of their games; from how many.
+/// Removes a visitor from some of their games; returns from how many.
 pub(crate) async fn forget(
     connection: &mut AnyConnection,
     who: &Visitor,
 ) -> Result<u64, StoreError> {
-    // One index each, which a condition with OR would not use on both databases.
+    // One query per index, because a condition with OR would not use them on both databases.
     let sql = format!(
         "SELECT id, version FROM games WHERE owner = $1 \
          UNION SELECT id, version FROM games WHERE holder0 = $1 \
@@ -44,7 +44,7 @@ pub(crate) async fn forget(
             Ok(Some(mut session)) => {
                 session.resign_and_forget(who, Instant::now()).then_some(session)
             }
-            // Nobody can read it, so it is of no use to anybody else either.
+            // Nobody can read it, so it is useless to others, too.
             Ok(None) | Err(_) => None,
         };
         match stays {

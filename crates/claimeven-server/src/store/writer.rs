@@ -1,9 +1,9 @@
 //! The task that writes.
 //!
-//! It speaks BEGIN and COMMIT itself, over a connection that it drops after any error. The driver's
-//! own transactions count their depth: when SQLite rolls back by itself, for instance because the
-//! disk is full, that count stays above zero, and every later "commit" only releases a savepoint of
-//! a transaction that never ends. Here BEGIN inside a transaction and COMMIT outside one are errors,
+//! It sends BEGIN and COMMIT itself, over a connection that it drops after any error. The driver's
+//! transactions count their depth: if SQLite rolls back by itself, for instance because the disk is
+//! full, that count stays above zero, and every later "commit" only releases a savepoint of a
+//! transaction that never ends. Here BEGIN inside a transaction and COMMIT outside one are errors,
 //! so a change is acknowledged only after a commit that every other connection can see.
 
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(super) struct Writer {
 /// How long opening a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long one transaction may take, so that a hanging database cannot block all writes for ever.
+/// How long one transaction may take, so that a hanging database cannot block all writes forever.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Writer {
@@ -33,7 +33,7 @@ impl Writer {
         Writer { options, is_sqlite, connection: None }
     }
 
-    /// Makes changes as they arrive, as many in one transaction as are waiting.
+    /// Makes changes as they arrive; all that are waiting go into one transaction.
     pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<Request>) {
         const MAX_BATCH: usize = 256;
         let mut batch = Vec::new();
@@ -41,7 +41,7 @@ impl Writer {
             let (changes, replies): (Vec<Change>, Vec<_>) = batch.drain(..).unzip();
             let results = self.write_all(&changes).await;
             for (reply, result) in replies.into_iter().zip(results) {
-                // Whoever asked may be gone.
+                // The caller may be gone.
                 let _ = reply.send(result);
             }
         }
@@ -78,8 +78,8 @@ impl Writer {
         results
     }
 
-    /// Makes changes in one transaction; how many rows each changed. After an error the connection is
-    /// gone, and with it whatever was left of the transaction.
+    /// Makes changes in one transaction; returns the number of rows that each changed. After an
+    /// error, the connection is dropped, and with it the rest of the transaction.
     async fn write(&mut self, changes: &[Change]) -> Result<Vec<u64>, WriteError> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
@@ -95,7 +95,7 @@ impl Writer {
             Ok(Err(error)) => WriteError::Refused(error),
             Err(_) => WriteError::Unreachable(broken("the database does not respond")),
         };
-        // Closing rolls back; a server that does not respond is not waited for.
+        // Closing rolls back; do not wait for a database that does not respond.
         let _ = tokio::time::timeout(CONNECT_TIMEOUT, connection.close_hard()).await;
         Err(error)
     }

@@ -1,12 +1,12 @@
 //! The engine: search threads that are shared fairly.
 //!
-//! A search cannot be interrupted for another one, so fairness is a matter of which search begins
+//! A search cannot be interrupted for another one, so fairness depends on which search starts
 //! where. Three lanes of threads take their searches from one queue:
 //!
-//! * the **express** lane, with normal priority, serves clients that have used little of late, one
-//!   search of an address at a time, so that one address can never hold all of its threads;
+//! * the **express** lane, with normal priority, serves clients that have used little recently, one
+//!   search per address at a time, so that one address can never occupy all of its threads;
 //! * the **common** lane, with lower priority, serves everyone;
-//! * the **background** lane, with the lowest priority, serves the lab and reviews ahead of time.
+//! * the **background** lane, with the lowest priority, serves the lab and reviews in advance.
 //!
 //! In each lane the next search is one of the client that has used least of late.
 //!
@@ -39,16 +39,16 @@ pub(crate) struct Engine {
     shared: Arc<Shared>,
 }
 
-/// What a search is for. Among the searches of one client the more urgent comes first.
+/// The purpose of a search. Among the searches of one client, the more urgent one comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Urgency {
     /// A person is waiting for the move.
     Person,
-    /// Something short.
+    /// A short search.
     Brief,
-    /// Games between agents, hints and everything that takes long.
+    /// Games between agents, hints and other long searches.
     Other,
-    /// The lab, and what nobody waits for.
+    /// The lab, and work that nobody waits for.
     Background,
 }
 
@@ -340,8 +340,8 @@ fn search(question: Question, kept: Option<Box<dyn Agent>>) -> Searched {
 }
 
 impl State {
-    /// How heavily a client has used the engine of late: its address first, then the visitor, who
-    /// may share the address with others. Small uses count as none, so that urgency decides.
+    /// How heavily a client has used the engine recently: first its address, then the visitor, who
+    /// may share the address with others. Small amounts count as none, so that urgency decides.
     fn weight(&self, client: &Client, now: Instant) -> (u32, u32) {
         let running = |same: &dyn Fn(&Client) -> bool| -> Duration {
             let running = self.running.iter().filter(|running| same(&running.client));
@@ -349,7 +349,7 @@ impl State {
         };
         let address = running(&|other| other.address == client.address);
         let visitor = running(&|other| other.visitor == client.visitor);
-        // A class for each doubling of the allowance.
+        // One class for each doubling of the allowance.
         let class = |recent: Duration| {
             let doublings = (recent.as_millis() / ALLOWANCE.as_millis()).checked_ilog2();
             doublings.map_or(0, |doublings| doublings + 1)
@@ -367,7 +367,7 @@ impl State {
     }
 }
 
-/// What a client may have used of late to be served by the express lane.
+/// How much a client may have used recently to be served by the express lane.
 const ALLOWANCE: Duration = Duration::from_secs(1);
 
 /// A client this many classes below the heaviest is served by the express lane, too.
@@ -378,7 +378,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an address may queue another search; one visitor may fill half of its places.
+    /// Whether an address may queue another search; one visitor may use half of its places.
     fn has_room(&self, state: &State, client: &Client, urgency: Urgency) -> bool {
         let is_person = urgency == Urgency::Person;
         let most = if is_person { self.queue_people } else { self.queue_others };

@@ -1,5 +1,5 @@
 //! Jobs: tournaments and training runs. They are queued, run one of each kind at a time, and can be
-//! stopped and resumed, also after a restart of the server.
+//! stopped and resumed, even after a restart of the server.
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,7 +27,7 @@ pub(crate) struct Jobs {
     config: Arc<Config>,
     store: Store,
     running: Mutex<HashMap<String, Arc<Running>>>,
-    /// Places of addresses, and those of the active jobs that were started since the server was.
+    /// The places of addresses, and those of the active jobs started since the server was.
     places: Places,
     taken: Mutex<HashMap<String, Place>>,
     wake: [Notify; 2],
@@ -35,7 +35,7 @@ pub(crate) struct Jobs {
     stopping: CancellationToken,
 }
 
-/// A running job, as its thread and its watchers share it.
+/// A running job, shared by its thread and its watchers.
 #[derive(Default)]
 pub(crate) struct Running {
     /// Set to stop it.
@@ -59,7 +59,7 @@ pub(crate) enum TurnEnd {
     Failed(String),
 }
 
-/// What the thread of a job works with.
+/// The context of a job's thread.
 pub(crate) struct JobContext {
     pub(crate) config: Arc<Config>,
     pub(crate) running: Arc<Running>,
@@ -155,7 +155,8 @@ impl Jobs {
         lock(&self.running).get(id).cloned()
     }
 
-    /// Stops a job; whether it has stopped yet. A training run stops only after its gate match.
+    /// Stops a job; returns whether it has already stopped. A training run stops only after its
+    /// gate match.
     pub(crate) async fn stop(&self, id: &str) -> Result<bool, Error> {
         const PATIENCE: Duration = Duration::from_secs(5);
         if self.store.set_job_state(id, &[State::Queued], State::Stopped, None).await? {
@@ -228,7 +229,7 @@ impl Jobs {
         &self.wake[usize::from(kind == Kind::Training)]
     }
 
-    /// Runs the jobs of a kind, one after the other.
+    /// Runs the jobs of a kind one after another.
     async fn work_through(self: Arc<Self>, kind: Kind) {
         while !self.stopping.is_cancelled() {
             let turn = self.next_turn(kind).await;
@@ -248,7 +249,7 @@ impl Jobs {
         }
     }
 
-    /// Runs the job that has waited longest for a turn; whether there was one.
+    /// Runs the job that has waited longest for a turn; returns whether there was one.
     async fn next_turn(&self, kind: Kind) -> Result<bool, StoreError> {
         let Some(job) = self.store.next_job(kind).await? else { return Ok(false) };
         let (id, running) = (job.id.clone(), Arc::new(Running::default()));
@@ -270,7 +271,7 @@ impl Jobs {
             TurnEnd::Cancelled => (State::Stopped, None),
             TurnEnd::Failed(reason) => (State::Failed, Some(reason)),
         };
-        // Until its end is stored the job would be running for ever.
+        // Retry until its end is stored, or it would count as running forever.
         let mut pause = Duration::from_millis(200);
         while let Err(failure) =
             self.store.set_job_state(&id, &[State::Running], state, error.clone()).await
@@ -291,7 +292,7 @@ impl Jobs {
             lock(&self.taken).remove(&id);
         }
         if kind == Kind::Training && matches!(self.store.job(&id).await, Ok(None)) {
-            // What it wrote after it was deleted.
+            // Remove what it wrote after it was deleted.
             training::remove_networks(&self.config, &id);
         }
         Ok(true)

@@ -1,4 +1,4 @@
-//! Reviews of finished games: on request, and ahead of time while nobody is thinking.
+//! Reviews of finished games: on request, and in advance while the engine is idle.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,7 +72,7 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    /// Whether a game that failed again is to be set aside.
+    /// Counts a failure; returns whether the game should be skipped from now on.
     fn add(&mut self, game: &str) -> bool {
         const MAX_FAILURES: u32 = 3;
         if self.game != game {
@@ -83,7 +83,7 @@ impl Failures {
     }
 }
 
-/// Reviews one finished game that has no review yet, if nobody is thinking.
+/// Reviews one finished game that has no review yet, if the engine is idle.
 pub(crate) async fn review_idly(
     engine: &Engine,
     store: &Store,
@@ -99,7 +99,7 @@ pub(crate) async fn review_idly(
         Err(Error::Busy(..)) => Ok(Reviewed::Nothing),
         Err(error) if failures.add(&id) => {
             // For example because of an agent that no longer exists. An empty review keeps it from
-            // being tried again; whoever asks for the review still gets a new attempt.
+            // being tried again; a request for the review still gets a new attempt.
             tracing::error!(?error, game = id, "Gave up on the review of a game");
             let content = "null".to_owned();
             store
@@ -128,7 +128,7 @@ mod tests {
     use crate::store::tests::sqlite;
 
     #[tokio::test]
-    async fn a_game_that_cannot_be_reviewed_is_set_aside() {
+    async fn a_game_that_cannot_be_reviewed_is_skipped() {
         let (store, _folder) = sqlite().await;
         // Its moves are missing, so it cannot be read.
         store.add_damaged_game("damaged").await;

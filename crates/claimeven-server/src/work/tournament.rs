@@ -1,4 +1,4 @@
-//! Tournaments: playing them, a turn at a time.
+//! Tournaments, played one turn at a time.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! Training runs: what they start from and how they are carried out.
+//! Training runs: their parameters and their execution.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -28,7 +28,7 @@ pub(crate) const PRESETS: [(&str, &str); 3] = [
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunInput {
-    /// A title for people.
+    /// The displayed title.
     #[serde(default)]
     pub(crate) title: String,
     /// `quick`, `10min` or `1h`.

@@ -1,4 +1,4 @@
-//! How much of the engine each client has used of late.
+//! How much of the engine each client has used recently.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::client::{Address, Client};
 use crate::visitor::Visitor;
 
-/// The engine's time that clients have used, which fades.
+/// The engine time that clients have used, with exponential decay.
 #[derive(Default)]
 pub(crate) struct Usage {
     addresses: Fading<Option<Address>>,
@@ -31,7 +31,7 @@ impl Usage {
     }
 }
 
-/// Times that lose half of their weight in each half-life.
+/// Times that lose half of their weight per half-life.
 struct Fading<K> {
     used: HashMap<K, (Duration, Instant)>,
 }
@@ -53,7 +53,7 @@ impl<K: Eq + Hash> Fading<K> {
 
     fn add(&mut self, key: K, time: Duration, now: Instant) {
         let used = self.get(&key, now) + time;
-        // Looking at all of them pays when their number has doubled.
+        // Cleaning up pays off when their number has doubled.
         if self.used.len() == self.used.capacity() {
             self.used.retain(|_, used| faded(*used, now) > Self::NOTHING);
         }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_used_fades_and_is_forgotten() {
+    fn usage_decays_and_is_forgotten() {
         let (now, mut used) = (Instant::now(), Fading::default());
         used.add(1, Duration::from_secs(8), now);
         used.add(2, Duration::from_secs(1), now);

@@ -1,4 +1,4 @@
-//! The operator's commands beside a running server, on both databases.
+//! Admin commands next to a running server, on both databases.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -74,7 +74,7 @@ on_both_databases! {
         assert_eq!(game.row.players, ["Ada", "Bob"]);
         assert_eq!(game.unreadable, None);
 
-        // Whoever watches it is told.
+        // Watchers are notified.
         let mut socket = ada.follow(&new).await;
         admin.delete_game(&new).await.unwrap();
         socket.hear_of("bye", |message| message["reason"] == "deleted").await;
@@ -100,7 +100,7 @@ on_both_databases! {
         assert_eq!(details.latest.len(), 2);
         assert_eq!(admin.delete_visitor(&key[..12]).await.unwrap(), 2);
         assert_eq!(admin.visitors(10).await.unwrap().len(), 1);
-        // The server has the game in memory and notices.
+        // The server has the game in memory and notices the change.
         let game = bob.wait(&shared, |game| game["status"] == "finished").await;
         assert_eq!(game["result"], json!({ "winner": 1, "reason": "resigned" }), "{game:#}");
         assert!(!game.to_string().contains("Ada"), "{game:#}");
@@ -126,7 +126,7 @@ on_both_databases! {
         assert!(details.stored_games > 0 && details.plan.is_object(), "{details:?}");
         admin.delete_job(JobKind::Tournament, &row.id).await.unwrap();
         ada.get(&path).await.error(404);
-        // It stops and leaves nothing behind, and the next one gets its turn.
+        // It stops without leaving anything behind, and the next job gets its turn.
         tokio::time::sleep(Duration::from_secs(4)).await;
         assert_eq!(number(&world.config, "SELECT COUNT(*) FROM job_games").await, 0);
         let next = json!({ "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 2 });
@@ -153,7 +153,7 @@ on_both_databases! {
             eve.send(Method::GET, path, &banned, None).await.error(403);
         }
         assert!(matches!(eve.try_follow(&game, &banned).await, Err(403)));
-        // Also over a socket that was open before.
+        // Also over a socket that was already open.
         socket.play(1, 0).await;
         while socket.hear().await.is_some() {}
         assert_eq!(ada.game(&game).await["moves"], json!([]));
@@ -165,7 +165,7 @@ on_both_databases! {
         assert!(!admin.unban(range).await.unwrap());
         until_status(&eve, &banned, 200).await;
         eve.play(&game, 1, 0).await.expect(200);
-        // A ban ends by itself.
+        // A ban expires by itself.
         let soon = jiff::Timestamp::now().as_millisecond() + 4000;
         admin.ban("203.0.113.7/32".parse().unwrap(), "", Some(soon)).await.unwrap();
         until_status(&eve, &banned, 403).await;
@@ -195,7 +195,7 @@ on_both_databases! {
         let by_size = |max_bytes| Retention { older_than: None, max_bytes: Some(max_bytes) };
         let full = admin.prune(&by_size(u64::MAX)).await.unwrap();
         assert_eq!(full.games, 0);
-        // Whatever is deleted, games in progress stay, and the newest go last.
+        // Games in progress always stay, and the newest games are deleted last.
         let pruned = admin.prune(&by_size(full.bytes - full.bytes / 20)).await.unwrap();
         assert!(pruned.games > 0 && pruned.bytes < full.bytes, "{pruned:?} {full:?}");
         admin.prune(&by_size(1)).await.unwrap();
@@ -267,7 +267,7 @@ on_both_databases! {
             let world = World::open(target).await;
             let again = world.visitor();
             again.set_cookie(&ada.cookie().unwrap());
-            // Every game is as its moves say, and the visitor has them still.
+            // Every game matches its moves, and still belongs to its visitor.
             let games = number(&world.config, "SELECT COUNT(*) FROM games").await;
             assert_eq!(games.cast_unsigned(), saved.rows["games"]);
             let mut admin = Admin::open(&world.config).await.unwrap();
@@ -320,7 +320,7 @@ on_both_databases! {
 }
 
 #[tokio::test]
-async fn the_doctor_says_what_is_wrong_and_what_to_do() {
+async fn doctor_reports_problems_and_fixes() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let config = Config {
         database: "sqlite:/nowhere/at/all/games.sqlite".to_owned(),

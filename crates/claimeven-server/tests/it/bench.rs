@@ -12,7 +12,7 @@ async fn tree(ada: &Visitor, body: Value) -> Value {
     ada.post("/api/lab/tree", body).await.expect(200)
 }
 
-/// Asks until something is as it should be.
+/// Polls until a condition holds.
 #[track_caller]
 fn wait(
     ada: &Visitor,
@@ -34,7 +34,7 @@ fn wait(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn search_trees_have_their_windows_cuts_and_walks() {
+async fn search_trees_have_windows_cutoffs_and_walks() {
     let world = World::sqlite(Config::default()).await;
     let ada = world.visitor();
     let minimax = tree(&ada, json!({ "moves": "4455", "agent": "minimax:depth=3" })).await;
@@ -61,11 +61,11 @@ async fn search_trees_have_their_windows_cuts_and_walks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_lab_refuses_in_a_line_that_names_the_value() {
+async fn the_lab_rejects_bad_values_by_name() {
     let world = World::sqlite(Config::default()).await;
     let ada = world.visitor();
     for (body, error) in [
-        (json!({ "agent": "random" }), "random has no search tree to draw"),
+        (json!({ "agent": "random" }), "random has no search tree"),
         (json!({ "agent": "minimax", "moves": "48" }), "'8'"),
         (
             json!({ "agent": "minimax", "moves": "1212121" }),
@@ -97,7 +97,7 @@ async fn a_search_of_the_lab_ends_in_time_and_when_nobody_waits() {
     assert_eq!(stopped["stopped"], true);
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 
-    // One searches, one waits, which is half of the places, and the third is told to come again.
+    // One searches, one waits, which is half of the places, and the third has to try again.
     let searches = (0..3).map(|_| ada.post("/api/lab/search", search.clone()));
     let replies = futures_util::future::join_all(searches).await;
     let busy = replies.iter().filter(|reply| reply.status == 503).count();
@@ -108,7 +108,7 @@ async fn a_search_of_the_lab_ends_in_time_and_when_nobody_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_game_goes_on_while_the_lab_searches() {
+async fn games_continue_while_the_lab_searches() {
     let world = World::sqlite(Config { lab_ms: 4_000, ..Config::default() }).await;
     let (ada, bob) = (world.visitor(), world.visitor());
     let long = ada.post("/api/lab/search", json!({ "agent": "minimax:depth=30" }));
@@ -209,7 +209,7 @@ async fn tournaments_are_limited_and_bad_ones_refused() {
         (json!({ "players": [{ "agent": "random" }] }), "2 players or more, not 1"),
         (
             json!({ "players": [{ "agent": "random" }, { "agent": "random" }] }),
-            "two players are called 'random'",
+            "two players are named 'random'",
         ),
         (
             json!({ "players": [{ "agent": "random" }, { "agent": "ugi:cmd=ls" }] }),
@@ -301,7 +301,7 @@ async fn a_network_is_trained_stopped_resumed_and_played_against() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_trains_where_that_is_not_allowed() {
+async fn training_can_be_disabled() {
     let world = World::sqlite(Config { training: "nobody".to_owned(), ..Config::default() }).await;
     let ada = world.visitor();
     assert_eq!(ada.get("/api/training").await.expect(200)["allowed"], false);

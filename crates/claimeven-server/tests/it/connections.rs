@@ -1,4 +1,4 @@
-//! Connections: names of the server, silent and slow clients, the end, and a second server.
+//! Connections: host names, silent and slow clients, shutdown, and a second server.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use crate::world::{World, on_both_databases};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_foreign_name_that_points_here_is_refused() {
+async fn a_foreign_host_name_is_rejected() {
     let world = World::sqlite(Config::default()).await;
     let ada = world.visitor();
     let seats = json!({ "seats": [{ "kind": "human" }, { "kind": "agent", "agent": "random" }] });
@@ -55,7 +55,7 @@ async fn is_closed(stream: &mut TcpStream) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 #[cfg(target_os = "linux")]
-async fn silent_connections_of_one_address_leave_room_for_others() {
+async fn idle_connections_of_one_address_leave_room_for_others() {
     let world = World::sqlite(Config { connections_per_address: 8, ..Config::default() }).await;
     let mut silent = Vec::new();
     for _ in 0..8 {
@@ -65,7 +65,7 @@ async fn silent_connections_of_one_address_leave_room_for_others() {
     assert!(is_closed(&mut one_more).await, "the ninth connection of an address stays open");
     let ada = world.visitor();
     ada.get("/api/agents").await.expect(200);
-    // A place is free again as soon as a connection ends.
+    // A place is free as soon as a connection ends.
     silent.clear();
     tokio::time::sleep(Duration::from_millis(100)).await;
     let mut again = connect_from("127.0.0.2", world.addr).await;
@@ -73,7 +73,7 @@ async fn silent_connections_of_one_address_leave_room_for_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn headers_have_a_size_and_a_time() {
+async fn headers_have_a_size_and_a_time_limit() {
     let world = World::sqlite(Config::default()).await;
     let mut slow = TcpStream::connect(world.addr).await.unwrap();
     slow.write_all(b"GET /api/agents HTTP/1.1\r\nHost: local").await.unwrap();
@@ -92,7 +92,7 @@ async fn headers_have_a_size_and_a_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn half_a_request_does_not_hold_up_the_end() {
+async fn an_incomplete_request_does_not_delay_the_shutdown() {
     let world = World::sqlite(Config::default()).await;
     let mut halves = Vec::new();
     for half in [
@@ -115,7 +115,7 @@ on_both_databases! {
     async fn a_second_server_is_refused(world: World) {
         let error = Server::start(world.config.clone()).await.err().expect("it is refused");
         assert!(error.to_string().contains("another server is using it"), "{error}");
-        // The first one is not disturbed, and its successor may start.
+        // The first server is not disturbed, and its successor can start.
         world.visitor().get("/api/agents").await.expect(200);
         let world = world.restart().await;
         world.visitor().get("/api/agents").await.expect(200);

@@ -1,4 +1,4 @@
-//! One address that takes all it can leaves enough for others.
+//! An address that takes all it can leaves enough for others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +45,7 @@ async fn a_greedy_address_does_not_delay_the_games_of_others() {
     let polite = world.visitor();
     let quiet = replies(&polite, 3).await;
     let greedy = || world.visitor_from(OTHER);
-    // Slow games, hints, analyses and searches of the lab, each of a visitor of its own.
+    // Slow games, hints, analyses and searches of the lab, each by a different visitor.
     let stop = Arc::new(AtomicBool::new(false));
     let mut work = Vec::new();
     for number in 0..24 {
@@ -74,7 +74,7 @@ async fn a_greedy_address_does_not_delay_the_games_of_others() {
         }));
     }
     tokio::time::sleep(Duration::from_secs(3)).await;
-    // The polite one is refused nothing and waits for nobody.
+    // The polite visitor is never refused and does not wait for others.
     let busy = replies(&polite, 5).await;
     let quick = polite.post("/api/analysis", json!({ "position": { "moves": "44" } })).await;
     assert_eq!(quick.expect(200)["exact"], true);
@@ -91,7 +91,7 @@ async fn a_greedy_address_does_not_delay_the_games_of_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn games_of_one_address_leave_places_for_others_and_finished_ones_take_none() {
+async fn games_are_limited_per_address_and_finished_ones_do_not_count() {
     let config = Config { live_games: 6, live_games_per_address: 4, ..Config::default() };
     let world = World::sqlite(config).await;
     let greedy = world.visitor_from(OTHER);
@@ -107,7 +107,7 @@ async fn games_of_one_address_leave_places_for_others_and_finished_ones_take_non
     let polite = world.visitor();
     polite.create_with(game.clone()).await;
 
-    // The next game has the place of one that has ended, and reading that one takes none.
+    // The next game takes the place of a finished one, and reading that one takes none.
     for id in &ids {
         greedy.act(id, "resign", json!({})).await.expect(200);
     }
@@ -121,7 +121,7 @@ async fn games_of_one_address_leave_places_for_others_and_finished_ones_take_non
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_game_on_a_long_clock_leaves_memory_and_ends_on_time() {
+async fn a_game_on_a_long_clock_is_unloaded_and_ends_on_time() {
     let world = World::sqlite(Config { linger_seconds: 1, ..Config::default() }).await;
     let ada = world.visitor();
     let seconds = |seconds: u64| {
@@ -135,14 +135,14 @@ async fn a_game_on_a_long_clock_leaves_memory_and_ends_on_time() {
         assert!(began.elapsed() < Duration::from_secs(13), "games without anyone stay in memory");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    // Nobody looks at it, and it ends all the same.
+    // Nobody watches it, but it still ends.
     while metric(&world, "games_finished_total").await == 0 {
         assert!(began.elapsed() < Duration::from_secs(40), "the game does not end");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     assert!(began.elapsed() > Duration::from_secs(14), "{:?}", began.elapsed());
     assert_eq!(ada.game(&short).await["result"]["reason"], "time");
-    // The clock of the other one ran on meanwhile, and the game goes on.
+    // The clock of the other game kept running, and the game continues.
     let game = ada.game(&long).await;
     let left = game["clock"]["remaining_ms"][0].as_u64().unwrap();
     assert!((86_340_000..86_387_000).contains(&left), "{game:#}");
@@ -165,14 +165,14 @@ async fn an_address_that_drops_its_cookies_cannot_fill_the_queue_of_tournaments(
     let refused = world.visitor_from(OTHER).post("/api/arena", cup.clone()).await;
     assert!(refused.error(429).contains("limit: 3"));
     world.visitor().post("/api/arena", cup.clone()).await.expect(201);
-    // One that is stopped leaves its place.
+    // A stopped one frees its place.
     let (visitor, id) = first.unwrap();
     visitor.post(&format!("/api/arena/{id}/stop"), json!({})).await.expect(200);
     world.visitor_from(OTHER).post("/api/arena", cup).await.expect(201);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn watchers_who_come_together_are_announced_together() {
+async fn simultaneous_watchers_are_announced_together() {
     let config = Config { sockets_per_address: 0, requests_per_second: 0, ..Config::default() };
     let world = World::sqlite(config).await;
     let ada = world.visitor();
@@ -198,18 +198,18 @@ async fn watchers_who_come_together_are_announced_together() {
     drop((watchers, bobs));
 }
 
-/// The processor time of this thread. Time in which others had the processor does not count.
+/// The processor time of this thread, which does not depend on how busy the machine is.
 #[cfg(target_os = "linux")]
 fn thread_time() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
 }
 
-/// Server and visitors share one thread with a task that takes the time between its turns: whatever
-/// keeps the thread for long would hold up everyone.
+/// Server and visitors share one thread with a task that measures the time between its turns:
+/// anything that blocks the thread would delay everyone.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "current_thread")]
-async fn nothing_heavy_runs_on_the_threads_that_serve_everyone() {
+async fn no_heavy_work_runs_on_the_request_threads() {
     use std::sync::Mutex;
 
     let world = World::sqlite(Config { requests_per_second: 0, ..Config::default() }).await;

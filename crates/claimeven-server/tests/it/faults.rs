@@ -10,11 +10,11 @@ use sqlx::{Connection, Row};
 
 use crate::world::{Visitor, World};
 
-/// A small file system of its own, unmounted when dropped.
+/// A small file system, unmounted on drop.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
-    /// `None` where this user may not mount one.
+    /// `None` if this user may not mount one.
     fn mount() -> Option<SmallDisk> {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new("mount");
@@ -28,7 +28,7 @@ impl SmallDisk {
     }
 
     fn fill(&self) {
-        // As much as fits: the write fails at the end.
+        // Fill it up: the write fails at the end.
         let _ = std::fs::write(self.path().join("filler"), vec![0; 4 << 20]);
     }
 
@@ -43,7 +43,7 @@ impl Drop for SmallDisk {
     }
 }
 
-/// The moves of a game as a process that opens the file anew sees them.
+/// The moves of a game, as a process that opens the file again sees them.
 async fn stored_moves(file: &Path, id: &str) -> usize {
     let url = format!("sqlite:{}?mode=ro", file.display());
     let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
@@ -55,9 +55,9 @@ async fn stored_moves(file: &Path, id: &str) -> usize {
     usize::try_from(row.get::<i64, _>(0)).unwrap()
 }
 
-/// Plays one more move of a local game wherever it is legal; whether it was acknowledged.
+/// Plays one more legal move of a local game; returns whether it was acknowledged.
 async fn play_on(ada: &Visitor, id: &str, ply: usize) -> bool {
-    // Up the columns in an order that connects nothing: 1 1 2 2 ... leaves no four in a row soon.
+    // Filling the columns in this order connects no four soon.
     const ORDER: [u64; 12] = [1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4];
     let reply = ada.play(id, ORDER[ply % ORDER.len()], ply as u64).await;
     reply.status == 200
@@ -117,7 +117,7 @@ async fn an_agent_moves_once_the_database_works_again() {
     let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "timed:ms=700" }]);
     let id = ada.create(seats).await;
     ada.play(&id, 4, 0).await.expect(200);
-    // While the agent thinks, the database begins to refuse its moves.
+    // While the agent thinks, the database starts to reject its moves.
     let file = world.config.database.clone();
     let mut connection = sqlx::SqliteConnection::connect(&file).await.unwrap();
     let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON moves WHEN NEW.ply = 1 \

@@ -1,4 +1,4 @@
-//! Whatever a client sends, it is answered, and never by a fault of the server.
+//! The server responds to any input, and never with an internal error.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::world::{Reply, Visitor, World, on_both_databases};
 
-/// Any JSON, with the names and values that the API knows among others.
+/// Any JSON, including the names and values of the API.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -92,7 +92,7 @@ fn agent_text() -> impl Strategy<Value = String> {
     vec(prop::sample::select(WORDS.to_vec()), 0..8).prop_map(|words| words.concat())
 }
 
-/// A game as clients mean it, of which any part may be wrong.
+/// A request for a new game, any part of which may be wrong.
 fn almost_a_game() -> impl Strategy<Value = Value> {
     let small = || prop_oneof![3 => (0..12_u64).prop_map(Value::from), 1 => any_json()];
     let seat = || {
@@ -190,14 +190,14 @@ fn any_body_is_answered() {
 }
 
 #[test]
-fn any_game_is_made_or_refused() {
+fn any_game_is_created_or_rejected() {
     for_all(300, almost_a_game(), &async |visitor, _, game| {
         is_sound(&visitor.post("/api/games", game).await)
     });
 }
 
 #[test]
-fn any_address_and_cookie_is_answered() {
+fn any_path_and_cookie_gets_a_response() {
     let text = || {
         "[ -~]{0,24}".prop_map(|text| text.replace(['#', '?', ' ', '"', '<', '>', '\\', '%'], ""))
     };
@@ -218,7 +218,7 @@ fn any_address_and_cookie_is_answered() {
 }
 
 #[test]
-fn any_message_on_a_socket_is_answered_or_ends_it() {
+fn any_socket_message_is_answered_or_closes_the_socket() {
     let text = prop_oneof![
         3 => any_json().prop_map(|json| json.to_string()),
         1 => ".{0,64}".prop_map(String::from),
@@ -229,7 +229,7 @@ fn any_message_on_a_socket_is_answered_or_ends_it() {
             socket.say_text(message).await;
         }
         socket.say(json!({ "type": "ping" })).await;
-        // What was too long ends the socket; all else leaves it as it was.
+        // A message that is too long closes the socket; anything else leaves it open.
         while let Some(told) = socket.hear().await {
             if told["type"] == "pong" {
                 break;

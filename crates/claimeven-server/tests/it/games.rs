@@ -234,7 +234,7 @@ on_both_databases! {
         let (ada, bob) = (world.visitor(), world.visitor());
         let mut id = ada.create(online()).await;
         bob.act(&id, "join", json!({ "name": "Bob" })).await.expect(200);
-        // Several in a row, as whoever hears of one is faster at some times than at others.
+        // Several rounds, because the order of events varies.
         for round in 0..10 {
             let mut socket = ada.follow(&id).await;
             bob.act(&id, "resign", json!({})).await.expect(200);
@@ -366,7 +366,7 @@ on_both_databases! {
         assert_eq!(list(&ada, &invited, true).await.error(409), "The other player would have to agree");
         assert_eq!(ids(&eve).await, [local.clone(), watched]);
 
-        // A game that was created as listed can be taken off by either player; a rematch stays off.
+        // A game created as listed can be unlisted by either player, and a rematch stays unlisted.
         let open = ada.create_with(json!({ "seats": online(), "listed": true, "first": 0 })).await;
         bob.act(&open, "join", json!({})).await.expect(200);
         assert!(ids(&eve).await.contains(&open));
@@ -466,7 +466,7 @@ async fn the_ruleset_lines_shows_scores_and_plays_until_the_board_is_full() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hint_is_exact_where_it_can_be() {
+async fn a_hint_is_exact_if_possible() {
     let world = World::sqlite(Config::default()).await;
     let ada = world.visitor();
     let hint = ada.post("/api/hint", json!({ "moves": "4455" })).await.expect(200);

@@ -1,4 +1,4 @@
-//! HTTPS by the server itself, and what it says of HTTPS.
+//! HTTPS without a proxy, and HSTS.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ fn with_tls([certificate, key]: &[PathBuf; 2]) -> Config {
     }
 }
 
-/// A connection that trusts this certificate alone.
+/// A connection that trusts only this certificate.
 async fn connect(
     addr: SocketAddr,
     trusted: &CertificateDer<'static>,
@@ -91,7 +91,7 @@ async fn games_are_played_over_https_and_a_new_certificate_is_loaded() {
     let message = socket.next().await.unwrap().unwrap();
     assert!(message.to_text().unwrap().contains("\"type\":\"game\""), "{message}");
 
-    // Whoever speaks HTTP is not understood, and nobody else is disturbed.
+    // Plain HTTP is rejected without disturbing others.
     let mut plain = TcpStream::connect(world.addr).await.unwrap();
     plain.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     let mut answer = Vec::new();
@@ -106,7 +106,7 @@ async fn games_are_played_over_https_and_a_new_certificate_is_loaded() {
         assert_ne!(finding.status, FindingStatus::Failed, "{finding:?}");
     }
 
-    // Nonsense leaves the certificate as it is; a new one is served soon.
+    // Garbage leaves the certificate as it is; a new one is served soon.
     std::fs::write(&files[0], "nonsense").unwrap();
     tokio::time::sleep(Duration::from_secs(6)).await;
     assert!(connect(world.addr, &trusted).await.is_ok());
@@ -120,7 +120,7 @@ async fn games_are_played_over_https_and_a_new_certificate_is_loaded() {
     let answer = request(world.addr, &renewed, &format!("GET /api/games/{id}"), "").await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 
-    // A connection without a handshake does not hold up the end.
+    // A connection without a handshake does not delay the shutdown.
     let began = Instant::now();
     world.stop().await;
     assert!(began.elapsed() < Duration::from_secs(11), "{:?}", began.elapsed());
@@ -128,7 +128,7 @@ async fn games_are_played_over_https_and_a_new_certificate_is_loaded() {
 }
 
 #[tokio::test]
-async fn bad_certificates_are_named_before_anything_is_served() {
+async fn bad_certificates_are_reported_at_start() {
     let folder = tempfile::tempdir().unwrap();
     let (_, files) = certificate(folder.path(), "first");
     let other = tempfile::tempdir().unwrap();
@@ -143,7 +143,7 @@ async fn bad_certificates_are_named_before_anything_is_served() {
         ([certificate, &nothing], "nothing.pem: No such file"),
         ([&nonsense, key], "nonsense.pem: no certificate in PEM format"),
         ([certificate, &nonsense], "nonsense.pem: no private key in PEM format"),
-        ([certificate, &others[1]], "do not fit together"),
+        ([certificate, &others[1]], "do not match"),
     ];
     for (files, expected) in cases {
         let database = format!("sqlite:{}", folder.path().join("games.sqlite").display());
@@ -157,7 +157,7 @@ async fn bad_certificates_are_named_before_anything_is_served() {
 }
 
 #[tokio::test]
-async fn browsers_are_told_to_stay_with_https_if_a_trusted_proxy_offers_it() {
+async fn hsts_is_sent_if_a_trusted_proxy_uses_https() {
     let trusted_proxies = "127.0.0.1".to_owned();
     let world = World::sqlite(Config { trusted_proxies, ..Config::default() }).await;
     let ada = world.visitor();
@@ -191,7 +191,7 @@ async fn every_response_names_its_request_and_only_proxies_choose_the_name() {
     for wrong in ["a b", "", "a\"b", &"a".repeat(65)] {
         assert_eq!(name(&world, wrong).await.len(), 16, "{wrong}");
     }
-    // A fault of the server says which request it was.
+    // An internal error contains the id of the request.
     let ada = world.visitor();
     let game = ada.create(json!([{ "kind": "human" }, { "kind": "human" }])).await;
     let file = world.config.database_file().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! What the server refuses, and that it says why in a line.
+//! Rejected requests, with one-line reasons.
 
 use claimeven_server::Config;
 use reqwest::Method;
@@ -11,7 +11,7 @@ fn game(agent: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_input_is_refused_in_a_line_that_names_it() {
+async fn bad_input_is_rejected_with_a_line_that_names_it() {
     let world = World::sqlite(Config::default()).await;
     let ada = world.visitor();
     let seats = json!([{ "kind": "human" }, { "kind": "open" }]);
@@ -65,7 +65,7 @@ async fn bad_input_is_refused_in_a_line_that_names_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_visitor_makes_the_server_run_a_program_or_read_a_file() {
+async fn visitors_cannot_make_the_server_run_a_program_or_read_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let (witness, weights) = (folder.path().join("witness"), folder.path().join("own.toml"));
     std::fs::write(&weights, "three = 7").unwrap();
@@ -91,7 +91,7 @@ async fn no_visitor_makes_the_server_run_a_program_or_read_a_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_from_other_sites_are_refused() {
+async fn cross_site_requests_are_rejected() {
     let world = World::sqlite(Config::default()).await;
     let ada = world.visitor();
     let body = || Some(game("random").to_string().into_bytes());
@@ -121,7 +121,7 @@ async fn calls_from_other_sites_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_carry_the_headers_that_keep_a_page_safe() {
+async fn responses_have_security_headers() {
     let world = World::sqlite(Config::default()).await;
     let ada = world.visitor();
     for path in ["/", "/api/agents", "/api/nothing", "/healthz"] {
@@ -143,7 +143,7 @@ async fn answers_carry_the_headers_that_keep_a_page_safe() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn too_much_from_one_address_is_put_off() {
+async fn excess_requests_of_one_address_are_deferred() {
     let config = Config { requests_per_second: 1, requests_at_once: 10, ..Config::default() };
     let world = World::sqlite(config).await;
     let ada = world.visitor();
@@ -160,7 +160,7 @@ async fn too_much_from_one_address_is_put_off() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_are_readable_and_nobody_elses() {
+async fn names_are_readable_and_not_reserved() {
     let world = World::sqlite(Config::default()).await;
     let ada = world.visitor();
     let with_name = |name: &str| json!({ "seats": [{ "kind": "human", "name": name }, { "kind": "open" }], "first": 0 });
@@ -185,7 +185,7 @@ async fn names_are_readable_and_nobody_elses() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_trusted_proxy_tells_addresses_apart() {
+async fn a_trusted_proxy_forwards_client_addresses() {
     let config = Config {
         requests_per_second: 1,
         requests_at_once: 3,
@@ -236,7 +236,7 @@ async fn games_sockets_and_bytes_have_limits() {
     first.game(|_| true).await;
     first.say_text("x".repeat(300)).await;
     while first.hear().await.is_some() {}
-    // A permit comes back with its socket.
+    // Closing a socket returns its permit.
     for _ in 0..100 {
         if ada.try_follow(id, &[]).await.is_ok() {
             return;
@@ -247,12 +247,12 @@ async fn games_sockets_and_bytes_have_limits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_floods_a_socket_is_cut_off() {
+async fn a_client_that_floods_a_socket_is_disconnected() {
     let world = World::sqlite(Config::default()).await;
     let ada = world.visitor();
     let id = ada.create(game("random")["seats"].clone()).await;
     let mut socket = ada.follow(&id).await;
-    // Each answer is waited for: what is under way when a socket is cut off may be lost.
+    // Wait for each response, because pending ones may be lost when a socket is closed.
     let mut answers = 0;
     while answers < 100 {
         socket.say(json!({ "type": "ping" })).await;
@@ -270,7 +270,7 @@ async fn a_full_queue_says_so_at_once_and_others_do_not_wait() {
     let world = World::sqlite(config).await;
     let ada = world.visitor();
     let slow = json!({ "kind": "agent", "agent": "timed:ms=5000" });
-    // One thread of the express lane and both common ones think, one game waits, and the next is
+    // One thread of the express lane and both common ones are busy, one game waits, and the next is
     // refused.
     let mut statuses = Vec::new();
     for _ in 0..5 {

@@ -1,4 +1,4 @@
-//! LiveGame play over WebSockets.
+//! Live games over WebSockets.
 
 use std::time::Duration;
 
@@ -94,7 +94,7 @@ on_both_databases! {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_player_who_stays_away_loses_to_the_one_who_stays() {
+async fn a_player_who_stays_away_loses() {
     let world = World::sqlite(Config { away_seconds: 1, ..Config::default() }).await;
     let (ada, bob) = (world.visitor(), world.visitor());
     let id = ada.create(json!([{ "kind": "human" }, { "kind": "open" }])).await;
@@ -107,7 +107,7 @@ async fn a_player_who_stays_away_loses_to_the_one_who_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_an_agent_thinks_is_told_as_it_goes() {
+async fn the_progress_of_an_agent_is_broadcast() {
     let world = World::sqlite(Config::default()).await;
     let ada = world.visitor();
     let seats = json!([{ "kind": "agent", "agent": "timed:ms=1500" }, { "kind": "human" }]);
@@ -124,7 +124,7 @@ async fn what_an_agent_thinks_is_told_as_it_goes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn agents_rest_when_nobody_looks_and_go_on_when_somebody_does() {
+async fn agents_pause_without_watchers_and_continue_with_them() {
     let world = World::sqlite(Config { linger_seconds: 1, ..Config::default() }).await;
     let ada = world.visitor();
     let agent = json!({ "kind": "agent", "agent": "timed:ms=300" });

@@ -1,4 +1,4 @@
-//! The server as its clients meet it: over HTTP and WebSockets, on both databases.
+//! Integration tests of the server, over HTTP and WebSockets, on both databases.
 
 mod admin;
 mod bench;

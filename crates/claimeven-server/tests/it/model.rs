@@ -11,11 +11,11 @@ const COLS: u8 = 4;
 const ROWS: u8 = 4;
 const CONNECT: u8 = 3;
 
-/// Time on the clock at the beginning, and what each move adds.
+/// The initial time on the clock, and the increment per move.
 const INITIAL_MS: u64 = 600_000;
 const INCREMENT_MS: u64 = 5_000;
 
-/// What somebody does. People are numbered: 0 has made the game, 1 joins it, 2 only watches.
+/// An action. People are numbered: 0 has created the game, 1 joins it, 2 only watches.
 #[derive(Clone, Copy, Debug)]
 enum Action {
     Join,
@@ -59,7 +59,7 @@ impl Action {
     }
 }
 
-/// A game between two people as it should be.
+/// The expected state of a game between two people.
 #[derive(Clone, Debug)]
 struct Model {
     first: usize,
@@ -71,7 +71,7 @@ struct Model {
     draw: Option<usize>,
     rematch_offer: Option<usize>,
     rematch: Option<String>,
-    /// What each clock shows at most.
+    /// The maximum time on each clock.
     clock_ms: [u64; 2],
 }
 
@@ -104,7 +104,7 @@ impl Model {
         (self.undo, self.draw, self.rematch_offer) = (None, None, None);
     }
 
-    /// Makes the change; the status of the answer.
+    /// Applies an action; returns the expected status of the response.
     fn apply(&mut self, who: usize, action: Action) -> u16 {
         let has_seat = who == 0 || (who == 1 && self.has_joined);
         if matches!(action, Action::Join) {
@@ -205,7 +205,7 @@ impl Model {
         }
     }
 
-    /// Compares the game that somebody is shown.
+    /// Compares the view of a game with the model.
     fn check(&self, game: &Value, who: usize, elapsed_ms: u64) {
         let columns = |game: &Value| -> Vec<u64> {
             let moves = game["moves"].as_array().unwrap().iter();
@@ -274,7 +274,7 @@ async fn walk(mut world: World, seed: u64) -> World {
         if both_agree {
             let next = reply.json()["id"].as_str().unwrap().to_owned();
             model.rematch = Some(next.clone());
-            // The old game stays as it is, and all go on with the new one.
+            // The old game stays as it is, and everyone continues with the new one.
             model.check(&people[0].game(&id).await, 0, began.elapsed().as_millis() as u64);
             (id, began) = (next, std::time::Instant::now());
             model = Model::new(1 - model.first, true);
@@ -284,7 +284,7 @@ async fn walk(mut world: World, seed: u64) -> World {
         for (viewer, visitor) in people.iter().enumerate() {
             model.check(&visitor.game(&id).await, viewer, elapsed + 1000);
         }
-        // What a socket says is what the game is.
+        // A socket shows the same game.
         if step % 15 == 0 {
             let told = people[2].follow(&id).await.game(|_| true).await;
             model.check(&told, 2, elapsed + 1000);
@@ -293,7 +293,7 @@ async fn walk(mut world: World, seed: u64) -> World {
     world
 }
 
-/// A program is faster than any visitor.
+/// Without rate limits, because a program is faster than any visitor.
 async fn without_rates(world: World) -> World {
     let change = |config: &mut Config| {
         (config.requests_per_second, config.games_per_minute) = (0, 0);
@@ -317,7 +317,7 @@ on_both_databases! {
     }
 }
 
-/// A walk against an agent, whose moves the model does not know: what must hold in any case.
+/// A walk against an agent, whose moves the model does not know: checks what must hold in any case.
 async fn walk_against_agent(mut world: World, seed: u64) -> World {
     let mut random = Rng::with_seed(seed);
     let mut ada = world.visitor();
@@ -346,7 +346,7 @@ async fn walk_against_agent(mut world: World, seed: u64) -> World {
             undone.expect(200);
             game = ada.wait(&id, is_settled).await;
             assert!(game["ply"].as_u64().unwrap() < ply, "seed {seed}");
-            // What was taken back comes again.
+            // Undone moves can be redone.
             if random.bool() {
                 ada.act(&id, "redo", json!({})).await.expect(200);
                 game = ada.wait(&id, is_settled).await;

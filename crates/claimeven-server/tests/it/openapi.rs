@@ -1,4 +1,4 @@
-//! The description of the API against the API.
+//! The OpenAPI document compared with the API.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Visitor, World};
 
-/// Follows the answer of a call into the description and holds it against the schema there.
+/// Checks the response of a call against its schema in the document.
 #[track_caller]
 fn check(description: &Value, method: &str, path: &str, status: &str, answer: &Value) {
     let answers = &description["paths"][path][method]["responses"];
@@ -28,8 +28,8 @@ async fn description(visitor: &Visitor) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_described_call_is_there_and_no_other() {
-    // All calls at once are more than one address may make.
+async fn every_documented_call_exists_and_no_other() {
+    // All calls together exceed the limits of one address.
     let world = World::sqlite(Config { requests_per_second: 0, ..Config::default() }).await;
     let ada = world.visitor();
     let description = description(&ada).await;

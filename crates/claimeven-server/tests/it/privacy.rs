@@ -1,4 +1,4 @@
-//! What the server keeps of its visitors, and that it forgets them when they ask for it.
+//! Visitors' data, and its deletion on request.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ async fn execute(world: &World, sql: String) -> u64 {
     done.rows_affected()
 }
 
-/// The texts that a query gives in its first column.
+/// The texts in the first column of a query's result.
 async fn texts(world: &World, sql: &'static str) -> Vec<String> {
     let mut connection = database(world).await;
     let rows = sqlx::query(sql).fetch_all(&mut connection).await.unwrap();
@@ -56,7 +56,8 @@ on_both_databases! {
 
     async fn all_data_of_a_visitor_can_be_deleted(world: World) {
         let (ada, bob) = (world.visitor(), world.visitor());
-        // One in progress, one waiting, one finished, one of nobody else, and one of Bob's alone.
+        // One in progress, one waiting, one finished, one that belongs to nobody else, and one of
+        // Bob's alone.
         let shared = ada.create(people()).await;
         bob.act(&shared, "join", json!({ "name": "Bob" })).await.expect(200);
         ada.play(&shared, 4, 0).await.expect(200);
@@ -80,7 +81,7 @@ on_both_databases! {
         let cookie = reply.headers["set-cookie"].to_str().unwrap();
         assert!(cookie.starts_with("claimeven=;") && cookie.contains("Max-Age=0"), "{cookie}");
 
-        // Bob sees at once that he has won, and not against whom.
+        // Bob sees at once that he has won, but not against whom.
         let game = socket.game(|game| game["status"] == "finished").await;
         assert_eq!(game["result"], json!({ "winner": 1, "reason": "resigned" }), "{game:#}");
         for id in [&shared, &finished] {
@@ -104,7 +105,7 @@ on_both_databases! {
         names.sort();
         assert_eq!(names, ["", "Ada", "Bob"], "the game that Bob created names its player Ada");
 
-        // The next game is a new visitor's.
+        // The next game belongs to a new visitor.
         assert_eq!(number_of_games(&ada).await, 0);
         ada.create(people()).await;
         assert_eq!(number_of_games(&ada).await, 1);
@@ -121,7 +122,7 @@ on_both_databases! {
         assert_eq!(texts(&world, "SELECT name0 FROM games").await, [""]);
     }
 
-    // Ids as they are, and the signing key in the database.
+    // Unhashed ids, and the signing key in the database.
     async fn a_database_of_an_earlier_version_keeps_its_visitors(world: World) {
         let folder = tempfile::tempdir().unwrap();
         let key_file = folder.path().join("state/cookies.key");
@@ -165,7 +166,7 @@ fn is_private(file: &PathBuf) -> bool {
 }
 
 #[tokio::test]
-async fn the_key_of_a_sqlite_database_is_beside_it_and_not_in_it() {
+async fn the_key_of_a_sqlite_database_is_next_to_it_and_not_in_it() {
     let world = World::sqlite(Config::default()).await;
     let file = world.config.database_file().unwrap().to_owned();
     let key = std::fs::read_to_string(format!("{file}.key")).unwrap();
@@ -181,7 +182,7 @@ async fn the_key_of_a_sqlite_database_is_beside_it_and_not_in_it() {
 }
 
 #[tokio::test]
-async fn postgresql_without_a_place_for_the_key_is_refused() {
+async fn postgresql_without_a_key_file_is_rejected() {
     let Some(world) = World::postgres(Config::default()).await else {
         println!("skipped: CLAIMEVEN_TEST_POSTGRES names no server");
         return;

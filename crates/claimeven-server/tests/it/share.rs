@@ -1,4 +1,4 @@
-//! Links that others unfold, pictures and animations.
+//! Link previews, images and animations.
 
 use claimeven_server::Config;
 use serde_json::json;
@@ -29,7 +29,7 @@ async fn a_finished_game_downloads_as_text_and_animation() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pictures_are_drawn_of_games_and_positions_and_bad_ones_are_refused() {
+async fn games_and_positions_are_drawn_and_bad_ones_rejected() {
     let world = world().await;
     let ada = world.visitor();
     let seats = json!([{ "kind": "human" }, { "kind": "human" }]);
@@ -78,7 +78,7 @@ async fn links_unfold_with_a_title_words_and_a_picture() {
     let moves = puzzles["puzzles"][0]["moves"].as_str().unwrap();
     let puzzle = ada.get(&format!("/puzzles?puzzle={moves}")).await.text;
     assert!(puzzle.contains("Connect Four puzzle"), "{puzzle}");
-    // What cannot be shown is the plain page, not an error.
+    // Links without a preview get the plain page, not an error.
     for plain in ["/", "/game/nothing", "/analysis?pos=zzz", "/puzzles?puzzle=1"] {
         let page = ada.get(plain).await.text;
         assert!(page.contains("<div id=\"app\">") && !page.contains("og:image\""), "{plain}");

@@ -1,4 +1,4 @@
-//! Readers and writers of one database, and work whose results cannot be stored at once.
+//! Concurrent readers and writers of a database, and results that cannot be stored at once.
 
 use std::time::{Duration, Instant};
 
@@ -8,9 +8,9 @@ use sqlx::{Connection, PgConnection, SqliteConnection};
 
 use crate::world::World;
 
-/// While statistics cannot be read, games go on, and whoever asked is told to try again.
+/// While statistics cannot be read, games continue, and the reader is asked to try again.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_blocked_read_is_answered_and_blocks_no_move() {
+async fn a_blocked_read_times_out_and_does_not_block_moves() {
     let Some(world) = World::postgres(Config::default()).await else {
         println!("SKIPPED: CLAIMEVEN_TEST_POSTGRES names no server");
         return;
@@ -41,9 +41,9 @@ async fn a_blocked_read_is_answered_and_blocks_no_move() {
     eve.get("/api/statistics").await.expect(200);
 }
 
-/// A reader that holds its place for ever stops neither writers nor other readers.
+/// A reader that hangs blocks neither writers nor other readers.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reader_that_does_not_end_stops_no_move() {
+async fn a_hanging_reader_does_not_block_moves() {
     let world = World::sqlite(Config::default()).await;
     let ada = world.visitor();
     let id = ada.create(json!([{ "kind": "human" }, { "kind": "human" }])).await;
@@ -56,9 +56,9 @@ async fn a_reader_that_does_not_end_stops_no_move() {
     assert_eq!(ada.get("/api/games?mine=true").await.expect(200)["games"][0]["id"], *id);
 }
 
-/// It would be running for ever, and no other job would get its turn.
+/// Otherwise it would count as running forever, and no other job would get its turn.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_whose_end_cannot_be_stored_ends_later() {
+async fn a_job_whose_end_cannot_be_stored_is_retried() {
     let world = World::sqlite(Config::default()).await;
     let ada = world.visitor();
     let mut connection = SqliteConnection::connect(&world.config.database).await.unwrap();

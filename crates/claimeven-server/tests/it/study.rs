@@ -1,4 +1,4 @@
-//! The study room: analysis, opinions, reviews, puzzles, statistics.
+//! The study pages: analysis, opinions, reviews, puzzles, statistics.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ fn one_screen() -> Value {
     json!([{ "kind": "human" }, { "kind": "human" }])
 }
 
-/// Plays a game against nobody's will: all moves at one screen.
+/// Plays all moves of a local game.
 async fn played(visitor: &Visitor, seats: Value, first: u64, moves: &[u64]) -> String {
     let id = visitor.create_with(json!({ "seats": seats, "first": first })).await;
     for (ply, column) in (0..).zip(moves) {
@@ -21,7 +21,7 @@ async fn played(visitor: &Visitor, seats: Value, first: u64, moves: &[u64]) -> S
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_analysis_is_exact_from_moves_and_from_discs_that_were_set_up() {
+async fn an_analysis_is_exact_from_moves_and_custom_positions() {
     let world = World::sqlite(Config::default()).await;
     let ada = world.visitor();
     let analysis =
@@ -47,7 +47,7 @@ async fn an_analysis_is_exact_from_moves_and_from_discs_that_were_set_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_board_that_is_too_large_is_answered_in_time_with_what_is_certain() {
+async fn a_board_too_large_to_solve_gets_proven_bounds_in_time() {
     let world = World::sqlite(Config { hint_ms: 400, ..Config::default() }).await;
     let ada = world.visitor();
     let setup = json!({ "cols": 11, "rows": 9 });
@@ -58,7 +58,7 @@ async fn a_board_that_is_too_large_is_answered_in_time_with_what_is_certain() {
         assert!(began.elapsed() < Duration::from_secs(3));
         assert_eq!((&analysis["exact"], &analysis["value"]), (&json!(false), &Value::Null));
         assert_eq!(analysis["columns"][5]["at_most"], 1);
-        // What a search prefers is an opinion; that it does not lose as far as it saw is certain.
+        // The move that a search prefers is an opinion; not losing within its depth is proven.
         let (column, depth) = (&analysis["estimate"]["column"], &analysis["estimate"]["depth"]);
         let known = &analysis["columns"][column.as_u64().unwrap() as usize - 1];
         assert!(
@@ -99,7 +99,7 @@ async fn agents_have_opinions_with_values_or_shares() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_positions_are_refused_in_a_line_that_names_them() {
+async fn bad_positions_are_rejected_with_a_line_that_names_them() {
     let world = World::sqlite(Config::default()).await;
     let ada = world.visitor();
     let empty = [".......", ".......", ".......", ".......", "......."].join("/");
@@ -129,7 +129,7 @@ async fn bad_positions_are_refused_in_a_line_that_names_them() {
 on_both_databases! {
     async fn a_finished_game_is_reviewed_and_the_review_kept(world: World) {
         let ada = world.visitor();
-        // The second player, who is player 0, overlooks a row of three.
+        // The second player, who is player 0, overlooks three in a row.
         let id = played(&ada, one_screen(), 1, &[4, 5, 4, 5, 4, 5]).await;
         let path = format!("/api/games/{id}/review");
         assert_eq!(ada.get(&path).await.error(409), "The game is not over yet");
@@ -150,7 +150,7 @@ on_both_databases! {
         assert!(review["players"][1]["accuracy"].is_number(), "the first move could go wrong");
         assert_eq!(ada.get(&path).await.expect(200), review, "the kept one is the same");
 
-        // A game that goes on after its end is another game.
+        // A game that continues after its end counts as another game.
         ada.act(&id, "undo", json!({})).await.expect(200);
         ada.play(&id, 7, 6).await.expect(200);
         ada.act(&id, "resign", json!({})).await.expect(200);
@@ -214,10 +214,10 @@ on_both_databases! {
     }
 }
 
-/// Early moves of a large board cannot be judged: the review says how many could, and shows what a
-/// search thinks of the others.
+/// Early moves on a large board cannot be judged: the review says how many could, and shows a
+/// search's preference for the others.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_review_of_a_large_board_says_what_it_does_not_know() {
+async fn a_review_of_a_large_board_says_how_many_moves_it_judged() {
     let world = World::sqlite(Config::default()).await;
     let ada = world.visitor();
     let setup = json!({ "cols": 9, "rows": 7, "connect": 5 });
@@ -230,7 +230,7 @@ async fn a_review_of_a_large_board_says_what_it_does_not_know() {
     let moves = review["moves"].as_array().unwrap();
     assert_eq!(moves[0]["judgement"], "unknown");
     assert!(moves[0]["estimate"]["depth"].as_u64() >= Some(3), "{}", moves[0]);
-    // The last disc wins, and before it the other side overlooked four in a row with open ends.
+    // The last disc wins; before it, the opponent overlooked an open row.
     assert_eq!(moves[8]["played"]["value"]["text"], "wins in 1");
     assert_ne!(moves[8]["judgement"], "unknown");
     let judged: u64 = [0, 1].map(|p| review["players"][p]["judged"].as_u64().unwrap()).iter().sum();
@@ -252,9 +252,9 @@ async fn there_is_a_puzzle_for_every_day() {
     assert_eq!(analysis["value"]["kind"], daily["goal"]);
 }
 
-/// What a visitor studies does not keep another's game from going on.
+/// Analyses of one visitor do not delay another's game.
 #[tokio::test(flavor = "multi_thread")]
-async fn study_does_not_hold_up_games() {
+async fn study_does_not_delay_games() {
     let config = Config { requests_per_second: 0, hint_ms: 3000, ..Config::default() };
     let world = World::sqlite(config).await;
     let (ada, eve) = (world.visitor(), world.visitor());

@@ -1,4 +1,4 @@
-//! A server of the test's own, and visitors to it.
+//! A test server and its visitors.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-/// Runs a test on SQLite and, where `CLAIMEVEN_TEST_POSTGRES` names one, on PostgreSQL.
+/// Runs a test on SQLite and, if `CLAIMEVEN_TEST_POSTGRES` names a server, on PostgreSQL.
 macro_rules! on_both_databases {
     ($(async fn $name:ident($world:ident: World) $body:block)*) => {$(
         mod $name {
@@ -41,13 +41,13 @@ macro_rules! on_both_databases {
 }
 pub(crate) use on_both_databases;
 
-/// A server with a database of its own.
+/// A server with its own database.
 pub(crate) struct World {
     pub(crate) config: Config,
     pub(crate) addr: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     running: Option<JoinHandle<()>>,
-    /// Where the database is, for as long as it is needed.
+    /// The folder of the database, kept for as long as it is needed.
     folder: Option<tempfile::TempDir>,
 }
 
@@ -59,7 +59,7 @@ impl World {
         World::start(Config { database, ..config }, Some(folder)).await
     }
 
-    /// With a new PostgreSQL database, where there is a server for it.
+    /// With a new PostgreSQL database, if there is a server for it.
     pub(crate) async fn postgres(config: Config) -> Option<World> {
         use sqlx::Connection;
         let server = std::env::var("CLAIMEVEN_TEST_POSTGRES").ok()?;
@@ -75,7 +75,7 @@ impl World {
         Some(World::start(config, None).await)
     }
 
-    /// With the database that the configuration names.
+    /// With the database in the configuration.
     pub(crate) async fn open(config: Config) -> World {
         World::start(config, None).await
     }
@@ -93,12 +93,12 @@ impl World {
         World { config, addr, stop: Some(stop), running: Some(running), folder }
     }
 
-    /// Stops the server in order, and starts another on the same database.
+    /// Shuts the server down and starts another on the same database.
     pub(crate) async fn restart(self) -> World {
         self.restart_after(Duration::ZERO).await
     }
 
-    /// The same with some time between.
+    /// The same with a pause in between.
     pub(crate) async fn restart_after(self, down: Duration) -> World {
         let (config, folder) = self.stop().await;
         tokio::time::sleep(down).await;
@@ -112,7 +112,7 @@ impl World {
         World::start(config, folder).await
     }
 
-    /// Stops the server in order; its configuration, and the folder of its database.
+    /// Shuts the server down; returns its configuration and the folder of its database.
     pub(crate) async fn stop(mut self) -> (Config, Option<tempfile::TempDir>) {
         self.stop.take();
         self.running.take().unwrap().await.unwrap();
@@ -124,7 +124,7 @@ impl World {
         self.visitor_from("127.0.0.1")
     }
 
-    /// A new visitor at an address of this machine.
+    /// A new visitor with one of this machine's addresses.
     pub(crate) fn visitor_from(&self, address: &str) -> Visitor {
         let client = reqwest::Client::builder().local_address(Some(address.parse().unwrap()));
         Visitor {
@@ -148,7 +148,7 @@ pub(crate) struct Visitor {
     cookie: std::sync::Mutex<Option<String>>,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -161,14 +161,14 @@ impl Reply {
         serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
     }
 
-    /// The JSON of a reply with this status.
+    /// The JSON of a response, which must have this status.
     #[track_caller]
     pub(crate) fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status.as_u16(), status, "{self:?}");
         if self.text.is_empty() { Value::Null } else { self.json() }
     }
 
-    /// The message of a refusal.
+    /// The message of an error, which must have this status.
     #[track_caller]
     pub(crate) fn error(&self, status: u16) -> String {
         self.expect(status)["error"].as_str().expect("a refusal says why").to_owned()
@@ -184,7 +184,7 @@ impl Visitor {
         *self.cookie.lock().unwrap() = Some(cookie.to_owned());
     }
 
-    /// The same browser at another server.
+    /// The same browser with another server.
     pub(crate) fn at(self, world: &World) -> Visitor {
         Visitor { addr: world.addr, ..self }
     }
@@ -231,7 +231,7 @@ impl Visitor {
         self.send(Method::DELETE, path, &[], None).await
     }
 
-    /// Makes a game of two seats in which player 0 begins; its name.
+    /// Creates a game with two seats in which player 0 moves first; returns its id.
     pub(crate) async fn create(&self, seats: Value) -> String {
         self.create_with(json!({ "seats": seats, "first": 0 })).await
     }
@@ -253,7 +253,7 @@ impl Visitor {
         self.act(id, "moves", json!({ "column": column, "ply": ply })).await
     }
 
-    /// The game as soon as it is as it should be.
+    /// Polls a game until it satisfies a condition.
     #[track_caller]
     pub(crate) fn wait(
         &self,
@@ -343,7 +343,7 @@ impl Socket {
         }
     }
 
-    /// The game as soon as it is as it should be.
+    /// The next state of the game that satisfies a condition.
     pub(crate) async fn game(&mut self, is_right: impl Fn(&Value) -> bool) -> Value {
         let message = self.hear_of("game", |message| is_right(&message["game"])).await;
         message["game"].clone()

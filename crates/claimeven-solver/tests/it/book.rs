@@ -110,7 +110,7 @@ fn the_embedded_books_are_small_complete_and_right() {
 }
 
 #[test]
-fn each_embedded_book_follows_from_the_next() {
+fn each_embedded_book_can_be_derived_from_the_next() {
     let [earlier, later] = &embedded_books()[..] else { panic!("there are two") };
     let mut reader = Solver::new(Options::default().with_books(vec![Arc::clone(later)]));
     for position in sample(earlier, 500) {
@@ -133,7 +133,7 @@ fn an_unreachable_position_is_not_looked_up() {
 }
 
 #[test]
-fn an_interrupted_build_goes_on_where_it_was() {
+fn an_interrupted_build_resumes() {
     let setup = setup(6, 4, 4);
     let (ply, path) = (6, checkpoint("resume"));
     let whole = build_book(setup, ply, &path, 1, scorer, |_| {}).unwrap().to_bytes();
@@ -177,7 +177,7 @@ fn a_damaged_record_is_solved_again() {
 }
 
 #[test]
-fn the_checkpoint_of_another_book_is_refused_and_kept() {
+fn the_checkpoint_of_another_book_is_rejected_and_unchanged() {
     let path = checkpoint("foreign");
     fs::write(&path, b"my thesis").unwrap();
     let refused = build_book(setup(4, 4, 4), 2, &path, 1, scorer, |_| {});

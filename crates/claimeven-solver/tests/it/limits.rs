@@ -127,7 +127,7 @@ fn hard_questions() -> impl Iterator<Item = (Solver, Position)> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn no_question_takes_longer_than_its_limit() {
+fn no_search_takes_longer_than_its_limit() {
     use cpu_time::ThreadClock;
     embedded_books();
     let clock = ThreadClock::of_this_thread();
@@ -164,7 +164,7 @@ fn a_large_new_table_does_not_overrun_the_limit() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_cancelled_question_ends_at_once() {
+fn a_cancelled_search_ends_at_once() {
     use cpu_time::ThreadClock;
     embedded_books();
     let clock = ThreadClock::of_this_thread();
@@ -188,7 +188,7 @@ fn a_cancelled_question_ends_at_once() {
 }
 
 #[test]
-fn nodes_are_those_of_the_whole_question() {
+fn nodes_are_those_of_the_whole_call() {
     let position = Position::new(Setup::STANDARD);
     for nodes in [0, 1, 1000, 20_000] {
         let limits = Limits::default().with_nodes(nodes);
@@ -204,7 +204,7 @@ fn nodes_are_those_of_the_whole_question() {
 
 /// Results within limits never contradict the exact ones.
 #[test]
-fn answers_within_limits_are_true() {
+fn results_within_limits_are_true() {
     let mut exact = Solver::default();
     for position in random_positions(Setup::STANDARD, 24, 40) {
         let scores = exact.scores(&position).unwrap();

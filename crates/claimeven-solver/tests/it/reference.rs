@@ -144,7 +144,7 @@ fn the_principal_variation_ends_as_the_score_says() {
 }
 
 #[test]
-fn one_solver_serves_many_setups_by_turns() {
+fn one_solver_alternates_between_setups() {
     let mut solver = solver();
     for (cols, rows, score) in [(4, 4, 0), (5, 4, 0), (10, 1, 0), (4, 4, 0), (4, 5, 0)] {
         let empty = Position::new(setup(cols, rows, 4));
@@ -153,7 +153,7 @@ fn one_solver_serves_many_setups_by_turns() {
 }
 
 #[test]
-fn the_ruleset_lines_is_refused() {
+fn the_ruleset_lines_is_not_supported() {
     let setup = Setup::new(4, 4, 4, Ruleset::Lines).unwrap();
     let refused = solver().score(&Position::new(setup)).unwrap_err();
     assert_eq!(refused, Unsolvable(Ruleset::Lines));

@@ -154,7 +154,7 @@ fn kill_and_compare(kills: u32, seed: u64) -> u32 {
 }
 
 #[test]
-fn a_run_that_is_killed_ends_as_if_it_had_not_been() {
+fn a_killed_run_ends_like_an_uninterrupted_one() {
     let killed: u32 = (1..40)
         .scan(0, |sum, seed| {
             (*sum < 40).then(|| {
@@ -170,7 +170,7 @@ fn a_run_that_is_killed_ends_as_if_it_had_not_been() {
 /// `cargo nextest run -p claimeven-zero --run-ignored only killed_often`
 #[test]
 #[ignore = "300 kills"]
-fn a_run_that_is_killed_often_ends_as_if_it_had_not_been() {
+fn a_run_killed_often_ends_like_an_uninterrupted_one() {
     let (mut killed, mut seed) = (0, 1000);
     while killed < 300 {
         killed += kill_and_compare(50, seed);

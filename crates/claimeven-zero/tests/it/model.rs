@@ -24,7 +24,7 @@ fn iteration(text: &str) -> String {
 }
 
 #[test]
-fn a_model_is_a_file_a_run_or_an_iteration_of_one() {
+fn a_model_is_a_file_a_run_or_one_of_its_iterations() {
     let folder = Folder::new("models");
     let text = folder.0.to_str().unwrap();
     fs::create_dir_all(folder.0.join("networks")).unwrap();
@@ -58,7 +58,7 @@ fn a_model_is_a_file_a_run_or_an_iteration_of_one() {
 }
 
 #[test]
-fn a_network_is_loaded_once_and_again_when_its_file_has_changed() {
+fn a_network_is_loaded_once_and_reloaded_when_its_file_changes() {
     let folder = Folder::new("shared");
     fs::create_dir_all(&folder.0).unwrap();
     let path = folder.0.join("network");

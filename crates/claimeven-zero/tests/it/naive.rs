@@ -156,7 +156,7 @@ fn random_network(architecture: Architecture, random: &mut Rng) -> Network {
 }
 
 #[test]
-fn inference_is_the_network_by_its_definition() {
+fn inference_matches_the_reference_implementation() {
     let mut random = Rng::with_seed(7);
     let small = Setup::new(5, 4, 4, Ruleset::Standard).unwrap();
     let wide = Setup::new(9, 8, 5, Ruleset::Lines).unwrap();

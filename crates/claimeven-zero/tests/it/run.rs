@@ -189,7 +189,7 @@ fn runs_are_not_mixed() {
 }
 
 #[test]
-fn a_beginning_that_was_cut_off_is_in_nobodys_way() {
+fn an_interrupted_start_does_not_block_the_next_one() {
     let folder = Folder::new("half");
     fs::create_dir_all(folder.0.join("learner")).unwrap();
     fs::write(folder.0.join("parameters.json.new"), "{").unwrap();
@@ -197,7 +197,7 @@ fn a_beginning_that_was_cut_off_is_in_nobodys_way() {
 }
 
 #[test]
-fn a_disk_that_is_nearly_full_is_left_alone() {
+fn nothing_is_written_to_a_nearly_full_disk() {
     let folder = Folder::new("full");
     drop(begin(&folder, &parameters(), 1).unwrap());
     let resources = Resources { keep_free: u64::MAX / 2, ..Resources::new(1) };
@@ -218,7 +218,7 @@ fn a_damaged_file_is_named() {
 }
 
 #[test]
-fn breaking_off_leaves_the_last_iteration() {
+fn stopping_keeps_the_last_iteration() {
     let (folder, whole) = (Folder::new("break"), Folder::new("unbroken"));
     let mut run = begin(&folder, &parameters(), 1).unwrap();
     let mut stop = |event: Event<'_>| match event {
@@ -237,7 +237,7 @@ fn breaking_off_leaves_the_last_iteration() {
 }
 
 #[test]
-fn breaking_off_before_the_first_iteration_leaves_a_run_that_can_begin() {
+fn stopping_before_the_first_iteration_leaves_a_resumable_run() {
     let folder = Folder::new("early");
     let mut stop = |event: Event<'_>| match event {
         Event::PreparingExam { solved: 1.., .. } => ControlFlow::Break(()),
@@ -253,7 +253,7 @@ fn breaking_off_before_the_first_iteration_leaves_a_run_that_can_begin() {
 }
 
 #[test]
-fn a_game_that_nobody_can_solve_is_learnt_without_an_exam() {
+fn a_game_that_cannot_be_solved_is_trained_without_an_exam() {
     let folder = Folder::new("lines");
     let mut parameters = parameters();
     parameters.architecture.lines = true;
@@ -273,7 +273,7 @@ fn presets_have_names() {
 }
 
 #[test]
-fn a_larger_network_begins_with_the_games_of_a_smaller_one() {
+fn a_larger_network_starts_with_the_games_of_a_smaller_one() {
     let (small, large, again) = (Folder::new("small"), Folder::new("large"), Folder::new("again"));
     let mut run = begin(&small, &parameters(), 2).unwrap();
     for _ in 0..3 {
@@ -303,7 +303,7 @@ fn a_larger_network_begins_with_the_games_of_a_smaller_one() {
 }
 
 #[test]
-fn games_of_another_board_are_refused() {
+fn games_on_another_board_are_rejected() {
     let (folder, other) = (Folder::new("board"), Folder::new("other-board"));
     drop(begin(&other, &parameters(), 2).unwrap());
     let standard = Parameters::ten_minutes(Setup::STANDARD);

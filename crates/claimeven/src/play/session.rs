@@ -16,8 +16,7 @@ use crate::Failure;
 use crate::records::load;
 use crate::show::state;
 
-/// A game being played. It knows about turns, undo, clocks and resignation, and nothing about
-/// screens and threads.
+/// A game being played: turns, undo, clocks and resignation, without screens and threads.
 #[derive(Clone, Debug)]
 pub(crate) struct GameSession {
     seats: [Participant; 2],

@@ -1,4 +1,4 @@
-//! What keys do, and what the screen looks like after them.
+//! Key presses and the resulting screens.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn app(first: &str, second: &str) -> App {
     App::new(session(first, second), Screen::Game)
 }
 
-/// An application whose game has come so far by hand.
+/// An application with a local game after these moves.
 fn app_after(moves: &str) -> App {
     let mut app = app("human", "human");
     keys(&mut app, moves);
@@ -55,7 +55,7 @@ fn settle(app: &mut App) {
     app.turn_began = app.now;
 }
 
-/// Decides as the threads would, and waits until the move is on the board.
+/// Lets a program decide, and waits until its move is on the board.
 fn decide(app: &mut App) {
     let request = app.wants(Slot::Move).expect("a program is to move");
     let Task::Move(spec) = &request.task else { panic!("{request:?}") };
@@ -86,7 +86,7 @@ fn screen_of(app: &mut App, look: Look, width: u16, height: u16) -> String {
     (0..height).map(|y| row(y) + "\n").collect()
 }
 
-// What keys do.
+// Keys.
 
 #[test]
 fn digits_arrows_and_the_mouse_drop_discs() {
@@ -103,7 +103,7 @@ fn digits_arrows_and_the_mouse_drop_discs() {
     assert_eq!(app.cursor, 1);
     app.mouse(layout.column_x(6), layout.board.y + 3, true);
     assert_eq!(moves(&app), "4317");
-    // Beside the board there is nothing to hit.
+    // Clicks beside the board have no effect.
     app.mouse(79, 5, true);
     app.mouse(0, 0, true);
     assert_eq!(moves(&app), "4317");
@@ -121,7 +121,7 @@ fn capital_letters_drop_discs_beyond_column_nine() {
 }
 
 #[test]
-fn full_and_missing_columns_are_refused_with_a_message() {
+fn full_and_missing_columns_are_rejected_with_a_message() {
     let mut app = app_after("111111");
     keys(&mut app, "1");
     assert_eq!(app.message.as_deref(), Some("column 1 is full"));
@@ -133,7 +133,7 @@ fn full_and_missing_columns_are_refused_with_a_message() {
 }
 
 #[test]
-fn undo_goes_back_to_the_persons_turn_and_redo_forth() {
+fn undo_and_redo_stop_at_the_persons_turn() {
     let mut app = app("human", "level:3,seed=1");
     keys(&mut app, "4");
     settle(&mut app);
@@ -142,7 +142,7 @@ fn undo_goes_back_to_the_persons_turn_and_redo_forth() {
     settle(&mut app);
     let before = moves(&app);
     assert_eq!(before.len(), 3);
-    // The program is thinking: its move is not waited for.
+    // The program is thinking, but undo does not wait for its move.
     assert!(app.wants(Slot::Move).is_some());
     keys(&mut app, "u");
     assert_eq!(moves(&app).len(), 2);
@@ -157,7 +157,7 @@ fn undo_goes_back_to_the_persons_turn_and_redo_forth() {
     assert_eq!(moves(&app), before);
     keys(&mut app, "r");
     assert_eq!(app.message.as_deref(), Some("There is no move to redo"));
-    // A new move makes an end of what was taken back.
+    // A new move discards what was undone.
     keys(&mut app, "uu5");
     settle(&mut app);
     keys(&mut app, "r");
@@ -165,7 +165,7 @@ fn undo_goes_back_to_the_persons_turn_and_redo_forth() {
 }
 
 #[test]
-fn an_answer_to_an_old_question_is_not_wanted() {
+fn an_outdated_search_is_not_wanted() {
     let mut app = app("human", "level:3,seed=1");
     keys(&mut app, "4");
     let asked = app.wants(Slot::Move);
@@ -182,7 +182,7 @@ fn a_person_cannot_move_for_a_program() {
 }
 
 #[test]
-fn quitting_is_confirmed_and_control_c_is_not() {
+fn quitting_asks_for_confirmation_and_control_c_does_not() {
     let mut app = app_after("4");
     keys(&mut app, "qn");
     assert!(!app.is_done && app.popup.is_none());
@@ -194,7 +194,7 @@ fn quitting_is_confirmed_and_control_c_is_not() {
 }
 
 #[test]
-fn giving_up_ends_the_game_and_can_be_taken_back() {
+fn resigning_ends_the_game_and_can_be_undone() {
     let mut app = app("human", "level:3");
     keys(&mut app, "gy");
     assert_eq!(status(&app.session), "O wins: X resigned");
@@ -217,13 +217,13 @@ fn the_clock_ends_the_game() {
     assert!(!app.session.is_over());
     app.tick(Duration::from_secs(15));
     assert_eq!(status(&app.session), "X wins: O ran out of time");
-    // Taking the move back gives its time back.
+    // Undoing a move gives its time back.
     keys(&mut app, "u");
     assert_eq!(left(&app, Player::First), Duration::from_secs(10));
 }
 
 #[test]
-fn players_and_sides_change_in_the_middle() {
+fn players_and_sides_can_change_during_a_game() {
     let mut app = app("human", "level:3,seed=5");
     keys(&mut app, "4x");
     assert_eq!(app.session.seats()[0], seat("level:3,seed=5"));
@@ -245,7 +245,7 @@ fn players_and_sides_change_in_the_middle() {
 }
 
 #[test]
-fn programs_pause_and_go_step_by_step() {
+fn programs_can_be_paused_and_stepped() {
     let mut app = app("random:seed=1", "random:seed=2");
     keys(&mut app, "p");
     assert!(app.wants(Slot::Move).is_none());
@@ -261,7 +261,7 @@ fn programs_pause_and_go_step_by_step() {
 }
 
 #[test]
-fn the_pace_of_programs_is_kept() {
+fn the_delay_between_programs_moves_is_kept() {
     let mut app = app("random:seed=1", "random:seed=2");
     let slowest = |app: &mut App| keys(app, "------");
     slowest(&mut app);
@@ -277,7 +277,7 @@ fn the_pace_of_programs_is_kept() {
 }
 
 #[test]
-fn a_move_that_waits_to_be_shown_costs_no_time_and_obeys_the_pause() {
+fn a_delayed_move_costs_no_time_and_respects_pausing() {
     let clock = Some("2".parse().unwrap());
     let seats = [seat("random:seed=1"), seat("random:seed=2")];
     let mut app = App::new(GameSession::new(Setup::STANDARD, seats, clock).unwrap(), Screen::Game);
@@ -296,7 +296,7 @@ fn a_move_that_waits_to_be_shown_costs_no_time_and_obeys_the_pause() {
 }
 
 #[test]
-fn hints_come_from_the_truth_and_move_the_cursor() {
+fn hints_use_exact_scores_and_move_the_cursor() {
     let mut app = app_after("4455");
     keys(&mut app, "h");
     let request = app.wants(Slot::Analysis).unwrap();
@@ -311,7 +311,7 @@ fn hints_come_from_the_truth_and_move_the_cursor() {
 }
 
 #[test]
-fn the_truth_out_of_reach_is_an_error_and_no_end() {
+fn unreachable_exact_scores_are_an_error() {
     let setup = Setup::new(7, 6, 4, Ruleset::Lines).unwrap();
     let session = GameSession::new(setup, [Participant::Human, Participant::Human], None).unwrap();
     let mut app = App::new(session, Screen::Game);
@@ -365,7 +365,7 @@ fn a_saved_game_is_the_game_that_is_loaded() {
 }
 
 #[test]
-fn the_start_screen_begins_the_game_that_it_describes() {
+fn the_start_screen_starts_the_game_it_describes() {
     let mut app = App::new(session("human", "level:4"), Screen::Start);
     key(&mut app, KeyCode::Right);
     let down = |app: &mut App| key(app, KeyCode::Down);
@@ -439,7 +439,7 @@ fn a_paused_game_says_so() {
 }
 
 #[test]
-fn a_board_that_is_taller_than_the_screen_shows_its_uppermost_discs() {
+fn a_board_taller_than_the_screen_shows_its_top_discs() {
     let setup = Setup::new(3, 35, 4, Ruleset::Standard).unwrap();
     let people = [seat("human"), seat("human")];
     let mut app = App::new(GameSession::new(setup, people, None).unwrap(), Screen::Game);
@@ -478,7 +478,7 @@ fn a_review_steps_from_error_to_error() {
     assert_eq!(app.screen, Screen::Game);
 }
 
-// What the screen looks like.
+// Screens.
 
 #[test]
 fn every_size_of_screen_is_drawn_without_panic() {
@@ -503,7 +503,7 @@ fn every_size_of_screen_is_drawn_without_panic() {
 }
 
 #[test]
-fn the_board_and_the_status_are_there_at_forty_by_sixteen() {
+fn board_and_status_fit_on_forty_by_sixteen() {
     let mut app = app_after("4453");
     let screen = screen_of(&mut app, ASCII, 40, 16);
     for text in ["Move 5: X to move", "(O)", "q quit", "human"] {
@@ -513,7 +513,7 @@ fn the_board_and_the_status_are_there_at_forty_by_sixteen() {
 }
 
 #[test]
-fn screens_without_unicode_have_none() {
+fn ascii_screens_contain_no_unicode() {
     let mut app = app_after("4453");
     for popup in ["", "?", "q", "o", "s", "v"] {
         keys(&mut app, popup);
@@ -562,7 +562,7 @@ fn snapshot_of_the_start_screen() {
     insta::assert_snapshot!("start-40x16-ascii", screen_of(&mut app, ASCII, 40, 16));
 }
 
-/// A game against a program that is thinking, with an opinion on the columns.
+/// A game against a program that is thinking, with its evaluation of the columns.
 fn busy_app() -> App {
     let mut app = app("human", "alphabeta:depth=6,seed=1");
     keys(&mut app, "4");

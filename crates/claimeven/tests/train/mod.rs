@@ -1,4 +1,4 @@
-//! Training through the program: killed, interrupted, watched and measured.
+//! Training from the command line: killed, interrupted, watched and measured.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 const TINY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/train/tiny.toml");
 
-/// A run in a folder that is gone at the end of its test.
+/// A run in a folder that is removed at the end of its test.
 struct Run {
     folder: tempfile::TempDir,
 }
@@ -29,7 +29,7 @@ impl Run {
         self.path().to_str().unwrap().to_owned()
     }
 
-    /// `claimeven train` with the run, if it is not there yet with the tiny parameters.
+    /// `claimeven train` with the run, and with tiny parameters if it does not exist yet.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_claimeven"));
         command.args(["train", "--run", &self.text()]).args(arguments);
@@ -82,7 +82,7 @@ fn networks(run: &Path) -> Vec<(String, Network)> {
 }
 
 #[test]
-fn a_training_that_is_killed_ends_as_if_it_had_not_been() {
+fn a_killed_training_run_ends_like_an_uninterrupted_one() {
     let (whole, broken) = (Run::new(), Run::new());
     let output = whole.train(&["--iterations", "5", "--threads", "1"]);
     assert!(output.status.success(), "{output:?}");
@@ -96,7 +96,7 @@ fn a_training_that_is_killed_ends_as_if_it_had_not_been() {
     }
     let done = broken.lines().len();
     assert!(done >= 4, "{done}");
-    // The machine may have been faster than the killer.
+    // The run may have finished before it was killed.
     let iterations = done.max(5).to_string();
     for run in [&whole, &broken] {
         assert!(run.train(&["--iterations", &iterations]).status.success());
@@ -111,7 +111,8 @@ fn a_training_that_is_killed_ends_as_if_it_had_not_been() {
         let mut lines = run.lines();
         for line in &mut lines {
             let line = line.as_object_mut().unwrap();
-            // Every thread has a cache of its own, so their number decides what is judged twice.
+            // Every thread has its own cache, so the number of evaluations depends on the number of
+            // threads.
             line.retain(|name, _| !name.contains("seconds") && name != "evaluations");
         }
         lines
@@ -127,7 +128,7 @@ fn trained_with(value: &str) -> Run {
 }
 
 #[test]
-fn a_training_learns_and_says_so() {
+fn a_training_run_improves_and_reports_it() {
     let run = Run::new();
     let (out, err, code) = text(&run.train(&["--iterations", "8"]));
     assert_eq!((err.as_str(), code), ("", Some(0)));
@@ -138,7 +139,7 @@ fn a_training_learns_and_says_so() {
     assert!(lines[2].starts_with("   1 ") && lines[2].ends_with(" left"), "{out}");
     assert!(lines[9].ends_with("  0:00 left"), "{out}");
     assert!(lines[10].starts_with("8 iterations, 480 games, "), "{out}");
-    // One run may be lucky or not, so eight are taken together.
+    // A single run depends on luck, so eight are taken together.
     let runs: Vec<Run> = (2..=8).map(|seed| trained_with(&format!("seed={seed}"))).collect();
     for name in ["policy_error", "value_error"] {
         let mean = |iteration: usize| -> f64 {
@@ -147,7 +148,7 @@ fn a_training_learns_and_says_so() {
         };
         assert!(mean(7) < 0.7 * mean(0), "{name} {} {}", mean(0), mean(7));
     }
-    // What it has learnt can be played with, and measured over the iterations.
+    // The trained network can be played with, and measured over the iterations.
     let best = format!("zero:sims=16,model={}", run.text());
     let board = ["--cols", "4", "--rows", "4", "--connect", "3"];
     let contest = ["match", &best, "random", "--games", "20", "--json"];
@@ -178,7 +179,7 @@ fn a_training_learns_and_says_so() {
 }
 
 #[test]
-fn a_run_that_is_there_is_not_touched_by_mistake() {
+fn an_existing_run_is_not_overwritten() {
     let run = Run::new();
     let program = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_claimeven"));
@@ -212,14 +213,14 @@ fn a_run_that_is_there_is_not_touched_by_mistake() {
     }
     assert!(networks(&run.path()) == before);
 
-    // What is done already is not done again, and the same parameters may be repeated.
+    // Finished work is not repeated, and the same parameters may be given again.
     let repeated = run.train(&["--iterations", "1", "--parameters", TINY]);
     assert!(repeated.status.success(), "{repeated:?}");
     assert_eq!(run.lines().len(), 1);
 }
 
 #[test]
-fn a_run_can_be_watched_and_has_one_trainer() {
+fn a_run_can_be_watched_and_is_trained_by_one_process() {
     let run = Run::new();
     let training = run.spawn(&["--iterations", "6"]);
     run.wait_for(1);
@@ -234,7 +235,7 @@ fn a_run_can_be_watched_and_has_one_trainer() {
     };
     assert_eq!(numbers(&seen), ["1x8", "1", "2", "3", "4", "5", "6", "6"]);
     assert_eq!(seen.lines().last(), out.lines().last());
-    // A run that has ended is shown as a whole.
+    // A finished run is shown in full.
     assert_eq!(numbers(&watch()), numbers(&seen));
     let json = super::claimeven(&["train", "--watch", &run.text(), "--json"]);
     let lines: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -243,7 +244,7 @@ fn a_run_can_be_watched_and_has_one_trainer() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_training_stops_and_goes_on() {
+fn an_interrupted_training_run_stops_and_resumes() {
     let run = Run::new();
     let training = run.spawn(&["--hours", "1"]);
     run.wait_for(2);

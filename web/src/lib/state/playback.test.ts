@@ -43,7 +43,7 @@ describe("playback", () => {
     expect(playback.playing).toBe(false);
   });
 
-  it("never lets a disc fall before the one before it has landed", () => {
+  it("never drops a disc before the previous one has landed", () => {
     make({ length: 12, pace: "fast" }).play();
     for (let ms = 0; ms < 12_000; ms += 5) {
       const before = playback.at;
@@ -54,7 +54,7 @@ describe("playback", () => {
     expect(playback.at).toBe(12);
   });
 
-  it("pauses, steps and goes on from there", () => {
+  it("pauses, steps and continues from there", () => {
     make({ length: 9, at: 0 }).play();
     vi.advanceTimersByTime(1_100);
     playback.pause();
@@ -84,7 +84,7 @@ describe("playback", () => {
     expect(playback.playing).toBe(true);
   });
 
-  it("shows one's own move at once, and puts the disc in the air in place", () => {
+  it("shows the user's own move at once, and puts a falling disc in place", () => {
     make({ length: 0, live: true, playing: true, pace: "live" });
     playback.extend(1);
     expect(playback.movement.falling).toBe(1);
@@ -95,7 +95,7 @@ describe("playback", () => {
     expect(playback.movement.falling).toBeNull();
   });
 
-  it("jumps when it is far behind and moves are to be shown as they come", () => {
+  it("jumps when it is far behind at live speed", () => {
     make({ length: 0, live: true, playing: true, pace: "live" });
     playback.extend(31);
     vi.advanceTimersByTime(1_500);
@@ -103,14 +103,14 @@ describe("playback", () => {
     expect(shown.length).toBeLessThan(5);
   });
 
-  it("takes moves back without falling", () => {
+  it("takes moves back without animation", () => {
     make({ length: 4, live: true, playing: true, pace: "live" });
     playback.extend(2);
     expect(playback.at).toBe(2);
     expect(playback.movement.falling).toBeNull();
   });
 
-  it("stays where the person looks while moves come in", () => {
+  it("stays at the selected position while moves come in", () => {
     make({ length: 4, live: true, playing: true, pace: "live" });
     playback.step("first");
     expect(playback.looking).toBe(true);

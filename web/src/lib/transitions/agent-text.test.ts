@@ -20,7 +20,7 @@ const alphabeta: AgentKind = {
 };
 
 describe("an agent's text", () => {
-  it("has what differs from the defaults", () => {
+  it("contains what differs from the defaults", () => {
     expect(agentText(alphabeta, {})).toBe("alphabeta");
     expect(agentText(alphabeta, { depth: "4", eval: "galli" })).toBe("alphabeta");
     expect(agentText(alphabeta, { depth: " 8 ", eval: "nitk" })).toBe("alphabeta:depth=8,eval=nitk");
@@ -34,25 +34,25 @@ describe("an agent's text", () => {
     expect(agentText(zero, { model: "" })).toBe("zero");
   });
 
-  it("knows nothing of fields that another agent had", () => {
+  it("ignores the fields of another agent", () => {
     expect(agentText(alphabeta, { sims: "100" })).toBe("alphabeta");
   });
 
-  it("can be taken apart again", () => {
+  it("can be parsed", () => {
     expect(parseAgent("alphabeta:depth=8,eval=nitk")).toEqual({ name: "alphabeta", fields: { depth: "8", eval: "nitk" } });
     expect(parseAgent("random")).toEqual({ name: "random", fields: {} });
     expect(parseAgent("level:4")).toEqual({ name: "level", fields: { level: "4" } });
     expect(parseAgent('ugi:cmd="a, b",ms=5').fields).toEqual({ cmd: '"a, b"', ms: "5" });
   });
 
-  it("says which level it is", () => {
+  it("contains the level", () => {
     expect(levelOf("level:10")).toBe(10);
     expect(levelOf("level:4,seed=7")).toBe(4);
     expect(levelOf("random")).toBeNull();
     expect(levelOf(null)).toBeNull();
   });
 
-  it("is read by people", () => {
+  it("has a readable form", () => {
     expect(t.agent("level:4")).toBe("Level 4");
     expect(t.agent("alphabeta:depth=8,seed=3")).toBe("Alpha-beta, depth 8");
     expect(t.agent("zero:sims=9,model=abc", (id) => `<${id}>`)).toBe("AlphaZero, network '<abc>', 9 simulations");
@@ -67,7 +67,7 @@ describe("the form", () => {
     expect(isChoosable({ name: "ugi", about: "", parameters: [parameter({ name: "cmd", kind: "text" })] })).toBe(false);
   });
 
-  it("names what is wrong with a number", () => {
+  it("says why a number is invalid", () => {
     const depth = parameter({});
     expect(fieldError(depth, "8")).toBeNull();
     expect(fieldError(depth, "")).toBeNull();

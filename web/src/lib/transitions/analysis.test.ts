@@ -6,7 +6,7 @@ import { STANDARD } from "./setup";
 const small: Setup = { cols: 3, rows: 2, connect: 3, ruleset: "lines" };
 
 describe("addresses", () => {
-  test("come back as they were", () => {
+  test("round-trip", () => {
     for (const address of [
       { setup: STANDARD, board: null, columns: [], first: 0 as const },
       { setup: STANDARD, board: null, columns: [4, 4, 5, 3], first: 1 as const },
@@ -19,20 +19,20 @@ describe("addresses", () => {
     expect(addressOf({ setup: STANDARD, board: null, columns: [4, 10], first: 0 })).toBe("/analysis?pos=4a");
   });
 
-  test("nonsense is the empty board", () => {
+  test("invalid input is the empty board", () => {
     expect(parseAddress("?cols=99&rows=x&board=XX")).toEqual({ setup: STANDARD, board: null, columns: [], first: 0 });
   });
 });
 
-describe("discs that were set up", () => {
-  test("are read from the bottom up and written back", () => {
+describe("custom positions", () => {
+  test("are parsed from the bottom up and printed again", () => {
     const board = ".O./XX.";
     expect(stacksOf(board, small)).toEqual([[0], [0, 1], []]);
     expect(boardOf(stacksOf(board, small), small)).toBe(board);
     expect(countOf(stacksOf(board, small))).toEqual([2, 1]);
   });
 
-  test("moves go on from them with whoever's turn it is, in the colours asked for", () => {
+  test("continue with the right turn and the given colours", () => {
     const shown = shownAfter({ setup: small, board: ".../XO.", columns: [3, 3, 3], first: 1 }, [[[1, 1], [2, 1]]]);
     expect(shown.heights).toEqual([1, 1, 2]);
     expect(shown.discs.map(({ player }) => player)).toEqual([1, 0, 1, 0]);
@@ -44,22 +44,22 @@ describe("discs that were set up", () => {
   });
 });
 
-describe("what is known of a move", () => {
+describe("what is known about a move", () => {
   const truth = (at_least: -1 | 0 | 1, at_most: -1 | 0 | 1) => ({ column: 1, value: null, at_least, at_most, no_loss_within: 0 });
-  test("in a few signs", () => {
+  test("in a few characters", () => {
     expect(shortTruth({ ...truth(1, 1), value: { kind: "win", number: 5, text: "" } })).toBe("+3");
     expect([truth(1, 1), truth(-1, -1), truth(0, 1), truth(-1, 0), truth(-1, 1), truth(0, 0)].map(shortTruth)).toEqual(["+", "−", "≥ =", "≤ =", "–", "="]);
     expect([truth(1, 1), truth(-1, -1), truth(0, 1), truth(0, 0)].map(kindOf)).toEqual(["win", "loss", "open", "draw"]);
   });
 
-  test("of a position is as much as of its best moves", () => {
+  test("of a position follows from its best moves", () => {
     const columns = [null, truth(-1, -1), { ...truth(-1, 1), no_loss_within: 6 }, truth(-1, 0)];
     expect(certainty({ value: null, columns })).toEqual({ value: null, at_least: -1, at_most: 1, no_loss_within: 6 });
     expect(certainty({ value: null, columns: [truth(1, 1), truth(-1, 0)] })).toMatchObject({ at_least: 1, at_most: 1 });
     expect(certainty({ value: null, columns: [null] })).toMatchObject({ at_least: -1, at_most: 1 });
   });
 
-  test("the bar leans to the winner, and further the sooner it ends", () => {
+  test("the bar favours the winner, the more the sooner the game ends", () => {
     const win = (number: number) => barShare({ kind: "win", number, text: "" }, 42);
     expect(barShare(null, 42)).toBe(0.5);
     expect(win(1)).toBeGreaterThan(win(41));
@@ -67,7 +67,7 @@ describe("what is known of a move", () => {
     expect(barShare({ kind: "loss", number: 2, text: "" }, 42)).toBeLessThan(0.1);
   });
 
-  test("odd threats of the first player and even ones of the second last", () => {
+  test("odd threats of the first player and even threats of the second are lasting", () => {
     const at = (row: number) => ({ cell: [1, row] as [number, number], open: false, odd: row % 2 === 1 });
     expect([isLasting(at(3), 0, 6), isLasting(at(4), 0, 6), isLasting(at(4), 1, 6), isLasting(at(3), 0, 5)]).toEqual([true, false, true, false]);
   });

@@ -6,30 +6,30 @@ import type { Seated } from "../types";
 const say = (before: ReturnType<typeof view> | null, now: ReturnType<typeof view>) => announce(before, now, colours, t);
 const between: [Seated, Seated] = [seated(), stranger];
 
-describe("what is read out", () => {
-  it("is a move, where it fell and who is next", () => {
+describe("announcements", () => {
+  it("include a move, its cell and the next turn", () => {
     expect(say(view([4]), view([4, 4]))).toBe("Yellow, column 4, row 2. Red to move.");
   });
 
-  it("is nothing for a game that has just been opened, or that has not changed", () => {
+  it("are empty for a game that was just opened or has not changed", () => {
     expect(say(null, view([4]))).toBe("");
     expect(say(view([4]), view([4], { version: 9 }))).toBe("");
   });
 
-  it("is every move since", () => {
+  it("include every move since", () => {
     expect(say(view([4]), view([4, 4, 5]))).toBe("Yellow, column 4, row 2. Red, column 5, row 1. Yellow to move.");
   });
 
-  it("is that moves were taken back", () => {
+  it("include takebacks", () => {
     expect(say(view([4, 4]), view([]))).toBe("Move taken back. Red to move.");
   });
 
-  it("is the end", () => {
+  it("include the result", () => {
     const over = view([1, 2, 1, 2, 1, 2, 1], { status: "finished", to_move: null, result: { winner: 0, reason: "line" } });
     expect(say(view([1, 2, 1, 2, 1, 2]), over)).toBe("Red, column 1, row 4. You won: four in a row.");
   });
 
-  it("is who comes and goes", () => {
+  it("include players who join and leave", () => {
     const waiting = view([], { status: "waiting", to_move: null, players: [seated(), seated({ kind: "open", you: false })] });
     expect(say(waiting, view([], { players: between }))).toBe("Ada has joined. Red to move.");
     const gone = view([4], { players: [seated(), { ...stranger, connected: false, away_ms: 100 }] });
@@ -62,7 +62,7 @@ describe("offers", () => {
 });
 
 describe("a step through the game", () => {
-  it("is the move that leads there", () => {
+  it("announces the move that leads there", () => {
     expect(announceStep(view([4, 4]), 2, colours, t)).toBe("Move 2 of 2: Yellow, column 4, row 2.");
     expect(announceStep(view([4, 4]), 0, colours, t)).toBe("Start position.");
   });
@@ -72,7 +72,7 @@ describe("a result", () => {
   const end = (winner: 0 | 1 | null, reason: string, players?: [Seated, Seated]) =>
     resultText(view([4], { status: "finished", result: { winner, reason }, ...(players ? { players } : {}) }), colours, t);
 
-  it("is announced from the person's side", () => {
+  it("is announced from the user's point of view", () => {
     expect(end(0, "line")).toBe("You won: four in a row");
     expect(end(1, "time")).toBe("You lost: you ran out of time");
     expect(end(1, "line")).toBe("You lost: four in a row");
@@ -82,7 +82,7 @@ describe("a result", () => {
     expect(end(null, "board-full")).toBe("Draw: the board is full");
   });
 
-  it("is announced by colour at one screen and by name to those who watch", () => {
+  it("is announced by colour in local games and by name to spectators", () => {
     expect(end(1, "line", [seated(), seated()])).toBe("Yellow won: four in a row");
     expect(end(0, "resigned", [stranger, agent])).toBe("Ada won: opponent resigned");
     expect(end(1, "line", [stranger, agent])).toBe("Level 3 won: four in a row");
@@ -90,7 +90,7 @@ describe("a result", () => {
 });
 
 describe("names", () => {
-  it("are those that were given, or colours", () => {
+  it("are the given ones, or colours", () => {
     const game = view([], { players: between });
     expect(playerName(game, 0, colours, t)).toBe("You");
     expect(playerName(game, 1, colours, t)).toBe("Ada");

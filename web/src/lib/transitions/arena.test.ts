@@ -12,7 +12,7 @@ test("everyone meets everyone, or the first meets all others", () => {
   expect(gamesOf({ ...form, players: players.slice(0, 1) })).toBe(0);
 });
 
-test("players are told apart by their names", () => {
+test("players have distinct names", () => {
   expect(namesOf([{ agent: "x".repeat(90), name: "" }], String)[0]).toMatch(/^x{54}…$/);
   expect(namesOf(players, (agent) => agent)).toEqual(["level:1", "level:1 (2)", "Carlo"]);
   expect(planOfForm(form, (agent) => agent)).toMatchObject({ title: "Cup", games: 10, players: [{ name: "level:1" }, { name: "level:1 (2)" }, { agent: "mcts", name: "Carlo" }] });
@@ -20,7 +20,7 @@ test("players are told apart by their names", () => {
   expect(planOfForm({ ...form, openings: "random:4" }, String)).toMatchObject({ openings: "random:4" });
 });
 
-test("a tournament has a title that can be read", () => {
+test("a tournament has a readable title", () => {
   expect(planOfForm({ ...form, title: " " }, (agent) => agent)).toMatchObject({ title: "level:1, level:1 (2), Carlo" });
   expect(titleOf(["Level 3", "Alpha-beta"])).toBe("Level 3 vs. Alpha-beta");
   expect(titleOf(["Level 3", "x".repeat(40), "y".repeat(40)])).toBe("Level 3 and 2 others");

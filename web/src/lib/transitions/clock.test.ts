@@ -5,18 +5,18 @@ import { seated, view } from "./samples";
 describe("clocks", () => {
   const clock = { initial_ms: 60_000, increment_ms: 0, remaining_ms: [30_000, 40_000] as [number, number], running: 0 as const };
 
-  it("run for the one to move, and not below zero", () => {
+  it("run for the player to move, and not below zero", () => {
     const game = view([], { clock });
     expect(remaining(game, 0, 1_500)).toBe(28_500);
     expect(remaining(game, 1, 1_500)).toBe(40_000);
     expect(remaining(game, 0, 99_000)).toBe(0);
   });
 
-  it("stand when the game is over", () => {
+  it("stop when the game is over", () => {
     expect(remaining(view([], { clock: { ...clock, running: null } }), 0, 9_000)).toBe(30_000);
   });
 
-  it("count the thinking of the one to move", () => {
+  it("count the thinking time of the player to move", () => {
     const players: [ReturnType<typeof seated>, ReturnType<typeof seated>] = [seated({ time_ms: 4_000 }), seated({ time_ms: 7_000 })];
     expect(thought(view([], { players }), 0, 500)).toBe(4_500);
     expect(thought(view([], { players }), 1, 500)).toBe(7_000);

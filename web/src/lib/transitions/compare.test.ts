@@ -25,7 +25,7 @@ test("every player runs at every depth, and those without one once", () => {
   expect(withDepth("alphabeta:eval=galli,depth=2", 7)).toBe("alphabeta:eval=galli,depth=7");
 });
 
-test("players are held against the first one at the same depth", () => {
+test("players are compared with the first one at the same depth", () => {
   const rows = [row("minimax", 2, 10, 400), row("alphabeta", 2, 2, 100), row("minimax", 3, 80, 2000, true), row("alphabeta", 3, 5, 200)];
   expect(factors(rows, rows[0]!)).toBeNull();
   expect(factors(rows, rows[1]!)).toEqual({ speed: 5, nodes: 4 });

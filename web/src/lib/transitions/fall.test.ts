@@ -16,12 +16,12 @@ describe("a falling disc", () => {
     expect(rebound).toBeLessThan(50);
   });
 
-  it("never goes through the floor", () => {
+  it("never falls below its cell", () => {
     const { height } = fall(620);
     for (let share = 0; share <= 1; share += 0.01) expect(height(share)).toBeGreaterThanOrEqual(0);
   });
 
-  it("takes longer from higher up, and never long", () => {
+  it("takes longer from higher up, but never long", () => {
     expect(fall(600).duration).toBeGreaterThan(fall(100).duration);
     expect(fall(3600).duration).toBeLessThan(1600);
     expect(fall(600).duration).toBeLessThan(700);

@@ -4,7 +4,7 @@ import { boardHeight, boardWidth, CELL, centre, HEAD, PAD, place, plate } from "
 const size = { cols: 7, rows: 6 };
 
 describe("cells", () => {
-  it("lie on a grid with row 1 at the bottom", () => {
+  it("form a grid with row 1 at the bottom", () => {
     expect(centre(1, 6, size)).toEqual({ x: PAD + 50, y: HEAD + PAD + 50 });
     expect(centre(7, 1, size)).toEqual({ x: PAD + 650, y: HEAD + PAD + 550 });
     expect(centre(2, 1, size).x - centre(1, 1, size).x).toBe(CELL);
@@ -28,7 +28,7 @@ describe("cells", () => {
     }
   });
 
-  it("wait above the board before they fall", () => {
+  it("include a row above the board for the next disc", () => {
     expect(centre(3, 7, size).y).toBeLessThan(HEAD);
   });
 

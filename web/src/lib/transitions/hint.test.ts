@@ -11,7 +11,7 @@ const hint = (column: number, values: (Value | null)[], exact = true): Hint => (
 });
 
 describe("the area of a hint", () => {
-  it("is a third of the board, as it is seen", () => {
+  it("is a third of the displayed board", () => {
     expect([1, 2, 3, 4, 5, 6, 7].map((column) => areaOf(column, 7, false))).toEqual(["left", "left", "middle", "middle", "middle", "right", "right"]);
     expect(areaOf(1, 7, true)).toBe("right");
     expect(areaColumns(7, 7, false)).toEqual([6, 7]);
@@ -22,19 +22,19 @@ describe("the area of a hint", () => {
 describe("the reason of a hint", () => {
   const [win, draw] = [value("win", 1), value("draw", 0)];
 
-  it("is what the move does at once", () => {
+  it("is the immediate effect of the move", () => {
     expect(reasonOf(hint(2, [draw, win, draw]))).toEqual({ because: "wins-now" });
     expect(reasonOf(hint(1, [draw, value("loss", 2), value("loss", 2)]))).toEqual({ because: "must-block" });
     expect(reasonOf(hint(1, [draw, value("loss", 2), value("loss", 8)]))).toEqual({ because: "only-move" });
   });
 
-  it("is how the game ends with best play, in the person's own moves", () => {
+  it("is the result of best play, in the user's own moves", () => {
     expect(reasonOf(hint(1, [value("win", 5), draw]))).toEqual({ because: "wins", moves: 3 });
     expect(reasonOf(hint(1, [draw, draw]))).toEqual({ because: "draws" });
     expect(reasonOf(hint(1, [value("loss", 8), value("loss", 2)]))).toEqual({ because: "loses", moves: 4 });
   });
 
-  it("is an opinion where nothing is certain", () => {
+  it("is an opinion if nothing is proven", () => {
     expect(reasonOf(hint(1, [value("points", 9), value("points", 9)], false))).toEqual({ because: "opinion", side: "better" });
     expect(reasonOf(hint(1, [value("chance", 0.5), null], false))).toEqual({ because: "opinion", side: "even" });
     expect(reasonOf(hint(1, [value("points", -1), null], false))).toEqual({ because: "opinion", side: "worse" });

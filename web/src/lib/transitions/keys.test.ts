@@ -39,7 +39,7 @@ describe("keys", () => {
     expect(press("Enter", { canMove: false })).toBeNull();
   });
 
-  it("belong to the field or button that has the focus, and to the browser with a modifier", () => {
+  it("are left to the focused field or button, and with a modifier to the browser", () => {
     expect(press("4", { focus: "field" })).toBeNull();
     expect(press("Enter", { focus: "control" })).toBeNull();
     expect(press("Enter", { focus: "column" })).toBeNull();
@@ -67,7 +67,7 @@ describe("aiming", () => {
     expect(aimAt(1, -1, 7, false)).toBe(1);
   });
 
-  it("goes the way the eye sees on a flipped board", () => {
+  it("follows the displayed direction on a flipped board", () => {
     expect(aimAt(4, 1, 7, true)).toBe(3);
     expect(aimAt(1, 1, 7, true)).toBe(1);
   });

@@ -4,7 +4,7 @@ import { clockProblem, defaultForm, newGame } from "./new-game";
 const form = defaultForm(3, "");
 
 describe("a new game", () => {
-  it("is against a level, and the person begins", () => {
+  it("is against a level, and the user starts", () => {
     expect(newGame(form)).toEqual({
       setup: { cols: 7, rows: 6, connect: 4, ruleset: "standard" },
       seats: [{ kind: "human" }, { kind: "agent", agent: "level:3" }],
@@ -13,7 +13,7 @@ describe("a new game", () => {
     });
   });
 
-  it("seats the person by colour, and keeps who begins", () => {
+  it("seats the user by colour, and keeps who starts", () => {
     const yellow = newGame({ ...form, colour: 1, first: "you" });
     expect(yellow.seats.map((seat) => seat.kind)).toEqual(["agent", "human"]);
     expect(yellow.first).toBe(1);
@@ -21,11 +21,11 @@ describe("a new game", () => {
     expect(newGame({ ...form, first: "random" }).first).toBeNull();
   });
 
-  it("has an open seat for a friend, and the person's name", () => {
+  it("has an open seat for a friend, and the user's name", () => {
     expect(newGame({ ...form, kind: "friend", name: " Ada " }).seats).toEqual([{ kind: "human", name: "Ada" }, { kind: "open" }]);
   });
 
-  it("has two people at one screen, whatever colour was chosen before", () => {
+  it("is local for two people, whatever colour was chosen before", () => {
     const two = newGame({ ...form, kind: "two", colour: 1, first: "other" });
     expect(two.seats).toEqual([{ kind: "human" }, { kind: "human" }]);
     expect(two.first).toBe(1);
@@ -41,7 +41,7 @@ describe("a new game", () => {
     expect(newGame({ ...form, clock: { minutes: 2.5, increment: 3 } }).clock).toEqual({ initial_ms: 150_000, increment_ms: 3_000 });
   });
 
-  it("has no clock that cannot be played", () => {
+  it("rejects invalid clocks", () => {
     expect(clockProblem(null)).toBe(false);
     expect(clockProblem({ minutes: 3, increment: 0 })).toBe(false);
     expect(clockProblem({ minutes: 0, increment: 5 })).toBe(true);

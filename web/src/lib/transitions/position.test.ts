@@ -3,7 +3,7 @@ import { columnOfLetter, discsOfText, letterOfColumn, moveText, shown, shownText
 import { view } from "./samples";
 import { STANDARD } from "./setup";
 
-describe("the board on show", () => {
+describe("the displayed board", () => {
   const game = view([4, 4, 5]);
 
   it("has a disc for each move", () => {
@@ -18,13 +18,13 @@ describe("the board on show", () => {
     expect(shown(game, 0, null).last).toBeNull();
   });
 
-  it("has the move that is under way, with the key that it will keep", () => {
+  it("includes the pending move, with its final key", () => {
     const early = shown(game, 4, { column: 4, ply: 3, player: 1 });
     expect(early.last).toEqual({ column: 4, row: 3, player: 1, ply: 4 });
     expect(shown(view([4, 4, 5, 4]), 4, null).last).toEqual(early.last);
   });
 
-  it("has no move under way while looking back, or one for another position", () => {
+  it("has no pending move while looking back or at another position", () => {
     expect(shown(game, 2, { column: 4, ply: 3, player: 1 }).discs).toHaveLength(2);
     expect(shown(game, 3, { column: 4, ply: 2, player: 1 }).discs).toHaveLength(3);
   });
@@ -34,7 +34,7 @@ describe("the board on show", () => {
     expect(shown(full, 7, { column: 4, ply: 6, player: 0 }).discs).toHaveLength(6);
   });
 
-  it("shows a line only once all its discs are there, and counts it for its owner", () => {
+  it("shows a line once all its discs are on the board, and counts it for its player", () => {
     const won = view([1, 2, 1, 2, 1, 2, 1], { lines: [[[1, 1], [1, 2], [1, 3], [1, 4]]] });
     expect(shown(won, 6, null).lines).toEqual([]);
     expect(shown(won, 7, null).lines).toHaveLength(1);
@@ -43,24 +43,24 @@ describe("the board on show", () => {
 });
 
 describe("move text", () => {
-  it("counts on with letters after 9", () => {
+  it("uses letters after 9", () => {
     expect([9, 10, 35].map(letterOfColumn)).toEqual(["9", "a", "z"]);
     expect(["9", "a", "z"].map(columnOfLetter)).toEqual([9, 10, 35]);
     expect(["-", "", "Ä", "ab"].map(columnOfLetter)).toEqual([0, 0, 0, 0]);
     expect(moveText(view([4, 4, 5]).moves)).toBe("445");
   });
 
-  it("becomes discs, beginning with the one who starts", () => {
+  it("becomes discs, starting with the first player", () => {
     expect(discsOfText("44", 1, STANDARD).map(({ player, row }) => [player, row])).toEqual([[1, 1], [0, 2]]);
   });
 
-  it("leaves out what cannot be drawn", () => {
+  it("skips what cannot be drawn", () => {
     expect(discsOfText("8?0", 0, STANDARD)).toEqual([]);
     expect(discsOfText("1111111", 0, STANDARD)).toHaveLength(6);
   });
 });
 
-describe("the row that the last move has closed", () => {
+describe("the row that the last move completed", () => {
   const cells = (text: string, setup = STANDARD) => shownText(text, 0, setup).lines.map((line) => line.cells);
 
   it("is found in every direction", () => {
@@ -70,7 +70,7 @@ describe("the row that the last move has closed", () => {
     expect(cells("76655454434")).toEqual([[[4, 4], [5, 3], [6, 2], [7, 1]]]);
   });
 
-  it("is not there before the end, nor where all rows count", () => {
+  it("is empty before the end, and in the ruleset lines", () => {
     expect(cells("454545")).toEqual([]);
     expect(cells("4545454", { ...STANDARD, ruleset: "lines" })).toEqual([]);
     expect(cells("4545454", { ...STANDARD, connect: 5 })).toEqual([]);

@@ -6,7 +6,7 @@ const puzzle = (moves: string, grade: number, discs = 3, themes = ["double-threa
 const all = [puzzle("a", 1), puzzle("b", 1, 0, ["save-the-draw"]), puzzle("c", 2), puzzle("d", 1, 1, ["win-now"])];
 const of = (grade: number, theme = "") => ({ grade, theme });
 
-test("the next one of a kind is the next that is not solved", () => {
+test("the next puzzle is the next unsolved one that passes the filter", () => {
   expect(wantedPuzzles(all, of(1))).toEqual([0, 1, 3]);
   expect(wantedPuzzles(all, of(0, "double-threat"))).toEqual([0, 2]);
   expect(nextPuzzle(all, of(1), NOTHING_SOLVED, 0)).toBe(1);
@@ -19,7 +19,7 @@ test("the next one of a kind is the next that is not solved", () => {
   expect([previousPuzzle(all, of(1), 3), previousPuzzle(all, of(1), 0)]).toEqual([1, 3]);
 });
 
-test("the first one is the easiest that is not solved", () => {
+test("the first puzzle is the easiest unsolved one", () => {
   expect(easiest(all, of(0), NOTHING_SOLVED)).toBe(3);
   expect(easiest(all, of(0), solve(NOTHING_SOLVED, all[3]!, true))).toBe(0);
   expect(easiest(all, of(2), NOTHING_SOLVED)).toBe(2);
@@ -27,13 +27,13 @@ test("the first one is the easiest that is not solved", () => {
   expect(solutionOf(all[0]!)).toMatchObject({ column: 4, at_least: 1, value: { kind: "win", number: 5 } });
 });
 
-test("solved once counts once, and a second try ends the row", () => {
+test("a puzzle counts once, and a second try ends the streak", () => {
   const twice = solve(solve(NOTHING_SOLVED, all[0]!, true), all[0]!, true);
   expect(twice).toEqual({ solved: ["a"], streak: 2 });
   expect(solve(twice, all[1]!, false)).toEqual({ solved: ["a", "b"], streak: 0 });
 });
 
-test("what was kept comes back, and nonsense is nothing", () => {
+test("progress round-trips, and invalid data is ignored", () => {
   expect(parseSolved(JSON.stringify({ solved: ["a"], streak: 2 }))).toEqual({ solved: ["a"], streak: 2 });
   for (const text of [null, "", "3", "null", "{}", '{"solved":3}', "[]"]) expect(parseSolved(text)).toEqual(NOTHING_SOLVED);
 });

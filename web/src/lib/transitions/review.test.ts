@@ -13,7 +13,7 @@ function move(player: 0 | 1, judgement: ReviewMove["judgement"], played: Choice 
   return { column: 4, player, judgement, sign: "", played, best, choices: [played, best].filter((one) => one !== null), estimate: null };
 }
 
-describe("a judged game", () => {
+describe("a reviewed game", () => {
   const moves = [
     move(1, "best", choice(4, 1, 41)),
     move(0, "blunder", choice(4, -1, 12), choice(3, 0)),
@@ -22,7 +22,7 @@ describe("a judged game", () => {
     move(0, "unknown", null),
   ];
 
-  test("how it stood, seen from player 0", () => {
+  test("evaluations from player 0's point of view", () => {
     const all = standings({ moves, first: 1, setup: STANDARD });
     expect(all.map(({ winner }) => winner)).toEqual([1, 1, 1, null, 1, undefined]);
     expect(all[0]!.height).toBeLessThan(0);
@@ -34,13 +34,13 @@ describe("a judged game", () => {
     expect(won[1]!.value?.number).toBe(0);
   });
 
-  test("errors begin with what loses soonest, without the moves that were given", () => {
+  test("errors start with the fastest loss, without opening moves", () => {
     expect(errorsOf({ moves, opening: 0 }, null)).toEqual([3, 2, 1]);
     expect(errorsOf({ moves, opening: 0 }, 0)).toEqual([3, 1]);
     expect(errorsOf({ moves, opening: 2 }, null)).toEqual([3, 2]);
   });
 
-  test("a move that keeps the result is right, and may not be the best", () => {
+  test("a move that keeps the result is right, even if it is not the best", () => {
     const best = choice(1, 1, 3);
     const sure = { column: 4, value: null, at_least: 1 as const, at_most: 1 as const, no_loss_within: 0 };
     const open = { ...sure, column: 5, at_least: 0 as const };

@@ -19,7 +19,7 @@ describe("a board", () => {
     [setup(7, 6, 1), "connect"],
   ])("%o has the problem %s", (board, problem) => expect(setupProblem(board)).toBe(problem));
 
-  it("has at most so many rows that it is not too large", () => {
+  it("has a maximum number of rows", () => {
     for (let cols = 1; cols <= 35; cols++) {
       const rows = maxRows(cols);
       expect(setupProblem(setup(cols, rows))).toBeNull();

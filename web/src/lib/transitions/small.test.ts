@@ -29,19 +29,19 @@ describe("stored settings", () => {
     for (const text of [null, "", "{", "null", "[]", '"x"', "7"]) expect(parseSettings(text)).toEqual(DEFAULTS);
   });
 
-  it("keep what makes sense and nothing else", () => {
+  it("keep valid values and nothing else", () => {
     const stored = JSON.stringify({ theme: "dark", palette: "neon", sound: "yes", level: 11, name: "x".repeat(99), extra: 1 });
     expect(parseSettings(stored)).toEqual({ ...DEFAULTS, theme: "dark", name: "x".repeat(24) });
   });
 
-  it("come back as they were", () => {
+  it("round-trip", () => {
     const chosen = { ...DEFAULTS, palette: "clear" as const, sound: true, level: 7, numbers: false };
     expect(parseSettings(JSON.stringify(chosen))).toEqual(chosen);
   });
 });
 
 describe("pauses between attempts", () => {
-  it("grow up to a limit, and are spread", () => {
+  it("grow up to a limit, with jitter", () => {
     const pauses = [1, 2, 3, 4, 5, 6, 20].map((failures) => backoff(failures, 0.5));
     expect(pauses).toEqual([400, 800, 1600, 3200, 6400, 8000, 8000]);
     expect(backoff(1, 0)).toBe(300);
@@ -61,7 +61,7 @@ describe("values above the columns", () => {
   ] as const)("%s %d is %s", (kind, number, text) => expect(shortValue({ kind, number, text: "" })).toBe(text));
 });
 
-describe("a saved game", () => {
+describe("a game summary", () => {
   const summary: GameSummary = {
     id: "g",
     created: 0,
@@ -90,7 +90,7 @@ describe("a saved game", () => {
     expect(outcomeText(hotSeat, colours, t)).toBe("Red won: four in a row");
   });
 
-  it("has a date, if it has a time at all", () => {
+  it("has a date if it has a time", () => {
     expect(dateText(Date.UTC(2026, 10, 16))).not.toBe("");
     expect(dateText(Number.NaN)).toBe("");
   });

@@ -15,7 +15,7 @@ test("a line with gaps", () => {
   expect(path([], 30, 10)).toBe("");
 });
 
-test("bins have no holes", () => {
+test("bins have no gaps", () => {
   expect(bins([{ moves: 7, games: 2 }, { moves: 8, games: 1 }, { moves: 16, games: 4 }], 4)).toEqual([
     { from: 5, to: 8, games: 3 },
     { from: 9, to: 12, games: 0 },

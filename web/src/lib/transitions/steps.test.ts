@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { goTo, pairs, step } from "./steps";
 
 describe("stepping", () => {
-  it("goes back from the game as it stands, and forward into it again", () => {
+  it("goes back from the current position, and forward to it again", () => {
     expect(step(null, 3, "back")).toBe(2);
     expect(step(2, 3, "back")).toBe(1);
     expect(step(1, 3, "forward")).toBe(2);

@@ -24,7 +24,7 @@ const small = (): SearchTree =>
     node(4, 1, { kind: "leaf", value: "-2" }),
   ]);
 
-test("the search goes down first, and leaves a node after its children", () => {
+test("the search is depth-first and leaves a node after its children", () => {
   const plan = planOf(small());
   expect(plan.nodes).toEqual([0, 1, 2, 3, 1, 4, 5, 4, 0]);
   expect(plan.length).toBe(9);
@@ -34,7 +34,7 @@ test("the search goes down first, and leaves a node after its children", () => {
   expect(movesTo(plan.tree, 3)).toBe("4432");
 });
 
-test("an open node is worth the best of what was searched below it", () => {
+test("an open node has the best value searched below it", () => {
   const plan = planOf(small());
   expect([2, 3, 4].map((step) => valueSoFar(plan, 1, step))).toEqual([null, "+5", "+3"]);
   expect(valueSoFar(plan, 0, 5)).toBe("+3");
@@ -72,7 +72,7 @@ function random(count: number, seed: number): SearchTree {
   return tree(Array.from({ length: count }, (_, index) => node(index === 0 ? null : Math.max(0, index - 1 - next(9)), index === 0 ? undefined : 1)));
 }
 
-test("nothing overlaps, and parents stand above the middle of their children", () => {
+test("nothing overlaps, and parents are centred above their children", () => {
   for (let seed = 1; seed <= 15; seed++) {
     const plan = planOf(random(60, seed));
     const open = new Set(plan.children.keys());
@@ -102,7 +102,7 @@ test("a closed node hides what is below it", () => {
   expect(neighbour(plan, new Set([0]), 0, "left")).toBe(0);
 });
 
-test("as much is open at first as can be taken in, with the chosen line", () => {
+test("the first view expands as much as is readable, and the chosen line", () => {
   expect([...firstOpen(planOf(small()))].sort()).toEqual([0, 1, 4]);
   const large = planOf(random(3000, 7));
   expect(layout(large, firstOpen(large, 40), 50, 8).shown.length).toBeLessThanOrEqual(60);

@@ -7,7 +7,7 @@ const read = (line: Line | null): string =>
   line ? line.moves.map(({ branch, instead }) => branch.column + instead.map((other) => `(${read(other)})`).join("")).join("") : "";
 
 describe("a tree of moves", () => {
-  test("a move that was tried before is gone to, a new one is a branch", () => {
+  test("an existing move is selected, a new one becomes a branch", () => {
     const main = playAll(start, [4, 4, 5]);
     const again = playAll({ tree: main.tree, at: ROOT }, [4, 4, 5]);
     expect(again).toEqual(main);
@@ -16,7 +16,7 @@ describe("a tree of moves", () => {
     expect(read(outline(other.tree))).toBe("44(3)5");
   });
 
-  test("branches of branches are within them", () => {
+  test("branches are nested", () => {
     let place = playAll(start, [1, 2, 3]);
     place = playAll({ ...place, at: walk(place.tree, place.at, "first") }, [1, 5, 6]);
     place = playAll({ ...place, at: ROOT }, [1, 5, 7]);
@@ -25,7 +25,7 @@ describe("a tree of moves", () => {
     expect(outline(place.tree)?.moves[1]?.instead[0]?.moves[0]?.ply).toBe(2);
   });
 
-  test("a deleted branch takes its moves along and leaves one at its parent", () => {
+  test("deleting a branch removes its moves and selects its parent", () => {
     const main = playAll(start, [1, 2, 3]);
     const second = movesTo(main.tree, main.at)[1]!.id;
     const after = remove(main, second);
@@ -36,7 +36,7 @@ describe("a tree of moves", () => {
     expect(text(remove(elsewhere, second))).toBe("7");
   });
 
-  test("a promoted branch is the main line, and names stay", () => {
+  test("a promoted branch becomes the main line and keeps names", () => {
     let place = playAll(start, [1, 2]);
     place = playAll({ ...place, at: ROOT }, [3]);
     const named = rename(place.tree, place.at, "the centre");
@@ -47,7 +47,7 @@ describe("a tree of moves", () => {
     expect(lineStart(promoted, place.at)).toBe(ROOT);
   });
 
-  test("walking keeps to the line and stays inside", () => {
+  test("steps stay on the line and within its ends", () => {
     const main = playAll(start, [1, 2, 3]);
     expect(walk(main.tree, main.at, "forward")).toBe(main.at);
     expect(walk(main.tree, ROOT, "back")).toBe(ROOT);

@@ -14,7 +14,7 @@ describe("a view that arrives", () => {
     expect(apply(view([4, 4], { version: 9 }), other)).toBe(other);
   });
 
-  it("ends the move under way once the game has moved on", () => {
+  it("ends the pending move once the game has moved on", () => {
     const pending = { column: 4, ply: 2, player: 0 as const };
     expect(stillPending(pending, view([4, 4]))).toBe(pending);
     expect(stillPending(pending, view([4, 4, 4]))).toBeNull();
@@ -22,7 +22,7 @@ describe("a view that arrives", () => {
     expect(stillPending(pending, view([4, 4], { status: "finished" }))).toBeNull();
   });
 
-  it("is seen as it was after fewer moves", () => {
+  it("can be shown as of an earlier ply", () => {
     const over = view([1, 2, 1, 2, 1, 2, 1], { status: "finished", to_move: null, result: { winner: 0, reason: "line" } });
     expect(asOf(over, 6)).toMatchObject({ status: "playing", to_move: 0, result: null });
     expect(asOf(over, 6).moves).toHaveLength(6);
@@ -31,24 +31,24 @@ describe("a view that arrives", () => {
   });
 });
 
-describe("what the person may do", () => {
-  it("is to move in turn, against an agent with hints and undo", () => {
+describe("what the user may do", () => {
+  it("move in turn, with hints and undo against an agent", () => {
     expect(rights(view([]))).toMatchObject({ move: true, undo: false, hint: true, draw: false, resign: true });
     expect(rights(view([4]))).toMatchObject({ move: false, undo: true, hint: false });
     expect(rights(view([4, 4], { undone: 2 }))).toMatchObject({ move: true, undo: true, redo: true });
   });
 
-  it("is to ask and to offer, between people, without hints", () => {
+  it("make requests and offers between people, without hints", () => {
     const between = { players: [seated(), stranger] as [typeof stranger, typeof stranger] };
     expect(rights(view([4, 4], between))).toMatchObject({ move: true, undo: true, hint: false, draw: true, redo: false });
   });
 
-  it("is everything at one screen", () => {
+  it("everything in a local game", () => {
     const hotSeat = view([4], { players: [seated(), seated()] });
     expect(rights(hotSeat)).toMatchObject({ move: true, undo: true, hint: true, draw: false });
   });
 
-  it("is nothing for those who watch, and to join where a seat is open", () => {
+  it("nothing as a spectator, except joining an open seat", () => {
     const watched = view([4], { mine: false, players: [stranger, agent] });
     expect(Object.values(rights(watched)).some(Boolean)).toBe(false);
     const open = view([], { mine: false, status: "waiting", to_move: null, players: [stranger, seated({ kind: "open", you: false })] });
@@ -56,12 +56,12 @@ describe("what the person may do", () => {
     expect(rights({ ...open, mine: true })).toMatchObject({ join: false });
   });
 
-  it("is not to take back what was given at the start, nor to resign for two agents", () => {
+  it("not undo opening moves, nor resign for two agents", () => {
     expect(rights(view([4, 4], { opening: 2 }))).toMatchObject({ undo: false });
     expect(rights(view([4], { players: [agent, agent] }))).toMatchObject({ resign: false, undo: false });
   });
 
-  it("is a rematch when it is over, and an undo only of what ended on the board", () => {
+  it("a rematch when it is over, and undo only if it ended on the board", () => {
     const over = { status: "finished" as const, to_move: null };
     expect(rights(view([4], { ...over, result: { winner: 0, reason: "line" } }))).toMatchObject({ rematch: true, undo: true, resign: false });
     expect(rights(view([4], { ...over, result: { winner: 1, reason: "resigned" } }))).toMatchObject({ rematch: true, undo: false });
@@ -69,13 +69,13 @@ describe("what the person may do", () => {
 });
 
 describe("seats", () => {
-  it("show the person's below the board", () => {
+  it("show the user's below the board", () => {
     expect(nearPlayer(view([]))).toBe(0);
     expect(nearPlayer(view([], { players: [agent, seated()] }))).toBe(1);
     expect(nearPlayer(view([], { players: [agent, agent], mine: true }))).toBe(0);
   });
 
-  it("get the other's offers and not their own", () => {
+  it("get the opponent's offers and not their own", () => {
     const offers = { draw: null, undo: null, rematch: null };
     const players: [typeof stranger, typeof stranger] = [seated(), stranger];
     expect(offerToAnswer(view([4], { players, offers: { ...offers, draw: 1 } }))).toBe("draw");

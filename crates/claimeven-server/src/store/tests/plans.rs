@@ -1,4 +1,4 @@
-//! No statement looks at a whole table, whatever the number of games.
+//! No statement scans a whole table, whatever the number of games.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::session::{GameEnd, PlayedMove};
 /// The tables that grow.
 const TABLES: [&str; 7] = ["games", "moves", "reviews", "jobs", "job_games", "totals", "openings"];
 
-/// Indexes of the few rows that are left to do: reading all of one is the purpose.
+/// Partial indexes of work to do, which are meant to be read completely.
 const TO_DO: [&str; 4] = ["games_to_count", "games_to_review", "totals_empty", "openings_empty"];
 
 /// The statements that the driver logs.
@@ -49,7 +49,7 @@ impl Visit for Noted<'_> {
     fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
 
     fn record_str(&mut self, field: &Field, text: &str) {
-        // A short statement is its own summary.
+        // Short statements appear in the summary only.
         if ["db.statement", "summary"].contains(&field.name()) && !text.ends_with('…') {
             self.0.0.lock().unwrap().insert(text.trim().to_owned());
         }
@@ -155,7 +155,7 @@ async fn sqlite_scans(connection: &mut SqliteConnection, statement: &str) -> Vec
     scans.collect()
 }
 
-/// The same for PostgreSQL, for any values of the parameters.
+/// The tables that PostgreSQL would scan, for any values of the parameters.
 async fn postgres_scans(connection: &mut PgConnection, statement: &str) -> Vec<String> {
     let parameters =
         (1..10_000).take_while(|number| statement.contains(&format!("${number}"))).count();
@@ -164,7 +164,7 @@ async fn postgres_scans(connection: &mut PgConnection, statement: &str) -> Vec<S
     } else {
         format!("({})", vec!["NULL"; parameters].join(", "))
     };
-    // Small tables are better read whole; here it matters whether there is another way.
+    // Small tables are faster to scan; what matters here is whether there is an alternative.
     let prepare = format!(
         "DEALLOCATE ALL; SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; \
          PREPARE statement AS {statement}"
@@ -199,7 +199,7 @@ async fn no_statement_reads_a_whole_table() {
         ["SELECT", "INSERT", "UPDATE", "DELETE"].iter().any(|word| statement.starts_with(word))
             && !statement.contains("_sqlx_migrations")
             && !statement.contains("settings")
-            // What migrations and the hashing of older databases do once.
+            // One-time work of migrations and of hashing the ids of older databases.
             && !statement.contains("LENGTH(")
             && !statement.contains("SET listed = 1")
             && !statement.contains("Player 1")

@@ -1,4 +1,4 @@
-//! The totals are those of a recount, whatever happens to the games.
+//! The totals always equal a recount, whatever happens to the games.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ use crate::store::statistics::tally_of;
 
 type Table = BTreeMap<[String; 3], Tally>;
 
-/// What is stored, in memory.
+/// The stored data, in memory.
 struct Model {
     rng: Rng,
     games: Vec<GameSession>,
@@ -138,7 +138,7 @@ impl Model {
         self.games[at] = game;
     }
 
-    /// Counts all games anew.
+    /// Counts all games again.
     fn recount(&self) -> [Table; 2] {
         let [mut totals, mut openings] = [Table::new(), Table::new()];
         let finished = |game: &&GameSession| game.end.is_some() && !game.moves.is_empty();
@@ -249,7 +249,7 @@ async fn stored(store: &Store) -> [Table; 2] {
 }
 
 #[tokio::test]
-async fn totals_are_those_of_a_recount() {
+async fn totals_match_a_recount() {
     let (sqlite, _folder) = sqlite().await;
     for store in [Some(sqlite), postgres().await].into_iter().flatten() {
         let seed = fastrand::u64(..);
@@ -262,7 +262,7 @@ async fn totals_are_those_of_a_recount() {
                 assert_eq!(stored(&store).await, model.recount(), "seed {seed}, step {number}");
             }
         }
-        // What a visitor reads is what the tables say.
+        // Visitors read what is in the tables.
         let [totals, openings] = model.recount();
         let ada = Visitor::stored("ada".to_owned());
         for (whose, who) in [("", None), ("ada", Some(&ada))] {

@@ -21,7 +21,7 @@ fn engine(change: impl FnOnce(&mut Config)) -> Arc<Engine> {
     Arc::new(Engine::new(&config, &Arc::new(Metrics::new().unwrap())))
 }
 
-/// Work that takes a time unless it is cancelled.
+/// Work that takes a while unless it is cancelled.
 fn long(time: Duration) -> impl FnOnce(&Arc<AtomicBool>) + Send {
     move |cancel| {
         let began = Instant::now();
@@ -43,7 +43,7 @@ fn start(
 }
 
 #[tokio::test]
-async fn one_address_that_asks_for_all_it_can_does_not_delay_another() {
+async fn a_flooding_address_does_not_delay_others() {
     let engine = engine(|_| {});
     let second = Duration::from_secs(1);
     let greedy: Vec<_> = (0..40)
@@ -53,7 +53,7 @@ async fn one_address_that_asks_for_all_it_can_does_not_delay_another() {
         })
         .collect();
     tokio::time::sleep(second / 5).await;
-    // The greedy one holds one of the express threads and all common ones.
+    // The greedy client occupies one of the express threads and all common ones.
     assert_eq!(engine.load().2, 3);
     for _ in 0..20 {
         let began = Instant::now();
@@ -72,7 +72,7 @@ async fn visitors_of_one_address_take_turns() {
     let engine = engine(|config| config.threads = 1);
     let pause = Duration::from_millis(400);
     let mut tasks = Vec::new();
-    // All threads are busy, and the first visitor has used the engine for long.
+    // All threads are busy, and the first visitor has used the engine for a long time.
     for _ in 0..8 {
         tasks.push(start(&engine, &client(1, "long"), Urgency::Person, pause));
     }
@@ -88,7 +88,7 @@ async fn visitors_of_one_address_take_turns() {
 async fn the_more_urgent_comes_first() {
     let engine = engine(|config| config.threads = 1);
     let asker = client(1, "a");
-    // Both threads that this address may use are held.
+    // Both threads that this address may use are occupied.
     let held: Vec<_> = (0..2)
         .map(|_| start(&engine, &asker, Urgency::Person, Duration::from_millis(300)))
         .collect();
@@ -116,10 +116,10 @@ async fn the_more_urgent_comes_first() {
 }
 
 #[tokio::test]
-async fn an_address_has_its_own_part_of_the_queue_and_a_visitor_half_of_it() {
+async fn each_address_has_its_share_of_the_queue_and_a_visitor_half_of_it() {
     let engine = engine(|config| config.queue_others = 4);
     let long = Duration::from_secs(30);
-    // Held by others, so that everything else stays in the queue.
+    // Occupied by others, so that everything else stays in the queue.
     let mut tasks = Vec::new();
     for address in 100..102 {
         for _ in 0..2 {
@@ -157,7 +157,7 @@ async fn the_lab_has_room_for_another_address() {
 }
 
 #[tokio::test]
-async fn agents_keep_no_more_than_the_memory_allows() {
+async fn agents_stay_within_the_memory_budget() {
     const MB: usize = 1 << 20;
     let engine = engine(|config| (config.memory_mb, config.agent_mb) = (2, 1));
     let position = Position::new(Setup::STANDARD);

@@ -102,7 +102,7 @@ fn to_lines(texts: &[&str]) -> Vec<Line<'static>> {
     texts.iter().map(|&text| Line::from(text.to_owned())).collect()
 }
 
-/// A question to be answered by yes or no.
+/// A yes-or-no question.
 pub(super) fn draw_question(question: Question, area: Rect, buffer: &mut Buffer, look: Look) {
     let (title, text) = match question {
         Question::Quit => ("Quit", "Quit the game?"),
