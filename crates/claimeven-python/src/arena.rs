@@ -46,7 +46,7 @@ fn openings(
 ) -> Result<Vec<Vec<Column>>, String> {
     let limits = SolverLimits::default().with_cancel(Arc::clone(cancel));
     let chosen = match text {
-        None => Openings::choose_usual_within(setup, count, seed, &limits),
+        None => Openings::choose_default_within(setup, count, seed, &limits),
         Some(text) => text.parse::<Openings>()?.choose_within(setup, count, seed, &limits),
     };
     chosen.map_err(|error: OpeningError| error.to_string())

@@ -47,8 +47,8 @@ fn a_count_killed_again_and_again_finds_the_same() {
         child.wait().unwrap();
         kills += 1;
         let plies = fs::read_dir(folder.path()).into_iter().flatten().filter(|file| {
-            let name = file.as_ref().unwrap().file_name();
-            name.to_str().unwrap().ends_with(".count")
+            let path = file.as_ref().unwrap().path();
+            path.extension().is_some_and(|extension| extension == "count")
         });
         // Two for a moment, while the new one is there and the old one not yet removed.
         assert!(plies.count() <= 2);

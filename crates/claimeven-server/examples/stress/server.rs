@@ -86,7 +86,7 @@ impl Visitor {
     pub(crate) fn from(address: &str) -> Fallible<Visitor> {
         let client = reqwest::Client::builder().local_address(Some(address.parse()?));
         // A connection to a server that was killed may never answer.
-        let client = client.timeout(Duration::from_secs(60)).build()?;
+        let client = client.timeout(Duration::from_mins(1)).build()?;
         Ok(Visitor { client, cookie: None })
     }
 
