@@ -115,7 +115,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut table = Table::new(setup, method, args.json)?;
     if method == Method::Enumeration {
         count_positions(setup, plies, memory, |event| match event {
-            CountEvent::Progress { ply, done, of } => table.progress(ply, done, of),
+            CountEvent::Progress { ply, done, of } => {
+                table.progress(ply, done, of);
+                Ok(())
+            }
             CountEvent::Counted(count) => table.add(count, None),
         })?;
     } else {
@@ -127,7 +130,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             checkpoint: checkpoint.as_mut(),
         };
         count_symbolically(setup, options, |event| match event {
-            Event::Progress { ply, done, of } => table.progress(ply, done, of),
+            Event::Progress { ply, done, of } => {
+                table.progress(ply, done, of);
+                Ok(())
+            }
             Event::Counted(PlyReport { count, nodes, memory, time }) => {
                 let seconds = time.as_secs_f64();
                 table.add(count, Some(Cost { nodes, memory_bytes: memory, seconds }))
@@ -189,14 +195,13 @@ impl Table {
         Ok(Table { report, json, bar: bar(0, "{msg} {wide_bar} {percent:>3} %, {eta} left") })
     }
 
-    fn progress(&self, ply: u32, done: u64, of: u64) -> Result<(), Failure> {
+    fn progress(&self, ply: u32, done: u64, of: u64) {
         if done == 0 {
             self.bar.reset();
             self.bar.set_message(format!("ply {ply}"));
             self.bar.set_length(of);
         }
         self.bar.set_position(done);
-        Ok(())
     }
 
     fn add(&mut self, count: PlyCount, cost: Option<Cost>) -> Result<(), Failure> {
