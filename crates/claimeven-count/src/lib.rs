@@ -5,15 +5,15 @@
 //! hold every position in memory.
 //!
 //! Positions with the same column heights differ only in the colours of their discs, so the
-//! positions of one [height profile](profile) are a set of colourings. Two conditions describe
+//! positions of one *height profile* are a set of colourings. Two conditions describe
 //! those that are not finished, and they have nothing to do with each other:
 //!
 //! - *unconnected*: neither player has connected four;
 //! - *orderable*: the players can have dropped these discs in turns, bottom up in each column.
 //!
-//! Each is a small [diagram](workspace) over the colours of the filled cells, made from those of
+//! Each is a small diagram over the colours of the filled cells, made from those of
 //! the profiles with one disc less. The positions themselves, which satisfy both, are counted by
-//! walking two diagrams at once and are never stored. [`expand`] has the details.
+//! walking two diagrams at once and are never stored. The comment of `expand.rs` has the details.
 
 mod budget;
 mod checkpoint;
