@@ -270,7 +270,7 @@ impl Pairing<'_> {
     pub(crate) fn check_record(&self, record: &GameRecord, names: [&str; 2]) -> Result<(), String> {
         let game = record.replay().map_err(|error| error.to_string())?;
         let other =
-            |what: &str| Err(format!("game {} has another {what} than in the plan", record.id));
+            |what: &str| Err(format!("game {} differs from the plan in its {what}", record.id));
         if record.setup != self.setup {
             return other("board");
         }

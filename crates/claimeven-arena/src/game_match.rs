@@ -370,7 +370,7 @@ mod tests {
         let timed = TimeControl { per_move: Some(std::time::Duration::from_secs(1)), clock: None };
         for other in [planned.clone().with_seed(2), planned.clone().with_time(timed)] {
             let error = other.resume(games.clone(), |_, _, _| {}).unwrap_err();
-            let expected = "game 1 has another seed or time control than in the plan";
+            let expected = "game 1 differs from the plan in its seed or time control";
             assert_eq!(error.to_string(), expected);
         }
         let error = planned.with_pairs(1).resume(games, |_, _, _| {}).unwrap_err();

@@ -35,9 +35,9 @@ second Ctrl-C immediately; at most the current iteration is lost, and --resume c
 run had not been interrupted. The same parameters give the same networks, whatever the number of\n\
 threads. Before it stops, the newest network meets the best one in a gate match (its iteration is\n\
 then reported again).\n\n\
-Without a limit, the presets 10min and 1h stop after that time; strongest and 19x128 (the network and\n\
-search of an older project) run until they are stopped. Limits include earlier sessions of the run, so that a command with --resume can be repeated\n\
-until the run is finished.\n\n\
+Without a limit, the presets 10min and 1h stop after that time; strongest and 19x128 (the network\n\
+and search of an older project) run until they are stopped. Limits include earlier sessions of the\n\
+run, so that a command with --resume can be repeated until the run is finished.\n\n\
 Disk: samples that have left the replay buffer are deleted. The last 40 networks are kept, the best\n\
 one, and about 40 older ones.\n\n\
 Examples:\n  \

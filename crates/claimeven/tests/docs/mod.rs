@@ -51,6 +51,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("zero:model=first@", "the run is shorter here"),
     ("claimeven solve > scores.txt", "its input is not part of the repository"),
     ("games.txt", "its input is not part of the repository"),
+    ("| dot ", "Graphviz is another program"),
     ("claimeven completions", "it has a test of its own"),
 ];
 

@@ -70,11 +70,8 @@ fn text(output: &Output) -> (String, String, Option<i32>) {
 
 /// All networks of a run, by file.
 fn networks(run: &Path) -> Vec<(String, Network)> {
-    let mut files: Vec<_> = ["networks", "best"]
-        .iter()
-        .flat_map(|kind| fs::read_dir(run.join(kind)).unwrap())
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut files: Vec<_> =
+        fs::read_dir(run.join("networks")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.push(run.join("best.safetensors"));
     files.sort();
     let name = |path: &Path| path.strip_prefix(run).unwrap().to_str().unwrap().to_owned();
