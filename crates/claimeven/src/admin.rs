@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::Failure;
 use crate::output::print_json;
 use crate::server_settings::SettingsArgs;
+use crate::text::counted;
 
 /// Look at, delete, back up and restore what a server has stored, also while it runs
 #[derive(clap::Args)]
@@ -380,8 +381,8 @@ fn say_backup(did: &str, summary: &BackupSummary, json: bool) -> Result<(), Fail
         return print_json(summary);
     }
     let count = |table: &str| summary.rows.get(table).copied().unwrap_or(0);
-    let (games, jobs) = (count("games"), count("jobs"));
-    say(&format!("{did} {games} games and {jobs} jobs, as of {}", summary.created), json)
+    let (games, jobs) = (counted(count("games"), "game"), counted(count("jobs"), "job"));
+    say(&format!("{did} {games} and {jobs}, as of {}", summary.created), json)
 }
 
 fn print_table<const N: usize>(

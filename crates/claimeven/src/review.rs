@@ -25,7 +25,7 @@ marks the only move that keeps the result. Accuracy is the share of points that 
 Examples:\n  \
     claimeven review games.jsonl\n  \
     claimeven review games.jsonl --game 3 --plain\n  \
-    claimeven match level:3 level:4 --games 1 --out - | claimeven review - --json")]
+    tail -n 1 games.jsonl | claimeven review - --json")]
 pub(crate) struct Args {
     #[command(flatten)]
     records: RecordsArgs,

@@ -101,10 +101,10 @@ fn our_engine_plays_itself_in_two_processes() {
         let program = env!("CARGO_BIN_EXE_claimeven");
         format!("ugi:cmd=\"'{program}' ugi --agent {agent}\",ms=10000,wait=60000")
     };
-    let folder = env!("CARGO_TARGET_TMPDIR");
+    let folder = tempfile::tempdir().unwrap();
     let board = ["--cols", "6", "--rows", "5", "--openings", "random:3"];
     let games = |players: [&str; 2], name: &str| -> Vec<Value> {
-        let file = format!("{folder}/{name}.jsonl");
+        let file = folder.path().join(format!("{name}.jsonl")).display().to_string();
         let rest = ["--games", "4", "--seed", "2", "--out", &file];
         claimeven(&[&["match"], &players[..], &board[..], &rest[..]].concat());
         claimeven(&["replay", &file, "--verify"]);

@@ -226,12 +226,12 @@ fn admin_commands_work_next_to_a_running_server() {
     );
 
     let backup = folder.path().join("games.backup").display().to_string();
-    assert!(done(&["admin", "backup", &backup]).starts_with("Saved 1 games"));
+    assert!(done(&["admin", "backup", &backup]).starts_with("Saved 1 game and"));
     let (code, _, errors) = operate(&database, &["admin", "restore", &backup, "--force"]);
     assert!(code == Some(1) && errors.contains("another server is using it"), "{errors}");
     server.kill();
     let (code, _, errors) = operate(&database, &["admin", "restore", &backup]);
-    assert!(code == Some(1) && errors.contains("--force replaces"), "{errors}");
+    assert!(code == Some(1) && errors.contains("use --force to replace its contents"), "{errors}");
     let (code, output, _) = operate(&database, &["doctor", "--ready", "--addr", &server.addr]);
     assert!(code == Some(1) && output.contains("no server responds"), "{output}");
 

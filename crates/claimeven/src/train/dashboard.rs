@@ -191,11 +191,11 @@ fn panels(view: &View) -> Vec<Panel> {
     vec![
         Panel {
             title: format!(
-                "errors {} by policy, {} with search",
+                "errors {} policy, {} search",
                 newest(&policy, percent),
                 newest(&search, percent)
             ),
-            about: "moves that give away a win or draw; dots: first exam",
+            about: "wins and draws lost; dots: first",
             baseline: first(&policy),
             lines: vec![(Color::Green, policy), (Color::Cyan, search)],
             max: None,
@@ -207,7 +207,7 @@ fn panels(view: &View) -> Vec<Panel> {
                 newest(&policy_loss, decimal),
                 newest(&value_loss, decimal)
             ),
-            about: "on the samples of self-play; dots: first policy",
+            about: "on self-play samples; dots: first",
             baseline: first(&policy_loss),
             lines: vec![(Color::Green, policy_loss), (Color::Cyan, value_loss)],
             max: None,
@@ -215,7 +215,7 @@ fn panels(view: &View) -> Vec<Panel> {
         },
         Panel {
             title: format!("gate {}", newest(&gate, percent)),
-            about: "score against the best network; dots: 50 %",
+            about: "against the best; dots: 50 %",
             baseline: Some(0.5),
             lines: vec![(Color::Yellow, gate)],
             max: Some(1.0),
@@ -223,7 +223,7 @@ fn panels(view: &View) -> Vec<Panel> {
         },
         Panel {
             title: format!("{games} games/s, {} positions/s", newest(&speed, whole)),
-            about: "positions per second of self-play; dots: first",
+            about: "speed of self-play; dots: first",
             baseline: first(&speed),
             lines: vec![(Color::Blue, speed)],
             max: None,
@@ -404,7 +404,7 @@ mod tests {
                 "20.0",
                 "4500",
                 "q stop",
-                "moves that give away a win or draw; dot",
+                "wins and draws lost; dots: first",
                 "iteration 12",
                 "50.0 %",
             ] {
