@@ -680,7 +680,7 @@ mod tests {
         let two = "players = [\n  'random',\n  'level:1'\n]\n";
         for (text, line, message) in [
             ("games = 2", Some(1), "missing field `players`"),
-            ("players = ['random']", None, "a tournament has 2 players or more, not 1"),
+            ("players = ['random']", None, "a tournament needs at least 2 players, not 1"),
             (
                 "gams = 2",
                 Some(1),
