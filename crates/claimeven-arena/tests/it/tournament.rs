@@ -112,8 +112,8 @@ fn a_journal_of_another_plan_is_rejected_and_unchanged() {
             "differs from the plan in its seed or time control",
         ),
         ("games = 6", "games = 2", "' is not in the plan"),
-        ("name = 'two'", "name = 'deux'", "in its players"),
-        ("sims=30", "sims=31", "in its players"),
+        ("name = 'two'", "name = 'deux'", "in its player"),
+        ("sims=30", "sims=31", "in its player"),
         ("rows = 5", "rows = 6", "in its board"),
         ("random:3", "random:2", "in its opening"),
     ] {

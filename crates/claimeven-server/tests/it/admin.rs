@@ -252,7 +252,7 @@ on_both_databases! {
         assert!(error.contains("another server is using it"), "{error}");
         let (config, _folder) = world.stop().await;
         let error = Admin::restore(&config, &file, false).await.unwrap_err().to_string();
-        assert!(error.contains("is not empty; --force"), "{error}");
+        assert!(error.contains("is not empty; use --force"), "{error}");
 
         let mut targets = vec![config.clone()];
         let database = format!("sqlite:{}", folder.path().join("other.sqlite").display());

@@ -206,7 +206,7 @@ async fn tournaments_are_limited_and_bad_ones_refused() {
     let world = World::sqlite(Config { jobs_each: 1, jobs_kept: 2, ..Config::default() }).await;
     let ada = world.visitor();
     for (change, error) in [
-        (json!({ "players": [{ "agent": "random" }] }), "2 players or more, not 1"),
+        (json!({ "players": [{ "agent": "random" }] }), "at least 2 players, not 1"),
         (
             json!({ "players": [{ "agent": "random" }, { "agent": "random" }] }),
             "two players are named 'random'",

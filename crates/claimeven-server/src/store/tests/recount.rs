@@ -121,7 +121,7 @@ impl Model {
                     game.moves.pop();
                 }
                 kept = stays;
-                game.end = None;
+                game.end = by_the_rules(&game.game, game.first);
             }
             _ if game.end.is_none() => {
                 for _ in 0..self.rng.usize(1..8) {
