@@ -689,7 +689,7 @@ export interface components {
             /** Format: int32 */
             seed?: number;
             setup?: components["schemas"]["Setup"];
-            /** @description A title for people. */
+            /** @description The displayed title. */
             title?: string;
         };
         /** @description A run in a list. */
@@ -866,7 +866,7 @@ export interface components {
             /** Format: int64 */
             seed?: number | null;
             setup?: components["schemas"]["Setup"];
-            /** @description A title for people. */
+            /** @description The displayed title. */
             title?: string;
         };
         /** @description A tournament in a list. */

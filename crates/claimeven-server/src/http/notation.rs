@@ -27,7 +27,7 @@ pub(crate) struct ReadInput {
 pub(crate) struct ReadView {
     #[schema(value_type = SetupSchema)]
     setup: Setup,
-    /// What the text was taken for: `moves`, `link`, `picture` or `kaggle`.
+    /// The format of the text: `moves`, `link`, `picture` or `kaggle`.
     kind: &'static str,
     /// The discs as a picture, the top row first.
     board: String,

@@ -39,7 +39,7 @@ pub(crate) struct PictureInput {
     first: u8,
 }
 
-/// A position, drawn.
+/// A position as an image.
 #[utoipa::path(get, path = "/api/positions/picture.png", params(PictureInput, SetupSchema), responses(
     (status = 200, body = Vec<u8>, content_type = "image/png"), (status = 400, body = ErrorView),
 ))]
