@@ -6,6 +6,9 @@ from typing import Any, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import disjoint_base
+
+__all__: list[str]
 
 _Boards = NDArray[np.uint8] | NDArray[np.int8] | Iterable[str | Position]
 _Progress = Callable[[int, int], object] | None
@@ -114,6 +117,7 @@ class Game:
     def __ne__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
 
+@disjoint_base
 class Solver:
     def __new__(
         cls,

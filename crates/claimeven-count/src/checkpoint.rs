@@ -22,8 +22,8 @@ use crate::profile::Geometry;
 #[derive(Debug)]
 pub struct Checkpoint {
     folder: PathBuf,
-    /// The file of the latest ply, if there is one.
-    latest: Option<PathBuf>,
+    /// The files of plies, the latest last. Others are left where a process was killed.
+    files: Vec<PathBuf>,
     /// Locked as long as it is open.
     _lock: File,
 }
@@ -62,13 +62,14 @@ impl Checkpoint {
                 }
             }
         }
-        let latest = plies.into_iter().max().map(|(_, path)| path);
-        Ok(Checkpoint { folder: folder.to_owned(), latest, _lock: lock })
+        plies.sort();
+        let files = plies.into_iter().map(|(_, path)| path).collect();
+        Ok(Checkpoint { folder: folder.to_owned(), files, _lock: lock })
     }
 
     /// The file of the latest ply, if there is one to resume from.
     pub fn latest(&self) -> Option<&Path> {
-        self.latest.as_deref()
+        self.files.last().map(PathBuf::as_path)
     }
 
     /// The latest ply.
@@ -77,7 +78,7 @@ impl Checkpoint {
         geometry: &Geometry,
         budget: &'b Budget,
     ) -> Result<Option<(Vec<PlyReport>, Layer<'b>)>, CheckpointError> {
-        let Some(path) = &self.latest else { return Ok(None) };
+        let Some(path) = self.files.last() else { return Ok(None) };
         let error = |reason| match reason {
             Unreadable::Io(error) => CheckpointError::Io { path: path.clone(), error },
             Unreadable::Damaged => CheckpointError::Damaged(path.clone()),
@@ -111,9 +112,10 @@ impl Checkpoint {
             Ok(())
         };
         write().map_err(|error| CheckpointError::Io { path: path.clone(), error })?;
-        if let Some(old) = self.latest.replace(path).filter(|old| Some(old) != self.latest.as_ref())
-        {
-            fs::remove_file(&old).map_err(|error| CheckpointError::Io { path: old, error })?;
+        for old in std::mem::replace(&mut self.files, vec![path.clone()]) {
+            if old != path {
+                fs::remove_file(&old).map_err(|error| CheckpointError::Io { path: old, error })?;
+            }
         }
         Ok(())
     }

@@ -238,7 +238,7 @@ fn admin_commands_work_next_to_a_running_server() {
     // The next step: the games of the backup continue elsewhere, with the same key.
     let other = folder.path().join("other.sqlite");
     let (code, output, errors) = operate(&other, &["admin", "restore", &backup]);
-    assert!(code == Some(0) && output.starts_with("Restored 1 games"), "{output} {errors}");
+    assert!(code == Some(0) && output.starts_with("Restored 1 game and"), "{output} {errors}");
     std::fs::copy(folder.path().join("games.sqlite.key"), folder.path().join("other.sqlite.key"))
         .unwrap();
     let server = Process::start(&other);

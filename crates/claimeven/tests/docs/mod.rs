@@ -50,6 +50,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("--sets DIR", "the test sets are not part of the repository"),
     ("zero:model=first@", "the run is shorter here"),
     ("claimeven solve > scores.txt", "its input is not part of the repository"),
+    ("state.txt", "its input is not part of the repository"),
     ("games.txt", "its input is not part of the repository"),
     ("| dot ", "Graphviz is another program"),
     ("claimeven completions", "it has a test of its own"),
