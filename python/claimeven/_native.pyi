@@ -8,7 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
-__all__: list[str]
+__all__ = [
+    "Agent",
+    "Decision",
+    "Limits",
+    "Value",
+    "agent_names",
+    "evaluate",
+    "play_match",
+    "play_tournament",
+    "review",
+    "train",
+    "all_boards",
+    "boards_of",
+    "random_boards",
+    "Game",
+    "GameBatch",
+    "Network",
+    "Position",
+    "Setup",
+    "Solver",
+    "search_tree",
+]
 
 _Boards = NDArray[np.uint8] | NDArray[np.int8] | Iterable[str | Position]
 _Progress = Callable[[int, int], object] | None
