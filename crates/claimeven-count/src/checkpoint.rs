@@ -101,6 +101,12 @@ impl Checkpoint {
         reports: &[PlyReport],
         layer: &Layer,
     ) -> Result<(), CheckpointError> {
+        let remove = |old: PathBuf| {
+            fs::remove_file(&old).map_err(|error| CheckpointError::Io { path: old, error })
+        };
+        // Left by a process that was killed before it could remove them.
+        let superseded = self.files.len().saturating_sub(1);
+        self.files.drain(..superseded).try_for_each(remove)?;
         let path = self.folder.join(format!("ply-{:02}.{EXTENSION}", reports.len() - 1));
         let draft = path.with_extension(DRAFT);
         let write = || {
@@ -112,12 +118,8 @@ impl Checkpoint {
             Ok(())
         };
         write().map_err(|error| CheckpointError::Io { path: path.clone(), error })?;
-        for old in std::mem::replace(&mut self.files, vec![path.clone()]) {
-            if old != path {
-                fs::remove_file(&old).map_err(|error| CheckpointError::Io { path: old, error })?;
-            }
-        }
-        Ok(())
+        let previous = std::mem::replace(&mut self.files, vec![path.clone()]);
+        previous.into_iter().filter(|old| *old != path).try_for_each(remove)
     }
 }
 
