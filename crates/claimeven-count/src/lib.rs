@@ -19,6 +19,7 @@ mod budget;
 mod checkpoint;
 mod counter;
 mod expand;
+mod forecast;
 mod layer;
 mod node;
 mod profile;
@@ -26,3 +27,4 @@ mod workspace;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use counter::{Error, Event, MAX_CELLS, Options, PlyReport, count_symbolically};
+pub use forecast::time_left;

@@ -161,7 +161,7 @@ impl Decision {
     pub fn new(position: &Position, column: Column) -> Decision {
         Decision {
             column,
-            value: Value::Chance(0.5),
+            value: Value::Expected(0.5),
             columns: vec![None; position.setup().cols().into()],
             shares: Vec::new(),
             pv: vec![column],
@@ -252,7 +252,7 @@ pub enum Value {
     /// The points of a heuristic.
     Points(i32),
     /// The expected result: 1 for a win, 0.5 for a draw, 0 for a loss.
-    Chance(f64),
+    Expected(f64),
 }
 
 impl Value {
@@ -264,7 +264,7 @@ impl Value {
             Value::Loss(plies) => Value::Win(plies),
             Value::Draw => Value::Draw,
             Value::Points(points) => Value::Points(-points),
-            Value::Chance(chance) => Value::Chance(1.0 - chance),
+            Value::Expected(result) => Value::Expected(1.0 - result),
         }
     }
 
@@ -315,7 +315,7 @@ impl Value {
         match self {
             Value::Win(plies) => format!("W{}", plies.div_ceil(2)),
             Value::Loss(plies) => format!("L{}", plies / 2),
-            Value::Chance(chance) => format!("{:.0} %", 100.0 * chance),
+            Value::Expected(result) => format!("{:.0} %", 100.0 * result),
             Value::Draw | Value::Points(_) => self.to_string(),
         }
     }
@@ -327,7 +327,7 @@ impl Value {
             Value::Loss(_) => "loss",
             Value::Draw => "draw",
             Value::Points(_) => "points",
-            Value::Chance(_) => "chance",
+            Value::Expected(_) => "expected",
         }
     }
 
@@ -337,7 +337,7 @@ impl Value {
             Value::Win(plies) | Value::Loss(plies) => plies.into(),
             Value::Draw => 0.0,
             Value::Points(points) => points.into(),
-            Value::Chance(chance) => chance,
+            Value::Expected(result) => result,
         }
     }
 }
@@ -350,7 +350,7 @@ impl fmt::Display for Value {
             Value::Loss(plies) => format!("loses in {}", plies / 2),
             Value::Draw => "draw".to_owned(),
             Value::Points(points) => format!("{points:+}"),
-            Value::Chance(chance) => format!("{:.1} %", 100.0 * chance),
+            Value::Expected(result) => format!("{:.1} %", 100.0 * result),
         };
         f.pad(&text)
     }

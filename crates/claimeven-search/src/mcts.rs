@@ -177,6 +177,41 @@ struct GameTree {
     visited: u64,
 }
 
+/// A set of nodes.
+struct Marks(Vec<u64>);
+
+impl Marks {
+    fn new(nodes: usize) -> Marks {
+        Marks(vec![0; nodes.div_ceil(64)])
+    }
+
+    fn mark(&mut self, nodes: Range<usize>) {
+        for node in nodes {
+            self.0[node / 64] |= 1 << (node % 64);
+        }
+    }
+
+    fn is_marked(&self, node: usize) -> bool {
+        self.0[node / 64] >> (node % 64) & 1 == 1
+    }
+
+    /// How many nodes before each word are marked.
+    fn ranks(&self) -> Vec<u32> {
+        let before = self.0.iter().scan(0, |count, word| {
+            let before = *count;
+            *count += word.count_ones();
+            Some(before)
+        });
+        before.collect()
+    }
+
+    /// How many nodes before this one are marked.
+    fn rank(&self, ranks: &[u32], node: usize) -> u32 {
+        let before = self.0[node / 64] & ((1 << (node % 64)) - 1);
+        ranks[node / 64] + before.count_ones()
+    }
+}
+
 /// A move, with its results for the player who made it.
 #[derive(Clone)]
 struct Node {
@@ -227,7 +262,7 @@ impl Node {
             Some(Proof { half_points: 2, plies }) => Value::Win(plies + level),
             Some(Proof { half_points: 1, .. }) => Value::Draw,
             Some(Proof { plies, .. }) => Value::Loss(plies + level),
-            None => Value::Chance(self.mean()),
+            None => Value::Expected(self.mean()),
         }
     }
 
@@ -341,9 +376,19 @@ impl Simulator<'_> {
             .collect();
         self.random.shuffle(&mut columns);
         let start = self.tree.nodes.len();
+        self.reserve(columns.len());
         self.tree.nodes.extend(columns.into_iter().map(Node::new));
         self.tree.nodes[node].children = start as u32..self.tree.nodes.len() as u32;
         start
+    }
+
+    /// Makes room for nodes. The memory grows twofold, but not beyond the limit.
+    fn reserve(&mut self, count: usize) {
+        let nodes = &mut self.tree.nodes;
+        if nodes.capacity() - nodes.len() < count {
+            let larger = (2 * nodes.capacity()).min(self.max_nodes).max(nodes.len() + count);
+            nodes.reserve_exact(larger - nodes.len());
+        }
     }
 
     /// Plays random moves to the end of the game and returns the winner, if any.
@@ -386,17 +431,18 @@ impl GameTree {
     }
 
     /// The subtree of a position that is the root or one or two moves after it. `None` for other
-    /// positions, or if a limit is reached while copying.
-    fn moved_to(&self, position: &Position, stop: &Stop) -> Option<GameTree> {
+    /// positions, or if a limit is reached.
+    fn moved_to(self, position: &Position, stop: &Stop) -> Option<GameTree> {
         let mut places = vec![(0, self.position)];
         for _ in 0..3 {
             if let Some(&(node, _)) = places.iter().find(|(_, here)| here == position) {
                 return self.rooted_at(node, position, stop);
             }
+            let nodes = &self.nodes;
             let after = |(node, here): (usize, Position)| {
-                self.nodes[node].children.clone().filter_map(move |child| {
+                nodes[node].children.clone().filter_map(move |child| {
                     let mut position = here;
-                    position.play(self.nodes[child as usize].column).ok()?;
+                    position.play(nodes[child as usize].column).ok()?;
                     Some((child as usize, position))
                 })
             };
@@ -405,23 +451,44 @@ impl GameTree {
         None
     }
 
-    /// A copy of the subtree below a node; `None` if a limit is reached.
-    fn rooted_at(&self, node: usize, position: &Position, stop: &Stop) -> Option<GameTree> {
-        let nodes = vec![self.nodes[node].clone()];
-        let mut tree = GameTree { position: *position, nodes, visited: 0 };
-        let mut index = 0;
-        while index < tree.nodes.len() {
+    /// The subtree below a node; `None` if a limit is reached. Its nodes are moved to the front of
+    /// the list: a copy would for a moment take twice the memory.
+    fn rooted_at(mut self, node: usize, position: &Position, stop: &Stop) -> Option<GameTree> {
+        // 1. Mark the subtree. Nodes come after their parents, so the node itself comes first.
+        let mut kept = Marks::new(self.nodes.len());
+        kept.mark(node..node + 1);
+        for index in node..self.nodes.len() {
             if index.is_multiple_of(4096) && stop.check_now(0).is_err() {
                 return None;
             }
-            tree.visited += u64::from(tree.nodes[index].visits > 0);
-            let Range { start, end } = tree.nodes[index].children;
-            let first = tree.nodes.len() as u32;
-            tree.nodes.extend_from_slice(&self.nodes[start as usize..end as usize]);
-            tree.nodes[index].children = first..first + (end - start);
-            index += 1;
+            if kept.is_marked(index) {
+                let Range { start, end } = self.nodes[index].children;
+                kept.mark(start as usize..end as usize);
+            }
         }
-        Some(tree)
+
+        // 2. Move it, in order.
+        let ranks = kept.ranks();
+        (self.position, self.visited) = (*position, 0);
+        let mut count = 0;
+        for index in node..self.nodes.len() {
+            if index.is_multiple_of(4096) && stop.check_now(0).is_err() {
+                return None;
+            }
+            if kept.is_marked(index) {
+                let mut moved = self.nodes[index].clone();
+                if !moved.children.is_empty() {
+                    let first = kept.rank(&ranks, moved.children.start as usize);
+                    moved.children = first..first + moved.children.len() as u32;
+                }
+                self.visited += u64::from(moved.visits > 0);
+                self.nodes[count] = moved;
+                count += 1;
+            }
+        }
+        self.nodes.truncate(count);
+        self.nodes.shrink_to_fit();
+        Some(self)
     }
 
     /// The decision so far, without statistics and time.
@@ -505,5 +572,71 @@ impl GameTree {
             Walk { node, result: if level % 2 == 1 { share } else { 1.0 - share } }
         }));
         tree
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use claimeven_game::Setup;
+
+    use super::*;
+
+    fn same_tree(one: &GameTree, node: usize, other: &GameTree, place: usize) -> usize {
+        let [a, b] = [&one.nodes[node], &other.nodes[place]];
+        let content = |node: &Node| (node.column, node.visits, node.half_points, node.proof);
+        assert_eq!(content(a), content(b));
+        assert_eq!(a.children.len(), b.children.len());
+        let pairs = a.children.clone().zip(b.children.clone());
+        1 + pairs.map(|(a, b)| same_tree(one, a as usize, other, b as usize)).sum::<usize>()
+    }
+
+    #[test]
+    fn the_subtree_that_is_kept_is_that_of_the_position() {
+        let start = Position::from_moves(Setup::STANDARD, "4455").unwrap();
+        let parameters = MctsParameters { simulations: 5_000, ..MctsParameters::default() };
+        let stop = Stop::new(&Limits::default(), None, None);
+        let searched = || {
+            let mut mcts = Mcts::new(parameters.clone());
+            mcts.decide(&start, &Limits::default()).unwrap();
+            mcts.tree.unwrap()
+        };
+        let tree = searched();
+        let mut places = vec![(0, start)];
+        for place in 0..57 {
+            let Some(&(node, position)) = places.get(place) else { break };
+            let moved = searched().moved_to(&position, &stop).unwrap();
+            assert_eq!(same_tree(&tree, node, &moved, 0), moved.nodes.len());
+            let visited = moved.nodes.iter().filter(|node| node.visits > 0).count();
+            assert_eq!((moved.visited, moved.position), (visited as u64, position));
+            if place < 8 {
+                places.extend(tree.nodes[node].children.clone().map(|child| {
+                    let mut next = position;
+                    next.play(tree.nodes[child as usize].column).unwrap();
+                    (child as usize, next)
+                }));
+            }
+        }
+        let elsewhere = Position::from_moves(Setup::STANDARD, "11").unwrap();
+        assert!(searched().moved_to(&elsewhere, &stop).is_none());
+        let cancelled = Limits::default().with_time(Duration::ZERO);
+        let cancelled = Stop::new(&cancelled, None, None);
+        assert!(searched().moved_to(&start, &cancelled).is_none());
+    }
+
+    #[test]
+    fn a_tree_stays_within_its_memory() {
+        const BYTES: usize = 1 << 18;
+        let limits = Limits { memory: Some(BYTES), ..Limits::default() };
+        let parameters = MctsParameters { simulations: 40_000, ..MctsParameters::default() };
+        let mut mcts = Mcts::new(parameters);
+        let mut position = Position::new(Setup::STANDARD);
+        for _ in 0..6 {
+            let decision = mcts.decide(&position, &limits).unwrap();
+            // The last moves may exceed it.
+            let most = BYTES + usize::from(Setup::STANDARD.cols()) * size_of::<Node>();
+            assert!(mcts.memory() <= most, "{} of {most} bytes", mcts.memory());
+            assert!(mcts.memory() > BYTES / 8, "the tree is small: {} bytes", mcts.memory());
+            position.play(decision.column).unwrap();
+        }
     }
 }

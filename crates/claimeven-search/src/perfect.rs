@@ -150,7 +150,7 @@ impl Agent for Perfect {
             }
         }
         let (column, child) = best.ok_or(AgentError::GameOver)?;
-        let value = columns[column.index()].map_or(Value::Chance(0.5), |known| known.value);
+        let value = columns[column.index()].map_or(Value::Expected(0.5), |known| known.value);
         let mut pv = vec![column];
         if !stopped {
             pv.extend(self.pv(&child, &stop.remaining(nodes)));

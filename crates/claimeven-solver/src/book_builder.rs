@@ -12,7 +12,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::{fmt, thread};
 
 use claimeven_game::{Position, Setup};
@@ -45,17 +45,9 @@ pub fn build_book<Scorer: FnMut(&Position) -> Score>(
     new_scorer: impl Fn() -> Scorer + Sync,
     mut on_progress: impl FnMut(BuildProgress),
 ) -> Result<Book, BuildError> {
-    Book::check(setup, ply)?;
-    let positions = book_positions(setup, ply);
-    let chunks = positions.len().div_ceil(POSITIONS_PER_CHUNK);
-    let mut checkpoint = Checkpoint::open(checkpoint, setup, ply, positions.len())?;
-    let mut scores = std::mem::take(&mut checkpoint.scores);
-    let done = scores.iter().flatten().count() as u64;
-    let mut progress = BuildProgress { done, total: scores.len() as u64 };
-    on_progress(progress);
-
-    let missing: Vec<usize> =
-        (0..chunks).filter(|&chunk| scores[places(chunk, &positions)].contains(&None)).collect();
+    let mut build = BookBuild::open(setup, ply, checkpoint)?;
+    on_progress(build.progress());
+    let (missing, positions) = (build.missing(), build.positions());
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
@@ -65,7 +57,7 @@ pub fn build_book<Scorer: FnMut(&Position) -> Score>(
             scope.spawn(move || {
                 let mut solve = new_scorer();
                 while let Some(&chunk) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let solved = positions[places(chunk, positions)].iter().map(&mut solve);
+                    let solved = positions.chunk(chunk).iter().map(&mut solve);
                     if sender.send((chunk, solved.collect::<Vec<Score>>())).is_err() {
                         // The receiver has failed to write and has hung up.
                         return;
@@ -75,18 +67,91 @@ pub fn build_book<Scorer: FnMut(&Position) -> Score>(
         }
         drop(sender);
         for (chunk, solved) in receiver {
-            checkpoint.append(chunk, &solved)?;
-            progress.done += solved.len() as u64;
-            for (place, score) in places(chunk, &positions).zip(solved) {
-                scores[place] = Some(score);
-            }
-            on_progress(progress);
+            build.add(chunk, &solved)?;
+            on_progress(build.progress());
         }
         Ok::<(), BuildError>(())
     })?;
+    build.finish()
+}
 
-    let scores = scores.into_iter().map(|score| score.expect("every chunk is solved"));
-    Ok(Book::new(setup, ply, positions.into_iter().zip(scores))?)
+/// A book that is being built, for callers who have its chunks of positions solved themselves.
+pub struct BookBuild {
+    setup: Setup,
+    ply: u32,
+    positions: BookPositions,
+    checkpoint: Checkpoint,
+    scores: Vec<Option<Score>>,
+    done: u64,
+}
+
+/// The positions of a book that is being built.
+#[derive(Clone, Debug)]
+pub struct BookPositions(Arc<Vec<Position>>);
+
+impl BookPositions {
+    /// The positions of a chunk.
+    pub fn chunk(&self, chunk: usize) -> &[Position] {
+        &self.0[places(chunk, &self.0)]
+    }
+}
+
+impl BookBuild {
+    /// Lists the positions, and reads the checkpoint file if there is one.
+    pub fn open(setup: Setup, ply: u32, checkpoint: &Path) -> Result<BookBuild, BuildError> {
+        Book::check(setup, ply)?;
+        let positions = book_positions(setup, ply);
+        let checkpoint = Checkpoint::open(checkpoint, setup, ply, positions.len())?;
+        let scores = checkpoint.scores.clone();
+        let done = scores.iter().flatten().count() as u64;
+        let positions = BookPositions(Arc::new(positions));
+        Ok(BookBuild { setup, ply, positions, checkpoint, scores, done })
+    }
+
+    /// The positions of all chunks.
+    pub fn positions(&self) -> BookPositions {
+        self.positions.clone()
+    }
+
+    /// The chunks that are not solved.
+    pub fn missing(&self) -> Vec<usize> {
+        let chunks = self.scores.len().div_ceil(POSITIONS_PER_CHUNK);
+        let is_missing = |chunk: &usize| self.scores[places(*chunk, &self.scores)].contains(&None);
+        (0..chunks).filter(is_missing).collect()
+    }
+
+    /// How much is solved.
+    pub fn progress(&self) -> BuildProgress {
+        BuildProgress { done: self.done, total: self.scores.len() as u64 }
+    }
+
+    /// Appends a solved chunk to the checkpoint.
+    pub fn add(&mut self, chunk: usize, solved: &[Score]) -> Result<(), BuildError> {
+        self.checkpoint.append(chunk, solved)?;
+        for (place, &score) in places(chunk, &self.scores).zip(solved) {
+            self.done += u64::from(self.scores[place].replace(score).is_none());
+        }
+        Ok(())
+    }
+
+    /// Removes the chunks that were added since the build was opened.
+    pub fn roll_back(&mut self) -> Result<(), BuildError> {
+        self.checkpoint.roll_back()?;
+        self.scores.clone_from(&self.checkpoint.scores);
+        self.done = self.scores.iter().flatten().count() as u64;
+        Ok(())
+    }
+
+    /// The finished book.
+    ///
+    /// # Panics
+    ///
+    /// If a chunk is missing.
+    pub fn finish(self) -> Result<Book, BuildError> {
+        let scores = self.scores.into_iter().map(|score| score.expect("every chunk is solved"));
+        let positions = self.positions.0.iter().copied();
+        Ok(Book::new(self.setup, self.ply, positions.zip(scores))?)
+    }
 }
 
 /// The indices of a chunk's positions in the list of all positions.
@@ -99,6 +164,8 @@ struct Checkpoint {
     file: File,
     /// The scores found in the file, by index.
     scores: Vec<Option<Score>>,
+    /// The length of the file with these scores.
+    length: u64,
 }
 
 impl Checkpoint {
@@ -113,7 +180,8 @@ impl Checkpoint {
         if header.starts_with(&bytes) && bytes.len() < header.len() {
             file.rewind()?;
             file.write_all(&header)?;
-            return Ok(Checkpoint { file, scores: vec![None; count] });
+            let length = header.len() as u64;
+            return Ok(Checkpoint { file, scores: vec![None; count], length });
         }
         if !bytes.starts_with(&header) {
             return Err(BuildError::ForeignCheckpoint);
@@ -129,7 +197,12 @@ impl Checkpoint {
         }
         file.set_len(valid as u64)?;
         file.seek(SeekFrom::End(0))?;
-        Ok(Checkpoint { file, scores })
+        Ok(Checkpoint { file, scores, length: valid as u64 })
+    }
+
+    fn roll_back(&mut self) -> io::Result<()> {
+        self.file.set_len(self.length)?;
+        self.file.seek(SeekFrom::Start(self.length)).map(|_| ())
     }
 
     fn append(&mut self, chunk: usize, solved: &[Score]) -> io::Result<()> {

@@ -48,7 +48,7 @@ mod windows;
 mod word;
 
 pub use book::{Book, BookError, book_positions, embedded_books};
-pub use book_builder::{BuildError, BuildProgress, build_book};
+pub use book_builder::{BookBuild, BookPositions, BuildError, BuildProgress, build_book};
 pub use limits::{Limits, Stop, Stopped};
 pub use score::Score;
 pub use solver::{Bounds, Options, Solver, Unsolvable};

@@ -31,6 +31,12 @@ impl Score {
         Score(value as i8)
     }
 
+    /// The score of a number; `None` if no position of any board has it.
+    pub fn from_value(value: i32) -> Option<Score> {
+        // A board has at most 128 cells, half of which are a player's.
+        (-64..=64).contains(&value).then_some(Score::new(value))
+    }
+
     /// The score as a number.
     pub const fn value(self) -> i32 {
         self.0 as i32

@@ -124,7 +124,7 @@ fn order(value: Value) -> i64 {
         Value::Win(plies) => (1 << 40) - i64::from(plies),
         Value::Loss(plies) => i64::from(plies) - (1 << 40),
         Value::Points(points) => points.into(),
-        Value::Draw | Value::Chance(_) => panic!("a search to a depth has points"),
+        Value::Draw | Value::Expected(_) => panic!("a search to a depth has points"),
     }
 }
 

@@ -169,7 +169,7 @@ fn mcts_without_proofs_simulates_to_the_end() {
         MctsParameters { simulations: 300, proofs: false, ..MctsParameters::default() };
     let decision = decide(&mut Mcts::new(parameters), &from_moves("414141"));
     assert_eq!((decision.column.number(), decision.stats.simulations), (4, 300));
-    assert!(matches!(decision.value, Value::Chance(chance) if chance > 0.9));
+    assert!(matches!(decision.value, Value::Expected(result) if result > 0.9));
 }
 
 #[test]

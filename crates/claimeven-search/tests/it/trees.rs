@@ -45,7 +45,7 @@ fn rank(value: Value) -> i64 {
         Value::Loss(plies) => i64::from(plies) - 1_000_000,
         Value::Draw => 0,
         Value::Points(points) => points.into(),
-        Value::Chance(_) => unreachable!("these searches count points"),
+        Value::Expected(_) => unreachable!("these searches count points"),
     }
 }
 
