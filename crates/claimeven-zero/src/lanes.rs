@@ -48,6 +48,12 @@ pub(crate) fn has_fma() -> bool {
     }
 }
 
+/// The name of this processor's arithmetic. Processors with the same name compute the same networks,
+/// evaluations and games, bit for bit.
+pub fn arithmetic() -> &'static str {
+    if has_fma() { "fused" } else { "unfused" }
+}
+
 /// Compiles a function for AVX2 and for the baseline, and calls the one that the processor
 /// supports. Neither fuses multiplications and additions, so both give the same bits.
 macro_rules! vectorised {

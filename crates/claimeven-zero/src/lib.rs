@@ -63,6 +63,7 @@ pub use gate::MatchScore;
 pub use gradient::Losses;
 pub use gumbel::{GumbelParameters, SequentialHalving, improved_policy};
 pub use inference::Inference;
+pub use lanes::arithmetic;
 pub use learner::{LearnError, Learner, LearningJob};
 pub use model::{
     Model, ModelError, ModelStore, NoNetwork, embedded_network, embedded_networks, kept_networks,
@@ -78,7 +79,7 @@ pub use run::{Event, Metrics, Observer, Resources, Run, RunError, RunState};
 pub use sample::{Sample, SamplesError};
 pub use search_tree::{Gathered, Node, Proof, SearchTree, SelectionRule, TreeParameters};
 pub use searches::search_many;
-pub use self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, play_games};
+pub use self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, SelfPlayer, play_games};
 pub use statistics::{
     Interval, PairResults, Sprt, SprtOutcome, Z95, elo_of_score, score_of_elo, simultaneous_z,
 };

@@ -5,6 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ use crate::network::Network;
 use crate::parameters::{Parameters, ParametersError};
 use crate::replay_buffer::ReplayBuffer;
 use crate::sample::{Sample, load_samples, save_samples};
-use crate::self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, play_games};
+use crate::self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, SelfPlayer, play_games};
 
 /// A training run and its folder.
 ///
@@ -74,6 +75,8 @@ pub struct Run {
     best: Network,
     replay: ReplayBuffer,
     exam: Option<Exam>,
+    /// Who plays the games, if not this process.
+    self_player: Option<Arc<dyn SelfPlayer>>,
     /// Prevents other processes from training in the folder.
     _lock: File,
 }
@@ -324,7 +327,7 @@ impl Run {
         // 1. Self-play of the newest network.
         let batch = match self.inherited(iteration)? {
             Some(samples) => Some(SelfPlayBatch { samples, ..SelfPlayBatch::default() }),
-            None => self.play(iteration, observer),
+            None => self.play(iteration, observer)?,
         };
         let Some(batch) = batch else { return Ok(None) };
         let self_play_seconds = start.elapsed().as_secs_f64();
@@ -419,16 +422,29 @@ impl Run {
         samples.map(Some).map_err(|error| RunError::Damaged(path, error.to_string()))
     }
 
-    fn play(&self, iteration: u64, observer: &mut Observer<'_>) -> Option<SelfPlayBatch> {
+    /// Lets others play the games. The networks are the same.
+    pub fn set_self_player(&mut self, player: Arc<dyn SelfPlayer>) {
+        self.self_player = Some(player);
+    }
+
+    fn play(
+        &self,
+        iteration: u64,
+        observer: &mut Observer<'_>,
+    ) -> Result<Option<SelfPlayBatch>, RunError> {
         let parameters = &self.parameters.self_play;
         let numbers = (iteration - 1) * parameters.games..iteration * parameters.games;
-        let network = Inference::new(&self.player);
         let (seed, progress, threads) =
             (self.seed(0, 1), SelfPlayProgress::default(), self.resources.threads);
         let observing = thread::current();
         thread::scope(|scope| {
             let games = scope.spawn(|| {
-                let batch = play_games(&network, parameters, seed, numbers, threads, &progress);
+                let batch = if let Some(player) = &self.self_player {
+                    player.play(&self.player, parameters, seed, numbers, &progress)
+                } else {
+                    let network = Inference::new(&self.player);
+                    Ok(play_games(&network, parameters, seed, numbers, threads, &progress))
+                };
                 observing.unpark();
                 batch
             });
@@ -440,7 +456,7 @@ impl Run {
                     progress.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
                 }
             }
-            games.join().expect("no panic")
+            games.join().expect("no panic").map_err(RunError::SelfPlay)
         })
     }
 
@@ -570,6 +586,7 @@ impl Run {
             best: network,
             replay: ReplayBuffer::new(setup),
             exam: None,
+            self_player: None,
             _lock: lock,
         };
         run.load()?;
@@ -878,6 +895,8 @@ pub enum RunError {
     Parameters(ParametersError),
     /// The positions of the exam cannot be sampled.
     Exam(ExamError),
+    /// Others could not play the games.
+    SelfPlay(String),
     /// A file of the run is damaged.
     Damaged(PathBuf, String),
     /// A file cannot be read or written.
@@ -924,6 +943,7 @@ impl fmt::Display for RunError {
             RunError::Exam(error) => {
                 write!(f, "exam: {error} (exam.positions=0 trains without an exam)")
             }
+            RunError::SelfPlay(reason) => write!(f, "self-play: {reason}"),
             RunError::Damaged(path, reason) => write!(f, "{}: {reason}", path.display()),
             RunError::Io(path, error) => write!(f, "{}: {error}", path.display()),
         }

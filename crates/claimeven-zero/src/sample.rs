@@ -51,6 +51,11 @@ impl Sample {
 
 /// Writes samples to a file.
 pub(crate) fn save_samples(path: &Path, samples: &[Sample], setup: Setup) -> io::Result<()> {
+    files::write(path, &to_bytes(samples, setup))
+}
+
+/// Samples as in a file.
+pub(crate) fn to_bytes(samples: &[Sample], setup: Setup) -> Vec<u8> {
     let discs: Vec<u8> = samples
         .iter()
         .flat_map(|sample| [sample.discs.filled, sample.discs.own])
@@ -71,7 +76,7 @@ pub(crate) fn save_samples(path: &Path, samples: &[Sample], setup: Setup) -> io:
         ],
         None,
     );
-    files::write(path, &bytes.expect("names and shapes are sound"))
+    bytes.expect("names and shapes are sound")
 }
 
 /// Reads samples from a file and checks each of them.
@@ -79,14 +84,17 @@ pub(crate) fn load_samples(
     path: &Path,
     setup: Setup,
 ) -> Result<Vec<Sample>, FileError<SamplesError>> {
-    files::read(path, |bytes| {
-        let samples = parse(bytes, setup).ok_or(SamplesError)?;
-        if samples.iter().all(|sample| sample.is_valid(setup)) {
-            Ok(samples)
-        } else {
-            Err(SamplesError)
-        }
-    })
+    files::read(path, |bytes| from_bytes(bytes, setup))
+}
+
+/// Samples from the bytes of a file, each of which is checked.
+pub(crate) fn from_bytes(bytes: &[u8], setup: Setup) -> Result<Vec<Sample>, SamplesError> {
+    let samples = parse(bytes, setup).ok_or(SamplesError)?;
+    if samples.iter().all(|sample| sample.is_valid(setup)) {
+        Ok(samples)
+    } else {
+        Err(SamplesError)
+    }
 }
 
 fn parse(bytes: &[u8], setup: Setup) -> Option<Vec<Sample>> {

@@ -6,20 +6,23 @@
 //! use Gumbel root selection with its noise, and positions that need no search at all are learnt
 //! less often.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use claimeven_game::{Column, Outcome, Player, Position, Setup, mix_key};
 use claimeven_search::RandomGames;
 use fastrand::Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::cache::Cache;
 use crate::evaluator::{Evaluation, Evaluator, Wdl};
 use crate::gumbel::{SequentialHalving, improved_policy};
 use crate::inference::Inference;
+use crate::network::Network;
 use crate::parameters::SelfPlayParameters;
 use crate::planes::Discs;
-use crate::sample::Sample;
+use crate::sample::{self, Sample};
 use crate::search_tree::{Gathered, SearchTree};
 
 /// The samples and statistics of a number of games.
@@ -50,6 +53,17 @@ pub struct SelfPlayGame {
     pub opening: usize,
 }
 
+/// A batch without its samples.
+#[derive(Serialize, Deserialize)]
+struct BatchHead {
+    games: u64,
+    results: [u64; 3],
+    moves: u64,
+    simulations: u64,
+    evaluations: u64,
+    shown: Vec<(String, usize)>,
+}
+
 /// The number of games of a batch that are kept for observers.
 const SHOWN: usize = 4;
 
@@ -59,7 +73,7 @@ pub struct SelfPlayProgress {
     /// Finished games.
     pub games: AtomicU64,
     /// Set this to stop before all games are finished.
-    pub cancel: AtomicBool,
+    pub cancel: Arc<AtomicBool>,
 }
 
 /// Plays the games with the given numbers; `None` if cancelled. A game depends only on the network,
@@ -91,7 +105,70 @@ pub fn play_games(
     Some(batch)
 }
 
+/// Plays the games of a training run: this machine or others.
+pub trait SelfPlayer: Send + Sync {
+    /// Plays the games with the given numbers; `None` if cancelled. Samples and results must be those
+    /// of [`play_games`].
+    fn play(
+        &self,
+        network: &Network,
+        parameters: &SelfPlayParameters,
+        seed: u64,
+        numbers: std::ops::Range<u64>,
+        progress: &SelfPlayProgress,
+    ) -> Result<Option<SelfPlayBatch>, String>;
+}
+
 impl SelfPlayBatch {
+    /// Adds the games that follow.
+    pub fn append(&mut self, next: SelfPlayBatch) {
+        self.samples.extend(next.samples);
+        self.games += next.games;
+        for (sum, more) in self.results.iter_mut().zip(next.results) {
+            *sum += more;
+        }
+        self.moves += next.moves;
+        self.simulations += next.simulations;
+        self.evaluations += next.evaluations;
+        let missing = SHOWN - self.shown.len();
+        self.shown.extend(next.shown.into_iter().take(missing));
+    }
+
+    /// The batch as bytes: a line of JSON, and the samples as in their files.
+    #[must_use]
+    pub fn to_bytes(&self, setup: Setup) -> Vec<u8> {
+        let head = BatchHead {
+            games: self.games,
+            results: self.results,
+            moves: self.moves,
+            simulations: self.simulations,
+            evaluations: self.evaluations,
+            shown: self.shown.iter().map(|game| (game.moves.clone(), game.opening)).collect(),
+        };
+        let mut bytes = serde_json::to_vec(&head).expect("the head is plain data");
+        bytes.push(b'\n');
+        bytes.extend(sample::to_bytes(&self.samples, setup));
+        bytes
+    }
+
+    /// Reads a batch and checks each of its samples.
+    pub fn from_bytes(bytes: &[u8], setup: Setup) -> Result<SelfPlayBatch, String> {
+        let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("it has no head")?;
+        let head: BatchHead =
+            serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
+        let samples = sample::from_bytes(&bytes[end + 1..], setup);
+        let shown = head.shown.into_iter().take(SHOWN);
+        Ok(SelfPlayBatch {
+            samples: samples.map_err(|error| error.to_string())?,
+            games: head.games,
+            results: head.results,
+            moves: head.moves,
+            simulations: head.simulations,
+            evaluations: head.evaluations,
+            shown: shown.map(|(moves, opening)| SelfPlayGame { moves, opening }).collect(),
+        })
+    }
+
     fn add(&mut self, game: Play, search_value_share: f32) {
         let outcome = game.outcome.expect("the game has ended");
         self.games += 1;
@@ -370,7 +447,7 @@ fn random_opening(setup: Setup, mut plies: u32, random: &mut Rng) -> (Position, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Architecture, Network, Parameters};
+    use crate::{Architecture, Parameters};
 
     fn batch(threads: usize, in_flight: usize) -> SelfPlayBatch {
         let setup = Setup::STANDARD;
@@ -385,6 +462,34 @@ mod tests {
         };
         let progress = SelfPlayProgress::default();
         play_games(&Inference::new(&network), &parameters, 3, 5..25, threads, &progress).unwrap()
+    }
+
+    #[test]
+    fn parts_make_a_whole_also_as_bytes() {
+        let setup = Setup::STANDARD;
+        let network = Network::new(Architecture::new(setup, 1, 8), 1).unwrap();
+        let parameters = SelfPlayParameters {
+            in_flight: 4,
+            full_simulations: 8,
+            fast_simulations: 4,
+            cache: 1 << 10,
+            ..Parameters::ten_minutes(setup).self_play
+        };
+        let play = |numbers| {
+            let (network, progress) = (Inference::new(&network), SelfPlayProgress::default());
+            play_games(&network, &parameters, 3, numbers, 1, &progress).unwrap()
+        };
+        let mut joined = SelfPlayBatch::default();
+        for numbers in [5..8, 8..9, 9..14] {
+            let part = play(numbers);
+            let read = SelfPlayBatch::from_bytes(&part.to_bytes(setup), setup).unwrap();
+            assert_eq!(read, part);
+            joined.append(read);
+        }
+        // Positions that occur in several parts are evaluated once in each.
+        let whole = SelfPlayBatch { evaluations: joined.evaluations, ..play(5..14) };
+        assert_eq!(joined, whole);
+        assert!(SelfPlayBatch::from_bytes(b"{}\n", setup).is_err());
     }
 
     #[test]

@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 /// use claimeven_zero::{PairResults, Sprt, SprtOutcome};
 ///
 /// let results = PairResults { counts: [5, 20, 60, 60, 55] };
-/// println!("Elo {:.0}", results.elo().middle);
+/// println!("Elo {:.0}", results.elo().estimate);
 /// let sprt = Sprt::new(0.0, 50.0);
 /// assert_eq!(sprt.outcome(&results), Some(SprtOutcome::Accepted));
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairResults {
     /// Pairs by twice their points, from 0 to 4.
     pub counts: [u64; 5],
@@ -70,14 +70,16 @@ impl PairResults {
     }
 
     /// The likelihood of superiority: the probability that the player is the stronger one, if it was
-    /// as likely as not before the first game.
+    /// as likely as not before the first game, by the normal approximation.
+    ///
+    /// The variance is that of pairs around one half. Over single games, this is the customary
+    /// `(won - lost) / sqrt(won + lost)` standard errors, and a few wins are no certainty.
     pub fn superiority(&self) -> f64 {
-        let (mean, variance) = self.moments();
-        let error = (variance / self.pairs().max(1) as f64).sqrt();
-        let z = match mean - 0.5 {
-            lead if lead.abs() < 1e-12 || self.pairs() == 0 => 0.0,
-            lead => lead / error,
-        };
+        let leads =
+            || (-2..=2).zip(self.counts).map(|(lead, count)| (f64::from(lead), count as f64));
+        let sum: f64 = leads().map(|(lead, count)| count * lead).sum();
+        let squares: f64 = leads().map(|(lead, count)| count * lead * lead).sum();
+        let z = if squares > 0.0 { sum / squares.sqrt() } else { 0.0 };
         if z >= 0.0 { 1.0 - upper_tail(z.min(30.0)) } else { upper_tail((-z).min(30.0)) }
     }
 
@@ -98,7 +100,7 @@ impl PairResults {
 pub struct Interval {
     pub low: f64,
     /// The estimate.
-    pub middle: f64,
+    pub estimate: f64,
     pub high: f64,
 }
 
@@ -118,7 +120,7 @@ impl Interval {
     /// A share of `count` cases with its Wilson score interval of this many standard errors.
     pub fn wilson_at(share: f64, count: f64, z: f64) -> Interval {
         if count <= 0.0 {
-            return Interval { low: 0.0, middle: share, high: 1.0 };
+            return Interval { low: 0.0, estimate: share, high: 1.0 };
         }
         let scale = 1.0 + z * z / count;
         let centre = (share + z * z / (2.0 * count)) / scale;
@@ -127,14 +129,14 @@ impl Interval {
         // Rounding must not push an end past the share itself.
         Interval {
             low: (centre - margin).clamp(0.0, share),
-            middle: share,
+            estimate: share,
             high: (centre + margin).clamp(share, 1.0),
         }
     }
 
     /// A number that is known exactly.
     pub fn exactly(number: f64) -> Interval {
-        Interval { low: number, middle: number, high: number }
+        Interval { low: number, estimate: number, high: number }
     }
 
     /// The share of `count` in `of` cases.
@@ -145,10 +147,10 @@ impl Interval {
     /// The mean of numbers, by the normal approximation.
     pub fn of_mean(numbers: &[f64]) -> Interval {
         let n = numbers.len().max(1) as f64;
-        let middle = numbers.iter().sum::<f64>() / n;
-        let squares: f64 = numbers.iter().map(|number| (number - middle).powi(2)).sum();
+        let estimate = numbers.iter().sum::<f64>() / n;
+        let squares: f64 = numbers.iter().map(|number| (number - estimate).powi(2)).sum();
         let margin = if n > 1.0 { Z95 * (squares / (n - 1.0) / n).sqrt() } else { f64::INFINITY };
-        Interval { low: middle - margin, middle, high: middle + margin }
+        Interval { low: estimate - margin, estimate, high: estimate + margin }
     }
 
     /// The geometric mean of factors.
@@ -159,7 +161,7 @@ impl Interval {
 
     /// The interval mapped by a monotonic function.
     pub fn map(self, f: impl Fn(f64) -> f64) -> Interval {
-        Interval { low: f(self.low), middle: f(self.middle), high: f(self.high) }
+        Interval { low: f(self.low), estimate: f(self.estimate), high: f(self.high) }
     }
 }
 
@@ -275,7 +277,8 @@ pub fn score_of_elo(elo: f64) -> f64 {
 
 /// The Elo advantage of a player with this expected score; infinite for 0 and 1.
 pub fn elo_of_score(score: f64) -> f64 {
-    -400.0 * (1.0 / score - 1.0).log10()
+    // This way round, equal scores are 0 and not -0.
+    400.0 * (score / (1.0 - score)).log10()
 }
 
 #[cfg(test)]
@@ -289,14 +292,14 @@ mod tests {
     #[test]
     fn equal_results_are_not_a_difference() {
         let elo = results([10, 20, 40, 20, 10]).elo();
-        assert!(elo.middle.abs() < 1e-9);
+        assert!(elo.estimate.abs() < 1e-9);
         assert!((elo.low + elo.high).abs() < 1e-9 && elo.high > 0.0);
     }
 
     #[test]
     fn a_score_of_75_percent_is_191_elo() {
         let elo = results([0, 0, 50, 0, 50]).elo();
-        assert!((elo.middle - 190.85).abs() < 0.01, "{elo:?}");
+        assert!((elo.estimate - 190.85).abs() < 0.01, "{elo:?}");
         // About 0.75 +- 1.96 * 0.25 / 10, shifted towards one half.
         assert!((elo.low - elo_of_score(0.698)).abs() < 1.0, "{elo:?}");
     }
@@ -310,11 +313,11 @@ mod tests {
 
     #[test]
     fn intervals_are_wide_for_few_games_and_never_leave_the_scale() {
-        let Interval { low, middle, high } = Interval::wilson(1.0, 2.0);
-        assert!((middle - 1.0).abs() < 1e-9 && low < 0.4 && (high - 1.0).abs() < 1e-9);
+        let Interval { low, estimate, high } = Interval::wilson(1.0, 2.0);
+        assert!((estimate - 1.0).abs() < 1e-9 && low < 0.4 && (high - 1.0).abs() < 1e-9);
         let Interval { low, high, .. } = Interval::wilson(0.5, 100.0);
         assert!((low - 0.4038).abs() < 1e-3 && (high - 0.5962).abs() < 1e-3);
-        assert_eq!(Interval::wilson(0.0, 0.0), Interval { low: 0.0, middle: 0.0, high: 1.0 });
+        assert_eq!(Interval::wilson(0.0, 0.0), Interval { low: 0.0, estimate: 0.0, high: 1.0 });
     }
 
     #[test]
@@ -347,12 +350,16 @@ mod tests {
     fn superiority_is_that_of_the_normal_distribution() {
         assert!((results([10, 20, 40, 20, 10]).superiority() - 0.5).abs() < 1e-9);
         assert!((results([0; 5]).superiority() - 0.5).abs() < 1e-9);
-        // A mean of 0.6 and a variance of 0.04, over 100 pairs.
+        // A mean of 0.6 and a variance of 0.05 around one half, over 100 pairs.
         let lead = results([0, 0, 80, 0, 20]);
-        let z = 0.1 / (0.04_f64 / 100.0).sqrt();
+        let z = 0.1 / (0.05_f64 / 100.0).sqrt();
         assert!((lead.superiority() - (1.0 - upper_tail(z))).abs() < 1e-9, "{z}");
-        assert!(results([0, 0, 0, 0, 5]).superiority() > 0.999_999);
-        assert!(results([5, 0, 0, 0, 0]).superiority() < 1e-6);
+        // Five pairs of wins are as many standard errors as five games won: the root of five.
+        let five = results([0, 0, 0, 0, 5]).superiority();
+        assert!((five - (1.0 - upper_tail(5_f64.sqrt()))).abs() < 1e-9, "{five}");
+        assert!((results([5, 0, 0, 0, 0]).superiority() - (1.0 - five)).abs() < 1e-9);
+        // One pair says little.
+        assert!((results([0, 0, 0, 1, 0]).superiority() - 0.841).abs() < 1e-3);
     }
 
     #[test]
@@ -380,7 +387,7 @@ mod tests {
         let mean = Interval::of_mean(&[1.0, 1.0, 3.0, 3.0]);
         assert!((mean.high - (2.0 + Z95 * (4.0_f64 / 3.0 / 4.0).sqrt())).abs() < 1e-9, "{mean:?}");
         let factor = Interval::of_factors(&[2.0, 8.0]);
-        assert!((factor.middle - 4.0).abs() < 1e-9 && factor.low < 2.0, "{factor:?}");
+        assert!((factor.estimate - 4.0).abs() < 1e-9 && factor.low < 2.0, "{factor:?}");
         assert!(Interval::of_mean(&[1.0]).low.is_infinite());
     }
 }

@@ -304,7 +304,7 @@ impl Agent for Zero {
 }
 
 fn expected_value(value: Wdl) -> Value {
-    Value::Chance(f64::from(value.expected()))
+    Value::Expected(f64::from(value.expected()))
 }
 
 /// The value of a node for its side to move.
@@ -530,7 +530,7 @@ mod tests {
             // On a busy machine a search may be interrupted, so one undisturbed attempt is enough.
             let is_in_time = (0..20).any(|_| {
                 let (time, decision) = decide(&position, &limits);
-                assert!(decision.stopped || !matches!(decision.value, Value::Chance(_)));
+                assert!(decision.stopped || !matches!(decision.value, Value::Expected(_)));
                 stopped += u32::from(decision.stopped);
                 time < limit + Duration::from_millis(20)
             });

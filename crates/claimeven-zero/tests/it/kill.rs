@@ -1,11 +1,15 @@
 //! Runs that are killed at random moments end with the same files as uninterrupted ones.
+//!
+//! The moments are random in the progress of the run, not in time, so that they are spread over all
+//! iterations however busy the machine is.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use claimeven_game::{Ruleset, Setup};
 use claimeven_zero::{Architecture, Metrics, Parameters, Resources, Run, RunState};
@@ -14,6 +18,8 @@ use crate::folder::Folder;
 
 const FOLDER: &str = "CLAIMEVEN_KILLED_RUN";
 const ITERATIONS: u64 = 12;
+/// The report of a process about its progress.
+const REPORT: &[u8] = b"iteration\n";
 
 /// Iterations of a few milliseconds, most of which are spent writing files.
 fn parameters() -> Parameters {
@@ -41,8 +47,10 @@ fn parameters() -> Parameters {
     parameters
 }
 
-/// Begins or resumes the run in a folder and trains to the last iteration.
-fn train(folder: &Path) {
+/// Begins or resumes the run in a folder and trains to the last iteration. Reports the start and the
+/// end of each iteration.
+fn train(folder: &Path, report: impl Fn()) {
+    report();
     let mut observer = |_: claimeven_zero::Event<'_>| std::ops::ControlFlow::Continue(());
     let resources = Resources { keep_free: 0, ..Resources::new(1) };
     let mut run = if folder.join("parameters.json").exists() {
@@ -52,6 +60,7 @@ fn train(folder: &Path) {
     };
     while run.state().iteration < ITERATIONS {
         run.iterate(&mut observer).unwrap().unwrap();
+        report();
     }
     run.finish(&mut observer).unwrap();
 }
@@ -101,43 +110,56 @@ fn state(folder: &Path) -> RunState {
 #[ignore = "it is started by the other test"]
 fn child() {
     if let Ok(folder) = std::env::var(FOLDER) {
-        train(folder.as_ref());
+        train(folder.as_ref(), || std::io::stderr().write_all(REPORT).unwrap());
     }
 }
 
-/// Starts a process that trains in a folder.
-fn start(folder: &Path) -> Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["kill::child", "--exact", "--ignored"])
-        .env(FOLDER, folder)
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap()
+/// A process that trains in a folder.
+struct Trainer {
+    process: Child,
+    reports: BufReader<ChildStderr>,
 }
 
-/// Kills a run up to this many times at random moments, and then lets it finish.
-fn kill_and_compare(kills: u32, seed: u64) -> u32 {
+impl Trainer {
+    fn start(folder: &Path) -> Trainer {
+        let mut process = Command::new(std::env::current_exe().unwrap())
+            .args(["kill::child", "--exact", "--ignored"])
+            .env(FOLDER, folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let reports = BufReader::new(process.stderr.take().unwrap());
+        Trainer { process, reports }
+    }
+
+    /// Waits for the next report; `false` if the process has ended instead.
+    fn reports(&mut self) -> bool {
+        let mut line = String::new();
+        self.reports.read_line(&mut line).unwrap() > 0
+    }
+}
+
+/// The number of kills by the last iteration that was complete.
+type Kills = [u32; ITERATIONS as usize + 1];
+
+/// Kills a run again and again until a process ends before its kill, or at most this often, and compares
+/// what it leaves with the files of an undisturbed run.
+fn kill_and_compare(max_kills: u32, seed: u64, kills: &mut Kills) {
     let (whole, broken) = (Folder::new("unkilled"), Folder::new("killed"));
-    // The duration of a run depends on the load of the machine, and so do the moments.
+    let mut undisturbed = Trainer::start(&whole.0);
+    assert!(undisturbed.reports());
     let began = Instant::now();
-    assert!(start(&whole.0).wait().unwrap().success());
-    let longest = began.elapsed() / 2;
+    while undisturbed.reports() {}
+    assert!(undisturbed.process.wait().unwrap().success());
+    let iteration = began.elapsed() / (ITERATIONS as u32 + 1);
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut killed = 0;
-    for _ in 0..kills {
-        let mut child = start(&broken.0);
-        thread::sleep(longest.mul_f64(random.f64()));
-        // On Unix this is SIGKILL.
-        let was_running = child.try_wait().unwrap().is_none();
-        child.kill().unwrap();
-        let status = child.wait().unwrap();
-        assert!(was_running || status.success(), "the run has failed");
-        killed += u32::from(was_running);
-        if !was_running {
+    for _ in 0..max_kills {
+        if !kill_once(&broken.0, iteration, &mut random, kills) {
             break;
         }
     }
-    train(&broken.0);
+    train(&broken.0, || {});
     let (expected, found) = (content(&whole.0), content(&broken.0));
     let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&found), names(&expected), "seed {seed}");
@@ -150,30 +172,62 @@ fn kill_and_compare(kills: u32, seed: u64) -> u32 {
     assert_eq!(metrics(&broken.0), metrics(&whole.0), "seed {seed}");
     assert_eq!(state(&broken.0), state(&whole.0), "seed {seed}");
     assert_eq!(state(&whole.0).gated, ITERATIONS);
-    killed
+}
+
+/// Lets a process train for up to two iterations and a random part of another, then kills it. Returns
+/// whether it was still running.
+fn kill_once(
+    folder: &Path,
+    iteration: Duration,
+    random: &mut fastrand::Rng,
+    kills: &mut Kills,
+) -> bool {
+    let mut trainer = Trainer::start(folder);
+    let started = trainer.reports();
+    let began = Instant::now();
+    let iterations = random.u32(0..=4).saturating_sub(2);
+    if !started || !(0..iterations).all(|_| trainer.reports()) {
+        assert!(trainer.process.wait().unwrap().success(), "the run has failed");
+        return false;
+    }
+    // An iteration takes as long as it takes now.
+    let iteration = if iterations > 0 { began.elapsed() / iterations } else { iteration };
+    thread::sleep(iteration.mul_f64(1.5 * random.f64()));
+    // On Unix this is SIGKILL.
+    let was_running = trainer.process.try_wait().unwrap().is_none();
+    trainer.process.kill().unwrap();
+    let status = trainer.process.wait().unwrap();
+    assert!(was_running || status.success(), "the run has failed");
+    if was_running {
+        let complete = if folder.join("state.json").exists() { state(folder).iteration } else { 0 };
+        kills[complete as usize] += 1;
+    }
+    was_running
+}
+
+/// Kills runs this often altogether.
+fn kill_runs(total: u32, first_seed: u64) -> Kills {
+    let mut kills = Kills::default();
+    for seed in first_seed.. {
+        let left = total - kills.iter().sum::<u32>();
+        if left == 0 {
+            break;
+        }
+        kill_and_compare(left, seed, &mut kills);
+    }
+    kills
 }
 
 #[test]
 fn a_killed_run_ends_like_an_uninterrupted_one() {
-    let killed: u32 = (1..40)
-        .scan(0, |sum, seed| {
-            (*sum < 40).then(|| {
-                let killed = kill_and_compare(20, seed);
-                *sum += killed;
-                killed
-            })
-        })
-        .sum();
-    assert!(killed >= 10, "{killed}");
+    assert_eq!(kill_runs(40, 1).iter().sum::<u32>(), 40);
 }
 
 /// `cargo nextest run -p claimeven-zero --run-ignored only killed_often`
 #[test]
 #[ignore = "300 kills"]
 fn a_run_killed_often_ends_like_an_uninterrupted_one() {
-    let (mut killed, mut seed) = (0, 1000);
-    while killed < 300 {
-        killed += kill_and_compare(50, seed);
-        seed += 1;
-    }
+    let kills = kill_runs(300, 1000);
+    println!("kills by the last complete iteration: {kills:?}");
+    assert!(kills[..ITERATIONS as usize].iter().all(|&kills| kills >= 5), "{kills:?}");
 }
