@@ -1,0 +1,164 @@
+//! Work on the threads of this process.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::work::{Dispatcher, Taken, Work};
+
+/// The threads of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Local {
+    /// The number of threads; 0 counts as 1.
+    pub threads: usize,
+}
+
+impl Dispatcher for Local {
+    fn run<W: Work>(
+        &self,
+        work: &W,
+        numbers: impl Iterator<Item = u64> + Send,
+        unit: impl Fn(u64) -> W::Unit + Sync,
+        cancel: Option<&AtomicBool>,
+        mut take: impl FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
+    ) -> Result<(), W::Error> {
+        run_on_threads(
+            numbers,
+            self.threads,
+            cancel,
+            || work.thread(),
+            |thread, &number, cancel| work.compute(thread, &unit(number), cancel),
+            |number, output| take(Taken::Output(number, output)),
+        )
+    }
+}
+
+/// How often the caller's flag is checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// Runs jobs on several threads and passes each result on as soon as it is available, in any order.
+/// Ends early if `take` breaks, if the caller's flag is set, or with the first error.
+///
+/// A job polls the flag it is given and returns `None` once it is set. This is not the caller's
+/// flag, which is only read.
+pub fn run_jobs<J, T, E>(
+    jobs: impl Iterator<Item = J> + Send,
+    threads: usize,
+    cancel: Option<&AtomicBool>,
+    work: impl Fn(&J, &Arc<AtomicBool>) -> Result<Option<T>, E> + Sync,
+    take: impl FnMut(J, T) -> Result<ControlFlow<()>, E>,
+) -> Result<(), E>
+where
+    J: Send,
+    T: Send,
+    E: Send,
+{
+    run_on_threads(jobs, threads, cancel, || (), |(), job, stop| work(job, stop), take)
+}
+
+/// The same with a state for each thread.
+fn run_on_threads<J, S, T, E>(
+    jobs: impl Iterator<Item = J> + Send,
+    threads: usize,
+    cancel: Option<&AtomicBool>,
+    new_state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &J, &Arc<AtomicBool>) -> Result<Option<T>, E> + Sync,
+    mut take: impl FnMut(J, T) -> Result<ControlFlow<()>, E>,
+) -> Result<(), E>
+where
+    J: Send,
+    T: Send,
+    E: Send,
+{
+    let jobs = Mutex::new(jobs);
+    let stop = Arc::new(AtomicBool::new(false));
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        for _ in 0..threads.max(1) {
+            let (sender, jobs, stop) = (sender.clone(), &jobs, &stop);
+            let (new_state, work) = (&new_state, &work);
+            scope.spawn(move || {
+                let mut state = None;
+                while !stop.load(Ordering::Relaxed) {
+                    let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let Some(job) = job else { return };
+                    let state = state.get_or_insert_with(new_state);
+                    let Some(done) = work(state, &job, stop).transpose() else { return };
+                    // The receiver is gone after an early end.
+                    if sender.send((job, done)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        // An early return drops the receiver and sets the flag that the jobs poll.
+        let _stop_at_end = SetOnDrop(&stop);
+        loop {
+            // Results that are already available are still passed on.
+            if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            match receiver.recv_timeout(POLL_INTERVAL) {
+                Ok((job, done)) => {
+                    if take(job, done?)?.is_break() {
+                        return Ok(());
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    })
+}
+
+/// Sets the flag at the end of its scope, even in a panic.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn the_callers_flag_ends_the_jobs_and_is_only_read() {
+        let cancel = AtomicBool::new(false);
+        let began = Instant::now();
+        let mut taken = 0;
+        let ended: Result<(), Infallible> = run_jobs(
+            0_u64..,
+            2,
+            Some(&cancel),
+            |&job, stop| {
+                while job >= 10 && !stop.load(Ordering::Relaxed) {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                Ok((job < 10).then_some(job))
+            },
+            |_, _| {
+                taken += 1;
+                cancel.store(taken == 10, Ordering::Relaxed);
+                Ok(ControlFlow::Continue(()))
+            },
+        );
+        assert_eq!((ended, taken), (Ok(()), 10));
+        assert!(began.elapsed() < Duration::from_secs(10));
+
+        cancel.store(false, Ordering::Relaxed);
+        let take = |_, _| Ok(ControlFlow::Break(()));
+        let ended: Result<(), Infallible> =
+            run_jobs(0_u64.., 2, Some(&cancel), |&job, _| Ok(Some(job)), take);
+        assert_eq!((ended, cancel.load(Ordering::Relaxed)), (Ok(()), false));
+    }
+}

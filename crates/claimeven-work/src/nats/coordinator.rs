@@ -1,0 +1,861 @@
+//! A coordinator: publishes the units of a job and collects their results.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc as std_mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
+use async_nats::jetstream::message::PublishMessage;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::mpsc::{self, Receiver, UnboundedReceiver, UnboundedSender};
+use tokio::time::{sleep, timeout};
+
+use super::bus::{
+    Bus, DISMISSED, ENDED, HELLO, LIVE_JOBS, LIVE_WORKERS, Patience, broker, connect, count,
+    results_subject, units_subject,
+};
+use super::kinds::Kinds;
+use super::messages::{
+    JobRecord, JobStatus, Rate, ResultHead, Status, UnitHead, WorkerStatus, digest, frame, hash,
+    unframe,
+};
+use super::worker::Worker;
+use super::{Connection, host_name, random_text};
+use crate::work::{Dispatcher, Job, Taken, Work, WorkError};
+
+/// All workers that are connected to a NATS server.
+#[derive(Clone)]
+#[must_use]
+pub struct Nats {
+    connection: Connection,
+    arithmetic: String,
+    threads: usize,
+    check_share: f64,
+    cache: PathBuf,
+}
+
+impl Nats {
+    /// The workers at a NATS server. If there are none, this process works itself, with this many
+    /// threads.
+    pub fn new(connection: Connection, threads: usize, cache: PathBuf) -> Nats {
+        let arithmetic = String::new();
+        Nats { connection, arithmetic, threads: threads.max(1), check_share: 0.02, cache }
+    }
+
+    /// Names the arithmetic of this processor, for the case that it works itself.
+    pub fn with_arithmetic(self, arithmetic: &str) -> Nats {
+        Nats { arithmetic: arithmetic.to_owned(), ..self }
+    }
+
+    /// Sets the share of the units that a second worker computes again, from 0 to 1.
+    pub fn with_check_share(self, share: f64) -> Nats {
+        Nats { check_share: share.clamp(0.0, 1.0), ..self }
+    }
+}
+
+impl Dispatcher for Nats {
+    fn run<W: Work>(
+        &self,
+        work: &W,
+        numbers: impl Iterator<Item = u64> + Send,
+        unit: impl Fn(u64) -> W::Unit + Sync,
+        cancel: Option<&AtomicBool>,
+        take: impl FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
+    ) -> Result<(), W::Error> {
+        let job = work.job().map_err(WorkError::OnlyHere)?;
+        let all: Vec<u64> = numbers.collect();
+        if all.is_empty() {
+            return Ok(());
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .map_err(broker)?;
+        let own_worker = OwnWorker::default();
+        let stop_judge = Arc::new(AtomicBool::new(false));
+        thread::scope(|scope| {
+            let (requests, to_judge) = std_mpsc::channel();
+            let (verdicts, judged) = mpsc::unbounded_channel();
+            let stop = Arc::clone(&stop_judge);
+            scope.spawn(move || judge(work, &to_judge, &verdicts, &stop));
+            let ended = runtime.block_on(async {
+                let mut coordinator = Coordinator::new(
+                    self,
+                    work,
+                    job,
+                    all,
+                    unit,
+                    take,
+                    requests,
+                    judged,
+                    &own_worker,
+                )
+                .await?;
+                coordinator.run(cancel).await
+            });
+            stop_judge.store(true, Ordering::Relaxed);
+            own_worker.end();
+            ended
+        })
+    }
+}
+
+/// The worker of this process, if it had to start one.
+#[derive(Default)]
+struct OwnWorker {
+    stop: Arc<AtomicBool>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl OwnWorker {
+    fn start(&self, worker: Worker, connection: Connection) {
+        let stop = Arc::clone(&self.stop);
+        let thread = thread::spawn(move || {
+            if let Err(error) = worker.run(&stop) {
+                connection.say(error);
+            }
+        });
+        *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+    }
+
+    fn end(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Computes units on this machine whose results are disputed, one after another.
+fn judge<W: Work>(
+    work: &W,
+    requests: &std_mpsc::Receiver<(u64, W::Unit)>,
+    verdicts: &UnboundedSender<Verdict<W>>,
+    stop: &Arc<AtomicBool>,
+) {
+    let mut thread = None;
+    while let Ok((number, unit)) = requests.recv() {
+        let thread = thread.get_or_insert_with(|| work.thread());
+        let output = work.compute(thread, &unit, stop);
+        if verdicts.send(Verdict { number, output }).is_err() {
+            return;
+        }
+    }
+}
+
+struct Verdict<W: Work> {
+    number: u64,
+    output: Result<Option<W::Output>, W::Error>,
+}
+
+/// Why a unit is computed on this machine.
+enum Dispute {
+    /// To check the result of one worker.
+    Check { worker: String, fingerprint: Vec<u8> },
+    /// Because two workers differ.
+    Difference { results: [(String, Vec<u8>); 2] },
+    /// Because a worker says that it cannot be computed.
+    Failure { worker: String, reason: String },
+}
+
+/// A result that another worker is asked to confirm.
+struct Check {
+    worker: String,
+    fingerprint: Vec<u8>,
+    since: Instant,
+}
+
+struct Coordinator<'a, W: Work, U, T> {
+    nats: &'a Nats,
+    work: &'a W,
+    bus: Bus,
+    id: String,
+    record: JobRecord,
+    job: Job,
+    units_subject: String,
+    all: Vec<u64>,
+    unit: U,
+    take: T,
+    judge: std_mpsc::Sender<(u64, W::Unit)>,
+    verdicts: UnboundedReceiver<Verdict<W>>,
+    own_worker: &'a OwnWorker,
+    own_worker_runs: bool,
+
+    results: Results,
+    /// Whether results that were there before are being read; until then no unit is published.
+    catching_up: bool,
+    /// The units without an accepted result.
+    remaining: BTreeSet<u64>,
+    /// The next unit to be published is this one or a later one.
+    next: u64,
+    /// Published units with their digests.
+    outstanding: HashMap<u64, String>,
+    publishing: FuturesUnordered<Publishing>,
+    checks: HashMap<u64, Check>,
+    disputes: HashMap<u64, Dispute>,
+    /// Units whose result has been confirmed.
+    confirmed: HashSet<u64>,
+    /// Workers of which a result has been or is being checked.
+    known_workers: HashSet<String>,
+    dismissed: HashMap<String, String>,
+    set_aside: Vec<(u64, String)>,
+    repeated: u64,
+    checked: u64,
+
+    workers: HashMap<String, (WorkerStatus, Instant)>,
+    told_versions: HashSet<String>,
+    last_worker: Instant,
+    last_result: Instant,
+    rate: Rate,
+}
+
+type Publishing = Pin<Box<dyn Future<Output = (u64, bool)> + Send>>;
+
+/// How long to wait for the first worker, and for another one after the last has gone.
+const FIRST_WORKER: Duration = Duration::from_secs(2);
+const NEXT_WORKER: Duration = Duration::from_secs(10);
+/// A worker that has not been heard of for this long has gone.
+const SILENCE: Duration = Duration::from_secs(5);
+
+impl<'a, W, U, T> Coordinator<'a, W, U, T>
+where
+    W: Work,
+    U: Fn(u64) -> W::Unit,
+    T: FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
+{
+    #[allow(clippy::too_many_arguments, reason = "called once")]
+    async fn new(
+        nats: &'a Nats,
+        work: &'a W,
+        job: Job,
+        all: Vec<u64>,
+        unit: U,
+        take: T,
+        judge: std_mpsc::Sender<(u64, W::Unit)>,
+        verdicts: UnboundedReceiver<Verdict<W>>,
+        own_worker: &'a OwnWorker,
+    ) -> Result<Self, WorkError> {
+        let name = format!("{}-{} (coordinator)", host_name(), random_text());
+        let client = connect(&nats.connection, &name, Patience::FailAtOnce).await?;
+        let bus = Bus::open(client).await?;
+        let record = JobRecord::new(W::KIND, &nats.connection.version, &job);
+        let id = record.id();
+        store_job(&bus, &id, &record, &job).await?;
+        let units_subject =
+            units_subject(&record.version, record.arithmetic.as_deref(), W::KIND, &id);
+        let results = Results::new(bus.clone(), results_subject(&id));
+        let now = Instant::now();
+        Ok(Coordinator {
+            nats,
+            work,
+            bus,
+            id,
+            record,
+            job,
+            units_subject,
+            all,
+            unit,
+            take,
+            judge,
+            verdicts,
+            own_worker,
+            own_worker_runs: false,
+            results,
+            catching_up: false,
+            remaining: BTreeSet::new(),
+            next: 0,
+            outstanding: HashMap::new(),
+            publishing: FuturesUnordered::new(),
+            checks: HashMap::new(),
+            disputes: HashMap::new(),
+            confirmed: HashSet::new(),
+            known_workers: HashSet::new(),
+            dismissed: HashMap::new(),
+            set_aside: Vec::new(),
+            repeated: 0,
+            checked: 0,
+            workers: HashMap::new(),
+            told_versions: HashSet::new(),
+            last_worker: now,
+            last_result: now,
+            rate: Rate::default(),
+        })
+    }
+
+    async fn run(&mut self, cancel: Option<&AtomicBool>) -> Result<(), W::Error> {
+        let ended = self.collect(cancel).await;
+        // Nobody needs the units any more. The results are kept if the job is to be resumed.
+        let is_over = matches!(ended, Ok(End::Complete | End::Enough));
+        let _ = timeout(Duration::from_secs(5), self.clean_up(is_over)).await;
+        ended?;
+        if self.set_aside.is_empty() {
+            return Ok(());
+        }
+        self.set_aside.sort();
+        Err(WorkError::SetAside(std::mem::take(&mut self.set_aside)).into())
+    }
+
+    async fn collect(&mut self, cancel: Option<&AtomicBool>) -> Result<End, W::Error> {
+        let subject = format!("{LIVE_WORKERS}.*");
+        let mut workers = self.bus.client.subscribe(subject).await.map_err(broker)?;
+        let mut hello = self.bus.client.subscribe(HELLO).await.map_err(broker)?;
+        self.bus.client.publish(HELLO, "".into()).await.map_err(broker)?;
+        self.begin().await;
+        let mut tick = tokio::time::interval(Duration::from_millis(50));
+        let (mut last_beat, mut last_look) = (Instant::now(), Instant::now());
+        loop {
+            if self.is_complete() {
+                return Ok(End::Complete);
+            }
+            self.publish_units().await;
+            tokio::select! {
+                Some(received) = self.results.received.recv() => {
+                    self.catching_up &= received.pending > 0;
+                    if let Some((head, body)) = received.result
+                        && self.on_result(head, &body).await?.is_break()
+                    {
+                        return Ok(End::Enough);
+                    }
+                }
+                Some((number, is_stored)) = self.publishing.next() => {
+                    if !is_stored {
+                        // It may come twice, which does no harm.
+                        self.outstanding.remove(&number);
+                        self.next = self.next.min(number);
+                    }
+                }
+                Some(verdict) = self.verdicts.recv() => {
+                    if self.on_verdict(verdict).await?.is_break() {
+                        return Ok(End::Enough);
+                    }
+                }
+                Some(message) = workers.next() => self.on_worker(&message.payload),
+                Some(_) = hello.next() => self.beat().await,
+                _ = tick.tick() => {
+                    if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                        return Ok(End::Cancelled);
+                    }
+                    self.look_for_workers();
+                    if last_beat.elapsed() > Duration::from_secs(1) {
+                        last_beat = Instant::now();
+                        self.beat().await;
+                    }
+                    if last_look.elapsed() > self.nats.connection.ack_wait / 4 {
+                        last_look = Instant::now();
+                        Box::pin(self.look_for_lost_units()).await;
+                        self.look_for_old_checks();
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        !self.catching_up
+            && self.remaining.is_empty()
+            && self.checks.is_empty()
+            && self.disputes.is_empty()
+    }
+
+    /// Begins to collect, from the results that are there already. Waits for a server that is away.
+    async fn begin(&mut self) {
+        self.remaining = self.all.iter().copied().collect();
+        self.outstanding.clear();
+        self.publishing.clear();
+        self.next = 0;
+        self.results.rewind();
+        loop {
+            // Units of an earlier coordinator are published again if they are still needed.
+            let purged = self.bus.units.purge().filter(&self.units_subject).await;
+            let earlier = count(&self.bus.results, &self.results.subject).await;
+            if let (Ok(_), Ok(earlier)) = (purged, earlier) {
+                self.catching_up = earlier > 0;
+                return;
+            }
+            sleep(Duration::from_millis(300)).await;
+        }
+    }
+
+    /// Publishes units until enough of them are on their way.
+    async fn publish_units(&mut self) {
+        if self.catching_up || !self.bus.is_connected() {
+            return;
+        }
+        let threads: usize = self.suitable_workers().map(|worker| worker.threads).sum();
+        let window = (64 * threads).clamp(512, 16_384);
+        while self.outstanding.len() < window {
+            let Some(&number) = self.remaining.range(self.next..).next() else { return };
+            self.next = number + 1;
+            if self.outstanding.contains_key(&number) || self.disputes.contains_key(&number) {
+                continue;
+            }
+            let body = self.encode_unit(number);
+            let head = UnitHead { unit: number, digest: digest(&body), check_of: None };
+            self.outstanding.insert(number, head.digest.clone());
+            self.publish(number, frame(&head, &body)).await;
+        }
+    }
+
+    async fn publish(&mut self, number: u64, message: Vec<u8>) {
+        let publish = PublishMessage::build().payload(message.into());
+        match self.bus.context.send_publish(self.units_subject.clone(), publish).await {
+            Ok(stored) => {
+                self.publishing.push(Box::pin(async move { (number, stored.await.is_ok()) }));
+            }
+            Err(_) => self.publishing.push(Box::pin(async move {
+                sleep(Duration::from_millis(200)).await;
+                (number, false)
+            })),
+        }
+    }
+
+    fn encode_unit(&self, number: u64) -> Vec<u8> {
+        serde_json::to_vec(&(self.unit)(number)).expect("units are plain data")
+    }
+
+    async fn on_result(
+        &mut self,
+        head: ResultHead,
+        body: &[u8],
+    ) -> Result<ControlFlow<()>, W::Error> {
+        self.last_result = Instant::now();
+        if self.dismissed.contains_key(&head.worker) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let number = head.unit;
+        if head.is_check {
+            self.on_check(&head, body).await?;
+            return Ok(ControlFlow::Continue(()));
+        }
+        if !self.remaining.contains(&number) || self.disputes.contains_key(&number) {
+            self.repeated += 1;
+            return Ok(ControlFlow::Continue(()));
+        }
+        let expected = match self.outstanding.get(&number) {
+            Some(digest) => digest.clone(),
+            None => digest(&self.encode_unit(number)),
+        };
+        if head.digest != expected {
+            // A unit of the same number, of a job that was cut differently.
+            return Ok(ControlFlow::Continue(()));
+        }
+        match head.status {
+            Status::Done => match self.read(number, body) {
+                Ok(output) => {
+                    self.begin_check(number, &head.worker, &output).await;
+                    self.accept(number, output)
+                }
+                Err(reason) => {
+                    let reason = format!("its result of unit {number} is not one: {reason}");
+                    self.dismiss(head.worker, reason).await?;
+                    Ok(ControlFlow::Continue(()))
+                }
+            },
+            Status::Failed => {
+                let reason = String::from_utf8_lossy(body).into_owned();
+                self.dispute(number, Dispute::Failure { worker: head.worker, reason });
+                Ok(ControlFlow::Continue(()))
+            }
+            Status::SetAside => {
+                let reason = String::from_utf8_lossy(body).into_owned();
+                self.nats.connection.say(format!("unit {number} is set aside: {reason}"));
+                self.set_aside.push((number, reason));
+                self.remaining.remove(&number);
+                self.outstanding.remove(&number);
+                Ok(ControlFlow::Continue(()))
+            }
+        }
+    }
+
+    /// An output from elsewhere.
+    fn read(&self, number: u64, body: &[u8]) -> Result<W::Output, String> {
+        let output = W::decode(body)?;
+        self.work.verify(&(self.unit)(number), &output)?;
+        Ok(output)
+    }
+
+    fn accept(&mut self, number: u64, output: W::Output) -> Result<ControlFlow<()>, W::Error> {
+        self.remaining.remove(&number);
+        self.outstanding.remove(&number);
+        (self.take)(Taken::Output(number, output))
+    }
+
+    /// Has a result confirmed if its turn has come: the first one of a worker, and a share of all.
+    async fn begin_check(&mut self, number: u64, worker: &str, output: &W::Output) {
+        let share = self.nats.check_share;
+        if !self.job.is_repeatable || share == 0.0 || self.confirmed.contains(&number) {
+            return;
+        }
+        let is_new = self.known_workers.insert(worker.to_owned());
+        if !is_new && draw(&self.id, number) >= share {
+            return;
+        }
+        let fingerprint = W::fingerprint(output);
+        let worker = worker.to_owned();
+        if self.suitable_workers().all(|other| other.id == worker) {
+            self.dispute(number, Dispute::Check { worker, fingerprint });
+            return;
+        }
+        let body = self.encode_unit(number);
+        let head = UnitHead { unit: number, digest: digest(&body), check_of: Some(worker.clone()) };
+        let message = frame(&head, &body);
+        // If this fails, the check becomes old and is done here.
+        let publish = PublishMessage::build().payload(message.into());
+        let _ = self.bus.context.send_publish(self.units_subject.clone(), publish).await;
+        self.checks.insert(number, Check { worker, fingerprint, since: Instant::now() });
+    }
+
+    async fn on_check(&mut self, head: &ResultHead, body: &[u8]) -> Result<(), W::Error> {
+        if head.status != Status::Done {
+            // The check becomes old and is done here.
+            return Ok(());
+        }
+        let Some(check) = self.checks.get(&head.unit) else { return Ok(()) };
+        if check.worker == head.worker {
+            return Ok(());
+        }
+        let fingerprint = match self.read(head.unit, body) {
+            Ok(output) => W::fingerprint(&output),
+            Err(reason) => {
+                let reason = format!("its result of unit {} is not one: {reason}", head.unit);
+                return self.dismiss(head.worker.clone(), reason).await;
+            }
+        };
+        let check = self.checks.remove(&head.unit).expect("it has just been there");
+        self.known_workers.insert(head.worker.clone());
+        if check.fingerprint == fingerprint {
+            self.confirm(head.unit);
+            return Ok(());
+        }
+        let results = [(check.worker, check.fingerprint), (head.worker.clone(), fingerprint)];
+        self.dispute(head.unit, Dispute::Difference { results });
+        Ok(())
+    }
+
+    fn confirm(&mut self, number: u64) {
+        self.checked += 1;
+        self.confirmed.insert(number);
+    }
+
+    /// Has a unit computed on this machine.
+    fn dispute(&mut self, number: u64, dispute: Dispute) {
+        self.disputes.insert(number, dispute);
+        self.judge.send((number, (self.unit)(number))).expect("the judge waits for requests");
+    }
+
+    async fn on_verdict(&mut self, verdict: Verdict<W>) -> Result<ControlFlow<()>, W::Error> {
+        let Verdict { number, output } = verdict;
+        let Some(dispute) = self.disputes.remove(&number) else {
+            // The collection has been begun again meanwhile.
+            return Ok(ControlFlow::Continue(()));
+        };
+        // An error here is one of the work itself.
+        let Some(output) = output? else { return Ok(ControlFlow::Break(())) };
+        let fingerprint = W::fingerprint(&output);
+        let differs = format!("its result of unit {number} differs from that of other machines");
+        match dispute {
+            Dispute::Failure { worker, reason } => {
+                let reason = format!("it failed on unit {number}, which can be computed: {reason}");
+                if self.accept(number, output)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                self.dismiss(worker, reason).await?;
+            }
+            Dispute::Check { worker, fingerprint: claimed } => {
+                if claimed == fingerprint {
+                    self.confirm(number);
+                } else {
+                    self.dismiss(worker, differs).await?;
+                }
+            }
+            Dispute::Difference { results } => {
+                self.confirm(number);
+                let wrong: Vec<String> = results
+                    .into_iter()
+                    .filter(|(_, claimed)| *claimed != fingerprint)
+                    .map(|(worker, _)| worker)
+                    .collect();
+                for worker in wrong {
+                    self.dismiss(worker, differs.clone()).await?;
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Drops all results of a worker and begins again with those of the others.
+    async fn dismiss(&mut self, worker: String, reason: String) -> Result<(), W::Error> {
+        if self.dismissed.contains_key(&worker) {
+            return Ok(());
+        }
+        self.nats.connection.say(format!("{worker} is dismissed: {reason}"));
+        let subject = format!("{DISMISSED}.{worker}");
+        let _ = self.bus.client.publish(subject, reason.clone().into()).await;
+        self.workers.remove(&worker);
+        self.checks.clear();
+        self.disputes.clear();
+        self.set_aside.clear();
+        self.dismissed.insert(worker, reason);
+        let _ = (self.take)(Taken::Restart)?;
+        self.begin().await;
+        Ok(())
+    }
+
+    fn on_worker(&mut self, payload: &[u8]) {
+        let Ok(status) = serde_json::from_slice::<WorkerStatus>(payload) else { return };
+        if status.is_leaving {
+            self.workers.remove(&status.id);
+            return;
+        }
+        let own = &self.nats.connection.version;
+        if status.version != *own && self.told_versions.insert(status.version.clone()) {
+            self.nats.connection.say(format!(
+                "{} has version {} and cannot help with work of version {own}",
+                status.id, status.version
+            ));
+        }
+        self.workers.insert(status.id.clone(), (status, Instant::now()));
+    }
+
+    /// The workers that can compute units of this job.
+    fn suitable_workers(&self) -> impl Iterator<Item = &WorkerStatus> {
+        let now = Instant::now();
+        let record = &self.record;
+        self.workers.values().filter_map(move |(status, heard)| {
+            let is_suitable = now.duration_since(*heard) < SILENCE
+                && status.version == record.version
+                && status.kinds.contains(&record.kind)
+                && record.arithmetic.as_ref().is_none_or(|needed| *needed == status.arithmetic)
+                && !self.dismissed.contains_key(&status.id);
+            is_suitable.then_some(status)
+        })
+    }
+
+    /// If there is no worker, this process becomes one.
+    fn look_for_workers(&mut self) {
+        if !self.bus.is_connected() || self.suitable_workers().next().is_some() {
+            self.last_worker = Instant::now();
+            return;
+        }
+        let patience = if self.workers.is_empty() { FIRST_WORKER } else { NEXT_WORKER };
+        if self.own_worker_runs || self.last_worker.elapsed() < patience {
+            return;
+        }
+        self.own_worker_runs = true;
+        let Nats { connection, arithmetic, threads, cache, .. } = self.nats;
+        let (kind, version) = (W::KIND, &connection.version);
+        connection.say(format!(
+            "no worker of version {version} for {kind} at {}; working here, with {threads} threads",
+            connection.shown_url()
+        ));
+        let connection = connection.clone().with_log(Arc::new(|_| {}));
+        let worker =
+            Worker::new(connection, Kinds::new(arithmetic).with::<W>(), *threads, cache.clone());
+        self.own_worker.start(worker, self.nats.connection.clone());
+    }
+
+    /// Publishes units again that the server no longer has, for example because it lost its disk.
+    async fn look_for_lost_units(&mut self) {
+        let is_quiet = self.last_result.elapsed() > self.nats.connection.ack_wait / 4;
+        if self.outstanding.is_empty() || !is_quiet || !self.publishing.is_empty() {
+            return;
+        }
+        match count(&self.bus.units, &self.units_subject).await {
+            Ok(0) => {
+                // A worker may have made the streams again, without the job.
+                if store_job(&self.bus, &self.id, &self.record, &self.job).await.is_ok() {
+                    self.next = 0;
+                    self.outstanding.clear();
+                }
+            }
+            Ok(_) => {}
+            Err(_) => {
+                if let Ok(bus) = Bus::open(self.bus.client.clone()).await {
+                    self.bus = bus;
+                }
+            }
+        }
+    }
+
+    /// Checks that nobody has done are done here.
+    fn look_for_old_checks(&mut self) {
+        let is_old = |check: &Check| check.since.elapsed() > 2 * self.nats.connection.ack_wait;
+        let is_alone = self.suitable_workers().count() < 2;
+        let is_idle = self.remaining.is_empty();
+        let old: Vec<u64> = self
+            .checks
+            .iter()
+            .filter(|(_, check)| is_old(check) || (is_alone && is_idle))
+            .map(|(number, _)| *number)
+            .collect();
+        for number in old {
+            let Check { worker, fingerprint, .. } =
+                self.checks.remove(&number).expect("it has just been there");
+            self.dispute(number, Dispute::Check { worker, fingerprint });
+        }
+    }
+
+    async fn beat(&mut self) {
+        if !self.bus.is_connected() {
+            return;
+        }
+        let units = self.all.len() as u64;
+        let done = units - self.remaining.len() as u64 - self.set_aside.len() as u64;
+        let status = JobStatus {
+            id: self.id.clone(),
+            kind: W::KIND.to_owned(),
+            title: self.record.title.clone(),
+            version: self.record.version.clone(),
+            arithmetic: self.record.arithmetic.clone(),
+            host: host_name(),
+            units,
+            done,
+            outstanding: self.outstanding.len() as u64,
+            repeated: self.repeated,
+            checked: self.checked,
+            set_aside: self.set_aside.clone(),
+            dismissed: self.dismissed.clone().into_iter().collect(),
+            rate: self.rate.update(done),
+        };
+        let bytes = serde_json::to_vec(&status).expect("a status is plain data");
+        let _ = self.bus.client.publish(format!("{LIVE_JOBS}.{}", self.id), bytes.into()).await;
+    }
+
+    async fn clean_up(&mut self, is_over: bool) {
+        let _ = self.bus.units.purge().filter(&self.units_subject).await;
+        let _ = self.bus.client.publish(format!("{ENDED}.{}", self.id), "".into()).await;
+        if is_over {
+            let _ = self.bus.jobs.purge(&self.id).await;
+            let _ = self.bus.results.purge().filter(&self.results.subject).await;
+        }
+        let _ = self.bus.client.flush().await;
+    }
+}
+
+/// Stores what all units of a job share.
+async fn store_job(bus: &Bus, id: &str, record: &JobRecord, job: &Job) -> Result<(), WorkError> {
+    for file in &job.files {
+        let name = hash(&file.content);
+        if bus.files.info(&name).await.is_err() {
+            bus.files.put(name.as_str(), &mut &file.content[..]).await.map_err(broker)?;
+        }
+    }
+    let bytes = serde_json::to_vec(record).expect("records are plain data");
+    bus.jobs.put(id, bytes.into()).await.map_err(broker)?;
+    Ok(())
+}
+
+/// How a collection ended.
+enum End {
+    Complete,
+    /// The caller needs no more.
+    Enough,
+    Cancelled,
+}
+
+/// A number from 0 to 1 that depends on a job and a unit, for the choice of checks.
+fn draw(job: &str, number: u64) -> f64 {
+    let hash = digest(format!("{job}.{number}").as_bytes());
+    let number = u32::from_str_radix(&hash[..8], 16).expect("a digest is hexadecimal");
+    f64::from(number) / (f64::from(u32::MAX) + 1.0)
+}
+
+/// The results of a job, in order, through restarts of the server. A task reads them.
+struct Results {
+    bus: Bus,
+    subject: String,
+    received: Receiver<Received>,
+    reader: Option<tokio::task::JoinHandle<()>>,
+}
+
+struct Received {
+    /// How many more there are.
+    pending: u64,
+    /// `None` for a message that is not a result.
+    result: Option<(ResultHead, Vec<u8>)>,
+}
+
+impl Results {
+    fn new(bus: Bus, subject: String) -> Results {
+        let (_, received) = mpsc::channel(1);
+        Results { bus, subject, received, reader: None }
+    }
+
+    /// Begins with the first result, again.
+    fn rewind(&mut self) {
+        self.stop();
+        let (sender, received) = mpsc::channel(1024);
+        self.received = received;
+        let reader = read_results(self.bus.clone(), self.subject.clone(), sender);
+        self.reader = Some(tokio::spawn(reader));
+    }
+
+    fn stop(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            reader.abort();
+        }
+    }
+}
+
+impl Drop for Results {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+async fn read_results(bus: Bus, subject: String, sender: mpsc::Sender<Received>) {
+    // The sequence number of the last message, and the time at which the stream was made.
+    let (mut last, mut created) = (0, None);
+    loop {
+        let Ok(info) = bus.results.get_info().await else {
+            sleep(Duration::from_millis(300)).await;
+            continue;
+        };
+        if created.replace(info.created) != Some(info.created) {
+            // The first stream, or one that was made after the server had lost its disk.
+            last = 0;
+        }
+        let Ok(mut messages) = results_after(&bus, &subject, last).await else {
+            sleep(Duration::from_millis(300)).await;
+            continue;
+        };
+        while let Some(Ok(message)) = messages.next().await {
+            let Ok(info) = message.info() else { continue };
+            let (sequence, pending) = (info.stream_sequence, info.pending);
+            let result = unframe::<ResultHead>(&message.payload).filter(|_| sequence > last);
+            let result = result.map(|(head, body)| (head, body.to_vec()));
+            last = last.max(sequence);
+            if sender.send(Received { pending, result }).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+async fn results_after(bus: &Bus, subject: &str, last: u64) -> Result<pull::Stream, WorkError> {
+    let config = pull::Config {
+        filter_subject: subject.to_owned(),
+        ack_policy: AckPolicy::None,
+        deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: last + 1 },
+        inactive_threshold: Duration::from_mins(1),
+        ..pull::Config::default()
+    };
+    let consumer = bus.results.create_consumer(config).await.map_err(broker)?;
+    consumer
+        .stream()
+        .max_messages_per_batch(1000)
+        .expires(Duration::from_secs(10))
+        .heartbeat(Duration::from_secs(1))
+        .messages()
+        .await
+        .map_err(broker)
+}

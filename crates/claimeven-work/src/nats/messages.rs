@@ -1,0 +1,205 @@
+//! What coordinators and workers tell each other.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write;
+use std::time::Instant;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::work::Job;
+
+/// The first line of a unit's message; the unit itself follows.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct UnitHead {
+    pub(crate) unit: u64,
+    /// The digest of the unit, so that a result is never taken for that of another unit.
+    pub(crate) digest: String,
+    /// The worker whose result is checked by computing the unit again; another one must do it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) check_of: Option<String>,
+}
+
+/// The first line of a result's message; the output or the reason follows.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ResultHead {
+    pub(crate) unit: u64,
+    pub(crate) digest: String,
+    pub(crate) worker: String,
+    pub(crate) status: Status,
+    #[serde(default)]
+    pub(crate) is_check: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Status {
+    Done,
+    /// The worker says that the unit cannot be computed.
+    Failed,
+    /// The unit has ended too many workers.
+    SetAside,
+}
+
+/// A message of a line of JSON and a body.
+pub(crate) fn frame(head: &impl Serialize, body: &[u8]) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec(head).expect("heads are plain data");
+    bytes.push(b'\n');
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+pub(crate) fn unframe<H: DeserializeOwned>(bytes: &[u8]) -> Option<(H, &[u8])> {
+    let end = bytes.iter().position(|&byte| byte == b'\n')?;
+    Some((serde_json::from_slice(&bytes[..end]).ok()?, &bytes[end + 1..]))
+}
+
+/// The SHA-256 of bytes, in hexadecimal.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// A shorter digest, for units.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    hash(bytes)[..16].to_owned()
+}
+
+/// A job in its bucket.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct JobRecord {
+    pub(crate) kind: String,
+    pub(crate) version: String,
+    pub(crate) title: String,
+    pub(crate) parameters: serde_json::Value,
+    /// The hash of each file, by name.
+    pub(crate) files: BTreeMap<String, String>,
+    pub(crate) arithmetic: Option<String>,
+}
+
+impl JobRecord {
+    pub(crate) fn new(kind: &str, version: &str, job: &Job) -> JobRecord {
+        JobRecord {
+            kind: kind.to_owned(),
+            version: version.to_owned(),
+            title: job.title.clone(),
+            parameters: job.parameters.clone(),
+            files: job.files.iter().map(|file| (file.name.clone(), hash(&file.content))).collect(),
+            arithmetic: job.arithmetic.clone(),
+        }
+    }
+
+    /// The same for the same work, so a coordinator that is started again finds its results.
+    pub(crate) fn id(&self) -> String {
+        digest(&serde_json::to_vec(self).expect("records are plain data"))
+    }
+}
+
+/// A worker, as it describes itself every second.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkerStatus {
+    /// The name of its machine and a random part.
+    pub id: String,
+    /// Its version.
+    pub version: String,
+    /// The kinds of work that it does.
+    pub kinds: Vec<String>,
+    /// Its arithmetic, on which the results of networks depend.
+    pub arithmetic: String,
+    /// Its threads.
+    pub threads: usize,
+    /// Units that it is computing.
+    pub running: usize,
+    /// Units that wait for one of its threads.
+    pub waiting: usize,
+    /// Units that it has done.
+    pub done: u64,
+    /// Units that it has handed back, because it was stopped or they failed.
+    pub handed_back: u64,
+    /// Units done per second, over the last ten seconds.
+    pub rate: f64,
+    /// Seconds since it was started.
+    pub seconds: u64,
+    /// Whether it is about to leave.
+    pub is_leaving: bool,
+}
+
+/// A job, as its coordinator describes it every second.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobStatus {
+    /// Its id.
+    pub id: String,
+    /// The kind of work.
+    pub kind: String,
+    /// What it is, in a few words.
+    pub title: String,
+    /// The version that it needs.
+    pub version: String,
+    /// The arithmetic that it needs, if its results depend on that.
+    pub arithmetic: Option<String>,
+    /// The machine of its coordinator.
+    pub host: String,
+    /// All units.
+    pub units: u64,
+    /// Units whose result has been accepted.
+    pub done: u64,
+    /// Units that workers have or will get next.
+    pub outstanding: u64,
+    /// Results that arrived a second time.
+    pub repeated: u64,
+    /// Units that were computed again to check a worker.
+    pub checked: u64,
+    /// Units that were set aside, and why.
+    pub set_aside: Vec<(u64, String)>,
+    /// Workers that were dismissed, and why.
+    pub dismissed: Vec<(String, String)>,
+    /// Units done per second, over the last ten seconds.
+    pub rate: f64,
+}
+
+/// Counts events of the last ten seconds.
+#[derive(Debug, Default)]
+pub(crate) struct Rate {
+    /// The counts at the ends of the last seconds.
+    marks: VecDeque<(Instant, u64)>,
+}
+
+impl Rate {
+    /// Events per second, given how many there have been so far.
+    pub(crate) fn update(&mut self, total: u64) -> f64 {
+        let now = Instant::now();
+        self.marks.push_back((now, total));
+        while self.marks.len() > 2 && now.duration_since(self.marks[0].0).as_secs_f64() > 10.0 {
+            self.marks.pop_front();
+        }
+        let (since, before) = self.marks[0];
+        let seconds = now.duration_since(since).as_secs_f64();
+        if seconds > 0.0 { total.saturating_sub(before) as f64 / seconds } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_read_as_they_were_written() {
+        let head = UnitHead { unit: 7, digest: digest(b"x"), check_of: None };
+        let bytes = frame(&head, b"one\ntwo");
+        let (read, body) = unframe::<UnitHead>(&bytes).unwrap();
+        assert_eq!((read.unit, read.digest, body), (7, head.digest, &b"one\ntwo"[..]));
+        assert!(unframe::<UnitHead>(b"{}\n").is_none());
+        assert!(unframe::<UnitHead>(b"no line").is_none());
+    }
+
+    #[test]
+    fn other_work_has_another_id() {
+        let record = JobRecord::new("squares", "1", &Job::new("a", &1));
+        assert_eq!(record.id(), JobRecord::new("squares", "1", &Job::new("a", &1)).id());
+        assert_ne!(record.id(), JobRecord::new("squares", "2", &Job::new("a", &1)).id());
+        assert_ne!(record.id(), JobRecord::new("squares", "1", &Job::new("a", &2)).id());
+    }
+}

@@ -1,0 +1,780 @@
+//! A worker: pulls units, computes them, publishes their results.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+use async_nats::jetstream::AckKind;
+use async_nats::jetstream::message::Acker;
+use futures_util::StreamExt;
+use serde::{Deserialize, Serialize};
+use tokio::io::AsyncReadExt;
+use tokio::sync::Notify;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::time::{sleep, timeout};
+
+use super::bus::{
+    ANY, Bus, DISMISSED, ENDED, HELLO, LIVE_JOBS, LIVE_WORKERS, Patience, broker, connect,
+};
+use super::kinds::{Compute, Kinds, OpenWork};
+use super::messages::{
+    JobRecord, JobStatus, Rate, ResultHead, Status, UnitHead, WorkerStatus, frame, hash, unframe,
+};
+use super::{Connection, host_name, random_text};
+use crate::work::{Files, WorkError};
+
+/// A unit that has been started this often without an end is set aside.
+const MAX_STARTS: usize = 3;
+/// How long running units may go on after the stop.
+const GRACE: Duration = Duration::from_secs(3);
+/// After the grace period, how long it may take to say good-bye.
+const FAREWELL: Duration = Duration::from_millis(1500);
+/// Jobs, and the tables of their threads, are forgotten after this time without a unit.
+const KEPT: Duration = Duration::from_mins(1);
+/// Units wait at a worker for about this long, so that its threads never do.
+const QUEUED: Duration = Duration::from_millis(50);
+
+/// A worker of a fleet.
+#[derive(Clone)]
+#[must_use]
+pub struct Worker {
+    connection: Connection,
+    kinds: Kinds,
+    threads: usize,
+    cache: PathBuf,
+}
+
+impl Worker {
+    /// A worker that does these kinds of work. Files of jobs are kept in the folder `cache`.
+    pub fn new(connection: Connection, kinds: Kinds, threads: usize, cache: PathBuf) -> Worker {
+        Worker { connection, kinds, threads: threads.max(1), cache }
+    }
+
+    /// Works until the flag is set, through lost connections and restarts of the server, or until
+    /// the worker is dismissed. After the flag is set, running units have some seconds to finish; the
+    /// others are handed back.
+    pub fn run(&self, stop: &AtomicBool) -> Result<(), WorkError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(broker)?;
+        let ended = runtime.block_on(self.work(stop));
+        // A unit that does not end must not keep the worker.
+        runtime.shutdown_background();
+        ended
+    }
+
+    async fn work(&self, stop: &AtomicBool) -> Result<(), WorkError> {
+        let id = format!("{}-{}", host_name(), random_text());
+        let client = connect(&self.connection, &id, Patience::UntilConnected).await?;
+        let (finished, mut results) = mpsc::unbounded_channel();
+        let shared = Arc::new(Shared::new(id, self.clone(), finished));
+        let mut bus = None;
+        while bus.is_none() && !stop.load(Ordering::Relaxed) {
+            bus = tokio::select! {
+                opened = Bus::open(client.clone()) => opened.ok(),
+                () = until_set(stop) => None,
+            };
+            if bus.is_none() {
+                pause(stop, Duration::from_millis(500)).await;
+            }
+        }
+        let Some(bus) = bus else { return Ok(()) };
+        let list = self.kinds.names().join(", ");
+        let host = self.connection.shown_url();
+        let (id, threads) = (&shared.id, self.threads);
+        self.connection.say(format!("{id}: {threads} threads for {list} at {host}"));
+        for number in 0..self.threads {
+            let shared = Arc::clone(&shared);
+            let name = format!("unit-{number}");
+            thread::Builder::new().name(name).spawn(move || shared.compute()).map_err(broker)?;
+        }
+        for kind in self.kinds.names() {
+            for arithmetic in [ANY, &self.kinds.arithmetic] {
+                tokio::spawn(pull(Arc::clone(&shared), bus.clone(), arithmetic.to_owned(), kind));
+            }
+        }
+        tokio::spawn(keep_alive(Arc::clone(&shared)));
+        tokio::spawn(listen(Arc::clone(&shared), bus.clone()));
+        tokio::spawn(beat(Arc::clone(&shared), bus.clone()));
+        tokio::select! {
+            () = until_set(stop) => {}
+            () = until_set(&shared.is_dismissed) => {}
+            () = publish_all(&shared, &bus, &mut results) => {}
+        }
+        leave(&shared, &bus, &mut results).await;
+        let dismissed = lock(&shared.dismissed).clone();
+        match dismissed {
+            Some(reason) => Err(WorkError::Dismissed(reason)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What the tasks and threads of a worker share.
+struct Shared {
+    id: String,
+    worker: Worker,
+    /// Units that wait for a thread.
+    queue: Mutex<VecDeque<Unit>>,
+    ready: Condvar,
+    /// All units that are not acknowledged yet, waiting, running or being published.
+    held: Mutex<HashMap<u64, Arc<Acker>>>,
+    /// Tells that there is room for more.
+    released: Notify,
+    next_key: AtomicU64,
+    jobs: Mutex<HashMap<String, Arc<OpenJob>>>,
+    finished: UnboundedSender<Finished>,
+    is_leaving: AtomicBool,
+    is_dismissed: AtomicBool,
+    dismissed: Mutex<Option<String>>,
+    running: AtomicUsize,
+    done: AtomicU64,
+    handed_back: AtomicU64,
+    /// The mean time of a unit, in microseconds; 0 before the first.
+    micros: AtomicU64,
+    begun: Instant,
+}
+
+/// A job that the worker has opened.
+struct OpenJob {
+    id: String,
+    work: Arc<dyn OpenWork>,
+    /// Ends its running units.
+    cancel: Arc<AtomicBool>,
+    has_ended: AtomicBool,
+    used: Mutex<Instant>,
+}
+
+/// A unit that the worker has pulled.
+struct Unit {
+    key: u64,
+    job: Arc<OpenJob>,
+    head: UnitHead,
+    body: Vec<u8>,
+    acker: Arc<Acker>,
+    /// How often the server has handed it out, including this time.
+    delivered: i64,
+    /// The number of its message in the stream.
+    sequence: u64,
+}
+
+struct Finished {
+    unit: Unit,
+    outcome: Outcome,
+}
+
+enum Outcome {
+    Done(Vec<u8>),
+    Failed(String),
+    Panicked(String),
+    Cancelled,
+}
+
+/// The starts of a unit that have no end so far.
+#[derive(Default, Serialize, Deserialize)]
+struct Attempts {
+    starts: Vec<Start>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Start {
+    worker: String,
+    /// What the unit did to the worker, if the worker could still tell.
+    error: Option<String>,
+}
+
+impl Shared {
+    fn new(id: String, worker: Worker, finished: UnboundedSender<Finished>) -> Shared {
+        Shared {
+            id,
+            worker,
+            queue: Mutex::default(),
+            ready: Condvar::new(),
+            held: Mutex::default(),
+            released: Notify::new(),
+            next_key: AtomicU64::new(0),
+            jobs: Mutex::default(),
+            finished,
+            is_leaving: AtomicBool::new(false),
+            is_dismissed: AtomicBool::new(false),
+            dismissed: Mutex::default(),
+            running: AtomicUsize::new(0),
+            done: AtomicU64::new(0),
+            handed_back: AtomicU64::new(0),
+            micros: AtomicU64::new(0),
+            begun: Instant::now(),
+        }
+    }
+
+    /// Computes units on this thread until the worker leaves.
+    fn compute(&self) {
+        let mut thread: Option<(String, Box<dyn Compute>)> = None;
+        loop {
+            let Some(unit) = self.next_unit(&mut thread) else { return };
+            self.running.fetch_add(1, Ordering::Relaxed);
+            let began = Instant::now();
+            let computed = panic::catch_unwind(AssertUnwindSafe(|| {
+                if thread.as_ref().is_none_or(|(job, _)| *job != unit.job.id) {
+                    // The old tables are dropped before the new ones are made.
+                    thread = None;
+                    thread = Some((unit.job.id.clone(), unit.job.work.thread()));
+                }
+                let (_, compute) = thread.as_mut().expect("it has just been made");
+                compute.compute(&unit.body, &unit.job.cancel)
+            }));
+            self.running.fetch_sub(1, Ordering::Relaxed);
+            let outcome = match computed {
+                Ok(Ok(Some(output))) => {
+                    self.note_time(began.elapsed());
+                    Outcome::Done(output)
+                }
+                Ok(Ok(None)) => Outcome::Cancelled,
+                Ok(Err(reason)) => Outcome::Failed(reason),
+                Err(panic) => {
+                    thread = None;
+                    Outcome::Panicked(panic_text(&*panic))
+                }
+            };
+            // The receiver is gone once the worker has left.
+            if self.finished.send(Finished { unit, outcome }).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The next unit; `None` once the worker leaves.
+    fn next_unit(&self, thread: &mut Option<(String, Box<dyn Compute>)>) -> Option<Unit> {
+        let mut queue = lock(&self.queue);
+        loop {
+            if self.is_leaving.load(Ordering::Relaxed) {
+                return None;
+            }
+            if let Some(unit) = queue.pop_front() {
+                return Some(unit);
+            }
+            let (guard, waited) =
+                self.ready.wait_timeout(queue, KEPT).unwrap_or_else(PoisonError::into_inner);
+            queue = guard;
+            if waited.timed_out() {
+                *thread = None;
+            }
+        }
+    }
+
+    fn note_time(&self, time: Duration) {
+        let (new, old) = (time.as_micros() as u64, self.micros.load(Ordering::Relaxed));
+        let mean = if old == 0 { new } else { (7 * old + new) / 8 };
+        self.micros.store(mean.max(1), Ordering::Relaxed);
+    }
+
+    /// How many units the worker holds at most.
+    fn capacity(&self) -> usize {
+        let threads = self.worker.threads;
+        match self.micros.load(Ordering::Relaxed) {
+            0 => threads,
+            micros => threads * (1 + (QUEUED.as_micros() as u64 / micros).min(256) as usize),
+        }
+    }
+
+    fn room(&self) -> usize {
+        self.capacity().saturating_sub(lock(&self.held).len())
+    }
+
+    fn release(&self, key: u64) {
+        lock(&self.held).remove(&key);
+        self.released.notify_waiters();
+    }
+
+    /// Why units of a job do not come to this worker, although it does work of this kind.
+    fn refusal(&self, job: &JobStatus) -> Option<String> {
+        let Worker { connection, kinds, .. } = &self.worker;
+        let (version, arithmetic) = (&connection.version, &kinds.arithmetic);
+        if !kinds.names().contains(&job.kind.as_str()) {
+            return None;
+        }
+        if job.version != *version {
+            return Some(format!("it needs version {}, this worker has {version}", job.version));
+        }
+        let needed = job.arithmetic.as_ref().filter(|needed| *needed != arithmetic)?;
+        Some(format!("it needs the arithmetic '{needed}', this processor has '{arithmetic}'"))
+    }
+
+    fn say(&self, message: impl std::fmt::Display) {
+        self.worker.connection.say(message);
+    }
+
+    fn status(&self, rate: &mut Rate) -> WorkerStatus {
+        let done = self.done.load(Ordering::Relaxed);
+        WorkerStatus {
+            id: self.id.clone(),
+            version: self.worker.connection.version.clone(),
+            kinds: self.worker.kinds.names().into_iter().map(str::to_owned).collect(),
+            arithmetic: self.worker.kinds.arithmetic.clone(),
+            threads: self.worker.threads,
+            running: self.running.load(Ordering::Relaxed),
+            waiting: lock(&self.queue).len(),
+            done,
+            handed_back: self.handed_back.load(Ordering::Relaxed),
+            rate: rate.update(done),
+            seconds: self.begun.elapsed().as_secs(),
+            is_leaving: self.is_leaving.load(Ordering::Relaxed),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("panic: {}", text.unwrap_or("without a message"))
+}
+
+/// Waits until a flag is set.
+async fn until_set(flag: &AtomicBool) {
+    while !flag.load(Ordering::Relaxed) {
+        sleep(Duration::from_millis(200)).await;
+    }
+}
+
+async fn pause(stop: &AtomicBool, time: Duration) {
+    let _ = timeout(time, until_set(stop)).await;
+}
+
+/// Pulls the units of a kind as long as there is room for them.
+async fn pull(shared: Arc<Shared>, bus: Bus, arithmetic: String, kind: &'static str) {
+    let mut delay = Duration::from_millis(100);
+    while !shared.is_leaving.load(Ordering::Relaxed) {
+        let connection = &shared.worker.connection;
+        let Ok(consumer) = bus.consumer(connection, &arithmetic, kind).await else {
+            // Also after the server has lost its data.
+            sleep(delay).await;
+            delay = (2 * delay).min(Duration::from_secs(4));
+            let _ = Bus::open(bus.client.clone()).await;
+            continue;
+        };
+        delay = Duration::from_millis(100);
+        loop {
+            if shared.is_leaving.load(Ordering::Relaxed) {
+                return;
+            }
+            let room = shared.room();
+            if room == 0 {
+                // The timeout is for a release between the question and the wait.
+                let _ = timeout(Duration::from_millis(20), shared.released.notified()).await;
+                continue;
+            }
+            let batch = consumer
+                .batch()
+                .max_messages(room.min(256))
+                .expires(Duration::from_secs(5))
+                .heartbeat(Duration::from_secs(2));
+            let Ok(mut messages) = batch.messages().await else { break };
+            let mut is_lost = false;
+            while let Some(message) = messages.next().await {
+                let Ok(message) = message else {
+                    is_lost = true;
+                    break;
+                };
+                let Ok(info) = message.info() else { continue };
+                let (delivered, sequence) = (info.delivered, info.stream_sequence);
+                let (message, acker) = message.split();
+                receive(&shared, &bus, &message, acker, delivered, sequence).await;
+            }
+            if is_lost {
+                break;
+            }
+        }
+    }
+}
+
+/// Queues a unit.
+async fn receive(
+    shared: &Arc<Shared>,
+    bus: &Bus,
+    message: &async_nats::Message,
+    acker: Acker,
+    delivered: i64,
+    sequence: u64,
+) {
+    let acker = Arc::new(acker);
+    let Some((head, body)) = unframe::<UnitHead>(&message.payload) else {
+        shared.say(format!("a message on {} is not a unit", message.subject));
+        let _ = acker.ack_with(AckKind::Term).await;
+        return;
+    };
+    if shared.is_leaving.load(Ordering::Relaxed) {
+        let _ = acker.ack_with(AckKind::Nak(None)).await;
+        return;
+    }
+    if head.check_of.as_ref() == Some(&shared.id) {
+        // Somebody else has to check this one. If nobody does, the coordinator will.
+        let pause = Duration::from_millis(100);
+        let answer = if delivered < 100 { AckKind::Nak(Some(pause)) } else { AckKind::Term };
+        let _ = acker.ack_with(answer).await;
+        return;
+    }
+    let key = shared.next_key.fetch_add(1, Ordering::Relaxed);
+    lock(&shared.held).insert(key, Arc::clone(&acker));
+    let id = message.subject.rsplit('.').next().unwrap_or_default();
+    let job = match open_job(shared, bus, id).await {
+        Ok(Some(job)) => job,
+        Ok(None) => {
+            // The job has ended.
+            shared.release(key);
+            let _ = acker.ack_with(AckKind::Term).await;
+            return;
+        }
+        Err(OpenError::Broker) => {
+            shared.release(key);
+            let _ = acker.ack_with(AckKind::Nak(Some(Duration::from_secs(1)))).await;
+            return;
+        }
+        Err(OpenError::Job(reason)) => {
+            shared.say(format!("job {id}: {reason}"));
+            let failed = ResultHead {
+                unit: head.unit,
+                digest: head.digest,
+                worker: shared.id.clone(),
+                status: Status::Failed,
+                is_check: head.check_of.is_some(),
+            };
+            let is_stored = bus.store_result(id, frame(&failed, reason.as_bytes()), None).await;
+            let answer =
+                if is_stored { AckKind::Ack } else { AckKind::Nak(Some(Duration::from_secs(1))) };
+            shared.release(key);
+            let _ = acker.ack_with(answer).await;
+            return;
+        }
+    };
+    let unit = Unit { key, job, head, body: body.to_vec(), acker, delivered, sequence };
+    if delivered > 1 && !note_start(shared, bus, &unit).await {
+        return;
+    }
+    let mut queue = lock(&shared.queue);
+    if unit.delivered > 1 {
+        // Its start has been noted.
+        queue.push_front(unit);
+    } else {
+        queue.push_back(unit);
+    }
+    drop(queue);
+    shared.ready.notify_one();
+}
+
+enum OpenError {
+    /// The server does not answer.
+    Broker,
+    /// The job cannot be opened here.
+    Job(String),
+}
+
+/// Finds or opens a job; `None` if it has ended.
+async fn open_job(
+    shared: &Arc<Shared>,
+    bus: &Bus,
+    id: &str,
+) -> Result<Option<Arc<OpenJob>>, OpenError> {
+    if let Some(job) = lock(&shared.jobs).get(id) {
+        *lock(&job.used) = Instant::now();
+        return Ok(Some(Arc::clone(job)));
+    }
+    let record = bus.jobs.get(id).await.map_err(|_| OpenError::Broker)?;
+    let Some(record) = record else { return Ok(None) };
+    let record: JobRecord = serde_json::from_slice(&record)
+        .map_err(|error| OpenError::Job(format!("its record cannot be read: {error}")))?;
+    let mut files = Files::new();
+    for (name, hash) in &record.files {
+        let path = fetch_file(bus, &shared.worker.cache, hash).await?;
+        files.insert(name.clone(), path);
+    }
+    shared.say(format!("job {id}: {}", record.title));
+    let kinds = shared.worker.kinds.clone();
+    let opened =
+        tokio::task::spawn_blocking(move || kinds.open(&record.kind, record.parameters, &files));
+    let work = opened.await.map_err(|_| OpenError::Job("opening it failed".to_owned()))?;
+    let job = Arc::new(OpenJob {
+        id: id.to_owned(),
+        work: work.map_err(OpenError::Job)?,
+        cancel: Arc::default(),
+        has_ended: AtomicBool::new(false),
+        used: Mutex::new(Instant::now()),
+    });
+    // Another task may have opened it meanwhile.
+    Ok(Some(Arc::clone(lock(&shared.jobs).entry(id.to_owned()).or_insert(job))))
+}
+
+/// The path of a file in the cache, into which it is downloaded if need be.
+async fn fetch_file(bus: &Bus, cache: &Path, expected: &str) -> Result<PathBuf, OpenError> {
+    let path = cache.join(expected);
+    let is_whole = |bytes: &[u8]| hash(bytes) == expected;
+    if fs::read(&path).is_ok_and(|bytes| is_whole(&bytes)) {
+        return Ok(path);
+    }
+    let mut object = bus.files.get(expected).await.map_err(|_| OpenError::Broker)?;
+    let mut bytes = Vec::new();
+    object.read_to_end(&mut bytes).await.map_err(|_| OpenError::Broker)?;
+    if !is_whole(&bytes) {
+        return Err(OpenError::Job(format!("the file {expected} is damaged")));
+    }
+    let failed = |error: std::io::Error| OpenError::Job(format!("{}: {error}", path.display()));
+    fs::create_dir_all(cache).map_err(failed)?;
+    // Workers on one machine may share the folder.
+    let new = cache.join(format!("{expected}.{}", random_text()));
+    fs::write(&new, &bytes).and_then(|()| fs::rename(&new, &path)).map_err(failed)?;
+    Ok(path)
+}
+
+fn attempts_key(unit: &Unit) -> String {
+    format!("{}.{}", unit.job.id, unit.head.unit)
+}
+
+/// Notes that a unit which another worker has not finished is started again. If that has happened too
+/// often, it is set aside; then the answer is no.
+async fn note_start(shared: &Shared, bus: &Bus, unit: &Unit) -> bool {
+    let key = attempts_key(unit);
+    let Ok(known) = bus.attempts.get(&key).await else {
+        hand_back(shared, unit, Duration::from_secs(1)).await;
+        return false;
+    };
+    let mut attempts: Attempts =
+        known.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    if attempts.starts.len() >= MAX_STARTS {
+        let error = attempts.starts.iter().rev().find_map(|start| start.error.clone());
+        let error = error.unwrap_or_else(|| "the process ended".to_owned());
+        let workers: Vec<&str> =
+            attempts.starts.iter().map(|start| start.worker.as_str()).collect();
+        let reason = format!("{error} (workers {})", workers.join(", "));
+        let head = ResultHead {
+            unit: unit.head.unit,
+            digest: unit.head.digest.clone(),
+            worker: shared.id.clone(),
+            status: Status::SetAside,
+            is_check: unit.head.check_of.is_some(),
+        };
+        if bus.store_result(&unit.job.id, frame(&head, reason.as_bytes()), None).await {
+            shared.release(unit.key);
+            let _ = unit.acker.ack().await;
+            let _ = bus.attempts.purge(&key).await;
+        } else {
+            hand_back(shared, unit, Duration::from_secs(1)).await;
+        }
+        return false;
+    }
+    attempts.starts.push(Start { worker: shared.id.clone(), error: None });
+    let bytes = serde_json::to_vec(&attempts).expect("attempts are plain data");
+    if bus.attempts.put(&key, bytes.into()).await.is_err() {
+        hand_back(shared, unit, Duration::from_secs(1)).await;
+        return false;
+    }
+    true
+}
+
+/// Lets the server hand the unit to another worker.
+async fn hand_back(shared: &Shared, unit: &Unit, delay: Duration) {
+    shared.release(unit.key);
+    shared.handed_back.fetch_add(1, Ordering::Relaxed);
+    let delay = (delay > Duration::ZERO).then_some(delay);
+    let _ = unit.acker.ack_with(AckKind::Nak(delay)).await;
+}
+
+/// Publishes results as they come, several at a time.
+async fn publish_all(shared: &Arc<Shared>, bus: &Bus, finished: &mut UnboundedReceiver<Finished>) {
+    while let Some(finished) = finished.recv().await {
+        tokio::spawn(publish(Arc::clone(shared), bus.clone(), finished));
+    }
+}
+
+/// Stores the result of a unit and then acknowledges the unit, in this order.
+async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
+    let Finished { unit, outcome } = finished;
+    let (status, body) = match outcome {
+        Outcome::Done(output) => (Status::Done, output),
+        Outcome::Failed(reason) => (Status::Failed, reason.into_bytes()),
+        Outcome::Panicked(error) => {
+            shared.say(format!("unit {} of job {}: {error}", unit.head.unit, unit.job.id));
+            note_panic(&shared, &bus, &unit, error).await;
+            hand_back(&shared, &unit, Duration::ZERO).await;
+            return;
+        }
+        Outcome::Cancelled => {
+            if unit.job.has_ended.load(Ordering::Relaxed) {
+                shared.release(unit.key);
+                let _ = unit.acker.ack_with(AckKind::Term).await;
+            } else {
+                forget_start(&shared, &bus, &unit).await;
+                hand_back(&shared, &unit, Duration::ZERO).await;
+            }
+            return;
+        }
+    };
+    let head = ResultHead {
+        unit: unit.head.unit,
+        digest: unit.head.digest.clone(),
+        worker: shared.id.clone(),
+        status,
+        is_check: unit.head.check_of.is_some(),
+    };
+    let message = frame(&head, &body);
+    let id = format!("{}.{}", unit.sequence, shared.id);
+    let mut delay = Duration::from_millis(50);
+    while !bus.store_result(&unit.job.id, message.clone(), Some(&id)).await {
+        sleep(delay).await;
+        delay = (2 * delay).min(Duration::from_secs(4));
+    }
+    let _ = unit.acker.ack().await;
+    shared.release(unit.key);
+    shared.done.fetch_add(1, Ordering::Relaxed);
+    if unit.delivered > 1 {
+        let _ = bus.attempts.purge(attempts_key(&unit)).await;
+    }
+}
+
+/// Adds a panic to the starts of a unit.
+async fn note_panic(shared: &Shared, bus: &Bus, unit: &Unit, error: String) {
+    let key = attempts_key(unit);
+    let known = bus.attempts.get(&key).await.ok().flatten();
+    let mut attempts: Attempts =
+        known.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    match attempts.starts.last_mut() {
+        Some(last) if last.worker == shared.id && last.error.is_none() => last.error = Some(error),
+        _ => attempts.starts.push(Start { worker: shared.id.clone(), error: Some(error) }),
+    }
+    let bytes = serde_json::to_vec(&attempts).expect("attempts are plain data");
+    let _ = bus.attempts.put(&key, bytes.into()).await;
+}
+
+/// Takes back the start of a unit that is handed back in good order.
+async fn forget_start(shared: &Shared, bus: &Bus, unit: &Unit) {
+    if unit.delivered <= 1 {
+        return;
+    }
+    let key = attempts_key(unit);
+    let Ok(Some(known)) = bus.attempts.get(&key).await else { return };
+    let Ok(mut attempts) = serde_json::from_slice::<Attempts>(&known) else { return };
+    attempts.starts.retain(|start| start.worker != shared.id || start.error.is_some());
+    let bytes = serde_json::to_vec(&attempts).expect("attempts are plain data");
+    let _ = bus.attempts.put(&key, bytes.into()).await;
+}
+
+/// Tells the server that all units are still being worked on.
+async fn keep_alive(shared: Arc<Shared>) {
+    loop {
+        sleep(shared.worker.connection.ack_wait / 3).await;
+        let held: Vec<Arc<Acker>> = lock(&shared.held).values().cloned().collect();
+        for acker in held {
+            let _ = acker.ack_with(AckKind::Progress).await;
+        }
+        let mut jobs = lock(&shared.jobs);
+        jobs.retain(|_, job| Arc::strong_count(job) > 1 || lock(&job.used).elapsed() < KEPT);
+    }
+}
+
+/// Hears about ended jobs and about its own dismissal.
+async fn listen(shared: Arc<Shared>, bus: Bus) {
+    let Ok(mut ended) = bus.client.subscribe(format!("{ENDED}.*")).await else { return };
+    let own = format!("{DISMISSED}.{}", shared.id);
+    let Ok(mut dismissed) = bus.client.subscribe(own).await else { return };
+    let Ok(mut jobs) = bus.client.subscribe(format!("{LIVE_JOBS}.*")).await else { return };
+    let mut refused = HashSet::new();
+    loop {
+        tokio::select! {
+            Some(message) = jobs.next() => {
+                let Ok(job) = serde_json::from_slice::<JobStatus>(&message.payload) else { continue };
+                if let Some(reason) = shared.refusal(&job)
+                    && refused.insert(job.id.clone())
+                {
+                    shared.say(format!("job {} ({}) is left to others: {reason}", job.id, job.title));
+                }
+            }
+            Some(message) = ended.next() => {
+                let id = message.subject.rsplit('.').next().unwrap_or_default();
+                if let Some(job) = lock(&shared.jobs).remove(id) {
+                    job.has_ended.store(true, Ordering::Relaxed);
+                    job.cancel.store(true, Ordering::Relaxed);
+                }
+                let unneeded: Vec<Unit> = {
+                    let mut queue = lock(&shared.queue);
+                    let (gone, kept) = queue.drain(..).partition(|unit| unit.job.id == id);
+                    *queue = kept;
+                    Vec::from(gone)
+                };
+                for unit in unneeded {
+                    shared.release(unit.key);
+                    let _ = unit.acker.ack_with(AckKind::Term).await;
+                }
+            }
+            Some(message) = dismissed.next() => {
+                let reason = String::from_utf8_lossy(&message.payload).into_owned();
+                *lock(&shared.dismissed) = Some(reason);
+                shared.is_dismissed.store(true, Ordering::Relaxed);
+            }
+            else => return,
+        }
+    }
+}
+
+/// Sends heartbeats, every second and when somebody asks.
+async fn beat(shared: Arc<Shared>, bus: Bus) {
+    let Ok(mut hello) = bus.client.subscribe(HELLO).await else { return };
+    let subject = format!("{LIVE_WORKERS}.{}", shared.id);
+    let mut rate = Rate::default();
+    loop {
+        let status = shared.status(&mut rate);
+        let bytes = serde_json::to_vec(&status).expect("a status is plain data");
+        if bus.is_connected() {
+            let _ = bus.client.publish(subject.clone(), bytes.into()).await;
+        }
+        let _ = timeout(Duration::from_secs(1), hello.next()).await;
+    }
+}
+
+/// Hands back what waits, lets what runs finish for a while, and publishes it.
+async fn leave(shared: &Arc<Shared>, bus: &Bus, finished: &mut UnboundedReceiver<Finished>) {
+    shared.is_leaving.store(true, Ordering::Relaxed);
+    let waiting: Vec<Unit> = lock(&shared.queue).drain(..).collect();
+    // No thread is between its look at the flag and its wait, as it would hold the lock.
+    shared.ready.notify_all();
+    for unit in &waiting {
+        forget_start(shared, bus, unit).await;
+        hand_back(shared, unit, Duration::ZERO).await;
+    }
+    drop(waiting);
+    let is_idle = async {
+        loop {
+            while let Ok(finished) = finished.try_recv() {
+                tokio::spawn(publish(Arc::clone(shared), bus.clone(), finished));
+            }
+            if lock(&shared.held).is_empty() {
+                break;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::pin!(is_idle);
+    if timeout(GRACE, &mut is_idle).await.is_err() {
+        for job in lock(&shared.jobs).values() {
+            job.cancel.store(true, Ordering::Relaxed);
+        }
+        let _ = timeout(FAREWELL / 2, &mut is_idle).await;
+        // What does not listen is handed back all the same.
+        let held: Vec<Arc<Acker>> = lock(&shared.held).drain().map(|(_, acker)| acker).collect();
+        for acker in held {
+            shared.handed_back.fetch_add(1, Ordering::Relaxed);
+            let _ = acker.ack_with(AckKind::Nak(None)).await;
+        }
+    }
+    let status = shared.status(&mut Rate::default());
+    let bytes = serde_json::to_vec(&status).expect("a status is plain data");
+    let subject = format!("{LIVE_WORKERS}.{}", shared.id);
+    let _ = timeout(FAREWELL / 2, async {
+        let _ = bus.client.publish(subject, bytes.into()).await;
+        let _ = bus.client.flush().await;
+    })
+    .await;
+}

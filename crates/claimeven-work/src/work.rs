@@ -1,0 +1,162 @@
+//! Work, its units, and who has them computed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Work that is cut into numbered units.
+///
+/// The output of a unit depends on the work and the unit alone, so it can be computed anywhere and
+/// more than once. Times that were measured meanwhile may differ; [`Work::fingerprint`] leaves them
+/// out.
+pub trait Work: Send + Sync + Sized + 'static {
+    /// The name of this kind of work, of lower-case letters and hyphens.
+    const KIND: &'static str;
+    /// What a unit adds to what all units share.
+    type Unit: Serialize + DeserializeOwned + Send + Sync;
+    /// The result of a unit.
+    type Output: Send;
+    /// What a thread keeps from unit to unit, such as a table. It makes no difference to the output.
+    type Thread;
+    /// Why a unit cannot be computed. The same everywhere.
+    type Error: fmt::Display + From<WorkError> + Send;
+
+    /// What another machine needs, or why the work can only be done on this one.
+    fn job(&self) -> Result<Job, String>;
+
+    /// The work as another machine sees it.
+    fn open(parameters: serde_json::Value, files: &Files) -> Result<Self, String>;
+
+    /// A thread's state.
+    fn thread(&self) -> Self::Thread;
+
+    /// Computes a unit; `None` if it was cancelled.
+    fn compute(
+        &self,
+        thread: &mut Self::Thread,
+        unit: &Self::Unit,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Option<Self::Output>, Self::Error>;
+
+    /// The output as bytes.
+    fn encode(output: &Self::Output) -> Vec<u8>;
+
+    /// The output from its bytes, which may come from anybody.
+    fn decode(bytes: &[u8]) -> Result<Self::Output, String>;
+
+    /// Whether an output from elsewhere can be that of a unit, as far as that is seen without computing.
+    fn verify(&self, unit: &Self::Unit, output: &Self::Output) -> Result<(), String> {
+        let _ = (unit, output);
+        Ok(())
+    }
+
+    /// The part of the output that is the same whoever computes it.
+    fn fingerprint(output: &Self::Output) -> Vec<u8> {
+        Self::encode(output)
+    }
+}
+
+/// The files of a job, by name.
+pub type Files = BTreeMap<String, PathBuf>;
+
+/// Work as it is sent to other machines.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// A few words for people.
+    pub title: String,
+    /// The parameters, from which [`Work::open`] makes the work again.
+    pub parameters: serde_json::Value,
+    /// The files that it needs.
+    pub files: Vec<File>,
+    /// The arithmetic that the results depend on, if they do: only workers with the same compute them.
+    pub arithmetic: Option<String>,
+    /// Whether outputs can be compared: not if they depend on the time that something took.
+    pub is_repeatable: bool,
+}
+
+impl Job {
+    /// A job without files, whose outputs are the same on every processor.
+    ///
+    /// # Panics
+    ///
+    /// If the parameters cannot be written as JSON.
+    pub fn new(title: impl Into<String>, parameters: &impl Serialize) -> Job {
+        Job {
+            title: title.into(),
+            parameters: serde_json::to_value(parameters).expect("parameters are plain data"),
+            files: Vec::new(),
+            arithmetic: None,
+            is_repeatable: true,
+        }
+    }
+}
+
+/// A file of a job.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// The name by which the work finds it.
+    pub name: String,
+    /// The content.
+    pub content: Vec<u8>,
+}
+
+/// What a dispatcher hands over.
+#[derive(Debug)]
+pub enum Taken<T> {
+    /// The output of the unit with this number. Each number comes once, in any order.
+    Output(u64, T),
+    /// Some of the outputs so far were wrong: all outputs of this run are void and come again.
+    Restart,
+}
+
+/// Has the units of work computed.
+pub trait Dispatcher {
+    /// Computes the units with the given numbers and passes each output to `take` as soon as it is
+    /// there. Ends early if `take` breaks, if the flag is set, or with the first error.
+    fn run<W: Work>(
+        &self,
+        work: &W,
+        numbers: impl Iterator<Item = u64> + Send,
+        unit: impl Fn(u64) -> W::Unit + Sync,
+        cancel: Option<&AtomicBool>,
+        take: impl FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
+    ) -> Result<(), W::Error>;
+}
+
+/// Why work on other machines failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WorkError {
+    /// The work can only be done on this machine.
+    OnlyHere(String),
+    /// The NATS server cannot be used.
+    Broker(String),
+    /// These units ended every worker that tried them.
+    SetAside(Vec<(u64, String)>),
+    /// This worker was set aside because a result of it was wrong.
+    Dismissed(String),
+}
+
+impl fmt::Display for WorkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WorkError::OnlyHere(reason) => write!(f, "cannot run on other machines: {reason}"),
+            WorkError::Broker(reason) => write!(f, "NATS: {reason}"),
+            WorkError::SetAside(units) => {
+                let count = units.len();
+                write!(f, "{count} unit{} set aside", if count == 1 { "" } else { "s" })?;
+                let (number, reason) = units.first().expect("there is at least one");
+                write!(f, "; unit {number}: {reason}")
+            }
+            WorkError::Dismissed(reason) => write!(f, "this worker was dismissed: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for WorkError {}

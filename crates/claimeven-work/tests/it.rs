@@ -1,0 +1,8 @@
+//! Work over a real NATS server, with workers that are slow, cut off, killed, wrong or old.
+#![cfg(feature = "nats")]
+
+mod it {
+    mod fleet;
+    mod server;
+    mod works;
+}

@@ -1,0 +1,100 @@
+//! Kinds of work that are easy to check, and kinds that go wrong.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use claimeven_work::{File, Files, Job, Work, WorkError};
+use serde::{Deserialize, Serialize};
+
+/// What a unit does besides computing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Mischief {
+    #[default]
+    None,
+    Sleep(u64),
+    Panic,
+    Fail,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Number {
+    pub(crate) number: u64,
+    pub(crate) mischief: Mischief,
+}
+
+/// Hashes numbers, with a salt from a file. `LIE` makes a worker that is wrong about every seventh.
+pub(crate) struct Hashes<const LIE: bool> {
+    pub(crate) salt: u64,
+    /// Counts the units that were computed in this process, by the number of the test.
+    pub(crate) test: usize,
+}
+
+pub(crate) static COMPUTED: [AtomicU64; 32] = [const { AtomicU64::new(0) }; 32];
+
+pub(crate) fn truth(salt: u64, number: u64) -> u64 {
+    (number + 1).wrapping_mul(salt | 1).rotate_left(17) ^ number
+}
+
+impl<const LIE: bool> Work for Hashes<LIE> {
+    const KIND: &'static str = "hashes";
+    type Unit = Number;
+    type Output = (u64, u64);
+    type Thread = u64;
+    type Error = WorkError;
+
+    fn job(&self) -> Result<Job, String> {
+        let content = self.salt.to_le_bytes().to_vec();
+        let files = vec![File { name: "salt".to_owned(), content }];
+        Ok(Job { files, ..Job::new("hashes of numbers", &self.test) })
+    }
+
+    fn open(parameters: serde_json::Value, files: &Files) -> Result<Self, String> {
+        let test = serde_json::from_value(parameters).map_err(|error| error.to_string())?;
+        let bytes = std::fs::read(&files["salt"]).map_err(|error| error.to_string())?;
+        Ok(Hashes { salt: u64::from_le_bytes(bytes.try_into().unwrap()), test })
+    }
+
+    fn thread(&self) -> u64 {
+        0
+    }
+
+    fn compute(
+        &self,
+        count: &mut u64,
+        unit: &Number,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Option<(u64, u64)>, WorkError> {
+        *count += 1;
+        COMPUTED[self.test].fetch_add(1, Ordering::Relaxed);
+        match unit.mischief {
+            Mischief::None => {}
+            Mischief::Sleep(ms) => {
+                for _ in 0..ms {
+                    if cancel.load(Ordering::Relaxed) {
+                        return Ok(None);
+                    }
+                    thread::sleep(Duration::from_millis(1));
+                }
+            }
+            Mischief::Panic => panic!("unit {} is poison", unit.number),
+            Mischief::Fail => return Err(WorkError::OnlyHere(format!("{} is odd", unit.number))),
+        }
+        let wrong = u64::from(LIE && unit.number % 7 == 3);
+        // The second number differs from thread to thread, as times do.
+        Ok(Some((truth(self.salt, unit.number) + wrong, *count)))
+    }
+
+    fn encode(output: &(u64, u64)) -> Vec<u8> {
+        serde_json::to_vec(output).unwrap()
+    }
+
+    fn decode(bytes: &[u8]) -> Result<(u64, u64), String> {
+        serde_json::from_slice(bytes).map_err(|error| error.to_string())
+    }
+
+    fn fingerprint(output: &(u64, u64)) -> Vec<u8> {
+        output.0.to_le_bytes().to_vec()
+    }
+}
