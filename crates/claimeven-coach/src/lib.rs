@@ -1,0 +1,41 @@
+//! The coach: why a Connect Four position is won, lost or drawn, and proofs that a person can follow.
+//!
+//! - [`Coach`] explains positions and moves: an [`Explanation`] is best play up to a position whose result has a
+//!   [`Reason`] that needs no search. [`verify`] plays any reason out against every reply.
+//! - What is said is a list of [`Sentence`]s, which are data for texts in any language; [`English`] has two levels of
+//!   it. [`Mark`]s are what to draw.
+//! - [`ProofSearch`] looks for a small tree in which one player keeps its result, with every leaf closed by a
+//!   [`Diagram`]; [`Proof`] is such a tree as a file, and plays from it without search.
+//! - [`check_proof`] verifies a file with nothing but the rules of the game.
+//!
+//! `docs/coach.md` explains how it works.
+
+mod check;
+mod closing;
+mod diagram;
+mod english;
+mod explain;
+mod forced;
+mod plan;
+mod proof;
+mod proof_search;
+mod reason;
+mod selection;
+mod sentence;
+mod verify;
+mod view;
+
+pub use check::{CheckError, CheckReport, check_proof};
+pub use diagram::Diagram;
+pub use english::{English, Level};
+pub use explain::{Coach, MAX_LINE, MoveExplanation, MoveNote};
+pub use plan::{Plan, Race};
+pub use proof::{Claim, Goal, Proof, ProofError};
+pub use proof_search::{ProofSearch, SearchError, SearchProgress};
+pub use reason::{Explanation, Hold, Mark, Reason};
+pub use sentence::{Couples, MAX_WORDS, Parity, Sentence};
+pub use verify::{verify, verify_by_solver};
+pub use view::{
+    BetterView, ExplanationView, HoldView, MarkView, MoveView, NoteView, PlanView, ReasonView,
+    ReplyView, TextView,
+};

@@ -1,0 +1,289 @@
+//! Why a position is won, lost or drawn, as values. Sentences are made of them in `text.rs`.
+
+use claimeven_game::{Cell, Column, Player, Position};
+use claimeven_solver::Score;
+
+use crate::diagram::Diagram;
+use crate::plan::Plan;
+
+/// Why a position ends as it does: best play up to a position whose result has a [`Reason`].
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The position that is explained.
+    pub position: Position,
+    /// Its exact score for the side to move.
+    pub score: Score,
+    /// Best play from it to the position of the reason.
+    pub line: Vec<Column>,
+    /// Why the position after the line is won, lost or drawn.
+    pub reason: Reason,
+}
+
+/// Why a position is won, lost or drawn.
+///
+/// Each reason is about one position, and [`verify`](crate::verify) plays it out against every reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The game is over.
+    Over {
+        /// Who has connected four; `None` for a draw.
+        winner: Option<Player>,
+        /// The winning discs.
+        four: Vec<Cell>,
+    },
+    /// The side to move connects four.
+    WinsNow {
+        /// The side to move.
+        winner: Player,
+        /// Where.
+        cell: Cell,
+        /// The four cells, that one among them.
+        four: Vec<Cell>,
+    },
+    /// The side to move can stop one of two fours, not both.
+    DoubleThreat {
+        /// Who connects four next.
+        winner: Player,
+        /// The cells to block: both can be played now, or the second lies on the first.
+        cells: [Cell; 2],
+        /// The four in each of them.
+        fours: [Vec<Cell>; 2],
+    },
+    /// Every move of the side to move lets the opponent connect four right above it.
+    EveryMoveOpens {
+        /// Who connects four next.
+        winner: Player,
+        /// The cells that open.
+        cells: Vec<Cell>,
+    },
+    /// A sequence of fours that have to be blocked.
+    Forced {
+        /// Who makes the threats.
+        winner: Player,
+        /// The moves from the position on; those of the loser are forced.
+        moves: Vec<Column>,
+        /// Why it is won after them.
+        end: Box<Reason>,
+    },
+    /// A plan that answers every move until it wins.
+    Plan(Plan),
+    /// Whatever the side to move plays, a sequence of forced moves follows.
+    EveryReply {
+        /// Who wins.
+        winner: Player,
+        /// What follows on each move that does not lose at once.
+        replies: Vec<(Column, Reason)>,
+    },
+    /// Numbers on the cells that answer every move: see [`Diagram`].
+    Numbers {
+        /// Who wins by them.
+        winner: Player,
+        /// The numbers.
+        diagram: Diagram,
+    },
+    /// Nobody wins.
+    Draw {
+        /// For each player, first player first, why it cannot win; `None` where only calculation
+        /// shows it.
+        holds: [Option<Hold>; 2],
+    },
+    /// Nothing simpler than calculation shows it.
+    Calculation {
+        /// The number of moves until the end of the game under best play.
+        plies: u32,
+    },
+}
+
+/// Why a player cannot win.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// Every group of four cells has a disc of the opponent.
+    NoFourLeft,
+    /// The opponent has a plan against it.
+    Plan(Plan),
+}
+
+/// Something to draw on the board of a reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A four in a row that is there or to come.
+    Four {
+        /// Whose.
+        player: Player,
+        /// Its cells.
+        cells: Vec<Cell>,
+    },
+    /// The deciding cell.
+    Ring {
+        /// Who wins there.
+        player: Player,
+        /// The cell.
+        cell: Cell,
+    },
+    /// Whoever plays the one lets the owner play the other.
+    Pair {
+        /// Who answers.
+        owner: Player,
+        /// The two cells; of two in a column the lower one first.
+        cells: [Cell; 2],
+    },
+    /// Cells that the owner of a plan leaves alone.
+    Held {
+        /// From below the deciding cell to the top.
+        cells: Vec<Cell>,
+    },
+    /// A move of the line or of a forced sequence.
+    Move {
+        /// Who plays it.
+        player: Player,
+        /// Where it lands.
+        cell: Cell,
+        /// Its number in the line, from 1.
+        number: usize,
+    },
+    /// A number of a diagram.
+    Number {
+        /// The cell.
+        cell: Cell,
+        /// The number.
+        number: u8,
+    },
+}
+
+impl Explanation {
+    /// The position that the reason is about.
+    pub fn end(&self) -> Position {
+        after_all(&self.position, &self.line)
+    }
+
+    /// The winner under best play.
+    pub fn winner(&self) -> Option<Player> {
+        let player = self.position.player();
+        match self.score.sign() {
+            0 => None,
+            1 => Some(player),
+            _ => Some(player.opponent()),
+        }
+    }
+
+    /// Whether the reason needs no search.
+    pub fn is_proven(&self) -> bool {
+        match &self.reason {
+            Reason::Calculation { .. } => false,
+            Reason::Draw { holds } => holds.iter().all(Option::is_some),
+            _ => true,
+        }
+    }
+
+    /// What to draw on the board of the position, the moves of the line first.
+    pub fn marks(&self) -> Vec<Mark> {
+        let mut marks = move_marks(&self.position, &self.line, 0);
+        marks.extend(self.reason.marks(&self.end(), self.line.len()));
+        marks
+    }
+}
+
+impl Reason {
+    /// The name of the kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Reason::Over { .. } => "over",
+            Reason::WinsNow { .. } => "wins_now",
+            Reason::DoubleThreat { .. } => "double_threat",
+            Reason::EveryMoveOpens { .. } => "every_move_opens",
+            Reason::Forced { .. } => "forced",
+            Reason::Plan(plan) if plan.held.is_empty() => "follow_up",
+            Reason::Plan(_) => "zugzwang",
+            Reason::EveryReply { .. } => "every_reply",
+            Reason::Numbers { .. } => "numbers",
+            Reason::Draw { .. } => "draw",
+            Reason::Calculation { .. } => "calculation",
+        }
+    }
+
+    /// What to draw; moves are numbered after the first `before`.
+    fn marks(&self, position: &Position, before: usize) -> Vec<Mark> {
+        match self {
+            Reason::Over { winner, four } => {
+                let four = |&player: &Player| Mark::Four { player, cells: four.clone() };
+                winner.iter().map(four).collect()
+            }
+            Reason::WinsNow { winner, cell, four } => vec![
+                Mark::Four { player: *winner, cells: four.clone() },
+                Mark::Ring { player: *winner, cell: *cell },
+            ],
+            Reason::DoubleThreat { winner, cells, fours } => {
+                let four = |cells: &Vec<Cell>| Mark::Four { player: *winner, cells: cells.clone() };
+                let ring = |&cell: &Cell| Mark::Ring { player: *winner, cell };
+                fours.iter().map(four).chain(cells.iter().map(ring)).collect()
+            }
+            Reason::EveryMoveOpens { winner, cells } => {
+                cells.iter().map(|&cell| Mark::Ring { player: *winner, cell }).collect()
+            }
+            Reason::Forced { moves, end, .. } => {
+                let mut marks = move_marks(position, moves, before);
+                marks.extend(end.marks(&after_all(position, moves), before + moves.len()));
+                marks
+            }
+            Reason::Plan(plan) => plan.marks(position),
+            Reason::EveryReply { replies, .. } => {
+                let Some((reply, reason)) = longest(replies) else { return Vec::new() };
+                let mut marks = move_marks(position, &[*reply], before);
+                marks.extend(reason.marks(&after_all(position, &[*reply]), before + 1));
+                marks
+            }
+            Reason::Numbers { diagram, .. } => Cell::in_reading_order(position.setup())
+                .filter(|&cell| position.disc(cell).is_none())
+                .map(|cell| Mark::Number { cell, number: diagram.number(position.setup(), cell) })
+                .collect(),
+            Reason::Draw { holds } => {
+                let plan = holds.iter().flatten().find_map(|hold| match hold {
+                    Hold::Plan(plan) => Some(plan),
+                    Hold::NoFourLeft => None,
+                });
+                plan.map_or(Vec::new(), |plan| plan.marks(position))
+            }
+            Reason::Calculation { .. } => Vec::new(),
+        }
+    }
+}
+
+/// The reply that holds out longest.
+pub(crate) fn longest(replies: &[(Column, Reason)]) -> Option<&(Column, Reason)> {
+    replies.iter().max_by_key(|(_, reason)| match reason {
+        Reason::Forced { moves, .. } => moves.len(),
+        _ => 0,
+    })
+}
+
+/// The position after moves that are legal.
+pub(crate) fn after_all(position: &Position, moves: &[Column]) -> Position {
+    let mut position = *position;
+    for &column in moves {
+        position.play(column).expect("the moves of an explanation are legal");
+    }
+    position
+}
+
+/// The cell in which the next disc of an open column lands.
+pub(crate) fn landing(position: &Position, column: Column) -> Cell {
+    let row = (0..position.setup().rows())
+        .find(|&row| position.disc(Cell { column, row }).is_none())
+        .expect("the column is open");
+    Cell { column, row }
+}
+
+fn move_marks(position: &Position, moves: &[Column], before: usize) -> Vec<Mark> {
+    let mut position = *position;
+    let mut marks = Vec::new();
+    for (number, &column) in (before + 1..).zip(moves) {
+        marks.push(Mark::Move {
+            player: position.player(),
+            cell: landing(&position, column),
+            number,
+        });
+        position.play(column).expect("the moves of an explanation are legal");
+    }
+    marks
+}

@@ -1,0 +1,5 @@
+//! The coach against the solver and against every reply.
+
+mod explanations;
+mod lessons;
+mod proofs;
