@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let claimeven_arena::Results { won, drawn, lost } = player.results;
         println!(
             "{:8} Elo {:5.0}: {won} won, {drawn} drawn, {lost} lost",
-            player.name, player.elo.middle
+            player.name, player.elo.estimate
         );
     }
     Ok(())

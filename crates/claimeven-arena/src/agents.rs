@@ -10,6 +10,7 @@ use claimeven_solver::{Options, embedded_books};
 use claimeven_zero::{SelectionRule, TreeParameters, Zero, ZeroParameters, embedded_network};
 
 use crate::external::External;
+use crate::proof_player::ProofPlayer;
 use crate::roster::{AgentKind, Built, Parameter, Settings, Values};
 
 /// All players, the simplest first.
@@ -207,6 +208,20 @@ pub static AGENTS: &[AgentKind] = &[
         build: perfect,
     },
     AgentKind {
+        name: "proof",
+        about: "plays by a proof, without search",
+        has_tree: false,
+        parameters: &[Parameter {
+            name: "file",
+            about: "the proof",
+            values: Values::Text { what: "a file of claimeven proof build", needed: true },
+        }],
+        build: |settings| {
+            let file = settings.text("file").unwrap_or_default();
+            player(ProofPlayer::from_file(file, settings.setup)?)
+        },
+    },
+    AgentKind {
         name: "level",
         about: "an opponent for people, from 1 (beginner) to 10 (perfect)",
         has_tree: false,
@@ -246,8 +261,8 @@ pub static AGENTS: &[AgentKind] = &[
     },
 ];
 
-/// Aliases of players.
-pub(crate) const ALIASES: [(&str, &str); 3] =
+/// Aliases of players, each with the text it stands for.
+pub const ALIASES: [(&str, &str); 3] =
     [("easy", "alphabeta:depth=1"), ("medium", "alphabeta:depth=3"), ("hard", "alphabeta:depth=5")];
 
 const DEPTH: Parameter = Parameter {
@@ -338,7 +353,7 @@ fn zero(settings: &Settings) -> Built {
         None => embedded_network(settings.setup).map_err(|error| unsuited(error.to_string()))?,
         Some(text) => {
             let failed = |error| format!("model '{text}' of zero: {error}");
-            let network = settings.models().find(text).load();
+            let network = settings.model(text).load();
             let network = network.map_err(|error| AgentError::Failed { reason: failed(error) })?;
             if network.setup() != settings.setup {
                 return Err(unsuited(format!("the network {text} is for {}", network.setup())));

@@ -4,6 +4,7 @@ mod alphazero;
 mod exact;
 mod finding;
 mod lab;
+mod match_journal;
 mod matches;
 mod searches;
 mod tournaments;
@@ -17,6 +18,7 @@ pub use finding::{
     Verdict,
 };
 pub use lab::{Lab, Progress};
+pub use match_journal::MatchJournal;
 
 use crate::game::MatchError;
 use crate::openings::OpeningError;
@@ -70,8 +72,10 @@ pub enum ExperimentError {
     Openings(OpeningError),
     /// No random positions were found.
     Positions(RandomGameError),
-    /// No position was found in which moves differ in their result.
+    /// Too few positions of the kind an experiment needs were found.
     NoPosition,
+    /// A finished match cannot be written to the journal.
+    Journal(String),
     /// The experiment was cancelled.
     Cancelled,
 }
@@ -111,8 +115,9 @@ impl fmt::Display for ExperimentError {
             ExperimentError::Openings(error) => error.fmt(f),
             ExperimentError::Positions(error) => error.fmt(f),
             ExperimentError::NoPosition => {
-                f.write_str("no position found in which moves differ in their result")
+                f.write_str("found too few different positions for the experiment")
             }
+            ExperimentError::Journal(error) => write!(f, "cannot write the journal: {error}"),
             ExperimentError::Cancelled => f.write_str("the experiment was cancelled"),
         }
     }
@@ -125,7 +130,9 @@ impl std::error::Error for ExperimentError {
             ExperimentError::Match(error) => Some(error),
             ExperimentError::Openings(error) => Some(error),
             ExperimentError::Positions(error) => Some(error),
-            ExperimentError::NoPosition | ExperimentError::Cancelled => None,
+            ExperimentError::NoPosition
+            | ExperimentError::Journal(_)
+            | ExperimentError::Cancelled => None,
         }
     }
 }

@@ -132,6 +132,24 @@ fn pgn_date(time: &str) -> String {
     if is_day { day.replace('-', ".") } else { "????.??.??".to_owned() }
 }
 
+/// The time of day as PGN writes it, if the time has one.
+fn pgn_time(time: &str) -> Option<&str> {
+    let (_, time) = time.split_once('T')?;
+    let time = time.get(..8)?;
+    time.chars().all(|sign| sign.is_ascii_digit() || sign == ':').then_some(time)
+}
+
+/// How a game ended, in the words of PGN.
+fn pgn_termination(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Line | Reason::BoardFull | Reason::Resigned | Reason::Agreed => "normal",
+        Reason::Time => "time forfeit",
+        Reason::Forfeit => "rules infraction",
+        Reason::Abandoned => "abandoned",
+        Reason::Unfinished => "unterminated",
+    }
+}
+
 /// A game as text like the PGN of chess: headers, then the moves in pairs and the result, as the
 /// player who moved first sees it, who is White.
 pub fn pgn(record: &GameRecord) -> Result<String, RecordError> {
@@ -156,9 +174,13 @@ pub fn pgn(record: &GameRecord) -> Result<String, RecordError> {
     header("White", &first.name);
     header("Black", &second.name);
     header("Result", &result);
-    header("UTCTime", &record.time);
+    header("UTCDate", &pgn_date(&record.time));
+    if let Some(time) = pgn_time(&record.time) {
+        header("UTCTime", &time);
+    }
     header("TimeControl", &record.time_control.as_deref().unwrap_or("-"));
-    header("Termination", &record.result.reason);
+    header("Termination", &pgn_termination(record.result.reason));
+    header("Reason", &record.result.reason);
     if let Some(detail) = &record.result.detail {
         header("Detail", detail);
     }

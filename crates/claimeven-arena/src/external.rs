@@ -158,7 +158,8 @@ impl External {
             }
         }
         let mut engine = pool.start(&self.command)?;
-        engine.begin_game(setup, self.seed, self.patience)?;
+        let began = engine.begin_game(setup, self.seed, self.patience);
+        began.map_err(|reason| format!("{}: {reason}", self.command))?;
         Ok(engine)
     }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use claimeven_game::{Column, Game, PlayError, Setup};
 use claimeven_search::{Agent, AgentError, Limits};
+use claimeven_work::WorkError;
 
 use crate::record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord};
 use crate::roster::AgentSpec;
@@ -233,6 +234,14 @@ pub enum MatchError {
     Agent(AgentError),
     /// A recorded game is not one of the match.
     Record(String),
+    /// Other machines cannot play the games.
+    Work(WorkError),
+}
+
+impl From<WorkError> for MatchError {
+    fn from(error: WorkError) -> MatchError {
+        MatchError::Work(error)
+    }
 }
 
 impl From<AgentError> for MatchError {
@@ -251,6 +260,7 @@ impl fmt::Display for MatchError {
             MatchError::Opening { ply, error } => write!(f, "move {ply} of an opening: {error}"),
             MatchError::Agent(error) => error.fmt(f),
             MatchError::Record(reason) => f.write_str(reason),
+            MatchError::Work(error) => error.fmt(f),
         }
     }
 }
@@ -261,6 +271,7 @@ impl std::error::Error for MatchError {
             MatchError::FirstPlayer(_) | MatchError::NoOpenings | MatchError::Record(_) => None,
             MatchError::Opening { error, .. } => Some(error),
             MatchError::Agent(error) => Some(error),
+            MatchError::Work(error) => Some(error),
         }
     }
 }

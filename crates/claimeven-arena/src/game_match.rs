@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use claimeven_game::{Column, Setup, mix_key};
+use claimeven_work::{Dispatcher, Local, Taken};
 
 use crate::external::EnginePool;
-use crate::game::{MatchError, Pairing, TimeControl, play_game, play_opening};
-use crate::pool::run_jobs;
+use crate::game::{MatchError, Pairing, TimeControl, play_opening};
+use crate::game_units::{Games, PlannedGame};
 use crate::record::{GameRecord, Reason};
 use crate::roster::AgentSpec;
 use claimeven_zero::{PairResults, Sprt, SprtOutcome};
@@ -27,7 +28,7 @@ use claimeven_zero::{PairResults, Sprt, SprtOutcome};
 /// let openings = Openings::Random(4).choose(Setup::STANDARD, 5, 1)?;
 /// let status = Match::new(Setup::STANDARD, players.each_ref(), &openings).run(|_, _| {})?;
 /// assert_eq!(status.games(), 10);
-/// assert!(status.pairs.score().middle > 0.5);
+/// assert!(status.pairs.score().estimate > 0.5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -193,6 +194,21 @@ impl<'a> Match<'a> {
         played: impl IntoIterator<Item = GameRecord>,
         mut report: impl FnMut(&[GameRecord; 2], [bool; 2], &MatchStatus),
     ) -> Result<MatchStatus, MatchError> {
+        self.resume_on(&Local { threads: self.threads }, played, |event| {
+            if let MatchEvent::Pair { games, is_new, status } = event {
+                report(games, is_new, status);
+            }
+        })
+    }
+
+    /// The same on the machines of a dispatcher. If a machine turns out to be wrong, the match begins
+    /// again with the games of the others.
+    pub fn resume_on(
+        &self,
+        dispatcher: &impl Dispatcher,
+        played: impl IntoIterator<Item = GameRecord>,
+        mut report: impl FnMut(MatchEvent<'_>),
+    ) -> Result<MatchStatus, MatchError> {
         if self.openings.is_empty() {
             return Err(MatchError::NoOpenings);
         }
@@ -213,19 +229,39 @@ impl<'a> Match<'a> {
         let (mut status, mut seen) = (MatchStatus::default(), HashSet::new());
         let mut waiting = BTreeMap::new();
         let mut counted = self.first_pair;
-        run_jobs(
+        let games = Games { setup: self.setup, players: players.to_vec(), time: self.time };
+        dispatcher.run(
+            &games,
             self.first_pair..self.pairs,
-            self.threads,
+            |pair| {
+                let both = [2 * pair, 2 * pair + 1];
+                let missing = both.into_iter().filter(|number| !known.contains_key(number));
+                missing.map(|number| self.planned(number)).collect()
+            },
             self.cancel.as_deref(),
-            |&pair, cancel| self.play_pair(pair, players.each_ref(), &known, cancel),
-            |pair, games| {
-                waiting.insert(pair, games);
+            |taken| {
+                let (pair, new) = match taken {
+                    Taken::Output(pair, new) => (pair, new),
+                    Taken::Restart => {
+                        (status, seen) = (MatchStatus::default(), HashSet::new());
+                        waiting.clear();
+                        counted = self.first_pair;
+                        report(MatchEvent::Restart);
+                        return Ok(ControlFlow::Continue(()));
+                    }
+                };
+                let mut new = new.into_iter();
+                let mut game = |number: u64| match known.get(&number) {
+                    Some(game) => game.clone(),
+                    None => new.next().expect("the unit has all games that are missing"),
+                };
+                waiting.insert(pair, [game(2 * pair), game(2 * pair + 1)]);
                 while let Some(games) = waiting.remove(&counted) {
                     let is_new = [0, 1].map(|side| !known.contains_key(&(2 * counted + side)));
                     counted += 1;
                     status.add_pair(&games, &mut seen);
                     status.sprt = self.sprt.and_then(|sprt| sprt.outcome(&status.pairs));
-                    report(&games, is_new, &status);
+                    report(MatchEvent::Pair { games: &games, is_new, status: &status });
                     if status.sprt.is_some() {
                         return Ok(ControlFlow::Break(()));
                     }
@@ -273,21 +309,33 @@ impl<'a> Match<'a> {
         self.time.micros().into_iter().fold(seed, |seed, part| mix_key(seed ^ part))
     }
 
-    /// Both games of a pair, of which some may be known; `None` if they were cancelled.
-    fn play_pair(
-        &self,
-        pair: u64,
-        players: [&AgentSpec; 2],
-        known: &HashMap<u64, GameRecord>,
-        cancel: &Arc<AtomicBool>,
-    ) -> Result<Option<[GameRecord; 2]>, MatchError> {
-        let play = |number: u64| match known.get(&number) {
-            Some(game) => Ok(Some(game.clone())),
-            None => play_game(&self.pairing(number, players), (number + 1).to_string(), cancel),
-        };
-        let (first, second) = (play(2 * pair)?, play(2 * pair + 1)?);
-        Ok(first.zip(second).map(<[GameRecord; 2]>::from))
+    /// A game by its number, from 0, as a unit of work.
+    fn planned(&self, number: u64) -> PlannedGame {
+        let Pairing { first_player, opening, seed, .. } = self.pairing(number, self.players);
+        PlannedGame {
+            id: (number + 1).to_string(),
+            players: [0, 1],
+            first_player,
+            opening: opening.to_vec(),
+            seed,
+        }
     }
+}
+
+/// What happens in a match.
+#[derive(Debug)]
+pub enum MatchEvent<'a> {
+    /// The next pair of games has been played.
+    Pair {
+        /// Its games.
+        games: &'a [GameRecord; 2],
+        /// Which of them are new.
+        is_new: [bool; 2],
+        /// The status after them.
+        status: &'a MatchStatus,
+    },
+    /// All new games so far are void: some were wrong. The match begins again.
+    Restart,
 }
 
 #[cfg(test)]
@@ -295,6 +343,7 @@ mod tests {
     use claimeven_game::Game;
 
     use super::*;
+    use crate::game::play_game;
 
     #[test]
     fn illegal_openings_are_an_error() {

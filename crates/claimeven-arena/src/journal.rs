@@ -65,6 +65,17 @@ impl Journal {
         Ok(Journal { file })
     }
 
+    /// The length of the file.
+    pub fn length(&mut self) -> io::Result<u64> {
+        self.file.stream_position()
+    }
+
+    /// Removes the games that were appended since the file had this length.
+    pub fn truncate(&mut self, length: u64) -> io::Result<()> {
+        self.file.set_len(length)?;
+        self.file.seek(SeekFrom::Start(length)).map(|_| ())
+    }
+
     /// Appends a game. It survives a kill of the program.
     pub fn append(&mut self, game: &GameRecord) -> io::Result<()> {
         let mut line = serde_json::to_vec(game)?;

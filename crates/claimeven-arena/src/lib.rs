@@ -7,7 +7,7 @@
 //! let players: [AgentSpec; 2] = ["mcts:sims=200".parse()?, "level:2".parse()?];
 //! let openings = Openings::Random(4).choose(Setup::STANDARD, 5, 1)?;
 //! let status = Match::new(Setup::STANDARD, players.each_ref(), &openings).run(|_, _| {})?;
-//! println!("score {:.2} in {} games", status.pairs.score().middle, status.games());
+//! println!("score {:.2} in {} games", status.pairs.score().estimate, status.games());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -36,13 +36,14 @@ mod export;
 mod external;
 mod game;
 mod game_match;
+mod game_units;
 mod import;
 mod journal;
 mod line_margins;
 mod openings;
 mod picture;
 mod plan;
-mod pool;
+mod proof_player;
 mod puzzles;
 mod rating;
 mod record;
@@ -56,20 +57,21 @@ mod tournament;
 mod tree_drawing;
 mod ugi;
 
-pub use agents::AGENTS;
+pub use agents::{AGENTS, ALIASES};
 pub use analysis::{Analysis, AnalysisLimits, Analyzer, ColumnAnalysis, Estimate, ExactValue};
 pub use experiments::{
     Cell, EXPERIMENTS, Experiment, ExperimentError, Figure, Finding, HeatPanel, Lab, Line,
-    LinePanel, Origin, Plot, Progress, RangePanel, RangeRow, Table, Unit, UnknownExperiment,
-    Verdict,
+    LinePanel, MatchJournal, Origin, Plot, Progress, RangePanel, RangeRow, Table, Unit,
+    UnknownExperiment, Verdict,
 };
 pub use export::{LegacyRecord, pgn};
 pub use external::EnginePool;
 pub use game::{Clock, MatchError, Pairing, TimeControl, play_game, play_game_watched};
-pub use game_match::{Match, MatchStatus, PlayerStats};
+pub use game_match::{Match, MatchEvent, MatchStatus, PlayerStats};
+pub use game_units::{Games, PlannedGame};
 pub use import::{ImportError, import_legacy};
 pub use journal::{Journal, JournalError};
-pub use openings::{OpeningError, Openings};
+pub use openings::{OpeningError, OpeningSearch, Openings};
 pub use picture::{Picture, game_gif};
 pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
 pub use puzzles::{Goal, Puzzle, Theme};

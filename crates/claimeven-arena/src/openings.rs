@@ -1,8 +1,10 @@
 //! Openings, so that two players do not repeat the same game.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use claimeven_game::{Bits, Column, Game, PlayError, Setup, with_board};
 use claimeven_search::RandomGames;
@@ -29,6 +31,9 @@ pub enum Openings {
     /// Given moves.
     Given(Vec<Vec<Column>>),
 }
+
+/// The default openings, in order of preference.
+const DEFAULTS: [Openings; 2] = [Openings::Balanced(6), Openings::Random(4)];
 
 /// After this many rejected samples in a row, no more openings are expected.
 const MAX_FAILURES: u32 = 20_000;
@@ -63,11 +68,7 @@ impl Openings {
         match self {
             Openings::None => Ok(vec![Vec::new()]),
             Openings::Given(openings) => check_given(setup, openings).map(|()| openings.clone()),
-            Openings::Balanced(_)
-                if Solver::check(setup).is_err() || setup.cells() > Setup::STANDARD.cells() =>
-            {
-                Err(OpeningError::OutOfReach(setup))
-            }
+            Openings::Balanced(_) if !can_balance(setup) => Err(OpeningError::OutOfReach(setup)),
             Openings::Balanced(plies) => sample(setup, *plies, true, count, seed, limits),
             Openings::Random(plies) => sample(setup, *plies, false, count, seed, limits),
         }
@@ -88,7 +89,7 @@ impl Openings {
         limits: &Limits,
     ) -> Result<Vec<Vec<Column>>, OpeningError> {
         let stop = Stop::new(limits);
-        for openings in [Openings::Balanced(6), Openings::Random(4)] {
+        for openings in DEFAULTS {
             match openings.choose_within(setup, count, seed, &stop.remaining(0)) {
                 Err(OpeningError::OutOfReach(_) | OpeningError::Nothing { .. }) => {}
                 chosen_or_stopped => return chosen_or_stopped,
@@ -125,42 +126,237 @@ fn sample(
 ) -> Result<Vec<Vec<Column>>, OpeningError> {
     let stop = Stop::new(limits);
     let mut solver = Solver::new(Options::default().with_books(embedded_books()));
-    let games = RandomGames::new(setup);
-    let mut random = fastrand::Rng::with_seed(seed);
-    let mut tried = HashSet::new();
-    let mut openings = Vec::new();
-    let (mut failures, mut nodes_before) = (0, 0);
-    while openings.len() < count && failures < MAX_FAILURES {
+    let mut sampler = Sampler::new(setup, plies, balanced, seed);
+    let mut nodes_before = 0;
+    while sampler.openings.len() < count && sampler.failures < MAX_FAILURES {
         if stop.is_requested() {
             return Err(OpeningError::Stopped);
         }
-        failures += 1;
-        let Some(game) = opening(&games, plies, &mut random) else { continue };
+        let own_limit = MAX_NODES.saturating_sub(solver.nodes() - nodes_before);
+        let remaining = stop.remaining(solver.nodes());
+        let nodes = remaining.nodes.map_or(own_limit, |nodes| nodes.min(own_limit));
+        match sampler.attempt(&mut solver, &remaining.with_nodes(nodes))? {
+            Sampled::Chosen => nodes_before = solver.nodes(),
+            Sampled::Rejected => {}
+            Sampled::Unsolved if nodes < own_limit || stop.is_requested() => {
+                return Err(OpeningError::Stopped);
+            }
+            Sampled::Unsolved if sampler.openings.is_empty() => {
+                return Err(OpeningError::OutOfReach(setup));
+            }
+            Sampled::Unsolved => break,
+        }
+    }
+    match sampler.openings {
+        none if none.is_empty() => Err(OpeningError::Nothing { setup, plies }),
+        openings => Ok(openings),
+    }
+}
+
+/// Random openings, one sample at a time.
+#[derive(Debug)]
+struct Sampler {
+    setup: Setup,
+    plies: u32,
+    balanced: bool,
+    random: fastrand::Rng,
+    tried: HashSet<u128>,
+    openings: Vec<Vec<Column>>,
+    /// Rejected samples since the last opening.
+    failures: u32,
+}
+
+/// What became of a sample.
+enum Sampled {
+    Chosen,
+    Rejected,
+    /// A limit ended the search.
+    Unsolved,
+}
+
+impl Sampler {
+    fn new(setup: Setup, plies: u32, balanced: bool, seed: u64) -> Sampler {
+        Sampler {
+            setup,
+            plies,
+            balanced,
+            random: fastrand::Rng::with_seed(seed),
+            tried: HashSet::new(),
+            openings: Vec::new(),
+            failures: 0,
+        }
+    }
+
+    fn attempt(&mut self, solver: &mut Solver, limits: &Limits) -> Result<Sampled, OpeningError> {
+        self.failures += 1;
+        let games = RandomGames::new(self.setup);
+        let Some(game) = opening(&games, self.plies, &mut self.random) else {
+            return Ok(Sampled::Rejected);
+        };
         let position = game.position();
         let key: u128 = with_board!(position, board => board.canonical_key().widen());
-        if !tried.insert(key) {
-            continue;
+        if !self.tried.insert(key) {
+            return Ok(Sampled::Rejected);
         }
-        if balanced {
-            let own_limit = MAX_NODES.saturating_sub(solver.nodes() - nodes_before);
-            let remaining = stop.remaining(solver.nodes());
-            let nodes = remaining.nodes.map_or(own_limit, |nodes| nodes.min(own_limit));
-            let bounds = solver.sign_within(position, &remaining.clone().with_nodes(nodes));
-            let bounds = bounds.map_err(|_| OpeningError::OutOfReach(setup))?;
-            match bounds.exact() {
+        if self.balanced {
+            let bounds = solver.sign_within(position, limits);
+            match bounds.map_err(|_| OpeningError::OutOfReach(self.setup))?.exact() {
                 Some(sign) if sign == Score::DRAW => {}
-                Some(_) => continue,
-                None if nodes < own_limit || stop.is_requested() => {
-                    return Err(OpeningError::Stopped);
-                }
-                None if openings.is_empty() => return Err(OpeningError::OutOfReach(setup)),
-                None => break,
+                Some(_) => return Ok(Sampled::Rejected),
+                None => return Ok(Sampled::Unsolved),
             }
         }
-        openings.push(game.moves().to_vec());
-        (failures, nodes_before) = (0, solver.nodes());
+        self.openings.push(game.moves().to_vec());
+        self.failures = 0;
+        Ok(Sampled::Chosen)
     }
-    if openings.is_empty() { Err(OpeningError::Nothing { setup, plies }) } else { Ok(openings) }
+}
+
+/// A choice of openings that can be interrupted after every sample, for programs that make several
+/// choices by turns.
+///
+/// The choice is that of [`Openings::choose_within`], except that it skips positions that take
+/// more than [`OpeningSearch::MAX_NODES_EACH`], and ends with what it has found after
+/// [`OpeningSearch::MAX_NODES`].
+///
+/// ```
+/// use claimeven_arena::{OpeningSearch, Openings};
+/// use claimeven_game::Setup;
+///
+/// let openings = Openings::Balanced(4);
+/// let mut search = OpeningSearch::new(Some(openings.clone()), Setup::STANDARD, 3, 1)?;
+/// let mut solver = OpeningSearch::solver();
+/// while !search.advance(&mut solver, &Default::default())? {}
+/// assert_eq!(search.openings(), openings.choose(Setup::STANDARD, 3, 1)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct OpeningSearch {
+    setup: Setup,
+    count: usize,
+    seed: u64,
+    /// `None` once the openings are chosen.
+    sampler: Option<Sampler>,
+    chosen: Vec<Vec<Column>>,
+    /// What to choose if the sampler finds nothing.
+    alternatives: VecDeque<Openings>,
+    nodes: u64,
+}
+
+impl OpeningSearch {
+    /// The maximum number of nodes of the solver per position: a few seconds.
+    pub const MAX_NODES_EACH: u64 = 20_000_000;
+
+    /// The maximum number of nodes of the solver for all positions.
+    pub const MAX_NODES: u64 = 500_000_000;
+
+    /// Begins to choose up to `count` openings; the default ones for `None`.
+    pub fn new(
+        openings: Option<Openings>,
+        setup: Setup,
+        count: usize,
+        seed: u64,
+    ) -> Result<OpeningSearch, OpeningError> {
+        let choices = openings.map_or_else(
+            || DEFAULTS.into_iter().chain([Openings::None]).collect(),
+            |openings| VecDeque::from([openings]),
+        );
+        let mut search = OpeningSearch {
+            setup,
+            count,
+            seed,
+            sampler: None,
+            chosen: Vec::new(),
+            alternatives: choices,
+            nodes: 0,
+        };
+        search.begin(OpeningError::Empty)?;
+        Ok(search)
+    }
+
+    /// A solver for [`OpeningSearch::advance`], which several choices can share.
+    pub fn solver() -> Solver {
+        Solver::new(Options::default().with_books(embedded_books()))
+    }
+
+    /// Tries one sample and returns whether the openings are chosen. [`OpeningError::Stopped`] if the
+    /// flag is set.
+    pub fn advance(
+        &mut self,
+        solver: &mut Solver,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<bool, OpeningError> {
+        let Some(sampler) = &mut self.sampler else { return Ok(true) };
+        if cancel.load(Ordering::Relaxed) {
+            return Err(OpeningError::Stopped);
+        }
+        let left = OpeningSearch::MAX_NODES.saturating_sub(self.nodes);
+        let limits = Limits::default().with_cancel(Arc::clone(cancel));
+        let limits = limits.with_nodes(left.min(OpeningSearch::MAX_NODES_EACH));
+        let nodes_before = solver.nodes();
+        let result = sampler.attempt(solver, &limits)?;
+        self.nodes += solver.nodes() - nodes_before;
+        if matches!(result, Sampled::Unsolved) && cancel.load(Ordering::Relaxed) {
+            return Err(OpeningError::Stopped);
+        }
+        let is_spent = sampler.balanced && self.nodes >= OpeningSearch::MAX_NODES;
+        let is_last =
+            sampler.openings.len() >= self.count || sampler.failures >= MAX_FAILURES || is_spent;
+        if !is_last {
+            return Ok(false);
+        }
+        self.chosen = std::mem::take(&mut sampler.openings);
+        let (setup, plies) = (self.setup, sampler.plies);
+        self.sampler = None;
+        if self.chosen.is_empty() {
+            let nothing = OpeningError::Nothing { setup, plies };
+            self.begin(if is_spent { OpeningError::OutOfReach(setup) } else { nothing })?;
+        }
+        Ok(self.sampler.is_none())
+    }
+
+    /// The chosen openings.
+    pub fn openings(&self) -> &[Vec<Column>] {
+        &self.chosen
+    }
+
+    /// The chosen openings as move texts, as a [`Plan`](crate::Plan) can be given them.
+    pub fn texts(&self) -> Vec<String> {
+        let text = |opening: &Vec<Column>| {
+            let mut game = Game::new(self.setup);
+            for &column in opening {
+                game.play(column).expect("openings are legal");
+            }
+            game.move_text()
+        };
+        self.chosen.iter().map(text).collect()
+    }
+
+    /// Begins with the next possible alternative, or fails if none is left.
+    fn begin(&mut self, mut error: OpeningError) -> Result<(), OpeningError> {
+        while let Some(openings) = self.alternatives.pop_front() {
+            let (plies, balanced) = match openings {
+                Openings::None | Openings::Given(_) => {
+                    self.chosen = openings.choose(self.setup, self.count, self.seed)?;
+                    return Ok(());
+                }
+                Openings::Balanced(_) if !can_balance(self.setup) => {
+                    error = OpeningError::OutOfReach(self.setup);
+                    continue;
+                }
+                Openings::Balanced(plies) => (plies, true),
+                Openings::Random(plies) => (plies, false),
+            };
+            self.sampler = Some(Sampler::new(self.setup, plies, balanced, self.seed));
+            return Ok(());
+        }
+        Err(error)
+    }
+}
+
+/// Whether positions of a setup can be solved in a reasonable time.
+fn can_balance(setup: Setup) -> bool {
+    Solver::check(setup).is_ok() && setup.cells() <= Setup::STANDARD.cells()
 }
 
 /// A random game that the next move cannot end.
@@ -265,8 +461,6 @@ impl std::error::Error for OpeningError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
     use std::time::{Duration, Instant};
 
     use claimeven_game::Ruleset;
@@ -309,5 +503,86 @@ mod tests {
             assert_eq!(usual, Err(OpeningError::Stopped), "{limits:?}");
             assert!(began.elapsed() < Duration::from_secs(5), "{limits:?}");
         }
+    }
+    /// The choice in steps, with some that were interrupted by other choices.
+    fn in_steps(
+        openings: Option<Openings>,
+        setup: Setup,
+        count: usize,
+    ) -> Result<Vec<Vec<Column>>, OpeningError> {
+        let mut search = OpeningSearch::new(openings, setup, count, 5)?;
+        let mut other = OpeningSearch::new(Some(Openings::Balanced(8)), Setup::STANDARD, 9, 6)?;
+        let mut solver = OpeningSearch::solver();
+        while !search.advance(&mut solver, &Arc::default())? {
+            other.advance(&mut solver, &Arc::default())?;
+        }
+        Ok(search.openings().to_vec())
+    }
+
+    #[test]
+    fn a_choice_in_steps_is_the_same() {
+        let small = Setup::new(5, 4, 4, Ruleset::Standard).unwrap();
+        let tiny = Setup::new(2, 2, 2, Ruleset::Standard).unwrap();
+        let lines = Setup::new(7, 6, 4, Ruleset::Lines).unwrap();
+        for setup in [Setup::STANDARD, small, tiny, lines] {
+            for text in ["none", "balanced:2", "balanced:5", "random:3", "random:12"] {
+                let openings: Openings = text.parse().unwrap();
+                let at_once = openings.choose(setup, 7, 5);
+                assert_eq!(in_steps(Some(openings), setup, 7), at_once, "{text} {setup}");
+            }
+            let at_once = Openings::choose_default(setup, 7, 5);
+            assert_eq!(in_steps(None, setup, 7), Ok(at_once), "{setup}");
+        }
+        let given = Openings::Given(vec![moves("44"), moves("1")]);
+        assert_eq!(
+            in_steps(Some(given.clone()), Setup::STANDARD, 7),
+            given.choose(Setup::STANDARD, 7, 5)
+        );
+        let illegal = Openings::Given(vec![moves("1212121")]);
+        let refused = in_steps(Some(illegal), Setup::STANDARD, 7);
+        assert_eq!(refused, Err(OpeningError::Finished { number: 1 }));
+    }
+
+    #[test]
+    fn a_choice_in_steps_stops_when_it_is_cancelled() {
+        let setup = Setup::new(6, 7, 4, Ruleset::Standard).unwrap();
+        let mut search = OpeningSearch::new(Some(Openings::Balanced(2)), setup, 9, 1).unwrap();
+        let mut solver = OpeningSearch::solver();
+        let cancel = Arc::new(AtomicBool::new(false));
+        let began = Instant::now();
+        let stopped = std::thread::scope(|scope| {
+            let searched = scope.spawn(|| {
+                loop {
+                    if let Err(error) = search.advance(&mut solver, &cancel) {
+                        return error;
+                    }
+                }
+            });
+            cancel.store(true, Ordering::Relaxed);
+            searched.join().unwrap()
+        });
+        assert_eq!(stopped, OpeningError::Stopped);
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    }
+    #[test]
+    fn a_choice_in_steps_is_bounded() {
+        let setup = Setup::new(6, 7, 4, Ruleset::Standard).unwrap();
+        let begin = || {
+            let mut search = OpeningSearch::new(Some(Openings::Balanced(2)), setup, 9, 1).unwrap();
+            search.nodes = OpeningSearch::MAX_NODES - 100_000;
+            search
+        };
+        let finish = |search: &mut OpeningSearch| {
+            let mut solver = OpeningSearch::solver();
+            while !search.advance(&mut solver, &Arc::default())? {}
+            Ok(search.openings().len())
+        };
+        assert_eq!(finish(&mut begin()), Err(OpeningError::OutOfReach(setup)));
+        let mut found_one = begin();
+        found_one.sampler.as_mut().unwrap().openings.push(moves("11"));
+        assert_eq!(finish(&mut found_one), Ok(1));
+        let mut by_default =
+            OpeningSearch { alternatives: [Openings::Random(4)].into(), ..begin() };
+        assert_eq!(finish(&mut by_default), Ok(9));
     }
 }

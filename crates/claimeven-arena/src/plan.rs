@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::external::EnginePool;
 use crate::game::{Clock, TimeControl};
-use crate::openings::Openings;
+use crate::openings::{OpeningError, OpeningSearch, Openings};
 use crate::roster::{AgentSpec, write_guess};
 
 /// A valid tournament: its players have distinct names and support its setup.
@@ -188,6 +188,22 @@ impl Plan {
     /// The number of games.
     pub fn games(&self) -> u64 {
         self.fixtures.iter().map(|fixture| fixture.games).sum()
+    }
+
+    /// Begins to choose the openings of the tournament, in steps. Given to the plan afterwards,
+    /// they lead to the same games.
+    pub fn opening_search(&self) -> Result<OpeningSearch, OpeningError> {
+        OpeningSearch::new(self.openings.clone(), self.setup, self.max_openings(), self.seed)
+    }
+
+    /// The number of games of the longest fixture.
+    pub(crate) fn rounds(&self) -> u64 {
+        self.fixtures.iter().map(|fixture| fixture.games).max().unwrap_or(0)
+    }
+
+    /// The number of openings that are used at most: each is played twice.
+    pub(crate) fn max_openings(&self) -> usize {
+        self.rounds().div_ceil(2) as usize
     }
 
     fn check(file: PlanFile, text: &str, models: Option<&ModelStore>) -> Result<Plan, PlanError> {

@@ -34,7 +34,7 @@ pub struct PairScore {
 ///
 /// let scores = [PairScore { players: [0, 1], points: 75.0, games: 100.0, ..Default::default() }];
 /// let elo = ratings(2, &scores, Some((1, 1000.0)));
-/// assert!((elo[0].middle - 1190.0).abs() < 10.0, "{elo:?}");
+/// assert!((elo[0].estimate - 1190.0).abs() < 10.0, "{elo:?}");
 /// ```
 pub fn ratings(
     players: usize,
@@ -55,9 +55,9 @@ pub fn ratings(
             let variance: f64 =
                 (0..players).map(|row| weights[row] * dot(&covariance[row], &weights)).sum();
             let (zero, elo) = anchor.map_or((mean, 0.0), |(anchor, elo)| (strengths[anchor], elo));
-            let middle = elo + (strengths[player] - zero) / ELO;
+            let estimate = elo + (strengths[player] - zero) / ELO;
             let margin = Z95 * (dispersion * variance.max(0.0)).sqrt() / ELO;
-            Interval { low: middle - margin, middle, high: middle + margin }
+            Interval { low: estimate - margin, estimate, high: estimate + margin }
         })
         .collect()
 }
@@ -218,11 +218,14 @@ mod tests {
         let [zero, better] = &ratings(2, &[score(1, 0, 75e4, 1e6)], Some((0, 0.0)))[..] else {
             panic!()
         };
-        assert!([zero.low, zero.middle, zero.high].iter().all(|elo| elo.abs() < 1e-9), "{zero:?}");
-        assert!((better.middle - elo_of_score(0.75)).abs() < 0.01, "{better:?}");
+        assert!(
+            [zero.low, zero.estimate, zero.high].iter().all(|elo| elo.abs() < 1e-9),
+            "{zero:?}"
+        );
+        assert!((better.estimate - elo_of_score(0.75)).abs() < 0.01, "{better:?}");
         // The standard error of log-odds is 1 / sqrt(n p (1 - p)).
         let margin = Z95 / (1e6_f64 * 0.75 * 0.25).sqrt() / ELO;
-        assert!((better.high - better.middle - margin).abs() < 0.01, "{better:?}");
+        assert!((better.high - better.estimate - margin).abs() < 0.01, "{better:?}");
     }
 
     #[test]
@@ -230,10 +233,10 @@ mod tests {
         // 20 (1 - P(d)) = P(d / 2) - 1/2: the games pull up what the drawn game of the prior pulls
         // down.
         let ratings = ratings(2, &[score(0, 1, 20.0, 20.0)], Some((1, 100.0)));
-        let d = ratings[0].middle - 100.0;
+        let d = ratings[0].estimate - 100.0;
         let rest = 20.0 * (1.0 - score_of_elo(d)) - (score_of_elo(d / 2.0) - 0.5);
         assert!(rest.abs() < 1e-6, "{d}");
-        assert!((600.0..800.0).contains(&d) && ratings[0].low < ratings[0].middle, "{ratings:?}");
+        assert!((600.0..800.0).contains(&d) && ratings[0].low < ratings[0].estimate, "{ratings:?}");
     }
 
     #[test]
@@ -241,17 +244,19 @@ mod tests {
         // 0 beats 1 and 1 beats 2 by 3 : 1, so 0 is twice as far from 2, which it never met.
         let games = [score(0, 1, 75e4, 1e6), score(1, 2, 75e4, 1e6)];
         let ratings = ratings(3, &games, Some((2, 0.0)));
-        assert!((ratings[0].middle - 2.0 * elo_of_score(0.75)).abs() < 0.01, "{ratings:?}");
+        assert!((ratings[0].estimate - 2.0 * elo_of_score(0.75)).abs() < 0.01, "{ratings:?}");
         // Variances of differences add up.
-        let [far, near] = [0, 1].map(|player| ratings[player].high - ratings[player].middle);
+        let [far, near] = [0, 1].map(|player| ratings[player].high - ratings[player].estimate);
         assert!((far / near - std::f64::consts::SQRT_2).abs() < 1e-3, "{ratings:?}");
     }
 
     #[test]
     fn without_an_anchor_the_mean_is_zero() {
         let ratings = ratings(3, &[score(0, 1, 6.0, 10.0), score(2, 1, 3.5, 10.0)], None);
-        assert!(ratings.iter().map(|rating| rating.middle).sum::<f64>().abs() < 1e-6);
-        assert!(ratings[0].middle > ratings[1].middle && ratings[1].middle > ratings[2].middle);
+        assert!(ratings.iter().map(|rating| rating.estimate).sum::<f64>().abs() < 1e-6);
+        assert!(
+            ratings[0].estimate > ratings[1].estimate && ratings[1].estimate > ratings[2].estimate
+        );
     }
 
     #[test]
@@ -266,7 +271,7 @@ mod tests {
     fn intervals_follow_the_dispersion_of_pairs() {
         let width = |counts: [u64; 5]| {
             let pairs = PairResults { counts };
-            let (games, points) = (2000.0, 2.0 * 1000.0 * pairs.score().middle);
+            let (games, points) = (2000.0, 2.0 * 1000.0 * pairs.score().estimate);
             let elo =
                 ratings(2, &[PairScore { players: [0, 1], points, games, pairs }], Some((1, 0.0)));
             elo[0].high - elo[0].low
@@ -290,6 +295,6 @@ mod tests {
             .flat_map(|low| (low + 1..30).map(move |high| score(high, low, 1000.0, 1000.0)))
             .collect();
         let ratings = ratings(30, &games, Some((0, 0.0)));
-        assert!(ratings.windows(2).all(|pair| pair[0].middle < pair[1].middle), "{ratings:?}");
+        assert!(ratings.windows(2).all(|pair| pair[0].estimate < pair[1].estimate), "{ratings:?}");
     }
 }

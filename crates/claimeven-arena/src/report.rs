@@ -66,7 +66,7 @@ pub struct TournamentResults {
     /// Half points of games whose pair is not complete, by fixture and pair.
     half_pairs: HashMap<(usize, u64), usize>,
     /// The results of each player as first mover.
-    begun: Vec<Results>,
+    moving_first: Vec<Results>,
     stats: Vec<PlayerStats>,
     lost_on_time: Vec<u64>,
     forfeited: Vec<u64>,
@@ -83,7 +83,7 @@ impl TournamentResults {
             cross: vec![vec![Results::default(); players]; players],
             pairs: BTreeMap::new(),
             half_pairs: HashMap::new(),
-            begun: vec![Results::default(); players],
+            moving_first: vec![Results::default(); players],
             stats: vec![PlayerStats::default(); players],
             lost_on_time: vec![0; players],
             forfeited: vec![0; players],
@@ -112,7 +112,7 @@ impl TournamentResults {
             let half_points = game.half_points(side);
             self.cross[player][other].add(half_points);
             if side == game.first_player {
-                self.begun[player].add(half_points);
+                self.moving_first[player].add(half_points);
             }
             self.stats[player].add(game, side);
             if half_points == 0 {
@@ -156,7 +156,7 @@ impl TournamentResults {
         let ratings = group_ratings(&groups, &scores, plan.anchor);
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by(|&a, &b| {
-            groups[a].cmp(&groups[b]).then(ratings[b].middle.total_cmp(&ratings[a].middle))
+            groups[a].cmp(&groups[b]).then(ratings[b].estimate.total_cmp(&ratings[a].estimate))
         });
         let player = |&place: &usize| {
             let results = self.cross[place].iter().fold(Results::default(), |sum, &r| sum.plus(r));
@@ -170,7 +170,7 @@ impl TournamentResults {
                 points: results.points(),
                 score: results.score(),
                 results,
-                begun: self.begun[place],
+                moving_first: self.moving_first[place],
                 moves,
                 ms_per_move: each(ms),
                 nodes_per_move: each(nodes as f64),
@@ -178,7 +178,7 @@ impl TournamentResults {
                 forfeited: self.forfeited[place],
             }
         };
-        let begun = self.begun.iter().fold(Results::default(), |sum, &r| sum.plus(r));
+        let moving_first = self.moving_first.iter().fold(Results::default(), |sum, &r| sum.plus(r));
         Report {
             title: plan.title.clone(),
             format: plan.format.to_string(),
@@ -192,8 +192,8 @@ impl TournamentResults {
                 .iter()
                 .map(|&row| order.iter().map(|&column| self.cross[row][column]).collect())
                 .collect(),
-            first_player: begun,
-            first_player_score: begun.score(),
+            first_player: moving_first,
+            first_player_score: moving_first.score(),
             distinct: self.seen.len() as u64,
             repeated: self.games - self.seen.len() as u64,
             lengths: self.lengths.iter().map(|(&moves, &games)| Length { moves, games }).collect(),
@@ -275,7 +275,7 @@ pub struct PlayerReport {
     /// Points per game.
     pub score: Option<f64>,
     /// The results as first mover.
-    pub begun: Results,
+    pub moving_first: Results,
     /// Moves chosen by the player, without opening moves.
     pub moves: u64,
     pub ms_per_move: f64,

@@ -1,13 +1,14 @@
 //! Agent texts such as `alphabeta:depth=8,eval=sawwan`: parsing, printing and building players.
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
 use claimeven_game::Setup;
 use claimeven_search::{Agent, AgentError, Heuristic};
-use claimeven_zero::ModelStore;
+use claimeven_zero::{Model, ModelStore};
 
 use crate::agents::{AGENTS, ALIASES};
 use crate::external::EnginePool;
@@ -108,6 +109,8 @@ pub struct AgentSpec {
     models: ModelStore,
     /// Where other programs are kept between games.
     engines: Option<EnginePool>,
+    /// Copies of the files that its text names, on a machine that does not have them.
+    files: Arc<BTreeMap<String, PathBuf>>,
 }
 
 /// A user's own player.
@@ -166,7 +169,8 @@ impl AgentSpec {
         let custom = Custom { name: name.to_owned(), build: Box::new(build) };
         let models = ModelStore::default();
         let custom = Some(Arc::new(custom));
-        Ok(AgentSpec { kind: &CUSTOM, given: Vec::new(), custom, models, engines: None })
+        let files = Arc::default();
+        Ok(AgentSpec { kind: &CUSTOM, given: Vec::new(), custom, models, engines: None, files })
     }
 
     /// The given value of a parameter.
@@ -226,6 +230,30 @@ impl AgentSpec {
     pub fn with_engines(mut self, engines: &EnginePool) -> AgentSpec {
         self.engines.get_or_insert_with(|| engines.clone());
         self
+    }
+
+    /// The files that the player reads, by their names in its text, or why it can only play on this
+    /// machine.
+    pub(crate) fn files(&self) -> Result<Vec<(String, PathBuf)>, String> {
+        if self.custom.is_some() || self.kind.name == "ugi" {
+            return Err(format!("{self} is a program of this machine"));
+        }
+        let model = self.given("model").map(|text| (text, self.models.find(text).file()));
+        let weights = self.given("eval").filter(|text| is_toml(text));
+        let weights = weights.map(|text| (text, PathBuf::from(text)));
+        let both = [model, weights].into_iter().flatten();
+        Ok(both.map(|(name, path)| (name.to_owned(), path)).collect())
+    }
+
+    /// The same player, which reads copies of its files.
+    pub(crate) fn with_files(mut self, files: &BTreeMap<String, PathBuf>) -> AgentSpec {
+        self.files = Arc::new(files.clone());
+        self
+    }
+
+    /// Whether its moves depend on how fast the machine is.
+    pub(crate) fn depends_on_time(&self) -> bool {
+        self.kind.name == "timed" || self.given("ms").is_some()
     }
 
     /// Builds the player for a game. The seed is used unless the text has one.
@@ -297,7 +325,9 @@ impl FromStr for AgentSpec {
         let kind = AGENTS.iter().find(|kind| kind.name == name);
         let kind = kind.ok_or_else(|| SpecError::Agent(name.to_owned()))?;
         let models = ModelStore::default();
-        let mut spec = AgentSpec { kind, given: Vec::new(), custom: None, models, engines: None };
+        let files = Arc::default();
+        let mut spec =
+            AgentSpec { kind, given: Vec::new(), custom: None, models, engines: None, files };
         for parameter in split_parameters(parameters) {
             match (parameter.split_once('='), kind.own_parameter()) {
                 (Some((name, value)), _) => spec.give(name.trim(), &unquoted(value.trim())?)?,
@@ -441,9 +471,17 @@ pub(crate) struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// The store in which models are found.
-    pub(crate) fn models(&self) -> &ModelStore {
-        &self.spec.models
+    /// The model of this name.
+    pub(crate) fn model(&self, text: &str) -> Model {
+        match self.copy(text) {
+            Some(path) => Model::File(path.to_owned()),
+            None => self.spec.models.find(text),
+        }
+    }
+
+    /// The copy of a file that the player's text names.
+    fn copy(&self, text: &str) -> Option<&Path> {
+        self.spec.files.get(text).map(PathBuf::as_path)
     }
 
     /// Where other programs are kept between games.
@@ -484,8 +522,11 @@ impl Settings<'_> {
             unreachable!("{name} is a heuristic")
         };
         let text = self.spec.given(name).unwrap_or(default);
-        let heuristic =
-            if is_toml(text) { Heuristic::from_file(Path::new(text)) } else { text.parse() };
+        let heuristic = if is_toml(text) {
+            Heuristic::from_file(self.copy(text).unwrap_or(Path::new(text)))
+        } else {
+            text.parse()
+        };
         let agent = self.spec.kind.name;
         heuristic
             .map_err(|error| AgentError::Failed { reason: format!("{name} of {agent}: {error}") })

@@ -150,8 +150,8 @@ impl Rate {
     /// The share of `count` in `of`.
     #[must_use]
     pub fn new(count: u64, of: u64) -> Rate {
-        let Interval { low, middle, high } = Interval::of_share(count, of);
-        Rate { share: middle, low, high }
+        let Interval { low, estimate, high } = Interval::of_share(count, of);
+        Rate { share: estimate, low, high }
     }
 }
 

@@ -3,10 +3,12 @@
 mod caption;
 mod layout;
 mod legend;
+mod marks;
 mod tree;
 
 use std::fmt::Write;
 
+use claimeven_coach::Mark;
 use claimeven_game::{Cell, Column, Player, Position};
 
 pub use tree::draw as tree;
@@ -28,10 +30,16 @@ pub(crate) const fn disc_class(player: Player) -> &'static str {
 
 /// A position as a self-contained SVG document.
 pub fn board(position: &Position) -> String {
+    board_with_marks(position, &[], &[])
+}
+
+/// A position with what the coach marks on it, and a text of several lines below.
+pub fn board_with_marks(position: &Position, marks: &[Mark], text: &[String]) -> String {
     const CELL: u32 = 48;
     const RADIUS: u32 = 19;
     const MARGIN: u32 = 8;
     const LABELS: u32 = 22;
+    const TEXT_LINE: u32 = 20;
     let setup = position.setup();
     let (cols, rows) = (u32::from(setup.cols()), u32::from(setup.rows()));
     let (width, height) = (cols * CELL + 2 * MARGIN, rows * CELL + 2 * MARGIN);
@@ -56,7 +64,19 @@ pub fn board(position: &Position) -> String {
         let y = height + LABELS - 6;
         let _ = writeln!(labels, r#"  <text x="{x}" y="{y}">{column}</text>"#);
     }
-    let total = height + LABELS;
+    let mut total = height + LABELS;
+    for line in text {
+        total += TEXT_LINE;
+        let (x, y, line) = (MARGIN, total - 4, escape(line));
+        let _ = writeln!(labels, r#"  <text class="text" x="{x}" y="{y}">{line}</text>"#);
+    }
+    let drawn = marks::draw(marks, centre, RADIUS);
+    let (mark_colours, hatch) =
+        if marks.is_empty() { ("", "") } else { (marks::MARK_COLOURS, marks::HATCH) };
+    let text_style = match text {
+        [] => "",
+        _ => "\n    .text { text-anchor: start; fill: #111827; }",
+    };
     format!(
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {total}" width="{width}" height="{total}" role="img">
   <title>Connect Four board</title>
@@ -64,10 +84,10 @@ pub fn board(position: &Position) -> String {
     {DISC_COLOURS}
     .first, .second {{ stroke: #0003; stroke-width: 2; }}
     .line {{ fill: none; stroke: #fff; stroke-width: 4; }}
-    text {{ font: 15px system-ui, sans-serif; fill: #6b7280; text-anchor: middle; }}
-  </style>
+    text {{ font: 15px system-ui, sans-serif; fill: #6b7280; text-anchor: middle; }}{text_style}{mark_colours}
+  </style>{hatch}
   <rect width="{width}" height="{height}" rx="12" fill="{BOARD_COLOUR}"/>
-{discs}{labels}</svg>"#
+{discs}{drawn}{labels}</svg>"#
     )
 }
 

@@ -1,19 +1,20 @@
 //! Tournaments: all games of a plan, on several threads, resumed after interruptions.
 
 use std::fmt;
-use std::ops::ControlFlow;
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use claimeven_game::{Column, Game, mix_key};
 use claimeven_solver::Limits;
+use claimeven_work::{Dispatcher, Local, Taken, run_jobs};
 
 use crate::game::{MatchError, Pairing, play_game_watched};
+use crate::game_units::{Games, PlannedGame};
 use crate::journal::{Journal, JournalError};
 use crate::openings::{OpeningError, Openings};
 use crate::plan::{Fixture, Plan};
-use crate::pool::run_jobs;
 use crate::record::GameRecord;
 use crate::report::TournamentResults;
 
@@ -55,13 +56,12 @@ impl<'a> Tournament<'a> {
 
     /// A tournament whose openings are chosen within limits, or [`OpeningError::Stopped`].
     pub fn new_within(plan: &'a Plan, limits: &Limits) -> Result<Tournament<'a>, OpeningError> {
-        let rounds = plan.fixtures.iter().map(|fixture| fixture.games).max().unwrap_or(0);
-        let count = rounds.div_ceil(2) as usize;
+        let count = plan.max_openings();
         let openings = match &plan.openings {
             Some(openings) => openings.choose_within(plan.setup, count, plan.seed, limits)?,
             None => Openings::choose_default_within(plan.setup, count, plan.seed, limits)?,
         };
-        let schedule = (0..rounds)
+        let schedule = (0..plan.rounds())
             .flat_map(|round| {
                 (0..plan.fixtures.len()).map(move |fixture| Scheduled { fixture, round })
             })
@@ -75,18 +75,6 @@ impl<'a> Tournament<'a> {
         self.openings.len()
     }
 
-    /// The chosen openings as move texts, with which [`Plan`]s of the same setup can be given them.
-    pub fn opening_texts(&self) -> Vec<String> {
-        let text = |opening: &Vec<Column>| {
-            let mut game = Game::new(self.plan.setup);
-            for &column in opening {
-                game.play(column).expect("openings are legal");
-            }
-            game.move_text()
-        };
-        self.openings.iter().map(text).collect()
-    }
-
     /// Plays all games that are not in the journal yet, and adds them to it as they finish.
     ///
     /// Results do not depend on the number of threads, nor on how often a run was interrupted,
@@ -96,6 +84,17 @@ impl<'a> Tournament<'a> {
         &self,
         journal: Option<&Path>,
         threads: usize,
+        report: impl FnMut(&TournamentResults),
+    ) -> Result<TournamentResults, TournamentError> {
+        self.run_on(&Local { threads }, journal, report)
+    }
+
+    /// The same on the machines of a dispatcher. Games of a machine that turns out to be wrong are
+    /// removed from the journal and played again.
+    pub fn run_on(
+        &self,
+        dispatcher: &impl Dispatcher,
+        journal: Option<&Path>,
         mut report: impl FnMut(&TournamentResults),
     ) -> Result<TournamentResults, TournamentError> {
         let mut results = TournamentResults::new(self.plan.players.len());
@@ -111,21 +110,46 @@ impl<'a> Tournament<'a> {
             })?),
             None => None,
         };
+        let length = match &mut journal {
+            Some(journal) => journal.length().map_err(JournalError::File)?,
+            None => 0,
+        };
+        let at_start = results.clone();
         report(&results);
-        run_jobs(
-            (0..self.schedule.len()).filter(|&number| !is_played[number]),
-            threads,
+        let mut written = Ok(());
+        let played = dispatcher.run(
+            &self.games(),
+            (0..self.schedule.len() as u64).filter(|&number| !is_played[number as usize]),
+            |number| vec![self.planned(number as usize)],
             None,
-            |&number, cancel| self.play(number, cancel, |_| {}).map_err(TournamentError::Game),
-            |number, record| {
-                if let Some(journal) = &mut journal {
-                    journal.append(&record).map_err(JournalError::File)?;
-                }
-                self.add_to(&mut results, number, &record);
-                report(&results);
-                Ok(ControlFlow::Continue(()))
+            |taken| {
+                let kept = match taken {
+                    Taken::Output(number, records) => {
+                        let number = number as usize;
+                        records.into_iter().try_for_each(|record| {
+                            let record = self.with_names(number, record);
+                            if let Some(journal) = &mut journal {
+                                journal.append(&record)?;
+                            }
+                            self.add_to(&mut results, number, &record);
+                            report(&results);
+                            Ok(())
+                        })
+                    }
+                    Taken::Restart => {
+                        results = at_start.clone();
+                        report(&results);
+                        journal.as_mut().map_or(Ok(()), |journal| journal.truncate(length))
+                    }
+                };
+                // Games that cannot be kept are not played.
+                let flow = if kept.is_ok() { Continue(()) } else { Break(()) };
+                written = kept;
+                Ok(flow)
             },
-        )?;
+        );
+        played.map_err(TournamentError::Game)?;
+        written.map_err(JournalError::File)?;
         Ok(results)
     }
 
@@ -219,12 +243,32 @@ impl<'a> Tournament<'a> {
     ) -> Result<Option<GameRecord>, MatchError> {
         let id = (number + 1).to_string();
         let record = play_game_watched(&self.pairing(number), id, cancel, watch)?;
-        Ok(record.map(|mut record| {
-            for (player, place) in record.players.iter_mut().zip(self.fixture(number).players) {
-                player.name.clone_from(&self.plan.players[place].name);
-            }
-            record
-        }))
+        Ok(record.map(|record| self.with_names(number, record)))
+    }
+
+    /// A record with the players' names in the plan.
+    fn with_names(&self, number: usize, mut record: GameRecord) -> GameRecord {
+        for (player, place) in record.players.iter_mut().zip(self.fixture(number).players) {
+            player.name.clone_from(&self.plan.players[place].name);
+        }
+        record
+    }
+
+    /// The games as work for any machine.
+    fn games(&self) -> Games {
+        let players = self.plan.players.iter().map(|entrant| entrant.agent.clone()).collect();
+        Games { setup: self.plan.setup, players, time: self.plan.time }
+    }
+
+    fn planned(&self, number: usize) -> PlannedGame {
+        let Pairing { first_player, opening, seed, .. } = self.pairing(number);
+        PlannedGame {
+            id: (number + 1).to_string(),
+            players: self.fixture(number).players,
+            first_player,
+            opening: opening.to_vec(),
+            seed,
+        }
     }
 
     /// The number of a recorded game, if it belongs to this tournament.

@@ -215,7 +215,7 @@ mod tests {
                 }
             }
             for (node, (visits, sum)) in nodes.iter().zip(sums) {
-                let Content::Visits { visits: drawn, value: Value::Chance(mean) } = node.content
+                let Content::Visits { visits: drawn, value: Value::Expected(mean) } = node.content
                 else {
                     panic!("{node:?}");
                 };

@@ -246,7 +246,7 @@ fn best_move_text(decision: &Decision) -> String {
         Value::Loss(plies) => format!("mate -{}", plies / 2),
         Value::Draw => "cp 0".to_owned(),
         Value::Points(points) => format!("cp {points}"),
-        Value::Chance(chance) => format!("cp {:.0}", 200.0 * chance - 100.0),
+        Value::Expected(result) => format!("cp {:.0}", 200.0 * result - 100.0),
     };
     let pv: String = pv.iter().flat_map(|column| [' ', column.to_char()]).collect();
     let (depth, nodes, ms) = (stats.depth, stats.nodes, time.as_millis());

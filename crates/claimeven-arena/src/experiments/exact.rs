@@ -1,5 +1,6 @@
 //! Players compared with exact scores: how often they give away a win or a draw.
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use claimeven_game::{Column, Position, Setup, mix_key};
@@ -7,28 +8,35 @@ use claimeven_solver::{Options, Solver, embedded_books};
 
 use super::ExperimentError;
 use super::finding::{
-    Cell, Count, Figure, Finding, Line, LinePanel, Plot, Table, Unit, Verdict, percent,
+    Cell, Count, Figure, Finding, Line, LinePanel, Plot, Table, Unit, Verdict, percent, thousands,
 };
-use super::lab::{Lab, agent};
+use super::lab::{Lab, agent, canonical_key};
 use crate::roster::AgentSpec;
-use claimeven_zero::Interval;
+use claimeven_zero::{Interval, simultaneous_z};
 
 /// Positions in which a player can err: some moves keep the result of perfect play and others give
-/// it away. They come from games between levels, so that they resemble those of human games.
+/// it away. They come from different games between levels, so that they resemble those of human games,
+/// and no two are the same or mirror images.
 pub(super) struct Sample {
     groups: Vec<RangeInclusive<u32>>,
-    questions: Vec<Question>,
+    positions: Vec<TestPosition>,
 }
 
-struct Question {
+struct TestPosition {
     group: usize,
     position: Position,
     /// The columns that keep the result.
     keeping: Vec<Column>,
 }
 
-/// Games played for one position, and positions drawn for one question, before giving up.
+/// The number of positions for each range of discs.
+const SAMPLE_PER_GROUP: usize = 600;
+
+/// Games played for one position, and positions drawn for one that will do, before giving up.
 const MAX_ATTEMPTS: u32 = 1000;
+
+/// How often positions that were drawn before are replaced.
+const MAX_ROUNDS: u64 = 100;
 
 impl Sample {
     pub(super) fn draw(lab: &Lab) -> Result<Sample, ExperimentError> {
@@ -36,36 +44,43 @@ impl Sample {
             (0..8).map(|group| 4 * group + 4..=4 * group + 7).collect(),
             vec![24..=27, 28..=31],
         );
-        let each = lab.either(150, 6);
-        let wanted: Vec<usize> = (0..groups.len() * each).map(|index| index / each).collect();
-        lab.more(wanted.len() as u64);
-        let questions = lab.for_each(&wanted, |index, &group| {
-            let mut random = fastrand::Rng::with_seed(lab.seed ^ mix_key(index as u64 + 1));
-            let options = Options::default().with_books(embedded_books());
-            let mut solver = Solver::new(options);
-            for _ in 0..MAX_ATTEMPTS {
-                let discs = random.u32(groups[group].clone());
-                let position = played_position(lab, discs, &mut random)?;
-                if let Some(keeping) = keeping_columns(lab, &mut solver, &position)? {
-                    return Ok(Question { group, position, keeping });
+        let each = lab.either(SAMPLE_PER_GROUP, 6);
+        let (mut seen, mut positions) = (HashSet::new(), Vec::new());
+        let mut wanted: Vec<(u64, usize)> =
+            (0..groups.len() * each).map(|index| (index as u64, index / each)).collect();
+        for round in 0..MAX_ROUNDS {
+            lab.more(wanted.len() as u64);
+            let drawn = lab.for_each(&wanted, |_, &(index, group)| {
+                let own_seed = lab.seed ^ mix_key((round << 32) + index + 1);
+                draw_position(lab, group, &groups[group], own_seed)
+            })?;
+            let mut repeated = Vec::new();
+            for (wanted, drawn) in wanted.into_iter().zip(drawn) {
+                if seen.insert(canonical_key(&drawn.position)) {
+                    positions.push(drawn);
+                } else {
+                    repeated.push(wanted);
                 }
             }
-            Err(ExperimentError::NoPosition)
-        })?;
-        Ok(Sample { groups, questions })
+            wanted = repeated;
+            if wanted.is_empty() {
+                return Ok(Sample { groups, positions });
+            }
+        }
+        Err(ExperimentError::NoPosition)
     }
 
     pub(super) fn len(&self) -> u64 {
-        self.questions.len() as u64
+        self.positions.len() as u64
     }
 
     /// Asks a player for its move in every position; each position gets a new player.
     pub(super) fn ask(&self, lab: &Lab, spec: &AgentSpec) -> Result<Answers, ExperimentError> {
         lab.more(self.len());
-        let erred = lab.for_each(&self.questions, |index, question| {
+        let erred = lab.for_each(&self.positions, |index, test| {
             let mut player = spec.build(Setup::STANDARD, lab.seed ^ index as u64)?;
-            let decision = player.decide(&question.position, &lab.limits())?;
-            Ok(!question.keeping.contains(&decision.column))
+            let decision = player.decide(&test.position, &lab.limits())?;
+            Ok(!test.keeping.contains(&decision.column))
         })?;
         Ok(Answers { erred })
     }
@@ -73,9 +88,9 @@ impl Sample {
     /// The share of errors in each group, by the mean number of discs.
     fn by_discs(&self, answers: &Answers) -> Vec<(f64, Interval)> {
         let mut counts = vec![(0, 0); self.groups.len()];
-        for (question, &erred) in self.questions.iter().zip(&answers.erred) {
-            counts[question.group].0 += u64::from(erred);
-            counts[question.group].1 += 1;
+        for (test, &erred) in self.positions.iter().zip(&answers.erred) {
+            counts[test.group].0 += u64::from(erred);
+            counts[test.group].1 += 1;
         }
         self.groups
             .iter()
@@ -93,7 +108,7 @@ fn name(group: &RangeInclusive<u32>) -> String {
     format!("{}–{}", group.start(), group.end())
 }
 
-/// What a player did in the positions of a sample, in their order.
+/// Whether a player erred in the positions of a sample, in their order.
 pub(super) struct Answers {
     erred: Vec<bool>,
 }
@@ -105,13 +120,41 @@ impl Answers {
         Interval::of_share(errors as u64, self.erred.len() as u64)
     }
 
-    /// How much larger the share of errors is than that of another player in the same positions.
-    pub(super) fn excess_over(&self, other: &Answers) -> Interval {
-        let pairs = self.erred.iter().zip(&other.erred);
-        let differences: Vec<f64> =
-            pairs.map(|(&a, &b)| f64::from(u8::from(a)) - f64::from(u8::from(b))).collect();
-        Interval::of_mean(&differences)
+    /// Of the positions in which exactly one of two players errs, the share in which this one does,
+    /// with the interval of this many standard errors: the comparison of McNemar's test.
+    pub(super) fn share_of_differing_errors(&self, other: &Answers, z: f64) -> Interval {
+        let [here, there] = self.differing_errors(other).map(|count| count as f64);
+        let differing = here + there;
+        Interval::wilson_at(if differing > 0.0 { here / differing } else { 0.5 }, differing, z)
     }
+
+    /// The positions in which only this player errs, and those in which only the other one does.
+    fn differing_errors(&self, other: &Answers) -> [u64; 2] {
+        let count = |here| {
+            let pairs = self.erred.iter().zip(&other.erred);
+            pairs.filter(|&(&a, &b)| a == here && b != here).count() as u64
+        };
+        [count(true), count(false)]
+    }
+}
+
+/// A position with a number of discs in a range, in which a player can err.
+fn draw_position(
+    lab: &Lab,
+    group: usize,
+    discs: &RangeInclusive<u32>,
+    seed: u64,
+) -> Result<TestPosition, ExperimentError> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut solver = Solver::new(Options::default().with_books(embedded_books()));
+    for _ in 0..MAX_ATTEMPTS {
+        let discs = random.u32(discs.clone());
+        let position = played_position(lab, discs, &mut random)?;
+        if let Some(keeping) = keeping_columns(lab, &mut solver, &position)? {
+            return Ok(TestPosition { group, position, keeping });
+        }
+    }
+    Err(ExperimentError::NoPosition)
 }
 
 /// The position after this many moves of a game between two levels that make mistakes.
@@ -160,87 +203,107 @@ fn keeping_columns(
     Ok((keeping.len() < signs.len()).then_some(keeping))
 }
 
-pub(super) fn errors(lab: &Lab) -> Result<Finding, ExperimentError> {
-    // Each family has its players from little search to much.
-    let families: [&[&str]; 3] = [
-        &[
-            "alphabeta:depth=1",
-            "alphabeta:depth=2",
-            "alphabeta:depth=4",
-            "alphabeta:depth=6",
-            "alphabeta:depth=8",
-            "alphabeta:depth=10",
-        ],
-        &["mcts:sims=100", "mcts:sims=1000", "mcts:sims=10000"],
-        &["random", "influence"],
-    ];
-    let keep = lab.either(usize::MAX, 2);
-    let sample = lab.sample()?;
-    let (mut rows, mut lines, mut steps) = (Vec::new(), Vec::new(), Vec::new());
-    let mut ends = Vec::new();
-    for family in families {
-        let mut below: Option<Answers> = None;
-        let mut rates = Vec::new();
-        for text in family.iter().take(keep) {
-            let spec = agent(text);
-            let answers = sample.ask(lab, &spec)?;
-            let by_discs = sample.by_discs(&answers);
-            let step = below.as_ref().map(|below| below.excess_over(&answers));
-            steps.extend(step);
-            let mut row = vec![format!("`{spec}`").into(), Cell::ShareWithin(answers.error_rate())];
-            row.extend(by_discs.iter().map(|(_, rate)| Cell::Share(rate.middle)));
-            rows.push(row);
-            lines.push(Line { name: spec.to_string(), points: by_discs });
-            rates.push((spec, answers.error_rate()));
-            below = Some(answers);
-        }
-        if let ([(first, most), ..], [.., (last, least)]) = (&rates[..], &rates[..]) {
-            let (most, least) = (percent(*most), percent(*least));
-            ends.push(format!("from {most} with `{first}` to {least} with `{last}`"));
-        }
-    }
-    let perfect = sample.ask(lab, &agent("perfect"))?.error_rate();
-    let (verdict, because) = judge_errors(&steps, perfect);
-    rows.push(
-        [Cell::from("`perfect`"), Cell::ShareWithin(perfect)]
-            .into_iter()
-            .chain(sample.groups.iter().map(|_| Cell::Share(perfect.middle)))
-            .collect(),
-    );
-    let mut head = vec!["player".to_owned(), "errors".to_owned()];
-    head.extend(sample.groups.iter().map(name));
-    let drawn = [
-        "random",
-        "influence",
+/// Two families of searches, from little search to much, and players that do not search.
+const FAMILIES: [&[&str]; 3] = [
+    &[
+        "alphabeta:depth=1",
         "alphabeta:depth=2",
         "alphabeta:depth=4",
+        "alphabeta:depth=6",
         "alphabeta:depth=8",
-        "mcts:sims=1000",
-        "mcts:sims=10000",
-    ];
+        "alphabeta:depth=10",
+    ],
+    &["mcts:sims=100", "mcts:sims=1000", "mcts:sims=10000"],
+    &["random", "influence"],
+];
+
+/// The players in the figure.
+const DRAWN: [&str; 7] = [
+    "random",
+    "influence",
+    "alphabeta:depth=2",
+    "alphabeta:depth=4",
+    "alphabeta:depth=8",
+    "mcts:sims=1000",
+    "mcts:sims=10000",
+];
+
+pub(super) fn errors(lab: &Lab) -> Result<Finding, ExperimentError> {
+    let keep = lab.either(usize::MAX, 2);
+    let sample = lab.sample()?;
+    let mut families: Vec<Vec<(AgentSpec, Answers)>> = Vec::new();
+    for family in FAMILIES {
+        let ask = |text: &&str| {
+            let spec = agent(text);
+            sample.ask(lab, &spec).map(|answers| (spec, answers))
+        };
+        families.push(family.iter().take(keep).map(ask).collect::<Result<_, _>>()?);
+    }
+    let perfect = sample.ask(lab, &agent("perfect"))?;
+    let searches = &families[..2];
+    let ends: Vec<String> = searches
+        .iter()
+        .filter_map(|family| {
+            let [from, to] = [family.first()?, family.last()?]
+                .map(|(spec, answers)| format!("{} with `{spec}`", percent(answers.error_rate())));
+            Some(format!("from {from} to {to}"))
+        })
+        .collect();
+    let (steps, step_rows) = steps(searches);
+    let (verdict, because) = judge_errors(&steps, perfect.error_rate());
+    let (mut rows, mut lines) = (Vec::new(), Vec::new());
+    let perfect = (agent("perfect"), perfect);
+    for (spec, answers) in families.iter().flatten().chain([&perfect]) {
+        let by_discs = sample.by_discs(answers);
+        let mut row = vec![format!("`{spec}`").into(), Cell::ShareWithin(answers.error_rate())];
+        row.extend(by_discs.iter().map(|(_, rate)| Cell::Share(rate.estimate)));
+        rows.push(row);
+        let name = spec.to_string();
+        if lab.quick || DRAWN.contains(&name.as_str()) {
+            lines.push(Line { name, points: by_discs });
+        }
+    }
+    let mut head = vec!["player".to_owned(), "errors".to_owned()];
+    head.extend(sample.groups.iter().map(name));
     Ok(Finding {
         run: format!(
-            "{} positions of games between levels 2 to 6, {} for each range of discs, in each of which some move \
-             keeps the result of perfect play and some other gives it away. A player errs if it \
-             gives away a win or a draw; exact scores are the solver's. All players get the same positions.",
-            sample.len(),
+            "{} different positions of games between levels 2 to 6, {} for each range of discs, in each \
+             of which some move keeps the result of perfect play and some other gives it away. A \
+             player errs if it gives away a win or a draw; exact scores are the solver's. All players \
+             get the same positions. A step from less to more search is judged by the positions in \
+             which exactly one of the two errs (McNemar's test).",
+            thousands(sample.len()),
             sample.len() as usize / sample.groups.len()
         ),
+        left_out:
+            "Searches other than alpha-beta with `galli` and `mcts`, and a comparison of the two, \
+                   whose cost differs. `random` and `influence` do not search and are shown for \
+                   orientation."
+                .to_owned(),
         commands: Vec::new(),
         measured: format!("Errors fall {}.", ends.join(", ")),
         verdict,
         because,
-        tables: vec![Table {
-            caption: "Share of errors in all positions, and by the number of discs on the board"
-                .to_owned(),
-            head,
-            rows,
-        }],
+        tables: vec![
+            Table {
+                caption:
+                    "Share of errors in all positions, and by the number of discs on the board"
+                        .to_owned(),
+                head,
+                rows,
+            },
+            Table::new(
+                "Steps from less to more search: positions in which only one of the two errs, and the \
+                 share of them in which it is the one with less search, with simultaneous intervals",
+                &["less", "more", "only less errs", "only more errs", "share"],
+                step_rows,
+            ),
+        ],
         figures: vec![Figure {
             name: "errors".to_owned(),
             title: "How often a move gives away a win or a draw".to_owned(),
             caption: "In positions where that is possible, by the discs on the board; bars are \
-                      95 % intervals."
+                      ordinary 95 % intervals."
                 .to_owned(),
             plot: Plot::Lines(vec![LinePanel {
                 title: "share of moves that are errors".to_owned(),
@@ -248,37 +311,60 @@ pub(super) fn errors(lab: &Lab) -> Result<Finding, ExperimentError> {
                 ticks: sample.groups.iter().map(|group| (middle(group), name(group))).collect(),
                 unit: Unit::Share,
                 logarithmic: false,
-                lines: lines
-                    .into_iter()
-                    .filter(|line| lab.quick || drawn.contains(&line.name.as_str()))
-                    .collect(),
+                lines,
             }]),
         }],
     })
 }
 
+/// Each player of a family compared with the one that searches less, and the rows of a table.
+fn steps(families: &[Vec<(AgentSpec, Answers)>]) -> (Vec<Interval>, Vec<Vec<Cell>>) {
+    let pairs: Vec<_> = families.iter().flat_map(|family| family.windows(2)).collect();
+    let z = simultaneous_z(pairs.len() as u64);
+    pairs
+        .into_iter()
+        .map(|pair| {
+            let [(less, before), (more, after)] = pair else { unreachable!("pairs have two") };
+            let step = before.share_of_differing_errors(after, z);
+            let [only_before, only_after] = before.differing_errors(after);
+            let row = vec![
+                format!("`{less}`").into(),
+                format!("`{more}`").into(),
+                Cell::Count(only_before),
+                Cell::Count(only_after),
+                Cell::ShareWithin(step),
+            ];
+            (step, row)
+        })
+        .unzip()
+}
+
 /// Errors have to fall at each step, and who knows everything makes none: an error of `perfect`
 /// would be one of the experiment.
 fn judge_errors(steps: &[Interval], perfect: Interval) -> (Verdict, String) {
-    if perfect.middle > 0.0 {
+    if perfect.estimate > 0.0 {
         return (Verdict::DoesNotHold, "perfect play erred, which it cannot".to_owned());
     }
-    let count = Count::above(0.0, steps.iter().copied());
+    let count = Count::above(0.5, steps.iter().copied());
     (count.verdict(), format!("{}; perfect play never errs", count.words("steps")))
 }
 
 #[cfg(test)]
 mod tests {
+    use claimeven_zero::Z95;
+
     use super::*;
 
     #[test]
     fn errors_have_to_fall_at_each_step() {
-        let fall = Interval { low: 0.02, middle: 0.05, high: 0.08 };
-        let open = Interval { low: -0.01, middle: 0.01, high: 0.03 };
+        let fall = Interval { low: 0.52, estimate: 0.55, high: 0.58 };
+        let open = Interval { low: 0.49, estimate: 0.51, high: 0.53 };
         let (none, one) = (Interval::of_share(0, 100), Interval::of_share(1, 100));
         assert_eq!(judge_errors(&[fall, fall], none).0, Verdict::Holds);
-        assert_eq!(judge_errors(&[fall, open], none).0, Verdict::HoldsInPart);
-        assert_eq!(judge_errors(&[open], none).0, Verdict::DoesNotHold);
+        assert_eq!(judge_errors(&[fall, open], none).0, Verdict::Undecided);
+        let rise = Interval { low: 0.41, estimate: 0.44, high: 0.47 };
+        assert_eq!(judge_errors(&[fall, rise], none).0, Verdict::HoldsInPart);
+        assert_eq!(judge_errors(&[rise], none).0, Verdict::DoesNotHold);
         assert_eq!(judge_errors(&[fall, fall], one).0, Verdict::DoesNotHold);
     }
 
@@ -286,10 +372,12 @@ mod tests {
     fn players_are_compared_position_by_position() {
         let weaker = Answers { erred: vec![true, true, true, false] };
         let stronger = Answers { erred: vec![true, false, false, false] };
-        let excess = weaker.excess_over(&stronger);
-        assert!((excess.middle - 0.5).abs() < 1e-9);
-        assert!((weaker.error_rate().middle - 0.75).abs() < 1e-9);
-        assert!(weaker.excess_over(&weaker).high.abs() < 1e-9);
+        assert_eq!(weaker.differing_errors(&stronger), [2, 0]);
+        let share = weaker.share_of_differing_errors(&stronger, Z95);
+        assert_eq!(share, Interval::of_share(2, 2));
+        assert!((weaker.error_rate().estimate - 0.75).abs() < 1e-9);
+        let same = weaker.share_of_differing_errors(&weaker, Z95);
+        assert_eq!(same, Interval { low: 0.0, estimate: 0.5, high: 1.0 });
     }
 
     #[test]

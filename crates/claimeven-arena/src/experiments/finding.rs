@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use claimeven_zero::Interval;
+use claimeven_zero::{Interval, Z95};
 
 /// The result of an experiment as text, tables and figures.
 #[derive(Clone, Debug, Serialize)]
@@ -13,7 +13,9 @@ pub struct Finding {
     pub run: String,
     /// Commands that reproduce parts of it.
     pub commands: Vec<String>,
-    /// What was measured, with 95 % intervals.
+    /// What of the claim was not tested.
+    pub left_out: String,
+    /// What was measured, with intervals.
     pub measured: String,
     /// Whether the claim holds.
     pub verdict: Verdict,
@@ -29,12 +31,14 @@ pub struct Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// In all that was measured.
+    /// Every comparison supports it.
     Holds,
-    /// In some of it.
+    /// Some comparisons contradict it, and at least as many support it.
     HoldsInPart,
-    /// In less than half of it, or in none.
+    /// More comparisons contradict it than support it.
     DoesNotHold,
+    /// No comparison contradicts it, and some allow both.
+    Undecided,
     /// It could not be tested.
     Skipped,
 }
@@ -45,6 +49,7 @@ impl fmt::Display for Verdict {
             Verdict::Holds => "holds",
             Verdict::HoldsInPart => "holds in part",
             Verdict::DoesNotHold => "does not hold",
+            Verdict::Undecided => "is undecided",
             Verdict::Skipped => "not tested",
         })
     }
@@ -81,13 +86,23 @@ impl Count {
         self.borne_out + self.open + self.refuted
     }
 
-    /// A claim holds if all comparisons bear it out, and in part if at least half of them do.
+    /// A claim about all comparisons is decided by those against it; without one, an open comparison
+    /// leaves it undecided.
     pub(crate) fn verdict(self) -> Verdict {
-        match self.borne_out {
-            0 => Verdict::DoesNotHold,
-            all if all == self.total() => Verdict::Holds,
-            some if 2 * some >= self.total() => Verdict::HoldsInPart,
+        let Count { borne_out, open, refuted } = self;
+        match (refuted, open) {
+            (0, 0) => Verdict::Holds,
+            (0, _) => Verdict::Undecided,
+            _ if refuted <= borne_out => Verdict::HoldsInPart,
             _ => Verdict::DoesNotHold,
+        }
+    }
+
+    pub(crate) fn plus(self, other: Count) -> Count {
+        Count {
+            borne_out: self.borne_out + other.borne_out,
+            open: self.open + other.open,
+            refuted: self.refuted + other.refuted,
         }
     }
 
@@ -164,11 +179,11 @@ impl fmt::Display for Cell {
         let text = match self {
             Cell::Text(text) => text.clone(),
             Cell::Count(count) => thousands(*count),
-            Cell::Share(share) => format!("{:.0} %", 100.0 * share),
+            Cell::Share(share) => format!("{:.1} %", 100.0 * share),
             Cell::ShareWithin(share) => percent(*share),
             Cell::Factor(factor) => times(*factor),
-            Cell::FactorWithin(Interval { low, middle, high }) => {
-                format!("{} ({} to {})", times(*middle), times(*low), times(*high))
+            Cell::FactorWithin(Interval { low, estimate, high }) => {
+                format!("{} ({} to {})", times(*estimate), times(*low), times(*high))
             }
             Cell::Elo(elo) => self::elo(*elo),
             Cell::Seconds(seconds) => time(*seconds),
@@ -178,15 +193,44 @@ impl fmt::Display for Cell {
     }
 }
 
+/// The mean result of independent games won, drawn and lost, with the interval of this many standard
+/// errors. As for pairs, it is that of as many games without draws as have the same variance.
+pub(crate) fn score_of_games([won, drawn, lost]: [u64; 3], z: f64) -> Interval {
+    let games = (won + drawn + lost) as f64;
+    let mean = (won as f64 + 0.5 * drawn as f64) / games.max(1.0);
+    let squares = won as f64 * (1.0 - mean).powi(2)
+        + drawn as f64 * (0.5 - mean).powi(2)
+        + lost as f64 * mean.powi(2);
+    let equivalent =
+        if squares > 0.0 { games * games * mean * (1.0 - mean) / squares } else { games };
+    Interval::wilson_at(mean, equivalent, z)
+}
+
+/// The 95 % interval of a factor with this many standard errors of its logarithm instead.
+pub(crate) fn widened(factor: Interval, z: f64) -> Interval {
+    let Interval { low, estimate, high } = factor.map(f64::ln);
+    let ratio = z / Z95;
+    let wide = Interval {
+        low: estimate - ratio * (estimate - low),
+        estimate,
+        high: estimate + ratio * (high - estimate),
+    };
+    wide.map(f64::exp)
+}
+
 /// A share with its interval, as in `71.4 % (67.2 to 75.2)`.
 pub(crate) fn percent(share: Interval) -> String {
-    let Interval { low, middle, high } = share.map(|share| 100.0 * share);
-    format!("{middle:.1} % ({low:.1} to {high:.1})")
+    let Interval { low, estimate, high } = share.map(|share| 100.0 * share);
+    format!("{estimate:.1} % ({low:.1} to {high:.1})")
 }
 
 /// A rating with its interval, as in `+35 (12 to 60)`.
-pub(crate) fn elo(Interval { low, middle, high }: Interval) -> String {
-    if low < high { format!("{middle:.0} ({low:.0} to {high:.0})") } else { format!("{middle:.0}") }
+pub(crate) fn elo(Interval { low, estimate, high }: Interval) -> String {
+    if low < high {
+        format!("{estimate:.0} ({low:.0} to {high:.0})")
+    } else {
+        format!("{estimate:.0}")
+    }
 }
 
 /// A factor with three digits.
@@ -334,7 +378,7 @@ mod tests {
     use super::*;
 
     fn within(low: f64, high: f64) -> Interval {
-        Interval { low, middle: f64::midpoint(low, high), high }
+        Interval { low, estimate: f64::midpoint(low, high), high }
     }
 
     #[test]
@@ -343,13 +387,29 @@ mod tests {
             |intervals: &[Interval]| Count::above(0.5, intervals.iter().copied()).verdict();
         let (yes, open, no) = (within(0.6, 0.8), within(0.4, 0.6), within(0.1, 0.3));
         assert_eq!(verdict(&[yes, yes]), Verdict::Holds);
-        assert_eq!(verdict(&[yes, open]), Verdict::HoldsInPart);
+        assert_eq!(verdict(&[yes, open]), Verdict::Undecided);
+        assert_eq!(verdict(&[open, open]), Verdict::Undecided);
         assert_eq!(verdict(&[yes, no]), Verdict::HoldsInPart);
-        assert_eq!(verdict(&[yes, open, no]), Verdict::DoesNotHold);
-        assert_eq!(verdict(&[open, open]), Verdict::DoesNotHold);
-        assert_eq!(verdict(&[no]), Verdict::DoesNotHold);
+        assert_eq!(verdict(&[yes, open, no]), Verdict::HoldsInPart);
+        assert_eq!(verdict(&[yes, no, no]), Verdict::DoesNotHold);
+        assert_eq!(verdict(&[no, open]), Verdict::DoesNotHold);
         // An interval that ends at the number has not left it.
-        assert_eq!(verdict(&[within(0.5, 0.8)]), Verdict::DoesNotHold);
+        assert_eq!(verdict(&[within(0.5, 0.8)]), Verdict::Undecided);
+    }
+
+    #[test]
+    fn scores_of_single_games_have_the_interval_of_their_variance() {
+        let decided = score_of_games([60, 0, 40], Z95);
+        let wilson = Interval::wilson(0.6, 100.0);
+        assert!(
+            (decided.low - wilson.low).abs() < 1e-9 && (decided.high - wilson.high).abs() < 1e-9
+        );
+        // Draws make it narrower, and clean scores are no certainty.
+        assert!(score_of_games([30, 60, 10], Z95).low > decided.low);
+        let clean = score_of_games([4, 0, 0], Z95);
+        assert!(clean.low < 0.6 && clean.high > 0.999, "{clean:?}");
+        let factor = widened(Interval { low: 1.0, estimate: 2.0, high: 4.0 }, 2.0 * Z95);
+        assert!((factor.low - 0.5).abs() < 1e-9 && (factor.high - 8.0).abs() < 1e-9);
     }
 
     #[test]
@@ -378,6 +438,6 @@ mod tests {
         assert_eq!(json(Cell::Count(12_345)), "12345");
         assert_eq!(json(Cell::Share(0.25)), "0.25");
         assert_eq!(json(Cell::Nothing), "null");
-        assert_eq!(json(Cell::Elo(within(0.0, 2.0))), r#"{"low":0.0,"middle":1.0,"high":2.0}"#);
+        assert_eq!(json(Cell::Elo(within(0.0, 2.0))), r#"{"low":0.0,"estimate":1.0,"high":2.0}"#);
     }
 }

@@ -5,16 +5,20 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use claimeven_game::{Column, Position, Setup};
+use claimeven_game::{Bits, Column, Position, Setup, mix_key, with_board};
 use claimeven_search::{Limits, RandomGames};
+use claimeven_work::run_jobs;
+use serde::{Deserialize, Serialize};
 
 use super::ExperimentError;
 use super::exact::Sample;
-use crate::game_match::{Match, MatchStatus};
+use super::finding::score_of_games;
+use super::match_journal::MatchJournal;
+use crate::game_match::Match;
 use crate::openings::Openings;
-use crate::pool::run_jobs;
+use crate::record::GameRecord;
 use crate::roster::AgentSpec;
-use claimeven_zero::{Interval, PairResults};
+use claimeven_zero::{Interval, PairResults, simultaneous_z};
 
 /// The environment of experiments.
 ///
@@ -37,6 +41,7 @@ pub struct Lab<'a> {
     pub quick: bool,
     progress: &'a (dyn Fn(Progress) + Sync),
     cancel: Arc<AtomicBool>,
+    journal: Option<MatchJournal>,
     sample: OnceLock<Sample>,
 }
 
@@ -50,19 +55,45 @@ pub enum Progress {
 }
 
 /// The results of a match in an experiment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PlayedMatch {
-    pub(super) status: MatchStatus,
-    /// The results of the first movers, over the same pairs of games.
-    pub(super) first_mover: PairResults,
+    /// Games won, drawn and lost by the first player.
+    pub(super) results: [u64; 3],
+    /// The results of the first player by pairs that differ from all earlier ones.
+    pub(super) pairs: PairResults,
+    /// The same after the first look. Matches that go on are close ones, so only these results may be
+    /// pooled over matches.
+    pub(super) first_look: PairResults,
+    /// Distinct games won, drawn and lost by the first mover.
+    pub(super) first_mover: [u64; 3],
     /// Games that differ in the first mover or in their moves.
     pub(super) distinct: u64,
+    /// The standard errors of its intervals.
+    #[serde(skip)]
+    pub(super) z: f64,
 }
 
 impl PlayedMatch {
     /// The score of the first player.
     pub(super) fn score(&self) -> Interval {
-        self.status.pairs.score()
+        self.pairs.score_at(self.z)
     }
+
+    /// The score of the first movers.
+    pub(super) fn first_mover_score(&self) -> Interval {
+        score_of_games(self.first_mover, self.z)
+    }
+
+    pub(super) fn games(&self) -> u64 {
+        self.results.iter().sum()
+    }
+}
+
+/// Whose score in a match a claim is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ScoreOf {
+    FirstPlayer,
+    FirstMover,
 }
 
 impl<'a> Lab<'a> {
@@ -73,7 +104,8 @@ impl<'a> Lab<'a> {
         quick: bool,
         progress: &'a (dyn Fn(Progress) + Sync),
     ) -> Lab<'a> {
-        Lab { seed, threads, quick, progress, cancel: Arc::default(), sample: OnceLock::new() }
+        let (cancel, sample) = (Arc::default(), OnceLock::new());
+        Lab { seed, threads, quick, progress, cancel, journal: None, sample }
     }
 
     /// The same lab, whose experiments end with [`ExperimentError::Cancelled`] after another thread
@@ -81,6 +113,12 @@ impl<'a> Lab<'a> {
     #[must_use]
     pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Lab<'a> {
         Lab { cancel, ..self }
+    }
+
+    /// The same lab, which keeps finished matches in a journal and does not play those it contains.
+    #[must_use]
+    pub fn with_journal(self, journal: MatchJournal) -> Lab<'a> {
+        Lab { journal: Some(journal), ..self }
     }
 
     /// The limits of all searches: the flag alone.
@@ -118,29 +156,123 @@ impl<'a> Lab<'a> {
         Ok(openings?)
     }
 
-    /// Plays a match; each game is a step of the progress.
+    /// Plays a match until the interval of a score no longer contains one half, looking after each of
+    /// these numbers of games; each game is a step of the progress. The last number is the budget.
+    ///
+    /// The match is one of several comparisons of a claim. With 95 % confidence, all intervals of
+    /// the claim contain the true scores, at all looks (Bonferroni).
+    pub(super) fn play_until(
+        &self,
+        players: [&AgentSpec; 2],
+        openings: &[Vec<Column>],
+        looks: &[u64],
+        comparisons: u64,
+        score_of: ScoreOf,
+    ) -> Result<PlayedMatch, ExperimentError> {
+        let Some(journal) = &self.journal else {
+            return self.play_match(players, openings, looks, comparisons, score_of);
+        };
+        let all = openings.iter().flat_map(|opening| opening.iter().map(|column| column.number()));
+        let all = all.fold(0, |hash, column| mix_key(hash ^ u64::from(column)));
+        let key = format!(
+            "{} {} openings={}:{all:x} looks={looks:?} comparisons={comparisons} {score_of:?} seed={}",
+            players[0],
+            players[1],
+            openings.len(),
+            self.seed
+        );
+        if let Some(played) = journal.find(&key) {
+            self.more(played.games());
+            self.done(played.games());
+            return Ok(PlayedMatch {
+                z: simultaneous_z(comparisons * looks.len() as u64),
+                ..played
+            });
+        }
+        let played = self.play_match(players, openings, looks, comparisons, score_of)?;
+        journal.add(key, &played).map_err(|error| ExperimentError::Journal(error.to_string()))?;
+        Ok(played)
+    }
+
+    /// Plays a match as [`Lab::play_until`] describes.
+    fn play_match(
+        &self,
+        players: [&AgentSpec; 2],
+        openings: &[Vec<Column>],
+        looks: &[u64],
+        comparisons: u64,
+        score_of: ScoreOf,
+    ) -> Result<PlayedMatch, ExperimentError> {
+        let mut played = PlayedMatch {
+            results: [0; 3],
+            pairs: PairResults::default(),
+            first_look: PairResults::default(),
+            first_mover: [0; 3],
+            distinct: 0,
+            z: simultaneous_z(comparisons * looks.len() as u64),
+        };
+        let (mut seen, mut seen_pairs) = (HashSet::new(), HashSet::new());
+        for (index, &look) in looks.iter().enumerate() {
+            let pairs = played.games() / 2..look.div_ceil(2);
+            self.play_pairs(players, openings, pairs, |games| {
+                for game in games {
+                    played.results[2 - game.half_points(0)] += 1;
+                    // When a player meets itself, it does not matter which of the two began.
+                    let side = if players[0] == players[1] { 0 } else { game.first_player };
+                    if seen.insert((side, game.move_text())) {
+                        played.distinct += 1;
+                        played.first_mover[2 - game.half_points(game.first_player)] += 1;
+                    }
+                }
+                let [first, second] = games;
+                if seen_pairs.insert([first.move_text(), second.move_text()]) {
+                    played.pairs.add(first.half_points(0) + second.half_points(0));
+                }
+            })?;
+            if index == 0 {
+                played.first_look = played.pairs;
+            }
+            let score = match score_of {
+                ScoreOf::FirstPlayer => played.score(),
+                ScoreOf::FirstMover => played.first_mover_score(),
+            };
+            if score.low > 0.5 || score.high < 0.5 {
+                break;
+            }
+        }
+        Ok(played)
+    }
+
+    /// Plays a match of a fixed number of games.
     pub(super) fn play(
         &self,
         players: [&AgentSpec; 2],
         openings: &[Vec<Column>],
         games: u64,
     ) -> Result<PlayedMatch, ExperimentError> {
+        self.play_until(players, openings, &[games], 1, ScoreOf::FirstPlayer)
+    }
+
+    /// Plays pairs of games of a match, by their numbers, and reports them in order.
+    pub(super) fn play_pairs(
+        &self,
+        players: [&AgentSpec; 2],
+        openings: &[Vec<Column>],
+        pairs: std::ops::Range<u64>,
+        mut report: impl FnMut(&[GameRecord; 2]),
+    ) -> Result<(), ExperimentError> {
+        self.more(2 * (pairs.end - pairs.start.min(pairs.end)));
         let planned = Match::new(Setup::STANDARD, players, openings)
-            .with_pairs(games.div_ceil(2))
+            .with_pairs(pairs.end)
+            .without_first_pairs(pairs.start)
             .with_seed(self.seed)
             .with_threads(self.threads)
             .with_cancel(Arc::clone(&self.cancel));
-        let mut seen = HashSet::new();
-        let mut first_mover = PairResults::default();
-        let status = planned.run(|games, _| {
-            first_mover.add(games.iter().map(|game| game.half_points(game.first_player)).sum());
-            // When a player meets itself, it does not matter which of the two began.
-            let side = |first_player| if players[0] == players[1] { 0 } else { first_player };
-            seen.extend(games.iter().map(|game| (side(game.first_player), game.move_text())));
+        planned.run(|games, _| {
+            report(games);
             self.done(2);
         })?;
-        self.check_cancelled()?;
-        Ok(PlayedMatch { status, first_mover, distinct: seen.len() as u64 })
+        self.check_cancelled()
     }
 
     /// Maps items on all threads in their order; each item is a step of the progress.
@@ -165,7 +297,8 @@ impl<'a> Lab<'a> {
         Ok(results.into_values().collect())
     }
 
-    /// Unfinished positions of random games, with a random number of discs in a range.
+    /// Distinct unfinished positions of random games, with a random number of discs in a range.
+    /// Mirror images are not distinct.
     pub(super) fn positions(
         &self,
         count: usize,
@@ -173,8 +306,17 @@ impl<'a> Lab<'a> {
     ) -> Result<Vec<Position>, ExperimentError> {
         let mut random = fastrand::Rng::with_seed(self.seed);
         let games = RandomGames::new(Setup::STANDARD).with_cancel(Arc::clone(&self.cancel));
-        let mut sample = || games.sample(random.u32(discs.clone()), &mut random);
-        (0..count).map(|_| Ok(*sample()?.position())).collect()
+        let (mut seen, mut positions) = (HashSet::new(), Vec::new());
+        for _ in 0..1000 * count {
+            if positions.len() == count {
+                return Ok(positions);
+            }
+            let position = *games.sample(random.u32(discs.clone()), &mut random)?.position();
+            if seen.insert(canonical_key(&position)) {
+                positions.push(position);
+            }
+        }
+        Err(ExperimentError::NoPosition)
     }
 
     /// The positions in which a player can err, drawn once per lab.
@@ -185,6 +327,11 @@ impl<'a> Lab<'a> {
         let sample = Sample::draw(self)?;
         Ok(self.sample.get_or_init(|| sample))
     }
+}
+
+/// The same for a position and its mirror image, and for no other.
+pub(super) fn canonical_key(position: &Position) -> u128 {
+    with_board!(position, board => board.canonical_key().widen())
 }
 
 /// Openings that are draws under perfect play.

@@ -1,5 +1,8 @@
 //! Claims that matches decide.
 
+use std::collections::HashSet;
+use std::fmt;
+
 use claimeven_search::Heuristic;
 
 use super::ExperimentError;
@@ -7,10 +10,11 @@ use super::finding::{
     Cell, Count, Figure, Finding, HeatPanel, Plot, RangePanel, RangeRow, Table, Unit, Verdict,
     percent, thousands,
 };
-use super::lab::{BALANCED, Lab, agent};
+use super::lab::{BALANCED, Lab, PlayedMatch, ScoreOf, agent};
 use crate::openings::Openings;
+use crate::record::GameRecord;
 use crate::roster::AgentSpec;
-use claimeven_zero::{Interval, PairResults};
+use claimeven_zero::{Interval, PairResults, simultaneous_z};
 
 /// Alpha-beta, which plays the moves of minimax, at a depth and with an evaluation.
 fn search(depth: u32, evaluation: &str) -> AgentSpec {
@@ -29,46 +33,77 @@ fn together(results: impl IntoIterator<Item = PairResults>) -> PairResults {
 
 pub(super) fn beats_random(lab: &Lab) -> Result<Finding, ExperimentError> {
     let deepest = lab.either(8, 2);
-    let games = lab.either(200, 4);
+    let looks = lab.either([200, 800], [4, 8]);
     let evaluations: Vec<&str> = Heuristic::names().collect();
-    let players = evaluations.len() as u64 * u64::from(deepest);
-    lab.more(players * games);
+    let matches = evaluations.len() as u64 * u64::from(deepest);
     let random = agent("random");
-    let openings = lab.openings(&Openings::None, games)?;
+    let openings = lab.openings(&Openings::None, 1)?;
+    let mut games = 0;
     let (mut scores, mut cells, mut all) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rows, mut weakest) = (Vec::new(), None::<(AgentSpec, Interval, u64)>);
     for evaluation in &evaluations {
-        let mut row = Vec::new();
+        let (mut row, mut lowest) = (Vec::new(), None::<(AgentSpec, PlayedMatch)>);
         for depth in 1..=deepest {
             let spec = search(depth, evaluation);
-            let played = lab.play([&spec, &random], &openings, games)?;
-            row.push(Some(played.score().middle));
-            scores.push((spec, played.score()));
-            all.push(played.status.pairs);
+            let score_of = ScoreOf::FirstPlayer;
+            let played = lab.play_until([&spec, &random], &openings, &looks, matches, score_of)?;
+            games += played.games();
+            let score = played.score();
+            row.push(Some(score.estimate));
+            scores.push(score);
+            all.push(played.first_look);
+            if lowest.as_ref().is_none_or(|(_, lowest)| score.estimate < lowest.score().estimate) {
+                lowest = Some((spec, played));
+            }
         }
         cells.push(row);
+        let (spec, played) = lowest.expect("there is a depth");
+        let [won, drawn, lost] = played.results;
+        let score = played.score();
+        rows.push(vec![
+            format!("`{spec}`").into(),
+            Cell::Count(won),
+            Cell::Count(drawn),
+            Cell::Count(lost),
+            Cell::ShareWithin(score),
+        ]);
+        if weakest.as_ref().is_none_or(|(_, weakest, _)| score.estimate < weakest.estimate) {
+            weakest = Some((spec, score, played.games()));
+        }
     }
-    let count = Count::above(0.5, scores.iter().map(|(_, score)| *score));
-    let least = scores.iter().min_by(|(_, a), (_, b)| a.middle.total_cmp(&b.middle));
-    let (weakest, weakest_score) = least.expect("there are evaluations");
+    let count = Count::above(0.5, scores);
+    let (weakest, weakest_score, weakest_games) = weakest.expect("there are evaluations");
     let depths: Vec<String> = (1..=deepest).map(|depth| depth.to_string()).collect();
     Ok(Finding {
         run: format!(
-            "{games} games of `alphabeta` against `random` on the empty board for each depth from 1 \
-             to {deepest} and each evaluation, half of them begun by either: {} games.",
-            thousands(players * games)
+            "{} games of `alphabeta` against `random` on the empty board for each depth from 1 \
+             to {deepest} and each evaluation, half of them begun by either, and up to {} where \
+             these do not decide: {} games.",
+            looks[0],
+            looks[1],
+            thousands(games)
         ),
+        left_out: "Depths beyond 8, openings other than the empty board, and players that do not \
+                   search to a fixed depth."
+            .to_owned(),
         commands: vec![format!(
-            "claimeven match {weakest} random --games {games} --openings none --seed {}",
+            "claimeven match {weakest} random --games {weakest_games} --openings none --seed {}",
             lab.seed
         )],
         measured: format!(
-            "All searches together scored {}; the weakest of them, `{weakest}`, {}.",
+            "All searches together scored {} in the first {} games of each match; the weakest of \
+             them, `{weakest}`, {}.",
             percent(together(all).score()),
-            percent(*weakest_score)
+            looks[0],
+            percent(weakest_score)
         ),
         verdict: count.verdict(),
         because: count.words("matches"),
-        tables: Vec::new(),
+        tables: vec![Table::new(
+            "The lowest score of each evaluation against `random`, with simultaneous intervals",
+            &["player", "won", "drawn", "lost", "score"],
+            rows,
+        )],
         figures: vec![Figure {
             name: "beats-random".to_owned(),
             title: "Searches against random".to_owned(),
@@ -89,92 +124,144 @@ pub(super) fn beats_random(lab: &Lab) -> Result<Finding, ExperimentError> {
 struct DepthPair {
     deeper: u32,
     lower: u32,
-    pairs: PairResults,
+    played: PlayedMatch,
+}
+
+impl fmt::Display for DepthPair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} against {}", self.deeper, self.lower)
+    }
 }
 
 pub(super) fn deeper_wins(lab: &Lab) -> Result<Finding, ExperimentError> {
     let deepest: u32 = lab.either(8, 3);
-    let games = lab.either(100, 2);
+    let looks = lab.either([100, 400, 1600], [2, 4, 6]);
     let evaluations: Vec<&str> = Heuristic::names().collect();
     let matches = evaluations.len() as u64 * u64::from(deepest * (deepest - 1) / 2);
-    lab.more(matches * games);
-    let openings = lab.openings(&BALANCED, games)?;
-    let (mut rows, mut panels) = (Vec::new(), Vec::new());
-    let (mut total, mut all, mut exceptions) = (Count::default(), Vec::new(), Vec::new());
-    for evaluation in &evaluations {
+    let openings = lab.openings(&BALANCED, looks[2])?;
+    let mut all: Vec<(&str, Vec<DepthPair>)> = Vec::new();
+    for evaluation in evaluations {
         let mut pairs = Vec::new();
         for deeper in 2..=deepest {
             for lower in 1..deeper {
                 let players = [&search(deeper, evaluation), &search(lower, evaluation)];
-                let pair = lab.play(players, &openings, games)?.status.pairs;
-                pairs.push(DepthPair { deeper, lower, pairs: pair });
-                if pair.score().high < 0.5 {
-                    exceptions.push(format!("{evaluation} {deeper} against {lower}"));
-                }
+                let score_of = ScoreOf::FirstPlayer;
+                let played = lab.play_until(players, &openings, &looks, matches, score_of)?;
+                pairs.push(DepthPair { deeper, lower, played });
             }
         }
-        let count = Count::above(0.5, pairs.iter().map(|pair| pair.pairs.score()));
-        total = Count {
-            borne_out: total.borne_out + count.borne_out,
-            open: total.open + count.open,
-            refuted: total.refuted + count.refuted,
-        };
-        let apart = |is_wanted: &dyn Fn(u32) -> bool| {
-            let some = pairs.iter().filter(|pair| is_wanted(pair.deeper - pair.lower));
-            Cell::ShareWithin(together(some.map(|pair| pair.pairs)).score())
-        };
-        rows.push(vec![
-            (*evaluation).into(),
-            Cell::Count(count.borne_out as u64),
-            Cell::Count(count.open as u64),
-            Cell::Count(count.refuted as u64),
-            apart(&|_| true),
-            apart(&|plies| plies == 1),
-            apart(&|plies| plies == 2),
-        ]);
-        all.extend(pairs.iter().map(|pair| pair.pairs));
-        panels.push(depth_panel(evaluation, deepest, &pairs));
+        all.push((evaluation, pairs));
     }
-    let score = together(all).score();
-    let mut because = total.words("matches");
-    if !exceptions.is_empty() {
-        because = format!("{because}; against it are {}", exceptions.join(", "));
+    let every = || {
+        all.iter().flat_map(|(evaluation, pairs)| pairs.iter().map(move |pair| (evaluation, pair)))
+    };
+    let games = every().map(|(_, pair)| pair.played.games()).sum();
+    let score = together(every().map(|(_, pair)| pair.played.first_look)).score();
+    let count = Count::above(0.5, every().map(|(_, pair)| pair.played.score()));
+    let example = every().find(|(evaluation, _)| **evaluation == "galli");
+    let example = example.map_or(looks[0], |(_, pair)| pair.played.games());
+    let mut because = count.words("matches");
+    let lost = every().filter(|(_, pair)| pair.played.score().high < 0.5);
+    let lost: Vec<String> = lost.map(|(evaluation, pair)| format!("{evaluation} {pair}")).collect();
+    if !lost.is_empty() {
+        because = format!("{because}; against it are {}", lost.join(", "));
+    }
+    let mut tables = vec![Table::new(
+        format!(
+            "Matches that the deeper search won, that are open and that it lost, by simultaneous \
+             intervals; and its score in the first {} games of each match, with ordinary intervals",
+            looks[0]
+        ),
+        &["evaluation", "won", "open", "lost", "score", "one ply deeper", "two plies deeper"],
+        all.iter().map(|(evaluation, pairs)| evaluation_row(evaluation, pairs)).collect(),
+    )];
+    let not_won = every().filter(|(_, pair)| pair.played.score().low <= 0.5);
+    let not_won: Vec<Vec<Cell>> = not_won.map(|(evaluation, pair)| pair.row(evaluation)).collect();
+    if !not_won.is_empty() {
+        tables.push(Table::new(
+            "Matches that the deeper search is not shown to win, with simultaneous intervals over \
+             different games",
+            &["evaluation", "depths", "games", "different", "score"],
+            not_won,
+        ));
     }
     Ok(Finding {
         run: format!(
-            "{games} games of `alphabeta` against itself at every pair of depths from 1 to {deepest} \
-             and with every evaluation, in pairs from {} drawn positions after six moves: {} games.",
+            "{} games of `alphabeta` against itself at every pair of depths from 1 to {deepest} \
+             and with every evaluation, and up to {} or {} where these do not decide, in pairs from \
+             up to {} drawn positions after six moves: {} games.",
+            looks[0],
+            looks[1],
+            looks[2],
             openings.len(),
-            thousands(matches * games)
+            thousands(games)
         ),
+        left_out:
+            "Depths beyond 8, searches with different evaluations, and the price: a ply more \
+                   takes several times as long, and at equal time no search is deeper."
+                .to_owned(),
         commands: vec![format!(
             "claimeven match alphabeta:depth=2,eval=galli alphabeta:depth=1,eval=galli \
-             --games {games} --openings {BALANCED} --seed {}",
+             --games {example} --openings {BALANCED} --seed {}",
             lab.seed
         )],
-        measured: format!("The deeper search scored {} over all matches.", percent(score)),
-        verdict: total.verdict(),
+        measured: format!(
+            "The deeper search scored {} in the first {} games of all matches.",
+            percent(score),
+            looks[0]
+        ),
+        verdict: count.verdict(),
         because,
-        tables: vec![Table::new(
-            "Matches that the deeper search won, that are open, that it lost (by 95 % intervals), and \
-             its score",
-            &["evaluation", "won", "open", "lost", "score", "one ply deeper", "two plies deeper"],
-            rows,
-        )],
+        tables,
         figures: vec![Figure {
             name: "deeper-wins".to_owned(),
             title: "Depth against depth".to_owned(),
             caption: "Score of the deeper search (row) against the other (column), in percent."
                 .to_owned(),
-            plot: Plot::Heat(panels),
+            plot: Plot::Heat(
+                all.iter()
+                    .map(|(evaluation, pairs)| depth_panel(evaluation, deepest, pairs))
+                    .collect(),
+            ),
         }],
     })
+}
+
+impl DepthPair {
+    /// The match in a table.
+    fn row(&self, evaluation: &str) -> Vec<Cell> {
+        vec![
+            evaluation.into(),
+            self.to_string().into(),
+            Cell::Count(self.played.games()),
+            Cell::Count(self.played.distinct),
+            Cell::ShareWithin(self.played.score()),
+        ]
+    }
+}
+
+/// The matches of one evaluation in a table.
+fn evaluation_row(evaluation: &str, pairs: &[DepthPair]) -> Vec<Cell> {
+    let count = Count::above(0.5, pairs.iter().map(|pair| pair.played.score()));
+    let apart = |is_wanted: fn(u32) -> bool| {
+        let some = pairs.iter().filter(|pair| is_wanted(pair.deeper - pair.lower));
+        Cell::ShareWithin(together(some.map(|pair| pair.played.first_look)).score())
+    };
+    vec![
+        evaluation.into(),
+        Cell::Count(count.borne_out as u64),
+        Cell::Count(count.open as u64),
+        Cell::Count(count.refuted as u64),
+        apart(|_| true),
+        apart(|plies| plies == 1),
+        apart(|plies| plies == 2),
+    ]
 }
 
 fn depth_panel(evaluation: &str, deepest: u32, pairs: &[DepthPair]) -> HeatPanel {
     let score = |row: u32, column: u32| {
         let pair = pairs.iter().find(|pair| (pair.deeper, pair.lower) == (row, column))?;
-        Some(pair.pairs.score().middle)
+        Some(pair.played.score().estimate)
     };
     HeatPanel {
         title: evaluation.to_owned(),
@@ -189,36 +276,38 @@ fn depth_panel(evaluation: &str, deepest: u32, pairs: &[DepthPair]) -> HeatPanel
 }
 
 pub(super) fn first_mover(lab: &Lab) -> Result<Finding, ExperimentError> {
-    // Exact scores take a while, so who plays by them plays less.
-    let players = [
-        ("random", 400),
-        ("influence:ties=random", 400),
-        ("alphabeta:depth=1,ties=random", 400),
-        ("alphabeta:depth=2,ties=random", 400),
-        ("alphabeta:depth=4,ties=random", 400),
-        ("alphabeta:depth=6,ties=random", 400),
-        ("alphabeta:depth=8,ties=random", 400),
-        ("mcts:sims=100", 400),
-        ("mcts:sims=1000", 400),
-        ("level:2", 400),
-        ("level:5", 400),
-        ("level:8", 60),
-        ("perfect:ties=random", 20),
+    // Each with the numbers of games after which it may be decided. Exact scores take a while, so
+    // who plays by them plays less.
+    let players: [(&str, &[u64]); 13] = [
+        ("random", &[400, 4000, 40_000]),
+        ("influence:ties=random", &[400, 4000, 40_000]),
+        ("alphabeta:depth=1,ties=random", &[400, 4000, 40_000]),
+        ("alphabeta:depth=2,ties=random", &[400, 4000, 40_000]),
+        ("alphabeta:depth=4,ties=random", &[400, 4000, 16_000]),
+        ("alphabeta:depth=6,ties=random", &[400, 1600, 6400]),
+        ("alphabeta:depth=8,ties=random", &[400, 1600, 3200]),
+        ("mcts:sims=100", &[400, 1600, 6400]),
+        ("mcts:sims=1000", &[400, 800, 1600]),
+        ("level:2", &[400, 1600, 6400]),
+        ("level:5", &[400, 1600, 6400]),
+        ("level:8", &[60, 120, 240]),
+        ("perfect:ties=random", &[20]),
     ];
     let players = &players[..lab.either(players.len(), 4)];
-    let games_of = |&(_, games): &(&str, u64)| lab.either(games, 4);
-    lab.more(players.iter().map(games_of).sum());
+    let looks_of = |&(_, looks): &(&str, &'static [u64])| lab.either(looks, &[4, 8]);
+    let comparisons = players.len() as u64;
     let openings = lab.openings(&Openings::None, 1)?;
-    let (mut rows, mut ranges, mut all) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rows, mut ranges, mut games) = (Vec::new(), Vec::new(), Vec::new());
     for entry in players {
         let spec = agent(entry.0);
-        let games = games_of(entry);
-        let played = lab.play([&spec, &spec], &openings, games)?;
-        let score = played.first_mover.score();
-        let [won, drawn, lost] = played.status.first_mover;
+        let (looks, score_of) = (looks_of(entry), ScoreOf::FirstMover);
+        let played = lab.play_until([&spec, &spec], &openings, looks, comparisons, score_of)?;
+        let score = played.first_mover_score();
+        let [won, drawn, lost] = played.first_mover;
         rows.push(vec![
             format!("`{spec}`").into(),
-            Cell::Count(games),
+            Cell::Count(looks[looks.len() - 1]),
+            Cell::Count(played.games()),
             Cell::Count(played.distinct),
             Cell::Count(won),
             Cell::Count(drawn),
@@ -226,35 +315,44 @@ pub(super) fn first_mover(lab: &Lab) -> Result<Finding, ExperimentError> {
             Cell::ShareWithin(score),
         ]);
         ranges.push(RangeRow { name: spec.to_string(), value: score });
-        all.push(played.first_mover);
+        games.push(played.games());
     }
     let count = Count::above(0.5, ranges.iter().map(|row| row.value));
+    let by_score = |a: &&RangeRow, b: &&RangeRow| a.value.estimate.total_cmp(&b.value.estimate);
+    let least = ranges.iter().min_by(by_score).expect("there are players");
+    let most = ranges.iter().max_by(by_score).expect("there are players");
+    let measured = format!(
+        "Whoever began scored between {} (`{}`) and {} (`{}`).",
+        percent(least.value),
+        least.name,
+        percent(most.value),
+        most.name
+    );
     Ok(Finding {
-        run: "Games of each player against itself from the empty board. Searches choose by \
-             chance between equal moves, or all their games would be the same; the fewer different \
-             games there are, the less an interval is worth."
+        run: "Games of each player against itself from the empty board, until the score of the first \
+              mover is decided or the player's budget is spent. Searches choose at random between \
+              equal moves, or all their games would be the same. Each different game counts once, \
+              however often it was played: the score is that of the player's different games."
+            .to_owned(),
+        left_out: "Other boards and openings, and `zero`, which repeats its games."
             .to_owned(),
         commands: vec![format!(
             "claimeven match {0} {0} --games {1} --openings none --seed {2}",
-            players[0].0,
-            games_of(&players[0]),
-            lab.seed
+            players[0].0, games[0], lab.seed
         )],
-        measured: format!(
-            "Whoever began scored {} over all players.",
-            percent(together(all).score())
-        ),
+        measured,
         verdict: count.verdict(),
         because: count.words("players"),
         tables: vec![Table::new(
-            "Results of whoever began",
-            &["player", "games", "different", "won", "drawn", "lost", "score"],
+            "Budget and games of each player; results of the first mover in different games, with \
+             simultaneous intervals",
+            &["player", "budget", "games", "different", "won", "drawn", "lost", "score"],
             rows,
         )],
         figures: vec![Figure {
             name: "first-mover".to_owned(),
-            title: "The score of whoever begins".to_owned(),
-            caption: "Each player against itself, with 95 % intervals.".to_owned(),
+            title: "The score of the first mover".to_owned(),
+            caption: "Each player against itself, with simultaneous 95 % intervals.".to_owned(),
             plot: Plot::Ranges(vec![RangePanel {
                 title: "score of the first mover".to_owned(),
                 unit: Unit::Share,
@@ -271,26 +369,35 @@ pub(super) fn repeats(lab: &Lab) -> Result<Finding, ExperimentError> {
     let pairs: Vec<[u32; 2]> =
         (2..=deepest).flat_map(|deeper| (1..deeper).map(move |lower| [deeper, lower])).collect();
     let rules = ["first", "last", "centre", "random"];
-    lab.more(games * (pairs.len() * rules.len()) as u64);
     let openings = lab.openings(&Openings::None, games)?;
     let player = |depth, ties| agent(&format!("minimax:depth={depth},ties={ties}"));
     let (mut rows, mut shares) = (Vec::new(), Vec::new());
     for ties in rules {
-        let (mut distinct, mut most) = (0, 0);
+        let (mut distinct, mut most, mut repeated) = (0, 0, 0);
         for &[deeper, lower] in &pairs {
             let players = [&player(deeper, ties), &player(lower, ties)];
-            let different = lab.play(players, &openings, games)?.distinct;
-            distinct += different;
-            most = most.max(different);
+            let mut list = HashSet::new();
+            lab.play_pairs(players, &openings, 0..games / 2, |played| {
+                list.extend(played.iter().map(|game| (game.first_player, game.move_text())));
+            })?;
+            lab.play_pairs(players, &openings, games / 2..games, |played| {
+                let is_listed =
+                    |game: &&GameRecord| list.contains(&(game.first_player, game.move_text()));
+                repeated += played.iter().filter(is_listed).count() as u64;
+            })?;
+            distinct += list.len() as u64;
+            most = most.max(list.len() as u64);
         }
         let total = games * pairs.len() as u64;
-        let repeated = Interval::of_share(total - distinct, total);
+        let share = repeated as f64 / total as f64;
+        let repeated = Interval::wilson_at(share, total as f64, simultaneous_z(rules.len() as u64));
         shares.push(repeated);
         rows.push(vec![
             format!("`ties={ties}`").into(),
             Cell::Count(total),
             Cell::Count(distinct),
             Cell::Count(most),
+            Cell::Count(total),
             Cell::ShareWithin(repeated),
         ]);
     }
@@ -298,7 +405,14 @@ pub(super) fn repeats(lab: &Lab) -> Result<Finding, ExperimentError> {
     Ok(Finding {
         run: format!(
             "{games} games of `minimax` against itself from the empty board at every pair of \
-             depths from 1 to {deepest}, half of them begun by either, with each rule for equal moves."
+             depths from 1 to {deepest}, half of them begun by either, with each rule for equal \
+             moves, make a list; {games} further games are looked up in it. We say that games repeat \
+             if more than half of the further games are in the list. Given the lists, the further \
+             games are independent."
+        ),
+        left_out: format!(
+            "Depths beyond {deepest} and evaluations other than `galli`. A longer list would contain \
+             more games."
         ),
         commands: vec![format!(
             "claimeven match minimax:depth=2,ties=first minimax:depth=1,ties=first --games {games} \
@@ -306,16 +420,17 @@ pub(super) fn repeats(lab: &Lab) -> Result<Finding, ExperimentError> {
             lab.seed
         )],
         measured: format!(
-            "With the leftmost of equal moves {} of the games had been played before, with any of \
-             them {}.",
+            "With the leftmost of equal moves, {} of the further games had been played before; with \
+             a random one, {}.",
             percent(shares[0]),
             percent(shares[3])
         ),
         verdict: count.verdict(),
         because: format!("more than half of the games repeat: {}", count.words("rules")),
         tables: vec![Table::new(
-            "Different games by the rule for equal moves",
-            &["rule", "games", "different", "most of one pairing", "repeated"],
+            "Games in the lists and further games that are in them, by the rule for equal moves, \
+             with simultaneous intervals",
+            &["rule", "listed", "different", "most of one pairing", "further", "repeated"],
             rows,
         )],
         figures: Vec::new(),
@@ -323,18 +438,19 @@ pub(super) fn repeats(lab: &Lab) -> Result<Finding, ExperimentError> {
 }
 
 pub(super) fn difficulties(lab: &Lab) -> Result<Finding, ExperimentError> {
-    let games = lab.either(400, 4);
+    let looks = lab.either([400, 1600], [4, 8]);
     let names = ["easy", "medium", "hard"];
     let scales = [[1, 3, 5], [2, 4, 6]];
-    lab.more(games * 2 * scales.len() as u64);
-    let openings = lab.openings(&BALANCED, games)?;
-    let (mut rows, mut scores) = (Vec::new(), Vec::new());
+    let comparisons = 2 * scales.len() as u64;
+    let openings = lab.openings(&BALANCED, looks[1])?;
+    let (mut rows, mut scores, mut games) = (Vec::new(), Vec::new(), Vec::new());
     for depths in scales {
         for step in 1..depths.len() {
             let [lower, upper] = [depths[step - 1], depths[step]];
             let players = [&search(upper, "galli"), &search(lower, "galli")];
-            let played = lab.play(players, &openings, games)?;
-            let [won, drawn, lost] = played.status.results;
+            let score_of = ScoreOf::FirstPlayer;
+            let played = lab.play_until(players, &openings, &looks, comparisons, score_of)?;
+            let [won, drawn, lost] = played.results;
             rows.push(vec![
                 format!("{} against {}", names[step], names[step - 1]).into(),
                 format!("{upper} against {lower}").into(),
@@ -344,25 +460,28 @@ pub(super) fn difficulties(lab: &Lab) -> Result<Finding, ExperimentError> {
                 Cell::ShareWithin(played.score()),
             ]);
             scores.push(played.score());
+            games.push(played.games());
         }
     }
     let (verdict, because) = judge_steps(&scores);
     Ok(Finding {
         run: format!(
-            "{games} games of `alphabeta` with `galli` between neighbouring difficulties, in pairs \
-             from {} drawn positions after six moves. `easy`, `medium` and `hard` are depths 1, 3 \
-             and 5 here.",
-            openings.len()
+            "{} games of `alphabeta` with `galli` between neighbouring difficulties, and up to {} \
+             where these do not decide, in pairs from drawn positions after six moves. `easy`, \
+             `medium` and `hard` are depths 1, 3 and 5 here.",
+            looks[0], looks[1]
         ),
+        left_out: "Evaluations other than `galli`, and whether people find them easy or hard."
+            .to_owned(),
         commands: vec![format!(
-            "claimeven match medium easy --games {games} --openings {BALANCED} --seed {}",
-            lab.seed
+            "claimeven match medium easy --games {} --openings {BALANCED} --seed {}",
+            games[0], lab.seed
         )],
         measured: scores_in_words(&scores),
         verdict,
         because,
         tables: vec![Table::new(
-            "Each difficulty against the one below",
+            "Each difficulty against the one below, with simultaneous intervals",
             &["difficulties", "depths", "won", "drawn", "lost", "score"],
             rows,
         )],
@@ -383,6 +502,8 @@ pub(super) fn judge_steps(scores: &[Interval]) -> (Verdict, String) {
 
 #[cfg(test)]
 mod tests {
+    use claimeven_zero::Z95;
+
     use super::*;
 
     #[test]
@@ -395,18 +516,28 @@ mod tests {
     }
 
     #[test]
-    fn an_undecided_step_supports_a_ladder_only_in_part() {
-        let clear = Interval { low: 0.6, middle: 0.7, high: 0.8 };
-        let open = Interval { low: 0.45, middle: 0.5, high: 0.55 };
+    fn a_step_that_is_open_leaves_a_ladder_undecided() {
+        let clear = Interval { low: 0.6, estimate: 0.7, high: 0.8 };
+        let open = Interval { low: 0.45, estimate: 0.5, high: 0.55 };
         assert_eq!(judge_steps(&[clear, clear]).0, Verdict::Holds);
-        assert_eq!(judge_steps(&[clear, clear, open]).0, Verdict::HoldsInPart);
-        assert_eq!(judge_steps(&[open, open]).0, Verdict::DoesNotHold);
+        assert_eq!(judge_steps(&[clear, clear, open]).0, Verdict::Undecided);
+        let lost = Interval { low: 0.2, estimate: 0.3, high: 0.4 };
+        assert_eq!(judge_steps(&[clear, lost]).0, Verdict::HoldsInPart);
+        assert_eq!(judge_steps(&[open, lost]).0, Verdict::DoesNotHold);
     }
 
     #[test]
     fn a_panel_has_the_deeper_search_in_its_rows() {
-        let pair =
-            DepthPair { deeper: 3, lower: 1, pairs: PairResults { counts: [0, 0, 0, 0, 9] } };
+        let pairs = PairResults { counts: [0, 0, 0, 0, 9] };
+        let played = PlayedMatch {
+            results: [18, 0, 0],
+            pairs,
+            first_look: pairs,
+            first_mover: [9, 0, 9],
+            distinct: 18,
+            z: Z95,
+        };
+        let pair = DepthPair { deeper: 3, lower: 1, played };
         let panel = depth_panel("galli", 3, &[pair]);
         assert_eq!(
             (panel.rows, panel.columns),

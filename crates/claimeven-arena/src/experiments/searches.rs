@@ -8,11 +8,11 @@ use claimeven_search::{Heuristic, SearchStats};
 use super::ExperimentError;
 use super::finding::{
     Cell, Count, Figure, Finding, Line, LinePanel, Plot, Table, Unit, Verdict, percent, thousands,
-    time, times,
+    time, times, widened,
 };
 use super::lab::{Lab, agent};
 use crate::roster::AgentSpec;
-use claimeven_zero::Interval;
+use claimeven_zero::{Interval, simultaneous_z};
 
 /// Times of the older projects on the empty board in seconds, by depth: minimax and alpha-beta.
 /// They were taken on other machines, in Python and Java.
@@ -29,9 +29,10 @@ pub(super) fn same_value(lab: &Lab) -> Result<Finding, ExperimentError> {
     lab.more(positions.len() as u64 * u64::from(deepest));
     let mut rows = Vec::new();
     let (mut differences, mut total) = (0, 0);
+    let mut differs = vec![false; positions.len()];
     for depth in 1..=deepest {
         let counted = lab.for_each(&positions, |_, position| {
-            let mut counts = [0_u64; 3];
+            let mut counts = [0_u64; 4];
             for evaluation in &evaluations {
                 for ties in ["centre", "first"] {
                     let answer = |beginning: &str| {
@@ -49,10 +50,12 @@ pub(super) fn same_value(lab: &Lab) -> Result<Finding, ExperimentError> {
                     }
                 }
             }
+            counts[3] = u64::from(counts[1] + counts[2] > 0);
             Ok(counts)
         })?;
-        let mut sum = [0; 3];
-        for counts in counted {
+        let mut sum = [0; 4];
+        for (counts, differs) in counted.iter().zip(&mut differs) {
+            *differs |= counts[3] > 0;
             for (sum, count) in sum.iter_mut().zip(counts) {
                 *sum += count;
             }
@@ -61,29 +64,35 @@ pub(super) fn same_value(lab: &Lab) -> Result<Finding, ExperimentError> {
         total += sum[0];
         differences += sum[1] + sum[2];
     }
+    let different_positions = differs.iter().filter(|&&differs| differs).count() as u64;
     Ok(Finding {
         run: format!(
-            "`minimax`, `alphabeta` and `mtdf` on {} positions of random games with 0 to 30 discs, \
+            "`minimax`, `alphabeta` and `mtdf` on {} different positions of random games with 0 to 30 discs, \
              at depths 1 to {deepest}, with {} evaluations and two rules for equal moves.",
             positions.len(),
             evaluations.len()
         ),
+        left_out:
+            "Positions with more than 30 discs, depths beyond 6, other boards and rulesets; the property \
+             tests of the searches include some of them."
+                .to_owned(),
         commands: vec![
             "claimeven compare --agents minimax,alphabeta,mtdf --depths 1..6".to_owned(),
         ],
         measured: format!(
-            "{differences} differences in value or move in {} comparisons; a share of {}.",
+            "{differences} differences in value or move in {} comparisons. The comparisons of one \
+             position are not independent; the share of positions with a difference is {}.",
             thousands(total),
-            percent(Interval::of_share(differences, total))
+            percent(Interval::of_share(different_positions, positions.len() as u64))
         ),
-        verdict: judge_differences(differences, total),
+        verdict: judge_differences(different_positions, positions.len() as u64),
         because: match differences {
-            0 => "there is no difference".to_owned(),
+            0 => "there is no difference, which the theory of both searches predicts".to_owned(),
             _ => format!("there are {differences} differences"),
         },
         tables: vec![Table::new(
             "Answers of alpha-beta and MTD(f) held against those of minimax",
-            &["depth", "comparisons", "other values", "other moves"],
+            &["depth", "comparisons", "other values", "other moves", "positions with a difference"],
             rows,
         )],
         figures: Vec::new(),
@@ -133,6 +142,8 @@ struct Measured {
     nodes: Interval,
     leaves: Interval,
     seconds: Interval,
+    /// How the factor in nodes compares with that of the depth before, position by position.
+    growth: Option<Interval>,
 }
 
 /// Measures two kinds of search at some depths, one search at a time so that times mean something.
@@ -145,8 +156,12 @@ fn compare(
 ) -> Result<Vec<Measured>, ExperimentError> {
     let empty = Position::new(Setup::STANDARD);
     let mut measured = Vec::new();
+    let mut below: Option<Vec<f64>> = None;
     for depth in depths {
-        let specs = kinds.map(|kind| agent(&format!("{kind}:depth={depth}")));
+        let specs = kinds.map(|kind| {
+            let separator = if kind.contains(':') { ',' } else { ':' };
+            agent(&format!("{kind}{separator}depth={depth}"))
+        });
         let both = |position: &Position| {
             let searched = [
                 measure(lab, &specs[0], position, runs)?,
@@ -157,24 +172,32 @@ fn compare(
         };
         let on_empty = both(&empty)?;
         let searched: Vec<[Search; 2]> = positions.iter().map(both).collect::<Result<_, _>>()?;
-        let factor = |of: &dyn Fn(&Search) -> f64| {
-            let factors: Vec<f64> = searched.iter().map(|[a, b]| of(a) / of(b)).collect();
-            Interval::of_factors(&factors)
+        let factors = |of: &dyn Fn(&Search) -> f64| -> Vec<f64> {
+            searched.iter().map(|[a, b]| of(a) / of(b)).collect()
         };
+        let factor = |of: &dyn Fn(&Search) -> f64| Interval::of_factors(&factors(of));
+        let nodes = factors(&|search| search.stats.nodes as f64);
+        let growth = below.map(|below| {
+            let ratios: Vec<f64> =
+                nodes.iter().zip(&below).map(|(here, below)| here / below).collect();
+            Interval::of_factors(&ratios)
+        });
         measured.push(Measured {
             depth,
             empty: on_empty,
-            nodes: factor(&|search| search.stats.nodes as f64),
+            nodes: Interval::of_factors(&nodes),
             leaves: factor(&|search| search.stats.leaves.max(1) as f64),
             seconds: factor(&|search| search.seconds),
+            growth,
         });
+        below = Some(nodes);
     }
     Ok(measured)
 }
 
 pub(super) fn pruning(lab: &Lab) -> Result<Finding, ExperimentError> {
     let deepest = lab.either(8, 3);
-    let positions = lab.positions(lab.either(30, 3), 0..=16)?;
+    let positions = lab.positions(lab.either(60, 3), 0..=16)?;
     let runs = lab.either(3, 1);
     lab.more(u64::from(deepest) * (positions.len() as u64 + 1));
     let measured = compare(lab, ["minimax", "alphabeta"], 1..=deepest, &positions, runs)?;
@@ -195,12 +218,12 @@ pub(super) fn pruning(lab: &Lab) -> Result<Finding, ExperimentError> {
         vec![
             Cell::Count(row.depth.into()),
             Cell::FactorWithin(row.nodes),
+            row.growth.map_or(Cell::Nothing, Cell::FactorWithin),
             Cell::FactorWithin(row.seconds),
         ]
     });
     let last = measured.last().expect("there is a depth");
-    let factors: Vec<[Interval; 2]> = measured.iter().map(|row| [row.nodes, row.seconds]).collect();
-    let (verdict, because) = judge_pruning(&factors);
+    let (verdict, because) = judge_pruning(&measured);
     let names = ["minimax", "alpha-beta"];
     let mut times_panel =
         empty_board_panel("time", Unit::Seconds, &measured, names, |search| search.seconds);
@@ -211,10 +234,14 @@ pub(super) fn pruning(lab: &Lab) -> Result<Finding, ExperimentError> {
     Ok(Finding {
         run: format!(
             "`minimax` and `alphabeta` with `galli`, one thread, on the empty board and on {} \
-             positions of random games with 0 to 16 discs. Times are medians of {runs} runs. The \
-             factors over the positions are geometric means.",
+             different positions of random games with 0 to 16 discs. Times are medians of {runs} runs. \
+             The factors over the positions are geometric means.",
             positions.len()
         ),
+        left_out:
+            "Evaluations other than `galli`, orders of moves other than from the centre, and the \
+                   times at depths below 4, which are those of microseconds."
+                .to_owned(),
         commands: vec![format!(
             "claimeven compare --agents minimax,alphabeta --depths 1..{deepest} --repeat {runs}"
         )],
@@ -244,7 +271,7 @@ pub(super) fn pruning(lab: &Lab) -> Result<Finding, ExperimentError> {
             ),
             Table::new(
                 "Minimax against alpha-beta on many positions",
-                &["depth", "factor in nodes", "factor in time"],
+                &["depth", "factor in nodes", "times that of the depth before", "factor in time"],
                 many.collect(),
             ),
         ],
@@ -293,24 +320,23 @@ fn reference_lines(measured: &[Measured], names: [&str; 2]) -> Vec<Line> {
     [line(0), line(1)].into_iter().filter(|line| !line.points.is_empty()).collect()
 }
 
-/// From depth 2 on, where there is something to prune, nodes and time have to be saved; and more
-/// nodes at each depth than at the one before. Times below depth 4 are those of microseconds,
-/// which say little.
-fn judge_pruning(factors: &[[Interval; 2]]) -> (Verdict, String) {
-    let nodes = factors.iter().skip(1).map(|[nodes, _]| *nodes);
-    let seconds = factors.iter().skip(3).map(|[_, seconds]| *seconds);
-    let saved = Count::above(1.0, nodes.chain(seconds));
-    let grows = factors.is_sorted_by(|[a, _], [b, _]| a.middle <= b.middle);
-    let growth = if grows {
-        "the factor in nodes grows with every ply"
-    } else {
-        "the factor in nodes does not grow with every ply"
-    };
-    let because = format!("{} and {growth}", saved.words("factors in nodes and time"));
-    match saved.verdict() {
-        Verdict::Holds if !grows => (Verdict::HoldsInPart, because),
-        verdict => (verdict, because),
-    }
+/// From depth 2 on, where something can be pruned, nodes and time have to be saved, and more nodes at
+/// each depth than at the one before. Times below depth 4 are those of microseconds, which say little.
+fn judge_pruning(measured: &[Measured]) -> (Verdict, String) {
+    let from = |depth| measured.iter().filter(move |row| row.depth >= depth);
+    let nodes: Vec<Interval> = from(2).map(|row| row.nodes).collect();
+    let seconds: Vec<Interval> = from(4).map(|row| row.seconds).collect();
+    let growth: Vec<Interval> = from(2).filter_map(|row| row.growth).collect();
+    let z = simultaneous_z((nodes.len() + seconds.len() + growth.len()) as u64);
+    let count =
+        |factors: &[Interval]| Count::above(1.0, factors.iter().map(|&factor| widened(factor, z)));
+    let (saved, grows) = (count(&nodes).plus(count(&seconds)), count(&growth));
+    let because = format!(
+        "{}; of the factors in nodes compared with the depth before, {}",
+        saved.words("factors in nodes and time"),
+        grows.words("ratios")
+    );
+    (saved.plus(grows).verdict(), because)
 }
 
 pub(super) fn patience(lab: &Lab) -> Result<Finding, ExperimentError> {
@@ -344,6 +370,10 @@ pub(super) fn patience(lab: &Lab) -> Result<Finding, ExperimentError> {
             "One move on the empty board with `galli`, one thread, median of {runs} runs. We call a \
              move unreasonable that takes more than a second."
         ),
+        left_out:
+            "Positions other than the empty board, and the languages and machines of the older \
+                   projects."
+                .to_owned(),
         commands: vec![
             format!("claimeven compare --agents minimax --depths 4..8 --repeat {runs}"),
             format!("claimeven compare --agents alphabeta --depths 6..14 --repeat {runs}"),
@@ -383,18 +413,14 @@ fn judge_patience(seconds: [f64; 2]) -> (Verdict, String) {
 
 pub(super) fn mtdf(lab: &Lab) -> Result<Finding, ExperimentError> {
     let depths = lab.either(vec![2, 4, 6, 8, 10, 12], vec![2, 3]);
-    let positions = lab.positions(lab.either(30, 3), 0..=16)?;
+    let positions = lab.positions(lab.either(60, 3), 0..=16)?;
     let runs = lab.either(5, 1);
     lab.more(depths.len() as u64 * (positions.len() as u64 + 1));
+    lab.more(depths.len() as u64 * (positions.len() as u64 + 1));
     let measured = compare(lab, ["alphabeta", "mtdf"], depths.iter().copied(), &positions, runs)?;
-    let rows = measured.iter().map(|row| {
-        vec![
-            Cell::Count(row.depth.into()),
-            Cell::FactorWithin(row.leaves),
-            Cell::FactorWithin(row.nodes),
-            Cell::FactorWithin(row.seconds),
-        ]
-    });
+    // Its equal has a table of the same size.
+    let kinds = ["alphabeta:table=8", "mtdf"];
+    let equals = compare(lab, kinds, depths.iter().copied(), &positions, runs)?;
     let on_empty = measured.iter().map(|row| {
         let [alphabeta, mtdf] = row.empty;
         vec![
@@ -407,38 +433,52 @@ pub(super) fn mtdf(lab: &Lab) -> Result<Finding, ExperimentError> {
             Cell::Seconds(mtdf.seconds),
         ]
     });
-    let factors: Vec<[Interval; 2]> =
-        measured.iter().map(|row| [row.leaves, row.seconds]).collect();
-    let (verdict, because) = judge_mtdf(&depths, &factors);
+    let factors_of = |measured: &[Measured]| -> Vec<[Interval; 2]> {
+        measured.iter().map(|row| [row.leaves, row.seconds]).collect()
+    };
+    let (plain, because_plain) = judge_mtdf(&depths, &factors_of(&measured));
+    let (equal, because_equal) = judge_mtdf(&depths, &factors_of(&equals));
+    let verdict = plain.plus(equal).verdict();
+    let because = format!(
+        "against alpha-beta without a table {because_plain}; against alpha-beta with the same table \
+         {because_equal}"
+    );
+    let last_equal = equals.last().expect("there is a depth");
     let last = measured.last().expect("there is a depth");
     let panel = |title, unit, number| {
         empty_board_panel(title, unit, &measured, ["alpha-beta", "MTD(f)"], number)
     };
     Ok(Finding {
         run: format!(
-            "`alphabeta` (no table) and `mtdf` (a table of 8 MB, emptied before each move) with \
-             `galli`, one thread, on the empty board and on {} positions of random games with 0 to \
-             16 discs. Times are medians of {runs} runs, factors geometric means.",
+            "`alphabeta`, without a table and with one of 8 MiB, and `mtdf` with such a table, each with \
+             `galli`, one thread, on the empty board and on {} different positions of random games \
+             with 0 to 16 discs. All play the same moves, so time tells them apart. Tables are empty \
+             before each move. Times are medians of {runs} runs, factors geometric means.",
             positions.len()
         ),
+        left_out: "Evaluations other than `galli`, which has many values, and searches that need more than \
+                   the table; other classical searches, such as principal variation search."
+            .to_owned(),
         commands: vec![format!(
-            "claimeven compare --agents alphabeta,mtdf --depths {} --repeat {runs}",
+            "claimeven compare --agents alphabeta,alphabeta:table=8,mtdf --depths {} --repeat {runs}",
             depths.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
         )],
         measured: format!(
-            "At depth {} alpha-beta takes {} and {}.",
+            "At depth {} alpha-beta takes {} and {}; with the same table {} and {}.",
             last.depth,
             times_within(last.leaves, "the leaves of MTD(f)"),
             times_within(last.seconds, "its time"),
+            times_within(last_equal.leaves, "its leaves"),
+            times_within(last_equal.seconds, "its time"),
         ),
         verdict,
         because,
         tables: vec![
-            Table::new(
+            factor_table(
                 "Alpha-beta against MTD(f) on many positions: factors above 1 speak for MTD(f)",
-                &["depth", "factor in leaves", "factor in nodes", "factor in time"],
-                rows.collect(),
+                &measured,
             ),
+            factor_table("Alpha-beta with a table against MTD(f) with an equal one", &equals),
             Table::new(
                 "The empty board",
                 &[
@@ -465,37 +505,52 @@ pub(super) fn mtdf(lab: &Lab) -> Result<Finding, ExperimentError> {
     })
 }
 
+fn factor_table(caption: &str, measured: &[Measured]) -> Table {
+    let row = |row: &Measured| {
+        let factors = [row.leaves, row.nodes, row.seconds].map(Cell::FactorWithin);
+        std::iter::once(Cell::Count(row.depth.into())).chain(factors).collect()
+    };
+    let head = ["depth", "factor in leaves", "factor in nodes", "factor in time"];
+    Table::new(caption, &head, measured.iter().map(row).collect())
+}
+
 /// A factor with its interval, as in `3.20 times the nodes (2.90 to 3.50)`.
-fn times_within(Interval { low, middle, high }: Interval, what: &str) -> String {
-    format!("{} times {what} ({} to {})", times(middle), times(low), times(high))
+fn times_within(Interval { low, estimate, high }: Interval, what: &str) -> String {
+    format!("{} times {what} ({} to {})", times(estimate), times(low), times(high))
 }
 
 /// Leaves and time have to be saved at every depth.
-fn judge_mtdf(depths: &[u32], factors: &[[Interval; 2]]) -> (Verdict, String) {
+fn judge_mtdf(depths: &[u32], factors: &[[Interval; 2]]) -> (Count, String) {
+    // Leaves and time, without a table and with one.
+    let z = simultaneous_z(4 * factors.len() as u64);
+    let wide = |factor| widened(factor, z);
+    let factors: Vec<[Interval; 2]> = factors.iter().map(|pair| pair.map(wide)).collect();
     let fewer = Count::above(1.0, factors.iter().map(|[leaves, _]| *leaves));
     let faster = Count::above(1.0, factors.iter().map(|[_, seconds]| *seconds));
     let both = Count::above(1.0, factors.iter().flatten().copied());
-    let first_fast = depths.iter().zip(factors).rev();
+    let first_fast = depths.iter().zip(&factors).rev();
     let first_fast = first_fast.take_while(|(_, [_, seconds])| seconds.low > 1.0).last();
     let from = match first_fast {
         Some((depth, _)) => format!("from depth {depth} on it is faster"),
         None => "at the greatest depth it is not faster".to_owned(),
     };
     let because = format!(
-        "it takes fewer leaves at {} and less time at {} of {} depths; {from}",
+        "it takes fewer leaves at {} and less time at {} of {} depths ({} open, {} against); {from}",
         fewer.borne_out,
         faster.borne_out,
-        depths.len()
+        depths.len(),
+        both.open,
+        both.refuted
     );
-    (both.verdict(), because)
+    (both, because)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn near(middle: f64) -> Interval {
-        Interval { low: 0.9 * middle, middle, high: 1.1 * middle }
+    fn near(estimate: f64) -> Interval {
+        Interval { low: 0.9 * estimate, estimate, high: 1.1 * estimate }
     }
 
     #[test]
@@ -507,12 +562,26 @@ mod tests {
 
     #[test]
     fn pruning_has_to_save_more_with_every_ply() {
+        let search = Search { stats: SearchStats::default(), seconds: 1.0 };
         let judge = |nodes: &[f64], seconds: f64| {
-            let factors: Vec<_> = nodes.iter().map(|&nodes| [near(nodes), near(seconds)]).collect();
-            judge_pruning(&factors).0
+            let growth = |index: usize| near(nodes[index] / nodes[index - 1]);
+            let measured: Vec<Measured> = nodes
+                .iter()
+                .enumerate()
+                .map(|(index, &factor)| Measured {
+                    depth: index as u32 + 1,
+                    empty: [search; 2],
+                    nodes: near(factor),
+                    leaves: near(factor),
+                    seconds: near(seconds),
+                    growth: (index > 0).then(|| growth(index)),
+                })
+                .collect();
+            judge_pruning(&measured).0
         };
         assert_eq!(judge(&[1.0, 2.0, 4.0, 8.0], 3.0), Verdict::Holds);
         assert_eq!(judge(&[1.0, 2.0, 8.0, 4.0], 3.0), Verdict::HoldsInPart);
+        assert_eq!(judge(&[1.0, 2.0, 2.1, 4.0], 3.0), Verdict::Undecided);
         assert_eq!(judge(&[1.0, 2.0, 4.0, 8.0], 0.5), Verdict::HoldsInPart);
         assert_eq!(judge(&[1.0, 0.5, 0.4, 0.3], 0.5), Verdict::DoesNotHold);
     }
@@ -530,12 +599,12 @@ mod tests {
         let depths = [2, 4, 6];
         let judge =
             |factors: [[f64; 2]; 3]| judge_mtdf(&depths, &factors.map(|pair| pair.map(near)));
-        assert_eq!(judge([[2.0, 2.0]; 3]).0, Verdict::Holds);
-        let (verdict, because) = judge([[2.0, 0.5], [2.0, 2.0], [2.0, 3.0]]);
-        assert_eq!(verdict, Verdict::HoldsInPart);
+        assert_eq!(judge([[2.0, 2.0]; 3]).0.verdict(), Verdict::Holds);
+        let (count, because) = judge([[2.0, 0.5], [2.0, 2.0], [2.0, 3.0]]);
+        assert_eq!(count.verdict(), Verdict::HoldsInPart);
         assert!(because.ends_with("from depth 4 on it is faster"), "{because}");
-        let (verdict, because) = judge([[0.5, 0.5], [0.5, 2.0], [0.5, 0.5]]);
-        assert_eq!(verdict, Verdict::DoesNotHold);
+        let (count, because) = judge([[0.5, 0.5], [0.5, 2.0], [0.5, 0.5]]);
+        assert_eq!(count.verdict(), Verdict::DoesNotHold);
         assert!(because.ends_with("it is not faster"), "{because}");
     }
 

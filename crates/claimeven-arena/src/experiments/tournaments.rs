@@ -8,172 +8,286 @@ use super::finding::{
     Cell, Count, Figure, Finding, Plot, RangePanel, RangeRow, Table, Unit, Verdict, elo, percent,
     thousands,
 };
-use super::lab::{BALANCED, Lab, agent};
+use super::lab::{BALANCED, Lab, PlayedMatch, ScoreOf, agent};
 use super::matches::judge_steps;
 use crate::rating::{PairScore, ratings};
 use crate::roster::AgentSpec;
-use claimeven_zero::Interval;
+use claimeven_zero::{Interval, simultaneous_z};
 
-/// The results of matches between all players.
-struct RoundRobin {
-    /// Told from that of the anchor.
-    ratings: Vec<Interval>,
-    /// The score of each player, from the second on, against the one before.
-    steps: Vec<Interval>,
+/// A round robin from balanced openings.
+struct RoundRobin<'a> {
+    players: &'a [AgentSpec],
+    /// Which matches decide the claim, by the indices of the upper and the lower player.
+    decides: fn(usize, usize) -> bool,
+    /// The numbers of games after which these may end.
+    looks: &'a [u64],
+    /// The comparisons of the claim, of which these are some.
+    comparisons: u64,
+    /// The number of games of other matches.
+    others: u64,
+    /// A player by its index, with its fixed rating.
+    anchor: (usize, f64),
 }
 
-/// Plays a round robin from balanced openings, with the given numbers of games between neighbours
-/// and between other players. The anchor is a player by its index, with its fixed rating.
-fn round_robin(
-    lab: &Lab,
-    players: &[AgentSpec],
-    [neighbours, others]: [u64; 2],
-    anchor: (usize, f64),
-) -> Result<RoundRobin, ExperimentError> {
-    let openings = lab.openings(&BALANCED, neighbours.max(others))?;
-    let (mut scores, mut steps) = (Vec::new(), Vec::new());
-    for upper in 1..players.len() {
-        for lower in 0..upper {
-            let is_step = upper == lower + 1;
-            let games = if is_step { neighbours } else { others };
-            let played = lab.play([&players[upper], &players[lower]], &openings, games)?;
-            let [won, drawn, _] = played.status.results;
-            let points = won as f64 + 0.5 * drawn as f64;
-            let games = played.status.games() as f64;
-            let pairs = played.status.pairs;
-            scores.push(PairScore { players: [upper, lower], points, games, pairs });
-            if is_step {
-                steps.push(played.score());
+/// The results of a round robin.
+struct Standings {
+    /// Relative to the anchor.
+    ratings: Vec<Interval>,
+    /// The matches that decide, from the view of the upper player.
+    decisive: Vec<PlayedMatch>,
+    games: u64,
+}
+
+impl RoundRobin<'_> {
+    fn play(&self, lab: &Lab) -> Result<Standings, ExperimentError> {
+        let most = self.looks.iter().copied().max().unwrap_or(0).max(self.others);
+        let openings = lab.openings(&BALANCED, most)?;
+        let (mut scores, mut decisive, mut games) = (Vec::new(), Vec::new(), 0);
+        for upper in 1..self.players.len() {
+            for lower in 0..upper {
+                let players = [&self.players[upper], &self.players[lower]];
+                let decides = (self.decides)(upper, lower);
+                let played = if decides {
+                    let score_of = ScoreOf::FirstPlayer;
+                    lab.play_until(players, &openings, self.looks, self.comparisons, score_of)?
+                } else {
+                    lab.play(players, &openings, self.others)?
+                };
+                let [won, drawn, _] = played.results;
+                games += played.games();
+                scores.push(PairScore {
+                    players: [upper, lower],
+                    points: won as f64 + 0.5 * drawn as f64,
+                    games: played.games() as f64,
+                    pairs: played.pairs,
+                });
+                if decides {
+                    decisive.push(played);
+                }
             }
         }
+        let ratings = ratings(self.players.len(), &scores, Some(self.anchor));
+        Ok(Standings { ratings, decisive, games })
     }
-    Ok(RoundRobin { ratings: ratings(players.len(), &scores, Some(anchor)), steps })
+}
+
+/// A round robin of all evaluations at one depth.
+struct AtDepth {
+    depth: u32,
+    ratings: Vec<Interval>,
+    /// The scores against `terminal` of all others.
+    scores: Vec<Interval>,
+    games: u64,
+    example_games: u64,
 }
 
 pub(super) fn evaluations(lab: &Lab) -> Result<Finding, ExperimentError> {
     let depths = lab.either(vec![2, 4, 6, 8], vec![1, 2]);
-    let games = lab.either(100, 2);
+    let looks = lab.either([100, 400, 1600], [2, 4, 6]);
     // The rating of the first one is the zero of the scale.
     let mut names = vec!["terminal"];
     names.extend(Heuristic::names().filter(|&name| name != "terminal"));
-    let meetings = (names.len() * (names.len() - 1) / 2) as u64;
-    lab.more(meetings * games * depths.len() as u64);
-    let mut ratings: Vec<Vec<Interval>> = vec![Vec::new(); names.len()];
-    let mut panels = Vec::new();
-    for depth in &depths {
-        let players: Vec<AgentSpec> = names
-            .iter()
-            .map(|name| agent(&format!("alphabeta:depth={depth},eval={name}")))
-            .collect();
-        let elos = round_robin(lab, &players, [games, games], (0, 0.0))?.ratings;
-        let mut rows = Vec::new();
-        for ((value, name), ratings) in elos.into_iter().zip(&names).zip(&mut ratings) {
-            ratings.push(value);
-            rows.push(RangeRow { name: (*name).to_owned(), value });
+    let comparisons = ((names.len() - 1) * depths.len()) as u64;
+    let mut all = Vec::new();
+    for &depth in &depths {
+        let player = |name| agent(&format!("alphabeta:depth={depth},eval={name}"));
+        let players: Vec<AgentSpec> = names.iter().map(player).collect();
+        let Standings { ratings, decisive, games } = RoundRobin {
+            players: &players,
+            decides: |_, lower| lower == 0,
+            looks: &looks,
+            comparisons,
+            others: looks[0],
+            anchor: (0, 0.0),
         }
-        panels.push(RangePanel {
-            title: format!("Elo at depth {depth}"),
-            unit: Unit::Elo,
-            mark: Some(0.0),
-            rows,
-        });
+        .play(lab)?;
+        let scores = decisive.iter().map(PlayedMatch::score).collect();
+        all.push(AtDepth { depth, ratings, scores, games, example_games: decisive[0].games() });
     }
-    // The best over all depths comes first; the order of the rows is that of all panels.
+    // The best over all depths comes first, in tables and panels.
     let mut order: Vec<usize> = (0..names.len()).collect();
-    let sum = |player: &usize| ratings[*player].iter().map(|elo| elo.middle).sum::<f64>();
+    let sum = |player: &usize| all.iter().map(|at| at.ratings[*player].estimate).sum::<f64>();
     order.sort_by(|a, b| sum(b).total_cmp(&sum(a)));
-    for panel in &mut panels {
-        panel.rows = order.iter().map(|&player| panel.rows[player].clone()).collect();
-    }
-    let table = order.iter().map(|&player| {
-        let elos = ratings[player].iter().map(|&elo| Cell::Elo(elo));
-        std::iter::once(format!("`{}`", names[player]).into()).chain(elos).collect()
-    });
-    let mut head = vec!["evaluation".to_owned()];
-    head.extend(depths.iter().map(|depth| format!("depth {depth}")));
-    let count = Count::above(0.0, ratings.iter().skip(1).flatten().copied());
-    let best: Vec<String> = depths
+    let count = Count::above(0.5, all.iter().flat_map(|at| at.scores.iter().copied()));
+    let (timed, timed_words) = at_equal_time(lab, &names)?;
+    let best: Vec<String> = all
         .iter()
-        .enumerate()
-        .map(|(index, depth)| {
-            let by_rating = |a: &&usize, b: &&usize| {
-                ratings[**a][index].middle.total_cmp(&ratings[**b][index].middle)
-            };
-            let best = order.iter().max_by(by_rating).expect("there are evaluations");
-            format!("`{}` at depth {depth} with {}", names[*best], elo(ratings[*best][index]))
+        .map(|AtDepth { depth, ratings, .. }| {
+            let by_rating =
+                |a: &&usize, b: &&usize| ratings[**a].estimate.total_cmp(&ratings[**b].estimate);
+            let best = *order.iter().max_by(by_rating).expect("there are evaluations");
+            format!("`{}` at depth {depth} ({} Elo)", names[best], elo(ratings[best]))
         })
         .collect();
     Ok(Finding {
         run: format!(
-            "A round robin of `alphabeta` with each of the {} evaluations at each of the depths, \
-             {games} games a pairing in pairs from drawn positions after six moves: {} games. \
-             Ratings are told from that of `terminal`, which knows nothing but finished games.",
+            "A round robin of `alphabeta` with each of the {} evaluations at each of the depths, in \
+             pairs from drawn positions after six moves: {} games a pairing, and up to {} or {} \
+             against `terminal` where these do not decide, {} games in all. Ratings are relative to \
+             `terminal`, which knows only finished games; the claim is judged by the games against it.",
             names.len(),
-            thousands(meetings * games * depths.len() as u64)
+            looks[0],
+            looks[1],
+            looks[2],
+            thousands(all.iter().map(|at| at.games).sum())
         ),
+        left_out: "Other depths and openings. At equal time, which is a different question and depends on \
+                   the machine, only `terminal` is the opponent; the verdict is about equal depth."
+            .to_owned(),
         commands: vec![format!(
-            "claimeven match alphabeta:depth=4,eval=galli alphabeta:depth=4,eval=terminal \
-             --games {games} --openings {BALANCED} --seed {}",
-            lab.seed
+            "claimeven match alphabeta:depth={1},eval={0} alphabeta:depth={1},eval=terminal \
+             --games {2} --openings {BALANCED} --seed {3}",
+            names[1], depths[0], all[0].example_games, lab.seed
         )],
-        measured: format!("The best: {}.", best.join(", ")),
+        measured: format!("The best: {}. {timed_words}", best.join(", ")),
         verdict: count.verdict(),
-        because: count.words("ratings"),
-        tables: vec![Table {
-            caption: "Elo above `terminal` of the same depth, with 95 % intervals".to_owned(),
-            head,
-            rows: table.collect(),
-        }],
+        because: count.words("matches"),
+        tables: vec![
+            evaluation_table(
+                "Elo above `terminal` of the same depth, with ordinary 95 % intervals",
+                &all,
+                order.iter().map(|&player| {
+                    (names[player], all.iter().map(|at| Cell::Elo(at.ratings[player])).collect())
+                }),
+            ),
+            evaluation_table(
+                "Score against `terminal` of the same depth, with simultaneous intervals",
+                &all,
+                order.iter().filter(|&&player| player > 0).map(|&player| {
+                    let score = |at: &AtDepth| Cell::ShareWithin(at.scores[player - 1]);
+                    (names[player], all.iter().map(score).collect())
+                }),
+            ),
+            timed,
+        ],
         figures: vec![Figure {
             name: "evaluations".to_owned(),
             title: "Evaluations at equal depth".to_owned(),
-            caption: "Elo above `terminal`, with 95 % intervals.".to_owned(),
-            plot: Plot::Ranges(panels),
+            caption: "Elo above `terminal`, with ordinary 95 % intervals.".to_owned(),
+            plot: Plot::Ranges(all.iter().map(|at| at.panel(&names, &order)).collect()),
         }],
     })
 }
 
-/// What the middle of the ladder is given.
+impl AtDepth {
+    fn panel(&self, names: &[&str], order: &[usize]) -> RangePanel {
+        let row = |&player: &usize| RangeRow {
+            name: names[player].to_owned(),
+            value: self.ratings[player],
+        };
+        RangePanel {
+            title: format!("Elo at depth {}", self.depth),
+            unit: Unit::Elo,
+            mark: Some(0.0),
+            rows: order.iter().map(row).collect(),
+        }
+    }
+}
+
+/// A table of evaluations with a column for each depth.
+fn evaluation_table<'a>(
+    caption: &str,
+    depths: &[AtDepth],
+    rows: impl Iterator<Item = (&'a str, Vec<Cell>)>,
+) -> Table {
+    let mut head = vec!["evaluation".to_owned()];
+    head.extend(depths.iter().map(|at| format!("depth {}", at.depth)));
+    let row = |(name, cells): (&str, Vec<Cell>)| {
+        std::iter::once(Cell::from(format!("`{name}`"))).chain(cells).collect()
+    };
+    Table { caption: caption.to_owned(), head, rows: rows.map(row).collect() }
+}
+
+/// Each evaluation against `terminal` with the same time per move, in which costly evaluations
+/// search less deeply: a table and a sentence.
+fn at_equal_time(lab: &Lab, names: &[&str]) -> Result<(Table, String), ExperimentError> {
+    let ms = 2;
+    let looks = lab.either([100, 400, 1600], [2, 4, 6]);
+    let openings = lab.openings(&BALANCED, looks[2])?;
+    let search = |name: &str| agent(&format!("timed:ms={ms},eval={name}"));
+    let comparisons = names.len() as u64 - 1;
+    let (mut rows, mut scores) = (Vec::new(), Vec::new());
+    for name in &names[1..] {
+        let players = [&search(name), &search(names[0])];
+        let score_of = ScoreOf::FirstPlayer;
+        let played = lab.play_until(players, &openings, &looks, comparisons, score_of)?;
+        let [won, drawn, lost] = played.results;
+        rows.push(vec![
+            format!("`{name}`").into(),
+            Cell::Count(won),
+            Cell::Count(drawn),
+            Cell::Count(lost),
+            Cell::ShareWithin(played.score()),
+        ]);
+        scores.push(played.score());
+    }
+    let Count { borne_out, open, refuted } = Count::above(0.5, scores);
+    let words = format!(
+        "At equal time, {borne_out} of {comparisons} evaluations beat `terminal`, {refuted} lose to \
+         it and {open} are undecided."
+    );
+    let table = Table::new(
+        format!(
+            "At equal time: `timed:ms={ms}` with each evaluation against \
+             `timed:ms={ms},eval=terminal`, with simultaneous intervals; {}, {} or {} games",
+            looks[0], looks[1], looks[2]
+        ),
+        &["evaluation", "won", "drawn", "lost", "score"],
+        rows,
+    );
+    Ok((table, words))
+}
+
+/// The rating of the middle of the ladder.
 const ANCHOR_ELO: f64 = 1000.0;
 
 pub(super) fn ladder(lab: &Lab) -> Result<Finding, ExperimentError> {
     let levels = lab.either((1..=10).collect(), vec![1, 4, 10]);
     // Neighbours decide the steps; the others tie the ladder together.
-    let (games, step_games) = (lab.either(10, 2), lab.either(100, 4));
+    let (looks, others) = (lab.either([100, 400], [4, 6]), lab.either(10, 2));
     let players: Vec<AgentSpec> = std::iter::once(agent("random"))
         .chain(levels.iter().map(|level| agent(&format!("level:{level}"))))
         .collect();
-    let steps = players.len() as u64 - 1;
-    let meetings = steps * (steps - 1) / 2;
-    let all_games = meetings * games + steps * step_games;
-    lab.more(all_games);
+    // Each step is judged by games and by errors.
+    let comparisons = 2 * (players.len() as u64 - 1);
     // In the middle, so that ratings at either end are known as well as can be.
     let anchor = players.len() / 2;
-    let RoundRobin { ratings, steps: scores } =
-        round_robin(lab, &players, [step_games, games], (anchor, ANCHOR_ELO))?;
+    let Standings { ratings, decisive, games } = RoundRobin {
+        players: &players,
+        decides: |upper, lower| upper == lower + 1,
+        looks: &looks,
+        comparisons,
+        others,
+        anchor: (anchor, ANCHOR_ELO),
+    }
+    .play(lab)?;
+    let scores: Vec<Interval> = decisive.iter().map(PlayedMatch::score).collect();
     let sample = lab.sample()?;
     let (mut rows, mut falls) = (Vec::new(), Vec::new());
     let (mut elos, mut rates) = (Vec::new(), Vec::new());
     let mut below: Option<Answers> = None;
+    let z = simultaneous_z(comparisons * looks.len() as u64);
     for (place, (player, elo)) in players.iter().zip(ratings).enumerate() {
         let answers = sample.ask(lab, player)?;
         let rate = answers.error_rate();
+        let fall = below.map(|below| below.share_of_differing_errors(&answers, z));
+        falls.extend(fall);
         let score =
             place.checked_sub(1).map_or(Cell::Nothing, |step| Cell::ShareWithin(scores[step]));
         rows.push(vec![
             format!("`{player}`").into(),
             Cell::Elo(elo),
-            Cell::ShareWithin(rate),
             score,
+            Cell::ShareWithin(rate),
+            fall.map_or(Cell::Nothing, Cell::ShareWithin),
         ]);
-        falls.extend(below.map(|below| below.excess_over(&answers)));
         below = Some(answers);
         elos.push(RangeRow { name: player.to_string(), value: elo });
         rates.push(RangeRow { name: player.to_string(), value: rate });
     }
     let (verdict, because) = judge_ladder(&scores, &falls);
     let [bottom, top] = [elos[0].value, elos[elos.len() - 1].value];
-    let by_score = |a: &&Interval, b: &&Interval| a.middle.total_cmp(&b.middle);
+    let by_score = |a: &&Interval, b: &&Interval| a.estimate.total_cmp(&b.estimate);
     let smallest = *scores.iter().min_by(by_score).expect("there are steps");
     let largest = *scores.iter().max_by(by_score).expect("there are steps");
     // The strongest on top, as on a ladder.
@@ -183,16 +297,25 @@ pub(super) fn ladder(lab: &Lab) -> Result<Finding, ExperimentError> {
         |title: &str, unit, rows| RangePanel { title: title.to_owned(), unit, mark: None, rows };
     Ok(Finding {
         run: format!(
-            "Matches of `random` and the levels: {step_games} games between neighbours, {games} \
-             between others, in pairs from drawn positions after six moves ({} games); and the {} \
-             positions of the experiment `errors`. `{}` has {ANCHOR_ELO} Elo by definition.",
-            thousands(all_games),
-            sample.len(),
+            "Matches of `random` and the levels: {} games between neighbours, and {} where these do not \
+             decide, {others} between others, in pairs from drawn positions after six moves: {} games; \
+             and the {} positions of the experiment `errors`, in which neighbours are compared as \
+             there. `{}` has {ANCHOR_ELO} Elo by definition.",
+            looks[0],
+            looks[1],
+            thousands(games),
+            thousands(sample.len()),
             players[anchor]
         ),
+        left_out:
+            "Boards other than 7x6, games between levels and people, and the time that levels take."
+                .to_owned(),
         commands: vec![format!(
-            "claimeven match {} {} --games {step_games} --openings {BALANCED} --seed {}",
-            players[2], players[1], lab.seed
+            "claimeven match {} {} --games {} --openings {BALANCED} --seed {}",
+            players[2],
+            players[1],
+            decisive[1].games(),
+            lab.seed
         )],
         measured: format!(
             "`random` has {} Elo, `{}` {}; neighbours score between {} and {}.",
@@ -205,15 +328,16 @@ pub(super) fn ladder(lab: &Lab) -> Result<Finding, ExperimentError> {
         verdict,
         because,
         tables: vec![Table::new(
-            "The ladder: Elo, how often a move gives away a win or a draw where it can, and the \
-             score against the one below",
-            &["player", "Elo", "errors", "score against the one below"],
+            "The ladder: Elo; the score against the one below; how often a move gives away a win or a \
+             draw where it can; and of the positions in which exactly one of two neighbours does, the \
+             share in which it is the lower one. Scores and the last column have simultaneous intervals",
+            &["player", "Elo", "score against the one below", "errors", "only the one below errs"],
             rows,
         )],
         figures: vec![Figure {
             name: "ladder".to_owned(),
             title: "The ladder of levels".to_owned(),
-            caption: "Ratings and errors with 95 % intervals.".to_owned(),
+            caption: "Ratings and errors with ordinary 95 % intervals.".to_owned(),
             plot: Plot::Ranges(vec![
                 panel("Elo", Unit::Elo, elos),
                 panel("errors where one can err", Unit::Share, rates),
@@ -224,13 +348,9 @@ pub(super) fn ladder(lab: &Lab) -> Result<Finding, ExperimentError> {
 
 /// Every level has to beat the one below and to err less.
 fn judge_ladder(scores: &[Interval], falls: &[Interval]) -> (Verdict, String) {
-    let (wins, because) = judge_steps(scores);
-    let fewer = Count::above(0.0, falls.iter().copied());
-    let verdict = match (wins, fewer.verdict()) {
-        (Verdict::Holds, Verdict::Holds) => Verdict::Holds,
-        (Verdict::DoesNotHold, _) | (_, Verdict::DoesNotHold) => Verdict::DoesNotHold,
-        _ => Verdict::HoldsInPart,
-    };
+    let (_, because) = judge_steps(scores);
+    let fewer = Count::above(0.5, falls.iter().copied());
+    let verdict = Count::above(0.5, scores.iter().copied()).plus(fewer).verdict();
     (verdict, format!("in matches {because}; in errors {}", fewer.words("steps")))
 }
 
@@ -240,15 +360,15 @@ mod tests {
 
     #[test]
     fn a_ladder_needs_both_matches_and_error_rates() {
-        let beats = Interval { low: 0.6, middle: 0.7, high: 0.8 };
-        let equal = Interval { low: 0.45, middle: 0.5, high: 0.55 };
-        let fewer = Interval { low: 0.01, middle: 0.03, high: 0.05 };
-        let same = Interval { low: -0.01, middle: 0.0, high: 0.01 };
+        let beats = Interval { low: 0.6, estimate: 0.7, high: 0.8 };
+        let equal = Interval { low: 0.45, estimate: 0.5, high: 0.55 };
+        let (fewer, same) = (beats, equal);
         let judge = |scores: &[Interval], falls: &[Interval]| judge_ladder(scores, falls).0;
         assert_eq!(judge(&[beats, beats], &[fewer, fewer]), Verdict::Holds);
-        assert_eq!(judge(&[beats, beats], &[fewer, same]), Verdict::HoldsInPart);
-        assert_eq!(judge(&[beats, equal], &[fewer, fewer]), Verdict::HoldsInPart);
-        assert_eq!(judge(&[equal, equal], &[fewer, fewer]), Verdict::DoesNotHold);
-        assert_eq!(judge(&[beats, beats], &[same, same]), Verdict::DoesNotHold);
+        assert_eq!(judge(&[beats, beats], &[fewer, same]), Verdict::Undecided);
+        assert_eq!(judge(&[beats, equal], &[fewer, fewer]), Verdict::Undecided);
+        let more = Interval { low: 0.2, estimate: 0.3, high: 0.4 };
+        assert_eq!(judge(&[beats, beats], &[fewer, more]), Verdict::HoldsInPart);
+        assert_eq!(judge(&[equal, equal], &[more, more]), Verdict::DoesNotHold);
     }
 }

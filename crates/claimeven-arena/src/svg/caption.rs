@@ -32,7 +32,7 @@ impl Caption {
         let class = match value {
             Some(Value::Win(_)) => " win",
             Some(Value::Loss(_)) => " loss",
-            Some(Value::Points(_) | Value::Chance(_)) => "",
+            Some(Value::Points(_) | Value::Expected(_)) => "",
             Some(Value::Draw) | None => " words",
         };
         let value = value.map_or("stopped".to_owned(), |value| with_minus(&value.short()));

@@ -74,7 +74,7 @@ fn a_program_that_cannot_be_started_forfeits() {
 
 #[test]
 fn a_program_that_exits_forfeits() {
-    forfeits(&shell("exit 3"), 0, "the program exited before");
+    forfeits(&shell("exit 3"), 0, "sh -c 'exit 3': the program exited before");
     forfeits(&engine("exit 3"), 0, "the program exited before sending bestmove (exit status: 3)");
     let later = engine("if [ -n \"$n\" ]; then exit 4; fi; n=1; echo bestmove 4");
     forfeits(&later, 2, "the program exited before sending bestmove (exit status: 4)");
@@ -88,7 +88,7 @@ fn a_program_that_exits_forfeits() {
 #[test]
 fn a_program_that_hangs_forfeits() {
     forfeits(&engine("exec sleep 60"), 0, "time-out while waiting for bestmove");
-    forfeits(&shell("exec sleep 60"), 0, "time-out while waiting for ugiok");
+    forfeits(&shell("exec sleep 60"), 0, "sh -c 'exec sleep 60': time-out while waiting for ugiok");
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn garbage_is_skipped_but_not_forever() {
     );
     assert_eq!(game.moves[0].column, 4);
     assert_eq!(game.moves[0].value.as_deref(), Some("+0"));
-    forfeits(&shell("exec yes"), 0, "time-out while waiting for ugiok");
+    forfeits(&shell("exec yes"), 0, "sh -c 'exec yes': time-out while waiting for ugiok");
     forfeits(&engine("exec yes bestmov"), 0, "time-out while waiting for bestmove");
 }
 
@@ -127,6 +127,10 @@ fn garbage_is_skipped_but_not_forever() {
 fn a_program_without_board_options_plays_only_the_standard_board() {
     let wide = Setup::new(9, 7, 4, Ruleset::Standard).unwrap();
     let game = play(&engine("echo bestmove 4"), wide);
-    let reason = "it has no options to play on 9x7, connect 4, standard";
-    assert_eq!(game.result.detail.as_deref(), Some(reason));
+    let detail = game.result.detail.unwrap();
+    assert!(detail.starts_with("sh -c "), "{detail}");
+    assert!(
+        detail.ends_with("': it has no options to play on 9x7, connect 4, standard"),
+        "{detail}"
+    );
 }

@@ -162,5 +162,5 @@ fn a_report_counts_every_game_once() {
         (weaker.lost, weaker.drawn, weaker.won)
     );
     assert_eq!(report.head_to_head[0][0].games(), 0);
-    assert_eq!(report.players[0].begun.games(), 4);
+    assert_eq!(report.players[0].moving_first.games(), 4);
 }

@@ -38,7 +38,7 @@ fn rank(value: Value) -> Option<i64> {
         Value::Win(plies) => Some(1000 - i64::from(plies)),
         Value::Draw => Some(0),
         Value::Loss(plies) => Some(i64::from(plies) - 1000),
-        Value::Points(_) | Value::Chance(_) => None,
+        Value::Points(_) | Value::Expected(_) => None,
     }
 }
 
