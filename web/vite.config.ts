@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { brotliCompressSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
@@ -8,7 +8,7 @@ import { defineConfig } from "vitest/config";
 /** The server that the development server forwards API calls to. */
 const server = process.env.CLAIMEVEN_SERVER ?? "http://127.0.0.1:8080";
 
-/** Writes a compressed copy of each text beside it, which the server sends as it is. */
+/** Writes compressed copies of each text beside it, which the server sends as they are. */
 const compress: Plugin = {
   name: "compress",
   apply: "build",
@@ -17,8 +17,10 @@ const compress: Plugin = {
     for (const name of Object.keys(bundle).filter((name) => /\.(css|js|svg|json)$/.test(name))) {
       const file = path.join(dir, name);
       const plain = readFileSync(file);
-      const small = brotliCompressSync(plain);
-      if (small.length < plain.length) writeFileSync(`${file}.br`, small);
+      const copies = { br: brotliCompressSync(plain), gz: gzipSync(plain, { level: 9 }) };
+      for (const [ending, small] of Object.entries(copies)) {
+        if (small.length < plain.length) writeFileSync(`${file}.${ending}`, small);
+      }
     }
   },
 };

@@ -37,13 +37,15 @@ fn main() {
     }
 }
 
-/// The source of `FILES`. A file with `.br` at the end is another one, compressed.
+/// The source of `FILES`. A file with `.br` or `.gz` at the end is another one, compressed.
 fn list(page: &Path) -> Result<String, String> {
     let mut paths = Vec::new();
     walk(page, &mut paths).map_err(|error| format!("the built page cannot be read: {error}"))?;
     paths.sort();
     let mut files = Vec::new();
-    for file in paths.iter().filter(|file| file.extension().is_none_or(|ending| ending != "br")) {
+    let is_copy =
+        |file: &&PathBuf| file.extension().is_some_and(|ending| ending == "br" || ending == "gz");
+    for file in paths.iter().filter(|file| !is_copy(file)) {
         let path = file.strip_prefix(page).expect("it was found there");
         let path = path.to_str().ok_or("a file of the page has a name that is not Unicode")?;
         let path = path.replace('\\', "/");
@@ -51,14 +53,19 @@ fn list(page: &Path) -> Result<String, String> {
         let mut hash = DefaultHasher::new();
         data.hash(&mut hash);
         let hash = format!("{:016x}", hash.finish());
-        let compressed = PathBuf::from(format!("{}.br", file.display()));
-        let brotli = match paths.binary_search(&compressed) {
-            Ok(_) => format!("Some(include_bytes!({:?}))", compressed.display().to_string()),
-            Err(_) => "None".to_owned(),
+        let copy = |ending: &str| {
+            let compressed = PathBuf::from(format!("{}.{ending}", file.display()));
+            match paths.binary_search(&compressed) {
+                Ok(_) => format!("Some(include_bytes!({:?}))", compressed.display().to_string()),
+                Err(_) => "None".to_owned(),
+            }
         };
+        let (brotli, gzip) = (copy("br"), copy("gz"));
         let data = file.display().to_string();
         let mime_type = mime_type(&path)?;
-        let fields = format!("path: {path:?}, data: include_bytes!({data:?}), brotli: {brotli}");
+        let fields = format!(
+            "path: {path:?}, data: include_bytes!({data:?}), brotli: {brotli}, gzip: {gzip}"
+        );
         files.push(format!("File {{ {fields}, hash: {hash:?}, mime_type: {mime_type:?} }},\n"));
     }
     Ok(format!("static FILES: &[File] = &[\n{}];\n", files.concat()))

@@ -111,6 +111,9 @@ const PAGES = {
     },
   },
   puzzles: { path: () => "/puzzles", ready: ".frame .disc" },
+  lessons: { path: () => "/learn", ready: "main ol a" },
+  lesson: { path: () => "/learn/zugzwang", ready: ".frame .disc" },
+  tutorial: { path: () => "/learn/tutorial", ready: "main h1" },
   statistics: { path: () => "/statistics", ready: ".explorer tbody tr" },
   lab: { path: () => "/lab", ready: ".pane canvas" },
   compare: {

@@ -56,6 +56,36 @@ test("analysis: exact values, best play, variations, a link, and the keyboard al
   await close();
 });
 
+test("analysis: why a position is won, step by step, and what a wrong column allows", async () => {
+  const { page, close } = await browser.visit(`${server.base}/analysis?pos=445`);
+  await is(page, "Yellow wins in 19");
+  // The explanation of a column: the move that gives the win away, then the better one.
+  await page.locator("ul[aria-label='Value of each column'] button").first().click();
+  const why = page.getByRole("region", { name: "Why?" });
+  await why.getByText("Column 1 turns Yellow's win into a loss.").waitFor();
+  await eventually("the move is on the board", async () => (await discs(page)) === 4 || (await discs(page)));
+  await why.getByRole("button", { name: /^Show column [36]$/ }).click();
+  await why.getByRole("heading", { name: /^Why\? Column [36]$/ }).waitFor();
+  await why.getByRole("button", { name: "Close the explanation" }).click();
+  await eventually("the position again", async () => (await discs(page)) === 3 || (await discs(page)));
+
+  // A won position: the words, and the next step.
+  await page.goto(`${server.base}/analysis?pos=4455`);
+  await is(page, "Red wins in 2");
+  await page.getByRole("button", { name: "Why?", exact: true }).click();
+  await why.getByText(/^Red wins in 2 moves\./).waitFor();
+  await why.getByRole("button", { name: "Step forward" }).click();
+  await eventually("the next disc", async () => (await discs(page)) === 5 || (await discs(page)));
+  await why.getByRole("button", { name: "Current position" }).click();
+  await eventually("the reason is drawn", async () => (await page.locator(".drawing").count()) === 1);
+  // A move of one's own ends the explanation.
+  await why.getByRole("button", { name: "Close the explanation" }).click();
+  await column(page, 3).click();
+  await is(page, "Red wins in 1");
+  assert.equal(await page.locator(".drawing").count(), 0);
+  await close();
+});
+
 test("analysis: set up by clicking and by pasting; what is wrong is said", async () => {
   const { page, close } = await browser.visit(`${server.base}/analysis`, DESKTOP, { mayFail: /400/ });
   await is(page, "Red wins in 21");

@@ -16,6 +16,8 @@ pub struct File {
     pub data: &'static [u8],
     /// The same, compressed by Brotli where that makes it smaller.
     pub brotli: Option<&'static [u8]>,
+    /// The same, compressed by gzip, for browsers that do without HTTPS.
+    pub gzip: Option<&'static [u8]>,
     /// A hash of the contents.
     pub hash: &'static str,
     /// Such as `text/html`.
@@ -40,7 +42,8 @@ mod tests {
             assert_eq!(file(wanted.path).unwrap().data, wanted.data, "{}", wanted.path);
         }
         let scripts = FILES.iter().filter(|file| file.mime_type == "text/javascript");
-        assert!(scripts.filter(|file| file.brotli.is_some()).count() > 5, "compressed scripts");
+        let compressed = scripts.filter(|file| file.brotli.is_some() && file.gzip.is_some());
+        assert!(compressed.count() > 5, "compressed scripts");
         assert!(file("assets").is_none() && file("").is_none());
     }
 }

@@ -30,7 +30,7 @@ export interface components {
             /** @description Whether it is in the opening book. */
             book: boolean;
             /** @description From the left; `null` for full columns and where nothing is known. */
-            columns: (components["schemas"]["ColumnTruthView"] | null)[];
+            columns: (components["schemas"]["ColumnValueView"] | null)[];
             estimate?: components["schemas"]["EstimateView"] | null;
             /** @description Whether everything is exact. */
             exact: boolean;
@@ -87,7 +87,7 @@ export interface components {
             running?: number | null;
         };
         /** @description What is known about a move, for the side to move. */
-        ColumnTruthView: {
+        ColumnValueView: {
             /**
              * Format: int32
              * @description Lower bound of the result: 1 for a win, 0 for a draw, -1 for a loss.
@@ -634,15 +634,15 @@ export interface components {
         };
         /** @description The review of a move. */
         ReviewMoveView: {
-            best?: components["schemas"]["ColumnTruthView"] | null;
+            best?: components["schemas"]["ColumnValueView"] | null;
             /** @description The value of each column with a known result, from the left. */
-            choices: components["schemas"]["ColumnTruthView"][];
+            choices: components["schemas"]["ColumnValueView"][];
             /** Format: int32 */
             column: number;
             estimate?: components["schemas"]["ReviewEstimateView"] | null;
             /** @description `best`, `good`, `only`, `slower-win`, `faster-loss`, `mistake`, `blunder` or `unknown`. */
             judgement: string;
-            played?: components["schemas"]["ColumnTruthView"] | null;
+            played?: components["schemas"]["ColumnValueView"] | null;
             player: number;
             /** @description `!`, `?`, `??` or nothing. */
             sign: string;
@@ -949,7 +949,7 @@ export interface components {
         };
         /** @description The value of a position for the side to move. */
         ValueView: {
-            /** @description `win`, `loss`, `draw`, `lines`, `points` or `chance`. */
+            /** @description `win`, `loss`, `draw`, `lines`, `points` or `expected`. */
             kind: string;
             /**
              * Format: double
@@ -973,7 +973,7 @@ export type Answering = components['schemas']['Answering'];
 export type BoardView = components['schemas']['BoardView'];
 export type ClockInput = components['schemas']['ClockInput'];
 export type ClockView = components['schemas']['ClockView'];
-export type ColumnTruthView = components['schemas']['ColumnTruthView'];
+export type ColumnValueView = components['schemas']['ColumnValueView'];
 export type ColumnView = components['schemas']['ColumnView'];
 export type CutView = components['schemas']['CutView'];
 export type EntrantInput = components['schemas']['EntrantInput'];

@@ -1,7 +1,7 @@
 /** Server calls of the study pages. */
 
 import { call } from "./server";
-import type { Analysis, Explored, Opinion, PositionText, Puzzles, ReadPosition, Review, Statistics } from "./types-study";
+import type { Analysis, Explained, Explored, Opinion, PositionText, Puzzles, ReadPosition, Review, Statistics } from "./types-study";
 import type { Setup } from "./types";
 
 export const studyServer = {
@@ -13,6 +13,9 @@ export const studyServer = {
     const first = await this.analyze(position, false);
     return first.exact ? first : this.analyze(position, true);
   },
+  /** Why a position is won, lost or drawn; with a column, what that move does. */
+  explain: (position: PositionText, column: number | null, signal?: AbortSignal) =>
+    call<Explained>("POST", "/api/explain", column === null ? { position: asked(position) } : { position: asked(position), column }, signal),
   opinion: (position: PositionText, agent: string, signal?: AbortSignal) =>
     call<Opinion>("POST", "/api/analysis/opinion", { position: asked(position), agent }, signal),
   read: (setup: Setup, text: string) => call<ReadPosition>("POST", "/api/positions", { setup, text }),

@@ -43,10 +43,10 @@ export interface Results {
 export interface PlayerReport extends Results {
   name: string;
   agent: string;
-  elo: { low: number; middle: number; high: number };
+  elo: { low: number; estimate: number; high: number };
   points: number;
   score: number | null;
-  begun: Results;
+  moving_first: Results;
   moves: number;
   ms_per_move: number;
   nodes_per_move: number;

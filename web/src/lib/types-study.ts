@@ -9,10 +9,10 @@ export type PositionText = Narrowed<api.PositionInput, { setup: Setup; board: st
 export type Sign = -1 | 0 | 1;
 
 /** What is proven about a move, for the side to move. */
-export type ColumnTruth = Complete<api.ColumnTruthView, { value: Value | null; at_least: Sign; at_most: Sign }>;
+export type ColumnValue = Complete<api.ColumnValueView, { value: Value | null; at_least: Sign; at_most: Sign }>;
 
 /** What is proven about a position or a move, for the side to move. */
-export type Certainty = Omit<ColumnTruth, "column">;
+export type Certainty = Omit<ColumnValue, "column">;
 
 /** The preference of a search of limited depth: an opinion. */
 export type Estimate = Complete<api.EstimateView, { value: Value }>;
@@ -28,7 +28,7 @@ export type Analysis = Complete<
     scores: [number, number];
     lines: Cell[][];
     value: Value | null;
-    columns: (ColumnTruth | null)[];
+    columns: (ColumnValue | null)[];
     estimate: Estimate | null;
     threats: [Threat[], Threat[]];
   }
@@ -40,11 +40,69 @@ export type ReadPosition = Complete<api.ReadView, { setup: Setup; kind: "moves" 
 
 export type Judgement = "best" | "good" | "only" | "slower-win" | "faster-loss" | "mistake" | "blunder" | "unknown";
 
-export type Choice = ColumnTruth;
+export type Choice = ColumnValue;
 
 export type ReviewMove = Complete<api.ReviewMoveView, { player: Player; judgement: Judgement; played: Choice | null; best: Choice | null; choices: Choice[] }>;
 export type ReviewPlayer = Complete<api.ReviewPlayerView>;
 export type Review = Complete<api.ReviewView, { setup: Setup; first: Player; moves: ReviewMove[]; players: [ReviewPlayer, ReviewPlayer] }>;
+
+interface Couples {
+  columns: [number, number][];
+  only_marked: boolean;
+}
+
+/** What the coach says: a key and its values, from which each language makes a sentence. Player 0 moved first. */
+export type Sentence =
+  | { key: "drawn" | "draw" | "nobody_can_connect" }
+  | { key: "won"; winner: Player }
+  | { key: "wins_in"; winner: Player; moves: number }
+  | { key: "best_play"; moves: number[] }
+  | { key: "wins_now" | "threatens"; winner: Player; column: number }
+  | { key: "double_threat"; winner: Player; loser: Player; columns: [number, number] }
+  | { key: "stacked_threat"; winner: Player; loser: Player; column: number }
+  | { key: "every_move_opens"; winner: Player; loser: Player; columns: number[] }
+  | { key: "must_block" | "suppose"; loser: Player; column: number }
+  | { key: "forced_moves"; winner: Player; loser: Player; moves: number[] }
+  | { key: "every_reply" | "every_reply_loses_now" | "numbers"; winner: Player; loser: Player }
+  | { key: "zugzwang"; winner: Player; loser: Player; cells: Cell[]; parity: "odd" | "even" | "mixed"; couples: Couples }
+  | { key: "follow_up"; winner: Player; loser: Player; from: Cell; to: Cell; couples: Couples }
+  | { key: "no_four_for" | "too_late" | "no_four_left" | "cannot_win_by_calculation"; player: Player }
+  | { key: "holds_by_follow_up"; player: Player; opponent: Player; couples: Couples }
+  | { key: "calculation"; moves: number }
+  | { key: "keeps_win" | "keeps_draw" | "loses_slowest" | "better_wins" | "better_draws"; column: number }
+  | { key: "wins_slower"; column: number; moves: number; better: number; better_moves: number }
+  | { key: "win_to_draw" | "win_to_loss" | "draw_to_loss" | "could_connect"; player: Player; column: number }
+  | { key: "loses_sooner"; column: number; better: number }
+  | { key: "opens"; opponent: Player; cell: Cell }
+  | { key: "leaves_four"; opponent: Player; column: number };
+
+/** Something that the coach draws on the board. */
+export interface CoachMark {
+  kind: "four" | "ring" | "pair" | "held" | "move" | "number";
+  player: Player | null;
+  cells: Cell[];
+  number: number | null;
+}
+
+/** Why a position is won, lost or drawn, at the end of a line of best play. */
+export interface Explanation {
+  winner: Player | null;
+  moves_to_win: number | null;
+  line: number[];
+  kind: string;
+  proven: boolean;
+  marks: CoachMark[];
+  sentences: Sentence[];
+}
+
+/** The explanation of a position, or of a move in it. */
+export interface Explained {
+  column: number | null;
+  sentences: Sentence[];
+  note: string | null;
+  reason: Explanation;
+  better: { column: number; reason: Explanation } | null;
+}
 
 export type Puzzle = Complete<api.PuzzleView, { goal: "win" | "draw" }>;
 export type Puzzles = Complete<api.PuzzlesView, { puzzles: Puzzle[] }>;

@@ -63,7 +63,7 @@ export type AgentKind = Complete<api.AgentView, { parameters: Parameter[] }>;
 export type Roster = Complete<api.AgentsView, { agents: AgentKind[] }>;
 
 /** Plies to a win or loss, a margin in lines, points, or a probability from 0 to 1. */
-export type Value = Complete<api.ValueView, { kind: "win" | "loss" | "draw" | "lines" | "points" | "chance" }>;
+export type Value = Complete<api.ValueView, { kind: "win" | "loss" | "draw" | "lines" | "points" | "expected" }>;
 
 /** One entry per column from the left; null if it is full or nothing is known. */
 export type Hint = Complete<api.HintView, { value: Value; columns: (Complete<api.ColumnView, { value: Value }> | null)[] }>;

@@ -11,13 +11,41 @@ const NAMES = {
   evaluations: ["sawwan", "galli", "nitk", "bits", "runs", "terminal", "influence"],
 };
 const VALUES = [
-  ...["win", "loss", "draw", "points", "chance"].map((kind) => ({ kind, number: kind === "chance" ? 0.21 : 42 })),
+  ...["win", "loss", "draw", "points", "expected"].map((kind) => ({ kind, number: kind === "expected" ? 0.21 : 42 })),
   ...[42, -42, 0, 1].map((number) => ({ kind: "lines", number })),
 ];
 const BOUNDS = [[1, 1], [-1, -1], [0, 0], [0, 1], [-1, 0], [-1, 1]];
 const CERTAIN = [
   ...VALUES.map((value) => ({ value, at_least: 0, at_most: 0, no_loss_within: 0 })),
   ...BOUNDS.flatMap(([at_least, at_most]) => [0, 21].map((no_loss_within) => ({ value: null, at_least, at_most, no_loss_within }))),
+];
+
+/** One of every sentence of the coach. */
+const COUPLES = [{ columns: [], only_marked: false }, { columns: [[21, 22]], only_marked: false }, { columns: [[21, 22]], only_marked: true }];
+const BOTH = { winner: 0, loser: 1 };
+const SENTENCES = [
+  ...["drawn", "draw", "nobody_can_connect"].map((key) => ({ key })),
+  { key: "won", winner: 0 },
+  ...[1, 21].map((moves) => ({ key: "wins_in", winner: 1, moves })),
+  { key: "best_play", moves: [21, 22, 23] },
+  ...["wins_now", "threatens"].map((key) => ({ key, winner: 0, column: 21 })),
+  { key: "double_threat", ...BOTH, columns: [21, 22] },
+  { key: "stacked_threat", ...BOTH, column: 21 },
+  ...[[21], [21, 22]].map((columns) => ({ key: "every_move_opens", ...BOTH, columns })),
+  ...["must_block", "suppose"].map((key) => ({ key, loser: 1, column: 21 })),
+  { key: "forced_moves", ...BOTH, moves: [21, 22, 23] },
+  ...["every_reply", "every_reply_loses_now", "numbers"].map((key) => ({ key, ...BOTH })),
+  ...COUPLES.flatMap((couples) => [[[21, 22]], [[21, 22], [23, 24]]].map((cells) => ({ key: "zugzwang", ...BOTH, cells, parity: "odd", couples }))),
+  ...COUPLES.map((couples) => ({ key: "follow_up", ...BOTH, from: [21, 22], to: [23, 24], couples })),
+  ...["no_four_for", "too_late", "no_four_left", "cannot_win_by_calculation"].map((key) => ({ key, player: 1 })),
+  ...COUPLES.map((couples) => ({ key: "holds_by_follow_up", player: 0, opponent: 1, couples })),
+  ...[1, 21].map((moves) => ({ key: "calculation", moves })),
+  ...["keeps_win", "keeps_draw", "loses_slowest", "better_wins", "better_draws"].map((key) => ({ key, column: 21 })),
+  { key: "wins_slower", column: 21, moves: 22, better: 23, better_moves: 24 },
+  ...["win_to_draw", "win_to_loss", "draw_to_loss", "could_connect"].map((key) => ({ key, player: 0, column: 21 })),
+  { key: "loses_sooner", column: 21, better: 22 },
+  { key: "opens", opponent: 1, cell: [21, 22] },
+  { key: "leaves_four", opponent: 1, column: 21 },
 ];
 
 /** Arguments for texts that inspect theirs. All others get numbers that must appear in the result. */
@@ -53,6 +81,7 @@ const SAMPLES: Record<string, unknown[][]> = {
   "study.analysis.short": CERTAIN.map((certain) => [certain]),
   "study.analysis.does": CERTAIN.map((certain) => [certain]),
   "study.analysis.threat": [[21, 22, true, true, true], [21, 22, false, false, false]],
+  "coach.say": SENTENCES.map((sentence) => [sentence, ["Red", "Yellow"]]),
   "study.review.better": CERTAIN.map((certain) => [31, certain]),
   "study.review.played": CERTAIN.map((certain) => [31, certain]),
   "study.review.right": CERTAIN.map((certain) => [31, certain]),

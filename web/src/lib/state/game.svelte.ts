@@ -4,11 +4,13 @@ import { getContext, setContext } from "svelte";
 import { t } from "../i18n";
 import { router } from "../router.svelte";
 import { Live, server, ServerError } from "../server";
+import { studyServer } from "../server-study";
 import { chime } from "../sound";
 import { announce, announceOffers, announceStep } from "../transitions/announce";
 import { fallTo } from "../transitions/fall";
 import { areaColumns, areaOf, reasonOf } from "../transitions/hint";
 import { moveText, shown, type Pending, type Shown } from "../transitions/position";
+import { sameSetup, STANDARD } from "../transitions/setup";
 import type { Step } from "../transitions/steps";
 import { apply, asOf, isYou, rights, stillPending, yourSeat, type Rights } from "../transitions/view";
 import type { GameView, Hint, NewGame, Player, Seat, Thinking } from "../types";
@@ -40,6 +42,8 @@ export class GameState {
   hint: (Hint & { ply: number }) | null = $state.raw(null);
   /** How much of the hint has been requested: the area, the reason, the column. */
   hintStep = $state(0);
+  /** The kind of reason for which the user wins, if there is one to look for. */
+  private hintTheme = $state("");
   hinting = $state(false);
   notice: Notice | null = $state.raw(null);
   announcement = $state("");
@@ -76,7 +80,7 @@ export class GameState {
     const { shownHint: hint, view, hintStep } = this;
     if (!hint || !view) return "";
     if (hintStep >= 3) return t.play.hintColumn(hint.column);
-    return hintStep === 2 ? t.play.hintReason(reasonOf(hint)) : t.play.hintArea(t.play.areas[areaOf(hint.column, view.setup.cols, this.flipped)]);
+    return hintStep === 2 ? [t.play.hintReason(reasonOf(hint)), t.coach.themes[this.hintTheme]].filter(Boolean).join(" ") : t.play.hintArea(t.play.areas[areaOf(hint.column, view.setup.cols, this.flipped)]);
   });
 
   private live: Live | null;
@@ -187,6 +191,14 @@ export class GameState {
     }
   }
 
+  /** Asks why the hinted position is won; a hint without it is a hint as well. */
+  private async findTheme(view: GameView, ply: number): Promise<void> {
+    this.hintTheme = "";
+    if (!sameSetup(view.setup, STANDARD) || this.hint?.value.kind !== "win") return;
+    const explained = await studyServer.explain({ setup: view.setup, board: null, moves: moveText(view.moves) }, null).catch(() => null);
+    if (this.hint?.ply === ply && explained) this.hintTheme = explained.reason.kind;
+  }
+
   /** Requests a hint, then more of it: the area, the reason, the column. */
   async askHint(): Promise<void> {
     const { view } = this;
@@ -204,6 +216,7 @@ export class GameState {
       if (this.view?.moves.length !== ply || this.pending) return;
       this.hint = { ...hint, ply };
       this.hintStep = 1;
+      void this.findTheme(view, ply);
       this.announcement = this.hintText;
     } catch (error) {
       this.failed(error);

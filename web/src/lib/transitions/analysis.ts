@@ -1,7 +1,7 @@
 /** The analysis board: URLs, discs and the presentation of values. */
 
 import type { Cell, Player, Setup, Value } from "../types";
-import type { Analysis, Certainty, ColumnTruth, Threat } from "../types-study";
+import type { Analysis, Certainty, ColumnValue, Threat } from "../types-study";
 import { columnOfLetter, letterOfColumn, type Disc, type Shown } from "./position";
 import { sameSetup, setupProblem, STANDARD } from "./setup";
 import { shortValue } from "./value";
@@ -112,7 +112,7 @@ export function shownAfter({ setup, board, columns, first }: Address, lines: Cel
 }
 
 /** A short text of what is known about a move, to fit under a column. */
-export function shortTruth(truth: ColumnTruth): string {
+export function shortTruth(truth: ColumnValue): string {
   if (truth.value) return shortValue(truth.value);
   if (truth.at_least === 1) return "+";
   if (truth.at_most === -1) return "−";
@@ -121,7 +121,7 @@ export function shortTruth(truth: ColumnTruth): string {
 }
 
 /** How good a move is known to be, which decides its colour. */
-export function kindOf(truth: Pick<ColumnTruth, "at_least" | "at_most">): "win" | "draw" | "loss" | "open" {
+export function kindOf(truth: Pick<ColumnValue, "at_least" | "at_most">): "win" | "draw" | "loss" | "open" {
   if (truth.at_least === 1) return "win";
   if (truth.at_most === -1) return "loss";
   return truth.at_least === 0 && truth.at_most === 0 ? "draw" : "open";
@@ -136,7 +136,7 @@ export function barShare(value: Value | null, cells: number): number {
       return 0.5 + nearness;
     case "loss":
       return 0.5 - nearness;
-    case "chance":
+    case "expected":
       return value.number;
     case "lines":
       return 0.5 + 0.5 * Math.tanh(value.number / 4);

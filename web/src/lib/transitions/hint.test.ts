@@ -36,7 +36,7 @@ describe("the reason of a hint", () => {
 
   it("is an opinion if nothing is proven", () => {
     expect(reasonOf(hint(1, [value("points", 9), value("points", 9)], false))).toEqual({ because: "opinion", side: "better" });
-    expect(reasonOf(hint(1, [value("chance", 0.5), null], false))).toEqual({ because: "opinion", side: "even" });
+    expect(reasonOf(hint(1, [value("expected", 0.5), null], false))).toEqual({ because: "opinion", side: "even" });
     expect(reasonOf(hint(1, [value("points", -1), null], false))).toEqual({ because: "opinion", side: "worse" });
   });
 });

@@ -39,7 +39,7 @@ export function reasonOf({ column, columns, value, exact }: Pick<Hint, "column" 
 }
 
 function sideOf({ kind, number }: Hint["value"]): "better" | "even" | "worse" {
-  const points = kind === "chance" ? number - 0.5 : number;
-  const even = kind === "chance" ? 0.05 : 0;
+  const points = kind === "expected" ? number - 0.5 : number;
+  const even = kind === "expected" ? 0.05 : 0;
   return points > even ? "better" : points < -even ? "worse" : "even";
 }

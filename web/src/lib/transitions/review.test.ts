@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Choice, Review, ReviewMove } from "../types-study";
-import { errorsOf, judgedOf, percent, sideOf, standings, tried } from "./review";
+import { errorsOf, judgedOf, percent, sideOf, standings, tried, turningPoint } from "./review";
 import { STANDARD } from "./setup";
 
 /** A choice with this result and number of plies. */
@@ -46,6 +46,17 @@ describe("a reviewed game", () => {
     const open = { ...sure, column: 5, at_least: 0 as const };
     const asked = { best, choices: [best, choice(2, 1, 9), choice(3, 0), sure, open] };
     expect([1, 2, 3, 4, 5, 7].map((column) => tried(asked, column).verdict)).toEqual(["right", "slower", "wrong", "slower", "unsure", "unsure"]);
+  });
+
+  test("the mistake that decided the game", () => {
+    const turn = (given: ReviewMove[], result: 0 | 1 | null, opening = 0) => turningPoint({ moves: given, opening }, standings({ moves: given, first: 1, setup: STANDARD }), result);
+    const decided = moves.slice(0, 4);
+    expect(turn(decided, 1)).toEqual({ ply: 4, before: null });
+    expect(turn(decided.slice(0, 3), null)).toEqual({ ply: 3, before: 1 });
+    // Won from start to end, or by an opening move that nobody chose, or not known.
+    expect(turn(decided.slice(0, 1), 1)).toBe(null);
+    expect(turn(decided, 1, 4)).toBe(null);
+    expect(turn([...decided, move(0, "unknown", null), move(1, "best", choice(4, 1, 1))], 1)).toBe(null);
   });
 
   test("how many moves were judged", () => {

@@ -67,6 +67,17 @@ export function tried({ choices, best }: Pick<ReviewMove, "choices" | "best">, c
   return { verdict: isBest ? "right" : "slower", choice };
 }
 
+/** The mistake that decided the game: after it, the player who won never let go of the win, or nobody of the draw. */
+export function turningPoint({ moves, opening }: Pick<Review, "moves" | "opening">, all: Standing[], result: Player | null): { ply: number; before: Player | null } | null {
+  for (let ply = moves.length; ply > opening; ply--) {
+    const [before, now] = [all[ply - 1]?.winner, all[ply]?.winner];
+    // The result of the last move is that of the game.
+    if (before === undefined || (now === undefined && ply < moves.length)) return null;
+    if (before !== result) return isError(moves[ply - 1]!) ? { ply, before } : null;
+  }
+  return null;
+}
+
 /** How many moves of a player, or of both, were made and judged. */
 export function judgedOf({ players }: Pick<Review, "players">, player: Player | null): { judged: number; moves: number } {
   const wanted = player === null ? players : [players[player]];

@@ -17,6 +17,8 @@ describe("addresses", () => {
     ["/settings", { page: "settings" }],
     ["/about", { page: "about" }],
     ["/game/aB3_-x", { page: "game", id: "aB3_-x" }],
+    ["/learn", { page: "learn", id: null }],
+    ["/learn/open-three", { page: "learn", id: "open-three" }],
     ["/game/", { page: "missing" }],
     ["/game/a/b", { page: "missing" }],
     ["/game/<b>", { page: "missing" }],
@@ -57,7 +59,7 @@ describe("values above the columns", () => {
     ["draw", 0, "="],
     ["points", 12.4, "12"],
     ["points", -9_999_999, "−−"],
-    ["chance", 0.555, "56%"],
+    ["expected", 0.555, "56%"],
   ] as const)("%s %d is %s", (kind, number, text) => expect(shortValue({ kind, number, text: "" })).toBe(text));
 });
 

@@ -14,7 +14,7 @@ export function shortValue({ kind, number }: Value): string {
       return "=";
     case "lines":
       return number > 0 ? `+${number}` : number < 0 ? `−${-number}` : "=";
-    case "chance":
+    case "expected":
       return percent(number);
     case "points":
       return Math.abs(number) < 10_000 ? String(Math.round(number)) : number > 0 ? "++" : "−−";

@@ -187,7 +187,7 @@ export const research: Texts["research"] = {
     ladderAbout: "Wer 200 Punkte mehr hat, holt etwa 75 % der Punkte. Jeder Balken enthält den wahren Wert mit einer Wahrscheinlichkeit von 95 %; überlappen sich zwei Balken stark, braucht es mehr Partien, um den Stärkeren zu erkennen. Null ist der Mittelwert aller Spieler.",
     cross: "Kreuztabelle",
     crossAbout: "Punkte des Spielers in der Zeile gegen den Spieler in der Spalte.",
-    columns: { rank: "Platz", player: "Spieler", elo: "Elo", points: "Punkte", results: "G / U / V", begun: "Als Erster", time: "Zeit pro Zug", nodes: "Knoten pro Zug" },
+    columns: { rank: "Platz", player: "Spieler", elo: "Elo", points: "Punkte", results: "G / U / V", moving_first: "Als Erster", time: "Zeit pro Zug", nodes: "Knoten pro Zug" },
     facts: (distinct, all, length) => `${whole(distinct)} verschiedene von ${games(all)} · im Mittel ${length} Züge`,
     begins: (percent) => `wer beginnt, holt ${percent}`,
     repeated: "Viele Partien wiederholen sich. Wähle andere Eröffnungen oder Spieler mit mehr Zufall, damit die Wertung zuverlässiger wird.",

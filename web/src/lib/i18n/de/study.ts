@@ -18,7 +18,7 @@ const valueText = ({ kind, number }: Value): string => {
       return "unentschieden";
     case "lines":
       return number === 0 ? "unentschieden" : `${number > 0 ? "gewinnt" : "verliert"} mit ${plural(Math.abs(number), "Reihe", "Reihen")}`;
-    case "chance":
+    case "expected":
       return percent(number, 1);
     case "points":
       return number > 0 ? `+${whole(number)}` : number < 0 ? `−${whole(-number)}` : "0";

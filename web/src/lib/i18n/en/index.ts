@@ -5,6 +5,8 @@ import type { SetupProblem } from "../../transitions/setup";
 import type { Reason, Result, Setup } from "../../types";
 import { plural as counted, size } from "../format";
 import { research } from "./research";
+import { coach } from "./coach";
+import { learn } from "./learn";
 import { play } from "./play";
 import { players } from "./players";
 import { refusals } from "./refusals";
@@ -20,6 +22,8 @@ export const en = {
   product: "Claimeven",
   study,
   research,
+  learn,
+  coach,
   play,
   share,
   refusals,

@@ -208,7 +208,7 @@ export const research = {
     ladderAbout: "A player rated 200 points higher scores about 75%. Each bar contains the true rating with a probability of 95%; if two bars overlap a lot, more games are needed to tell who is stronger. Zero is the average of all players.",
     cross: "Cross table",
     crossAbout: "Points of the player in the row against the player in the column.",
-    columns: { rank: "Rank", player: "Player", elo: "Elo", points: "Points", results: "W / D / L", begun: "Score moving first", time: "Time per move", nodes: "Nodes per move" },
+    columns: { rank: "Rank", player: "Player", elo: "Elo", points: "Points", results: "W / D / L", moving_first: "Score moving first", time: "Time per move", nodes: "Nodes per move" },
     facts: (distinct: number, games: number, length: string) => `${whole(distinct)} different ${distinct === 1 ? "game" : "games"} out of ${whole(games)} · ${length} moves on average`,
     begins: (percent: string) => `the first player scores ${percent}`,
     repeated: "Many games are repetitions. Choose other openings or players with more randomness for more reliable ratings.",

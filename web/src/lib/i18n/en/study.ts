@@ -28,7 +28,7 @@ const valueText = ({ kind, number }: Value): string => {
       return "draw";
     case "lines":
       return number === 0 ? "draw" : `${number > 0 ? "wins" : "loses"} by ${plural(Math.abs(number), "line")}`;
-    case "chance":
+    case "expected":
       return percent(number, 1);
     case "points":
       return number > 0 ? `+${whole(number)}` : number < 0 ? `−${whole(-number)}` : "0";

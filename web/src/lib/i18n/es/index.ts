@@ -4,6 +4,8 @@ import { countText } from "../../transitions/clock";
 import type { Texts } from "../en";
 import { plural as counted, size } from "../format";
 import { research } from "./research";
+import { coach } from "./coach";
+import { learn } from "./learn";
 import { play } from "./play";
 import { players } from "./players";
 import { refusals } from "./refusals";
@@ -18,6 +20,8 @@ export const es: Texts = {
   refusals,
   study,
   research,
+  learn,
+  coach,
   play,
   title: (page) => (page ? `${page} · Claimeven` : "Claimeven: Conecta 4"),
 

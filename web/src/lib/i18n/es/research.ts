@@ -187,7 +187,7 @@ export const research: Texts["research"] = {
     ladderAbout: "Quien tiene 200 puntos más consigue alrededor del 75 % de los puntos. Cada barra contiene el valor real con una probabilidad del 95 %; si dos barras se solapan mucho, hacen falta más partidas para saber quién es más fuerte. Cero es la media de todos.",
     cross: "Tabla cruzada",
     crossAbout: "Puntos del jugador de la fila contra el de la columna.",
-    columns: { rank: "Puesto", player: "Jugador", elo: "Elo", points: "Puntos", results: "G / E / P", begun: "Jugando primero", time: "Tiempo por jugada", nodes: "Nodos por jugada" },
+    columns: { rank: "Puesto", player: "Jugador", elo: "Elo", points: "Puntos", results: "G / E / P", moving_first: "Jugando primero", time: "Tiempo por jugada", nodes: "Nodos por jugada" },
     facts: (distinct, all, length) => `${whole(distinct)} distintas de ${games(all)} · ${length} jugadas de media`,
     begins: (percent) => `quien empieza consigue el ${percent}`,
     repeated: "Muchas partidas se repiten. Elige otras aperturas o jugadores con más azar para que la clasificación sea más fiable.",

@@ -19,7 +19,7 @@ const valueText = ({ kind, number }: Value): string => {
       return "empate";
     case "lines":
       return number === 0 ? "empate" : `${number > 0 ? "gana" : "pierde"} por ${lines(Math.abs(number))}`;
-    case "chance":
+    case "expected":
       return percent(number, 1);
     case "points":
       return number > 0 ? `+${whole(number)}` : number < 0 ? `−${whole(-number)}` : "0";

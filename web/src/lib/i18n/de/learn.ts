@@ -1,0 +1,207 @@
+/** Die Texte der Lektionen. */
+
+import type { Texts } from "../en";
+import { plural } from "../format";
+
+export const learn: Texts["learn"] = {
+  nav: "Lektionen",
+  title: "Vier gewinnt lernen",
+  lead: "Kurze Lektionen vom ersten Stein bis zum perfekten Spiel. Jede hat zwei oder drei Stellungen zum Ausprobieren und endet mit einer Übungspartie.",
+  progress: (done, all) => `${done} von ${plural(all, { one: "Lektion", other: "Lektionen" })} geschafft`,
+  begin: "Mit der ersten Lektion beginnen",
+  resume: (title) => `Weiter: ${title}`,
+  complete: "Du hast alle Lektionen geschafft.",
+  reset: "Fortschritt zurücksetzen",
+  resetSure: "Wirklich alles zurücksetzen?",
+  parts: { basics: "Erste Schritte", attack: "Angriff", threats: "Bleibende Drohungen", openings: "Eröffnungen" },
+  done: "geschafft",
+  lesson: (number, of) => `Lektion ${number} von ${of}`,
+  position: (number, of) => `Stellung ${number} von ${of}`,
+  missing: "Diese Lektion gibt es nicht.",
+  all: "Alle Lektionen",
+
+  prompt: {
+    now: (colour) => `Du spielst ${colour}. Bilde eine Viererreihe!`,
+    block: (colour) => `Du spielst ${colour}. Verhindere die Viererreihe des Gegners.`,
+    fastest: (colour) => `Du spielst ${colour}. Finde den schnellsten Gewinn.`,
+    win: (colour) => `Du spielst ${colour}. Finde einen Zug, der gewinnt.`,
+    draw: (colour) => `Du spielst ${colour}. Finde einen Zug, der nicht verliert.`,
+  },
+  verdict: { right: "Richtig!", wrong: "Dieser nicht." },
+  misses: (column, row) => `Du hättest in Spalte ${column}, Zeile ${row} gewinnen können.`,
+  opens: (column, row) => `Dein Stein hebt den Gegner auf Spalte ${column}, Zeile ${row}: vier in einer Reihe.`,
+  leaves: (column, row) => `Der Gegner gewinnt in Spalte ${column}, Zeile ${row}.`,
+  loses: (moves) => `Der Gegner kann jetzt vier in einer Reihe erzwingen, mit ${plural(moves, { one: "weiteren Stein", other: "weiteren Steinen" })}.`,
+  losesLate: (column, moves) => `Bei bestem Spiel verliert das in ${plural(moves, { one: "Zug", other: "Zügen" })}. Die stärkste Antwort ist Spalte ${column}.`,
+  draws: (column) => `Damit ist der Gewinn weg: Bei bestem Spiel wird es nur unentschieden. Die Antwort ist Spalte ${column}.`,
+  slower: (moves) => `Das gewinnt auch, dauert aber ${plural(moves, { one: "Zug", other: "Züge" })}. Es geht schneller.`,
+  marked: (cells) => `Auf dem Brett markiert: Du gewinnst in ${cells}.`,
+  cell: (column, row) => `Spalte ${column}, Zeile ${row}`,
+  again: "Noch einmal",
+  why: "Zeig mir, warum",
+  whyTitle: (column) => `Nach Spalte ${column}`,
+  playOut: "Zeig, wie es weitergeht",
+  hint: "Lösung zeigen",
+  answer: (columns) => `Die Lösung ist Spalte ${columns}.`,
+  or: " oder ",
+  next: "Nächste Stellung",
+  nextLesson: (title) => `Nächste Lektion: ${title}`,
+  finished: "Lektion geschafft",
+  practice: (level) => `Gegen Stufe ${level} üben`,
+  practiceAbout: {
+    win: "Eine Partie aus einer vorbereiteten Stellung. Bei bestem Spiel gewinnst du.",
+    draw: "Eine Partie aus einer vorbereiteten Stellung. Bei bestem Spiel endet sie unentschieden.",
+  },
+  print: "Drucken",
+  analysis: "Analysebrett",
+  lab: "Labor",
+  solutions: "Lösungen",
+  task: (number) => `Stellung ${number}`,
+
+  welcome: {
+    title: "Neu bei Vier gewinnt?",
+    text: "Lerne das Spiel in drei Minuten: fünf Bretter, auf jedem eine Idee.",
+    start: "Einführung starten",
+    skip: "Jetzt nicht",
+  },
+  tutorial: {
+    title: "Vier gewinnt in drei Minuten",
+    step: (number, of) => `Schritt ${number} von ${of}`,
+    skip: "Einführung überspringen",
+    next: "Weiter",
+    steps: [
+      { text: "Es wird abwechselnd gezogen. Wähle eine Spalte, und dein Stein fällt auf das unterste freie Feld. Wirf deinen ersten Stein ein, wo du willst.", right: "Mehr gehört zu einem Zug nicht. Jetzt geht es ans Gewinnen." },
+      { text: "Vier eigene Steine in einer Reihe gewinnen: waagerecht, senkrecht oder schräg. In der untersten Zeile hast du schon drei.", right: "Vier in einer Reihe: Du hast gewonnen." },
+      { text: "Dein Gegner will dasselbe. Er hat drei in einer Reihe: Wirf deinen Stein dazwischen.", right: "Verhindert. Danach solltest du vor jedem Zug schauen." },
+      { text: "Drei Steine mit zwei freien Enden sind nicht aufzuhalten. Mach aus deinen zwei Steinen einen solchen Dreier.", right: "Der Gegner kann ein Ende besetzen, und du gewinnst am anderen." },
+      { text: "Jeder Stein ist auch eine Stufe für den nächsten. Spiel nicht direkt unter ein Feld, auf dem der Gegner gewinnen würde.", right: "Sicher. In Spalte 4 hättest du dem Gegner zum vierten Stein einer Schrägen verholfen." },
+    ],
+    finished: "Du kannst Vier gewinnt",
+    finishedText: "Spiel eine erste Partie oder mach mit den Lektionen weiter.",
+    play: "Gegen Stufe 1 spielen",
+    lessons: "Zu den Lektionen",
+  },
+
+  lessons: {
+    four: {
+      title: "Vier in einer Reihe",
+      text: ["Die Steine werden abwechselnd eingeworfen. Wer als Erster vier seiner Farbe in einer geraden Linie hat, gewinnt.", "Die Linie kann waagerecht, senkrecht oder schräg verlaufen. Schau vor jedem Zug in alle drei Richtungen."],
+      right: ["Vier nebeneinander, in den Spalten 3 bis 6.", "Vier übereinander in Spalte 5.", "Eine Schräge, von ganz unten in Spalte 2 bis Spalte 5, Zeile 4."],
+    },
+    gaps: {
+      title: "Lücken",
+      text: ["Eine Viererreihe muss nicht von einem Ende zum anderen wachsen. Auch zwei Steine, eine Lücke und ein dritter Stein sind eine Drohung.", "Lücken übersieht man leicht, vor allem in Schrägen."],
+      right: ["Die Lücke lag in der Mitte: Die Spalten 1 bis 4 gehören dir.", "Von Spalte 3, Zeile 4 hinunter zu Spalte 6, Zeile 1: Du hast die Lücke in der Schrägen gefüllt.", "Wieder eine fallende Schräge, diesmal mit der Lücke in Spalte 3, Zeile 3."],
+    },
+    block: {
+      title: "Verhindern",
+      text: ["Frag dich vor jedem Zug: Was würde der Gegner tun, wenn ich nichts täte?", "Wenn er dann gewinnt, musst du das Feld selbst besetzen."],
+      right: ["Spalte 7 war das einzige offene Ende des Dreiers.", "Drei übereinander: Da hilft nur ein eigener Stein obendrauf.", "Eine Schräge von Spalte 3, Zeile 4 hinunter zu Spalte 6, Zeile 1. Gut gesehen."],
+    },
+    both: {
+      title: "Erst gewinnen, dann verhindern",
+      text: ["Wenn du vier in eine Reihe bringen kannst, tu es, was auch immer der Gegner droht. Die Partie ist zu Ende, und seine Drohung zählt nicht mehr.", "Such also zuerst die eigene Viererreihe und dann erst die des Gegners."],
+      right: ["Der Gegner drohte in Spalte 6, aber du warst schneller.", "Sein Dreier in Spalte 2 kommt einen Zug zu spät.", "Die Schräge bis Spalte 4, Zeile 4 war gefährlich, aber deine Zeile 2 kam zuerst."],
+    },
+    below: {
+      title: "Schau über deinen Stein",
+      text: ["Jeder Stein macht das Feld darüber bespielbar. Würde der Gegner dort gewinnen, ist das Feld darunter für dich vergiftet.", "Lass solche Spalten in Ruhe. Ohne deine Hilfe kann auch der Gegner sie nicht nutzen."],
+      right: ["In Spalte 4, Zeile 3 würde der Gegner eine Schräge vollenden. Jede andere Spalte ist in Ordnung.", "In Zeile 2 lauert der Gegner in Spalte 2 und in Spalte 6. Nur die Randspalten sind sicher.", "In den Spalten 1 und 6 hättest du eine Viererreihe verschenkt."],
+    },
+    centre: {
+      title: "Die Mitte",
+      text: ["Die meisten möglichen Viererreihen laufen durch die Mitte. Ein Stein in Spalte 4 gehört zu mehr von ihnen als ein Stein am Rand.", "Wenn dir nichts Besseres einfällt, spiel zur Mitte hin."],
+      right: ["Von den sieben ersten Zügen gewinnt bei bestem Spiel nur der in die Mitte.", "Wieder die Mitte: Jede andere Spalte würde dem Gegner den Gewinn überlassen.", "Nur die Mitte hält hier das Unentschieden. Alles andere verliert."],
+    },
+    "open-three": {
+      title: "Der offene Dreier",
+      text: ["Drei nebeneinander mit zwei freien Enden sind gewonnen: Der Gegner besetzt ein Ende, du das andere.", "Schon zwei Steine nebeneinander mit Platz drumherum sind deshalb gefährlich."],
+      right: ["Drei mit zwei freien Enden: Eines davon bekommst du.", "Die Spalten 2, 3 und 4, und die Spalten 1 und 5 sind frei. Die Lücke war der richtige Platz.", "Links war Platz für zwei freie Enden. Rechts war Spalte 6 schon besetzt."],
+    },
+    "stop-three": {
+      title: "Den offenen Dreier verhindern",
+      text: ["Wenn drei Steine zwei freie Enden haben, ist es zu spät. Du musst handeln, solange es zwei sind.", "Setz deinen Stein direkt neben das Paar, auf die Seite, auf der sonst ein offener Dreier entsteht."],
+      right: ["Direkt neben dem Paar: Für einen offenen Dreier ist kein Platz mehr.", "Spalte 2 nimmt die freie Seite weg, und nur dieser Zug hält das Unentschieden.", "Gerade rechtzeitig: Einen Stein später wäre es verloren gewesen."],
+    },
+    double: {
+      title: "Zwei Drohungen auf einmal",
+      text: ["Der Gegner kann mit einem Zug nur eine Viererreihe verhindern. Drohst du mit einem Stein gleich zwei, kommt eine durch.", "Such nach Feldern, auf denen sich zwei deiner Linien kreuzen."],
+      right: ["Senkrecht und schräg: zwei Drohungen mit einem Stein.", "Drei in der Spalte und dazu eine Schräge, der nur Spalte 2, Zeile 4 fehlt.", "Die Spalte und die Schräge hinunter zu Spalte 7: Beide kann der Gegner nicht verhindern."],
+    },
+    stacked: {
+      title: "Eine über der anderen",
+      text: ["Auch zwei Gewinnfelder übereinander gewinnen: Der Gegner besetzt das untere und hebt dich damit auf das obere.", "Du brauchst also nicht zwei Spalten. Eine reicht."],
+      right: ["In Spalte 3 gewinnst du jetzt in Zeile 3 und in Zeile 4.", "In Spalte 2 gewinnst du in Zeile 1 und in Zeile 2. Wer das erste verhindert, öffnet das zweite.", "In Spalte 7 gewinnst du in Zeile 1 und in Zeile 2."],
+    },
+    force: {
+      title: "Erzwungene Züge",
+      text: ["Eine Drohung nimmt dem Gegner die Wahl: Er muss sie abwehren. So kannst du zwei Züge weit planen.", "Stell dir das Brett nach deiner Drohung und der erzwungenen Antwort vor. Gibt es jetzt eine Doppeldrohung?"],
+      right: ["Die Drohung in Spalte 3 muss abgewehrt werden, und dann droht Spalte 2 doppelt.", "Nach der Antwort in Spalte 5 spielst du Spalte 4, und zwei Viererreihen sind offen.", "Antwort in Spalte 4, dann Spalte 2: ein offener Dreier in Zeile 3."],
+    },
+    "force-far": {
+      title: "Lange Zugfolgen",
+      text: ["Mehrere Drohungen hintereinander führen weit, denn du kennst jede Antwort. Beginn mit der Drohung, nach der dir am meisten bleibt.", "Verschwende keine Drohungen: Einmal abgewehrt, sind sie weg."],
+      right: ["Zeile 2 erzwingt Spalte 3, und so geht es weiter, bis zwei Drohungen zugleich kommen.", "Zuerst die Drohung in Spalte 5. Nach der Antwort entscheidet dein Dreier in Zeile 3.", "Dieselbe Idee auf der anderen Seite: erst Spalte 3, dann Zeile 3."],
+    },
+    "stop-double": {
+      title: "Doppeldrohungen verhindern",
+      text: ["Sieh das Brett mit den Augen des Gegners: Gibt es ein Feld, auf dem er zwei Drohungen auf einmal bekäme?", "Dann spiel selbst dorthin oder nimm ihm eine der beiden Linien."],
+      right: ["Nur Spalte 6 verhindert den offenen Dreier: Mit Spalte 3 bliebe dem Gegner die rechte Seite.", "Der Gegner wollte Spalte 4, Zeile 4 für eine Schräge und eine Spalte. Jetzt gehört sie dir.", "In Spalte 3, Zeile 3 kreuzten sich zwei Linien. Du warst zuerst da."],
+    },
+    lasting: {
+      title: "Drohungen, die bleiben",
+      text: ["Nicht jede Drohung lässt sich sofort ausführen. Ein Feld weiter oben wartet, bis jemand direkt darunter spielt.", "Eine solche Drohung bleibt. Der Gegner kann sie nicht abwehren, ohne sie dir zu schenken: Wer darunter spielt, öffnet sie."],
+      right: ["Du gewinnst in Spalte 4, Zeile 3. Der Gegner darf dort nie die Zeile 2 besetzen.", "Spalte 5 ist jetzt für den Gegner gesperrt: Über seinem nächsten Stein dort gewinnst du."],
+    },
+    odd: {
+      title: "Ungerade Zeilen für den Ersten",
+      text: ["Ist nur noch eine Spalte übrig, wird sie abwechselnd gefüllt. Der Anziehende bekommt dann die ungeraden Zeilen: 1, 3 und 5.", "Hast du angefangen, ist eine bleibende Drohung in einer ungeraden Zeile viel wert: Am Ende muss der Gegner direkt darunter spielen. Am besten ist Zeile 3."],
+      right: ["Spalte 4, Zeile 3: eine ungerade Drohung, genau richtig für den Anziehenden.", "Wieder Spalte 4, Zeile 3. Nichts anderes gewinnt hier.", "Spalte 5, Zeile 3: Diese Spalte kann der Gegner nicht mehr anrühren."],
+    },
+    even: {
+      title: "Gerade Zeilen für den Zweiten",
+      text: ["Der Nachziehende bekommt die geraden Zeilen, wenn sich die Spalten füllen: 2, 4 und 6.", "Hast du als Zweiter begonnen, such Drohungen in Zeile 4 oder Zeile 2. Die Zeit arbeitet für dich, solange der Anziehende keine ungerade Drohung hat."],
+      right: ["Spalte 5, Zeile 4: eine gerade Drohung, und du musst nur noch warten.", "Spalte 3, Zeile 4 gehört am Ende dir.", "Spalte 4, Zeile 4: Der Anziehende wird sie öffnen müssen."],
+    },
+    zugzwang: {
+      title: "Zugzwang",
+      text: ["Niemand darf aussetzen. Gegen Ende muss einer ein Feld besetzen, das dem anderen eine Viererreihe öffnet. Das heißt Zugzwang.", "Sichere Felder sind Wartezüge. Wem sie zuerst ausgehen, der verliert."],
+      right: ["Das war der letzte sichere Zug. Der Gegner muss Spalte 7 beginnen, ihr füllt sie gemeinsam auf, und dann muss er in Spalte 1 die Zeile 4 besetzen: Zeile 5 gehört dir.", "Spalte 1 ist voll. Spalte 7 füllt sich abwechselnd, und dann muss der Gegner unter deine Viererreihe in Spalte 5 spielen."],
+    },
+    claimeven: {
+      title: "Claimeven",
+      text: ["Der Nachziehende hat einen einfachen Plan: immer direkt über den letzten Stein spielen. So bekommt er jedes gerade Feld.", "Dazu muss man nichts rechnen, und es gewinnt immer dann, wenn deiner Viererreihe nur noch gerade Felder fehlen."],
+      right: ["Ihr füllt gemeinsam Spalte 1. Dann muss der Gegner Spalte 7 beginnen, und dort gehört dir Zeile 4.", "Derselbe Plan: Ist Spalte 1 voll, muss der Gegner Spalte 2, Zeile 3 spielen, und Zeile 4 gewinnt.", "Jedes gerade Feld gehört dir: Spalte 2, Zeile 6, die der Gegner gebraucht hätte, und ganz am Ende Spalte 1, Zeile 6, wo du gewinnst."],
+    },
+    counting: {
+      title: "Abzählen",
+      text: ["Wer in Zugzwang gerät, lässt sich abzählen: Zähl die freien Felder außerhalb der entscheidenden Spalte.", "Sind es gerade viele und der Gegner ist am Zug, gehen sie ihm zuerst aus. Wähl deinen Zug so, dass es aufgeht."],
+      right: ["Außerhalb von Spalte 4 sind noch zwei Felder frei, und der Gegner ist am Zug: Danach muss er Spalte 4 öffnen.", "In Spalte 7 sind noch zwei Felder frei. Dort verhinderst du Zeile 6, und dann muss der Gegner dir Spalte 1 öffnen.", "In Spalte 1 sind noch vier Felder frei. Du bekommst jedes zweite, und dann muss der Gegner Spalte 7 öffnen."],
+    },
+    "key-cell": {
+      title: "Das Schlüsselfeld",
+      text: ["Manchmal brauchen beide dasselbe Feld: Es schafft deine Drohung und zerstört die des Gegners.", "Wenn du keinen Plan findest, such den besten Zug des Gegners und spiel selbst dorthin."],
+      right: ["Nach jedem anderen Zug hätte der Gegner hier gespielt und gewonnen.", "Wieder das Schlüsselfeld: Spalte 3, Zeile 3.", "Spalte 4 hält das Unentschieden. Nach jedem anderen Zug spielt der Gegner dorthin und gewinnt."],
+    },
+    draw: {
+      title: "Das Unentschieden retten",
+      text: ["Was sich nicht gewinnen lässt, sollte man nicht verlieren. Zähl die sicheren Züge beider Seiten und such den, nach dem der Gegner nicht gewinnt.", "Auch eine Drohung kann helfen: Die erzwungene Antwort ändert, wer in einer Spalte an der Reihe ist."],
+      right: ["Der einzige Zug zum Unentschieden. Alles andere öffnet früher oder später eine Viererreihe.", "In den Spalten 3 und 7 hättest du eine Viererreihe geöffnet. Jetzt muss der Gegner eine Spalte öffnen.", "Deine Drohung in Zeile 4 muss abgewehrt werden, und dann wehrst du Zeile 5 ab. Unentschieden."],
+    },
+    "first-moves": {
+      title: "Die Eröffnung des Anziehenden",
+      text: ["Wer anfängt und die Mitte besetzt, kann immer gewinnen, aber der Weg ist schmal: Oft hält nur eine einzige Spalte den Gewinn.", "Bleibt der Gegner in der Mitte, bleibst du es auch. Sonst sind manche Antworten überraschend."],
+      right: ["Noch einmal die Mitte. Nur dieser Zug gewinnt.", "Die Spalten 6 und 7 gewinnen, weit weg von den Steinen. In der Mitte wäre es unentschieden.", "Spalte 2, direkt über dem Stein, oder Spalte 6 auf der anderen Seite: Beide gewinnen."],
+    },
+    "second-player": {
+      title: "Andere erste Züge",
+      text: ["Ein erster Zug am Rand verliert: Nach den Spalten 1, 2, 6 und 7 kann der Nachziehende gewinnen. Die Spalten 3 und 5 führen zum Unentschieden.", "Nimm solche Geschenke an: Man muss nur die Antworten kennen."],
+      right: ["Jetzt gewinnt der Nachziehende, und zwar mit den Spalten 2, 3, 4 und 6.", "Nur Spalte 3 gewinnt.", "Nach einem Beginn in Spalte 3 hält die Mitte das Unentschieden."],
+    },
+    exam: {
+      title: "Die Prüfung",
+      text: ["Drei Stellungen ohne Hinweis auf das Thema. Lass dir Zeit: Such Viererreihen, Doppeldrohungen und bleibende Drohungen, und zähl ab.", "Danach wartet eine Partie gegen Stufe 8."],
+      right: ["Neben der vollen Mittelspalte, in den Spalten 3 und 5, gewinnt der Anziehende.", "Du hast direkt über den letzten Stein gespielt: Claimeven.", "Nur Spalte 4 gewinnt. Du bist bereit für das Brett."],
+    },
+  },
+};

@@ -1,0 +1,123 @@
+/** Explicaciones con palabras: un texto para cada frase del entrenador. */
+
+import type { Texts } from "../en";
+import { plural } from "../format";
+
+const moves = (n: number): string => plural(n, { one: "jugada", other: "jugadas" });
+const listed = (items: (string | number)[]): string => (items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} y ${items.at(-1)}`);
+const cell = ([column, row]: [number, number]): string => `la columna ${column}, fila ${row}`;
+const inOrder = (columns: number[]): string => columns.join("-");
+const coupled = ({ columns, only_marked }: { columns: [number, number][]; only_marked: boolean }): string => {
+  if (columns.length === 0) return "";
+  return only_marked ? " (las columnas marcadas se responden antes entre sí)" : ` (las columnas ${columns.map((couple) => couple.join(" y ")).join(", ")} se responden antes entre sí)`;
+};
+
+export const coach: Texts["coach"] = {
+  why: "¿Por qué?",
+  whyColumn: (column) => `¿Por qué? Columna ${column}`,
+  whyPosition: "La posición",
+  close: "Cerrar la explicación",
+  thinking: "Buscando una razón…",
+  plan: "Paso a paso",
+  marks: "En el tablero: parejas de casillas de las que cada jugador recibe una, casillas rayadas que el ganador no toca y la casilla decisiva con un anillo.",
+  better: (column) => `Mostrar la columna ${column}`,
+  turned: {
+    win: (colour, ply, column) => `${colour} iba ganando hasta la jugada ${ply}, columna ${column}.`,
+    draw: (ply, column) => `La partida estaba igualada hasta la jugada ${ply}, columna ${column}.`,
+  },
+  themes: {
+    double_threat: "Busca dos amenazas a la vez.",
+    forced: "Busca amenazas que haya que bloquear.",
+    every_reply: "Busca una jugada tras la que cualquier respuesta pierda.",
+    every_move_opens: "Pronto el rival no tendrá ninguna jugada segura.",
+    zugzwang: "Piensa en el final: ¿quién tendrá que jugar justo debajo de tu amenaza?",
+    follow_up: "Responde justo encima de las fichas del rival: las casillas que necesitas llegarán solas.",
+  },
+  show: "Mostrar el momento",
+  onBoard: "Verlo en el tablero",
+  say: (sentence, names) => {
+    const name = (player: 0 | 1): string => names[player];
+    switch (sentence.key) {
+      case "won":
+        return `${name(sentence.winner)} ha conectado cuatro.`;
+      case "drawn":
+        return "El tablero está lleno: empate.";
+      case "wins_in":
+        return `${name(sentence.winner)} gana en ${moves(sentence.moves)}.`;
+      case "draw":
+        return "Con el mejor juego es empate.";
+      case "best_play":
+        return `El mejor juego: ${inOrder(sentence.moves)}.`;
+      case "wins_now":
+        return `${name(sentence.winner)} gana ya: la columna ${sentence.column} hace cuatro en línea.`;
+      case "double_threat":
+        return `${name(sentence.winner)} puede conectar cuatro en las columnas ${listed(sentence.columns)}, y ${name(sentence.loser)} solo puede bloquear una.`;
+      case "stacked_threat":
+        return `${name(sentence.loser)} tiene que bloquear la columna ${sentence.column}, y entonces ${name(sentence.winner)} conecta cuatro justo encima.`;
+      case "every_move_opens":
+        return `Cada jugada que le queda a ${name(sentence.loser)} (${sentence.columns.length === 1 ? "columna" : "columnas"} ${listed(sentence.columns)}) deja que ${name(sentence.winner)} conecte cuatro justo encima.`;
+      case "threatens":
+        return `${name(sentence.winner)} juega la columna ${sentence.column}.`;
+      case "must_block":
+        return `${name(sentence.loser)} tiene que bloquear la columna ${sentence.column}.`;
+      case "forced_moves":
+        return `${name(sentence.winner)} amenaza una y otra vez, y ${name(sentence.loser)} tiene que bloquear: ${inOrder(sentence.moves)}.`;
+      case "every_reply":
+        return `Juegue lo que juegue ${name(sentence.loser)}, ${name(sentence.winner)} fuerza la victoria.`;
+      case "every_reply_loses_now":
+        return `Juegue lo que juegue ${name(sentence.loser)}, ${name(sentence.winner)} conecta cuatro.`;
+      case "suppose":
+        return `Supongamos que ${name(sentence.loser)} juega la columna ${sentence.column}.`;
+      case "zugzwang": {
+        const one = sentence.cells.length === 1 ? "debajo" : "debajo de una de ellas";
+        return `A ${name(sentence.winner)} solo le falta ${listed(sentence.cells.map(cell))} para conectar cuatro: nunca juega justo debajo y responde a cualquier otra jugada justo encima${coupled(sentence.couples)}. Al final ${name(sentence.loser)} tiene que jugar justo ${one}: zugzwang.`;
+      }
+      case "follow_up":
+        return `${name(sentence.winner)} responde a cada jugada justo encima${coupled(sentence.couples)} y así consigue cuatro en línea desde ${cell(sentence.from)} hasta ${cell(sentence.to)}.`;
+      case "no_four_for":
+        return `${name(sentence.player)} no consigue ningún cuatro.`;
+      case "too_late":
+        return `Cualquier cuatro de ${name(sentence.player)} llegaría tarde.`;
+      case "numbers":
+        return `${name(sentence.winner)} responde a cada jugada según los números del tablero: el más alto que se pueda jugar, pero no justo debajo de una casilla donde ${name(sentence.loser)} conectaría cuatro. Antes van los cuatros, los bloqueos y las victorias forzadas.`;
+      case "nobody_can_connect":
+        return "Ya nadie puede conectar cuatro.";
+      case "no_four_left":
+        return `${name(sentence.player)} ya no puede conectar cuatro en ningún sitio.`;
+      case "holds_by_follow_up":
+        return `${name(sentence.player)} responde a cada jugada justo encima${coupled(sentence.couples)}, así que ${name(sentence.opponent)} nunca consigue cuatro en línea.`;
+      case "cannot_win_by_calculation":
+        return `Que ${name(sentence.player)} no puede ganar lo muestra el cálculo.`;
+      case "calculation":
+        return `Por cálculo, a ${moves(sentence.moves)} de profundidad: todavía no hay una razón más sencilla.`;
+      case "keeps_win":
+        return `La columna ${sentence.column} mantiene la victoria.`;
+      case "keeps_draw":
+        return `La columna ${sentence.column} mantiene el empate.`;
+      case "loses_slowest":
+        return `La columna ${sentence.column} pierde, pero ninguna otra jugada aguanta más.`;
+      case "wins_slower":
+        return `La columna ${sentence.column} también gana, en ${moves(sentence.moves)}; la columna ${sentence.better} gana en ${sentence.better_moves}.`;
+      case "win_to_draw":
+        return `La columna ${sentence.column} deja escapar la victoria de ${name(sentence.player)}: ahora es empate.`;
+      case "win_to_loss":
+        return `La columna ${sentence.column} convierte la victoria de ${name(sentence.player)} en derrota.`;
+      case "draw_to_loss":
+        return `La columna ${sentence.column} convierte el empate en derrota para ${name(sentence.player)}.`;
+      case "loses_sooner":
+        return `La columna ${sentence.column} pierde antes que la columna ${sentence.better}.`;
+      case "opens":
+        return `Deja que ${name(sentence.opponent)} conecte cuatro justo encima, en ${cell(sentence.cell)}.`;
+      case "leaves_four":
+        return `No detiene a ${name(sentence.opponent)}, que conecta cuatro en la columna ${sentence.column}.`;
+      case "could_connect":
+        return `${name(sentence.player)} podía conectar cuatro en la columna ${sentence.column}.`;
+      case "better_wins":
+        return `La columna ${sentence.column} mantiene la victoria.`;
+      case "better_draws":
+        return `La columna ${sentence.column} mantiene el empate.`;
+      default:
+        return "";
+    }
+  },
+};

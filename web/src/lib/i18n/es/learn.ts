@@ -1,0 +1,207 @@
+/** Los textos de las lecciones. */
+
+import type { Texts } from "../en";
+import { plural } from "../format";
+
+export const learn: Texts["learn"] = {
+  nav: "Lecciones",
+  title: "Aprende Conecta Cuatro",
+  lead: "Lecciones breves, de la primera ficha al juego perfecto. Cada una tiene dos o tres posiciones para probar y termina con una partida de práctica.",
+  progress: (done, all) => `${done} de ${plural(all, { one: "lección completada", other: "lecciones completadas" })}`,
+  begin: "Empezar la primera lección",
+  resume: (title) => `Continuar: ${title}`,
+  complete: "Has completado todas las lecciones.",
+  reset: "Borrar el progreso",
+  resetSure: "¿Borrar todo el progreso?",
+  parts: { basics: "Primeros pasos", attack: "Ataque", threats: "Amenazas que perduran", openings: "Aperturas" },
+  done: "completada",
+  lesson: (number, of) => `Lección ${number} de ${of}`,
+  position: (number, of) => `Posición ${number} de ${of}`,
+  missing: "Esta lección no existe.",
+  all: "Todas las lecciones",
+
+  prompt: {
+    now: (colour) => `Juegas con ${colour}. ¡Conecta cuatro!`,
+    block: (colour) => `Juegas con ${colour}. Impide que el rival conecte cuatro.`,
+    fastest: (colour) => `Juegas con ${colour}. Encuentra la victoria más rápida.`,
+    win: (colour) => `Juegas con ${colour}. Encuentra una jugada que gane.`,
+    draw: (colour) => `Juegas con ${colour}. Encuentra una jugada que no pierda.`,
+  },
+  verdict: { right: "¡Correcto!", wrong: "Esta no." },
+  misses: (column, row) => `Podías conectar cuatro en la columna ${column}, fila ${row}.`,
+  opens: (column, row) => `Tu ficha sube al rival a la columna ${column}, fila ${row}: cuatro en línea.`,
+  leaves: (column, row) => `El rival conecta cuatro en la columna ${column}, fila ${row}.`,
+  loses: (moves) => `Ahora el rival puede forzar cuatro en línea con ${plural(moves, { one: "ficha más", other: "fichas más" })}.`,
+  losesLate: (column, moves) => `Con el mejor juego esto pierde en ${plural(moves, { one: "jugada", other: "jugadas" })}. La respuesta más fuerte es la columna ${column}.`,
+  draws: (column) => `Así se escapa la victoria: con el mejor juego es solo empate. La respuesta es la columna ${column}.`,
+  slower: (moves) => `Esto también gana, pero tarda ${plural(moves, { one: "jugada", other: "jugadas" })}. Hay un camino más rápido.`,
+  marked: (cells) => `Marcado en el tablero: conectas cuatro en ${cells}.`,
+  cell: (column, row) => `la columna ${column}, fila ${row}`,
+  again: "Inténtalo de nuevo",
+  why: "Muéstrame por qué",
+  whyTitle: (column) => `Después de la columna ${column}`,
+  playOut: "Muéstrame cómo sigue",
+  hint: "Ver la solución",
+  answer: (columns) => `La solución es la columna ${columns}.`,
+  or: " o ",
+  next: "Siguiente posición",
+  nextLesson: (title) => `Siguiente lección: ${title}`,
+  finished: "Lección completada",
+  practice: (level) => `Practicar contra el nivel ${level}`,
+  practiceAbout: {
+    win: "Una partida desde una posición preparada. Con el mejor juego, ganas.",
+    draw: "Una partida desde una posición preparada. Con el mejor juego, es empate.",
+  },
+  print: "Imprimir",
+  analysis: "Tablero de análisis",
+  lab: "Laboratorio",
+  solutions: "Soluciones",
+  task: (number) => `Posición ${number}`,
+
+  welcome: {
+    title: "¿No conoces Conecta Cuatro?",
+    text: "Aprende a jugar en tres minutos: cinco tableros, una idea en cada uno.",
+    start: "Empezar el tutorial",
+    skip: "Ahora no",
+  },
+  tutorial: {
+    title: "Conecta Cuatro en tres minutos",
+    step: (number, of) => `Paso ${number} de ${of}`,
+    skip: "Saltar el tutorial",
+    next: "Siguiente",
+    steps: [
+      { text: "Se juega por turnos. Elige una columna y tu ficha caerá hasta la casilla libre más baja. Suelta tu primera ficha donde quieras.", right: "Mover no tiene más misterio. Ahora, a ganar." },
+      { text: "Cuatro fichas tuyas en línea ganan: en horizontal, en vertical o en diagonal. Ya tienes tres en la fila de abajo.", right: "Cuatro en línea: has ganado." },
+      { text: "El rival quiere lo mismo. Tiene tres en línea: ponle una ficha en medio.", right: "Bloqueado. Mira esto antes de cada jugada." },
+      { text: "Tres fichas con los dos extremos libres no se pueden parar. Convierte tus dos fichas en un tres así.", right: "El rival puede tapar un extremo, y tú ganas por el otro." },
+      { text: "Cada ficha es también un escalón para la siguiente. No juegues justo debajo de una casilla donde el rival conectaría cuatro.", right: "A salvo. En la columna 4 habrías subido al rival hasta la cuarta ficha de una diagonal." },
+    ],
+    finished: "Ya sabes jugar",
+    finishedText: "Juega tu primera partida o sigue con las lecciones.",
+    play: "Jugar contra el nivel 1",
+    lessons: "Ir a las lecciones",
+  },
+
+  lessons: {
+    four: {
+      title: "Cuatro en línea",
+      text: ["Las fichas se sueltan por turnos. Gana quien primero tenga cuatro de su color en línea recta.", "La línea puede ser horizontal, vertical o diagonal. Mira en los tres sentidos antes de cada jugada."],
+      right: ["Cuatro en horizontal, de la columna 3 a la 6.", "Cuatro una encima de otra en la columna 5.", "Una diagonal, desde abajo en la columna 2 hasta la columna 5, fila 4."],
+    },
+    gaps: {
+      title: "Huecos",
+      text: ["Una línea de cuatro no tiene que crecer de un extremo al otro. Dos fichas, un hueco y una tercera ficha también son una amenaza.", "Los huecos se pasan por alto con facilidad, sobre todo en las diagonales."],
+      right: ["El hueco estaba en medio: las columnas 1 a 4 son tuyas.", "De la columna 3, fila 4 hasta la columna 6, fila 1: has llenado el hueco de la diagonal.", "Otra diagonal descendente, con el hueco en la columna 3, fila 3."],
+    },
+    block: {
+      title: "Bloquear",
+      text: ["Antes de mover, pregúntate: ¿qué haría el rival si yo no hiciera nada?", "Si la respuesta es cuatro en línea, tienes que ocupar tú esa casilla."],
+      right: ["La columna 7 era el único extremo abierto del tres.", "Tres una encima de otra: la única respuesta es poner tu ficha encima.", "Una diagonal que baja de la columna 3, fila 4 a la columna 6, fila 1. Bien visto."],
+    },
+    both: {
+      title: "Ganar antes que bloquear",
+      text: ["Si puedes conectar cuatro, hazlo, amenace lo que amenace el rival. La partida se acaba y su amenaza ya no cuenta.", "Busca primero tu línea de cuatro y después la del rival."],
+      right: ["El rival amenazaba en la columna 6, pero has llegado antes.", "Su tres en la columna 2 llega una jugada tarde.", "La diagonal hasta la columna 4, fila 4 era peligrosa, pero tu fila 2 ha sido más rápida."],
+    },
+    below: {
+      title: "Mira encima de tu ficha",
+      text: ["Cada ficha hace jugable la casilla de encima. Si el rival conectaría cuatro allí, la casilla de abajo está envenenada para ti.", "Deja esas columnas en paz. Sin tu ayuda, el rival tampoco puede usarlas."],
+      right: ["En la columna 4, fila 3 el rival completaría una diagonal. Cualquier otra columna sirve.", "En la fila 2 el rival espera en la columna 2 y en la columna 6. Solo las columnas del borde son seguras.", "Las columnas 1 y 6 habrían regalado un cuatro en línea."],
+    },
+    centre: {
+      title: "El centro",
+      text: ["La mayoría de las líneas de cuatro pasan por el centro. Una ficha en la columna 4 forma parte de más líneas que una en el borde.", "Si no se te ocurre nada mejor, juega hacia el centro."],
+      right: ["De las siete primeras jugadas, solo la del centro gana con el mejor juego.", "Otra vez el centro: cualquier otra columna le daría la victoria al rival.", "Aquí solo el centro mantiene el empate. Todo lo demás pierde."],
+    },
+    "open-three": {
+      title: "El tres abierto",
+      text: ["Tres en línea con los dos extremos libres están ganados: el rival tapa un extremo y tú juegas el otro.", "Por eso dos fichas juntas con sitio alrededor ya son peligrosas."],
+      right: ["Tres con los dos extremos libres: uno será tuyo.", "Las columnas 2, 3 y 4, con la 1 y la 5 libres. El hueco era el lugar adecuado.", "A la izquierda había sitio para los dos extremos. A la derecha, la columna 6 estaba ocupada."],
+    },
+    "stop-three": {
+      title: "Frenar el tres abierto",
+      text: ["Cuando tres fichas tienen dos extremos libres, ya es tarde. Hay que actuar cuando son dos.", "Pon tu ficha justo al lado de la pareja, en el lado donde podría nacer un tres abierto."],
+      right: ["Justo al lado de la pareja: ya no hay sitio para un tres abierto.", "La columna 2 quita el lado libre, y es la única jugada que mantiene el empate.", "A tiempo: una ficha más tarde estaría perdido."],
+    },
+    double: {
+      title: "Dos amenazas a la vez",
+      text: ["El rival solo puede bloquear un cuatro por jugada. Si tu ficha amenaza dos, uno de ellos pasa.", "Busca casillas donde se crucen dos de tus líneas."],
+      right: ["En vertical y en diagonal: dos amenazas con una ficha.", "Tres en la columna y una diagonal a la que solo le falta la columna 2, fila 4.", "La columna y la diagonal que baja a la columna 7: el rival no puede bloquear las dos."],
+    },
+    stacked: {
+      title: "Una encima de otra",
+      text: ["También ganan dos casillas de victoria una encima de otra: el rival tapa la de abajo y te sube a la de arriba.", "No hacen falta dos columnas. Basta con una."],
+      right: ["En la columna 3 ganas ahora en la fila 3 y en la fila 4.", "En la columna 2 ganas en la fila 1 y en la fila 2. Tapar la primera abre la segunda.", "En la columna 7 ganas en la fila 1 y en la fila 2."],
+    },
+    force: {
+      title: "Jugadas forzadas",
+      text: ["Una amenaza le quita al rival la elección: tiene que bloquear. Así puedes planear dos jugadas.", "Imagina el tablero después de tu amenaza y de la respuesta forzada. ¿Hay ahora una amenaza doble?"],
+      right: ["La amenaza en la columna 3 obliga a bloquear, y después la columna 2 amenaza dos veces.", "Tras el bloqueo en la columna 5 juegas la columna 4, y quedan dos cuatros abiertos a la vez.", "Bloqueo en la columna 4 y después la columna 2: un tres abierto en la fila 3."],
+    },
+    "force-far": {
+      title: "Secuencias largas",
+      text: ["Varias amenazas seguidas llegan lejos, porque conoces cada respuesta. Empieza por la amenaza que más te deja después.", "No malgastes amenazas: una vez bloqueadas, se acabaron."],
+      right: ["La fila 2 obliga a la columna 3, y las amenazas siguen hasta que llegan dos a la vez.", "Primero la amenaza en la columna 5. Tras el bloqueo, tu tres en la fila 3 decide la partida.", "La misma idea en el otro lado: primero la columna 3, después la fila 3."],
+    },
+    "stop-double": {
+      title: "Evitar la amenaza doble",
+      text: ["Mira el tablero con los ojos del rival: ¿hay una casilla que le daría dos amenazas a la vez?", "Entonces juégala tú o quítale una de las dos líneas."],
+      right: ["Solo la columna 6 frena el tres abierto: la columna 3 dejaría el lado derecho al rival.", "El rival quería la columna 4, fila 4 para una diagonal y una columna. Ahora es tuya.", "En la columna 3, fila 3 se cruzaban dos líneas. Has llegado primero."],
+    },
+    lasting: {
+      title: "Amenazas que perduran",
+      text: ["No todas las amenazas se pueden ejecutar enseguida. Una casilla más alta espera a que alguien juegue justo debajo.", "Una amenaza así perdura. El rival no puede taparla sin regalártela: quien juega debajo, la abre."],
+      right: ["Conectas cuatro en la columna 4, fila 3. El rival no puede jugar nunca la fila 2 de esa columna.", "La columna 5 queda cerrada para el rival: encima de su próxima ficha allí, ganas."],
+    },
+    odd: {
+      title: "Filas impares para el primero",
+      text: ["Cuando solo queda una columna, se llena por turnos. Al primer jugador le tocan entonces las filas impares: 1, 3 y 5.", "Si has empezado tú, una amenaza duradera en una fila impar vale mucho: al final el rival tiene que jugar justo debajo. La mejor es la fila 3."],
+      right: ["Columna 4, fila 3: una amenaza impar, la adecuada para el primer jugador.", "Otra vez la columna 4, fila 3. Nada más gana aquí.", "Columna 5, fila 3: el rival ya no puede tocar esa columna."],
+    },
+    even: {
+      title: "Filas pares para el segundo",
+      text: ["Al segundo jugador le tocan las filas pares cuando se llenan las columnas: 2, 4 y 6.", "Si juegas en segundo lugar, busca amenazas en la fila 4 o en la fila 2. El tiempo está de tu parte mientras el primero no tenga una amenaza impar."],
+      right: ["Columna 5, fila 4: una amenaza par, y solo tienes que esperar.", "La columna 3, fila 4 será tuya al final.", "Columna 4, fila 4: el primer jugador tendrá que abrirla."],
+    },
+    zugzwang: {
+      title: "Zugzwang",
+      text: ["Nadie puede pasar. Hacia el final, alguien tiene que jugar una casilla que abre un cuatro al otro. Eso se llama zugzwang.", "Las casillas seguras son jugadas de espera. Pierde aquel a quien se le acaban antes."],
+      right: ["Era la última jugada segura. El rival tiene que empezar la columna 7, la llenáis entre los dos y después ha de jugar la fila 4 de la columna 1: la fila 5 es tuya.", "La columna 1 está llena. La columna 7 se llena por turnos, y después el rival tiene que jugar debajo de tu cuatro en la columna 5."],
+    },
+    claimeven: {
+      title: "Claimeven",
+      text: ["El segundo jugador tiene un plan sencillo: jugar siempre justo encima de la última ficha. Así son suyas todas las casillas pares.", "No hay que calcular nada, y gana siempre que a tu cuatro solo le falten casillas pares."],
+      right: ["Llenáis juntos la columna 1. Después el rival tiene que empezar la columna 7, y allí la fila 4 es tuya.", "El mismo plan: cuando la columna 1 está llena, el rival debe jugar la columna 2, fila 3, y la fila 4 gana.", "Todas las casillas pares son tuyas: la columna 2, fila 6, que el rival necesitaba, y al final del todo la columna 1, fila 6, donde conectas cuatro."],
+    },
+    counting: {
+      title: "Contar",
+      text: ["Para saber quién caerá en zugzwang, cuenta las casillas libres fuera de la columna decisiva.", "Si su número es par y le toca al rival, se le acaban a él primero. Elige tu jugada para que las cuentas salgan así."],
+      right: ["Fuera de la columna 4 quedan dos casillas y le toca al rival: después tiene que abrir la columna 4.", "En la columna 7 quedan dos casillas. Allí bloqueas la fila 6, y después el rival tiene que abrirte la columna 1.", "En la columna 1 quedan cuatro casillas. Te toca una de cada dos, y después el rival tiene que abrir la columna 7."],
+    },
+    "key-cell": {
+      title: "La casilla clave",
+      text: ["A veces los dos jugadores necesitan la misma casilla: crea tu amenaza y destruye la del rival.", "Si no encuentras un plan, busca la mejor jugada del rival y juega tú allí."],
+      right: ["Después de cualquier otra jugada, el rival habría jugado aquí y ganado.", "Otra vez la casilla clave: columna 3, fila 3.", "La columna 4 mantiene el empate. Después de cualquier otra jugada es el rival quien juega allí, y gana."],
+    },
+    draw: {
+      title: "Salvar el empate",
+      text: ["Una partida que no se puede ganar no se debe perder. Cuenta las jugadas seguras de ambos y busca la que deja al rival sin victoria.", "Una amenaza también ayuda: la respuesta forzada cambia a quién le toca en una columna."],
+      right: ["La única jugada que empata. Todo lo demás abre un cuatro tarde o temprano.", "Las columnas 3 y 7 habrían abierto un cuatro. Ahora es el rival quien tiene que abrir una columna.", "Tu amenaza en la fila 4 se tiene que bloquear, y después bloqueas tú la fila 5. Empate."],
+    },
+    "first-moves": {
+      title: "La apertura del primer jugador",
+      text: ["El primer jugador empieza en el centro y siempre puede ganar, pero el camino es estrecho: a menudo una sola columna mantiene la victoria.", "Si el segundo se queda en el centro, tú también. Si no, algunas respuestas sorprenden."],
+      right: ["El centro una vez más. Es la única jugada que gana.", "Ganan las columnas 6 y 7, lejos de las fichas. En el centro sería empate.", "La columna 2, encima de la ficha, o la columna 6 en el otro lado: las dos ganan."],
+    },
+    "second-player": {
+      title: "Otras primeras jugadas",
+      text: ["Empezar por el borde pierde: con las columnas 1, 2, 6 y 7 puede ganar el segundo jugador. Las columnas 3 y 5 llevan al empate.", "Aprovecha esos regalos: basta con conocer las respuestas."],
+      right: ["Ahora gana el segundo jugador, con las columnas 2, 3, 4 y 6.", "La columna 3 es la única respuesta que gana.", "Tras empezar en la columna 3, el centro mantiene el empate."],
+    },
+    exam: {
+      title: "El examen",
+      text: ["Tres posiciones sin pistas sobre el tema. Tómate tu tiempo: busca cuatros, amenazas dobles y amenazas duraderas, y cuenta.", "Después te espera una partida contra el nivel 8."],
+      right: ["Junto a la columna central llena, en las columnas 3 y 5, gana el primer jugador.", "Has respondido justo encima de la última ficha: claimeven.", "La columna 4 es la única jugada que gana. Ya puedes jugar."],
+    },
+  },
+};

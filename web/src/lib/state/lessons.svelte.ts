@@ -1,0 +1,42 @@
+/** The progress in the lessons, stored in the browser. */
+
+import { doneCount, keyOf, NO_PROGRESS, parseProgress, type Progress } from "../transitions/lessons";
+
+const KEY = "claimeven.lessons";
+
+class LessonsState {
+  progress: Progress = $state.raw(parseProgress(read()));
+  readonly done = $derived(doneCount(this.progress));
+
+  solve(lesson: string, exercise: number): void {
+    const key = keyOf(lesson, exercise);
+    if (!this.progress.solved.includes(key)) this.keep({ ...this.progress, solved: [...this.progress.solved, key] });
+  }
+
+  isSolved(lesson: string, exercise: number): boolean {
+    return this.progress.solved.includes(keyOf(lesson, exercise));
+  }
+
+  reset(): void {
+    this.keep(NO_PROGRESS);
+  }
+
+  private keep(progress: Progress): void {
+    this.progress = progress;
+    try {
+      localStorage.setItem(KEY, JSON.stringify(progress));
+    } catch {
+      // Without storage, progress lasts as long as the page.
+    }
+  }
+}
+
+function read(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+export const lessons = new LessonsState();

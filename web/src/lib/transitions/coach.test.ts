@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { en } from "../i18n/en";
+import type { Explained, Explanation } from "../types-study";
+import { betterOf, drawingOf, stepsOf, textOf } from "./coach";
+
+const reason: Explanation = {
+  winner: 0,
+  moves_to_win: 4,
+  line: [7, 7],
+  kind: "zugzwang",
+  proven: true,
+  marks: [
+    { kind: "move", player: 0, cells: [[7, 1]], number: 1 },
+    { kind: "move", player: 1, cells: [[7, 2]], number: 2 },
+    { kind: "move", player: 0, cells: [[4, 2]], number: 3 },
+    { kind: "pair", player: 0, cells: [[1, 1], [1, 2]], number: null },
+    { kind: "held", player: null, cells: [[3, 2], [3, 3]], number: null },
+    { kind: "ring", player: 0, cells: [[3, 3]], number: null },
+    { kind: "four", player: 0, cells: [[3, 3], [4, 3], [5, 3], [6, 3]], number: null },
+  ],
+  sentences: [
+    { key: "wins_in", winner: 0, moves: 4 },
+    { key: "best_play", moves: [7, 7] },
+  ],
+};
+const explained: Explained = { column: 2, sentences: reason.sentences, note: null, reason, better: { column: 5, reason: { ...reason, line: [6] } } };
+
+describe("an explanation", () => {
+  test("in words, with the colours of the players", () => {
+    expect(textOf(reason.sentences, ["Red", "Yellow"], en.coach)).toBe("Red wins in 4 moves. Best play: 7-7.");
+    expect(textOf(reason.sentences, ["Yellow", "Red"], en.coach)).toBe("Yellow wins in 4 moves. Best play: 7-7.");
+  });
+
+  test("is stepped through from the explained move to the reason", () => {
+    expect(stepsOf(explained)).toEqual([2, 7, 7]);
+    expect(stepsOf({ ...explained, column: null })).toEqual([7, 7]);
+    expect(stepsOf(betterOf(explained)!)).toEqual([5, 6]);
+    expect(betterOf({ ...explained, better: null })).toBe(null);
+  });
+
+  test("draws what is still to come, in the colours of its owners", () => {
+    const drawing = drawingOf(reason, 0);
+    expect(drawing.texts).toEqual([{ cell: [4, 2], player: 0, text: "3" }]);
+    expect(drawing.pairs).toEqual([{ player: 0, cells: [[1, 1], [1, 2]] }]);
+    expect([drawing.held, drawing.rings, drawing.fours.length]).toEqual([[[3, 2], [3, 3]], [{ player: 0, cell: [3, 3] }], 1]);
+    expect(drawingOf(reason, 1).rings).toEqual([{ player: 1, cell: [3, 3] }]);
+  });
+});
