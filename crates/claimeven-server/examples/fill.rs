@@ -1,6 +1,6 @@
 //! Fills a database with finished games, for measurements.
 //!
-//! Run it with `cargo xtask fill DATABASE GAMES`.
+//! Run it with `cargo xtask fill DATABASE GAMES`. With 0 games it only counts those that are there.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use claimeven_arena::{Review, ReviewOptions};
 use claimeven_game::{Column, Game, Outcome, Ruleset, Setup};
-use claimeven_server::{Config, Server};
+use claimeven_server::{Admin, Config, Server};
 use fastrand::Rng;
 use serde_json::{Value, json};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, Row};
@@ -51,6 +51,9 @@ async fn main() -> Fallible<()> {
     let games: u32 = games.parse()?;
     let began = Instant::now();
     sqlx::any::install_default_drivers();
+    if games == 0 {
+        return count(database).await;
+    }
 
     // The server creates the tables, the visitors and a tournament.
     let running = Running::start(database).await?;
@@ -92,17 +95,23 @@ async fn main() -> Fallible<()> {
         }
     }
 
-    // A running server counts them.
-    let running = Running::start(database).await?;
-    let sql = "SELECT id FROM games WHERE status || '' = 'finished' AND counted = 0 LIMIT 1";
-    while sqlx::query(sql).fetch_optional(&mut connection).await?.is_some() {
-        tokio::time::sleep(Duration::from_secs(1)).await;
+    drop(connection);
+    count(database).await?;
+    println!("{:>6.1} s: counted", began.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Counts the games in the statistics.
+async fn count(database: &str) -> Fallible<()> {
+    let mut connection = AnyConnection::connect(database).await?;
+    if database.starts_with("sqlite:") {
+        connection.execute(sqlx::raw_sql("PRAGMA wal_checkpoint(TRUNCATE)")).await?;
     }
-    running.stop().await?;
+    let config = Config { database: database.to_owned(), ..Config::default() };
+    Admin::open(&config).await?.count_games().await?;
     if !database.starts_with("sqlite:") {
         connection.execute(sqlx::raw_sql("VACUUM ANALYZE")).await?;
     }
-    println!("{:>6.1} s: counted", began.elapsed().as_secs_f64());
     Ok(())
 }
 

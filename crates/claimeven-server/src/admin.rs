@@ -158,6 +158,15 @@ const SEATS: &str = "SELECT owner AS who, id, created, touched FROM games WHERE 
     UNION SELECT holder1, id, created, touched FROM games WHERE holder1 IS NOT NULL";
 
 impl Admin {
+    /// Counts all finished games in the statistics at once, which takes some kilobytes of memory for
+    /// each. A running server does so by itself, a few hundred games at a time.
+    #[doc(hidden)]
+    pub async fn count_games(&mut self) -> Result<u64, ServerError> {
+        store::count_all(&mut self.connection)
+            .await
+            .map_err(|error| ServerError::Other(error.to_string()))
+    }
+
     /// Opens the database of a server, which must exist and have the schema of this version.
     pub async fn open(config: &Config) -> Result<Admin, ServerError> {
         if let Some(file) = config.database_file()

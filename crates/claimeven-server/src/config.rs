@@ -105,6 +105,9 @@ pub struct Config {
     pub requests_at_once: u32,
     /// New games per minute and address.
     pub games_per_minute: u32,
+    /// Approximate size of the games and tournaments that an address may create per day, in
+    /// megabytes.
+    pub stored_mb_per_day: u64,
     /// Maximum size of a request body, in bytes.
     pub body_bytes: usize,
     /// Maximum size of a WebSocket message, in bytes.
@@ -169,6 +172,7 @@ impl Default for Config {
             requests_per_second: 30,
             requests_at_once: 120,
             games_per_minute: 60,
+            stored_mb_per_day: 400,
             body_bytes: 16 * 1024,
             message_bytes: 1024,
             request_seconds: 30,

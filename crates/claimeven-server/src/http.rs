@@ -6,6 +6,7 @@
 mod agents;
 mod analysis;
 mod arena;
+pub(crate) mod explain;
 pub(crate) mod extract;
 mod games;
 mod guard;
@@ -72,6 +73,7 @@ fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(status::metrics))
         .routes(routes!(analysis::analyze))
         .routes(routes!(analysis::opinion))
+        .routes(routes!(explain::explain))
         .routes(routes!(notation::read))
         .routes(routes!(share::game_picture))
         .routes(routes!(share::position_picture))
@@ -102,6 +104,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     let openapi = get(move || async move { (is_json, description.clone()) });
     api.route("/api/openapi.json", openapi)
         .method_not_allowed_fallback(|| async { Error::Method })
+        // The page's files are compressed when it is built.
+        .layer(CompressionLayer::new())
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::check))
         .fallback(page::serve)
         .layer(middleware::from_fn(move |request: Request, next: Next| async move {
@@ -110,7 +114,6 @@ pub(crate) fn router(app: Arc<App>) -> Router {
                 Error::Busy("The request took too long, try again".to_owned(), 5).into_response()
             })
         }))
-        .layer(CompressionLayer::new())
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::security_headers))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), request::identify))
         .with_state(app)

@@ -31,7 +31,7 @@ mod fuzz;
 mod http;
 mod live_games;
 mod metrics;
-mod places;
+mod quota;
 mod secret_key;
 mod server;
 mod session;

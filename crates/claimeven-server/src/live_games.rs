@@ -18,11 +18,11 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::http::view::ms;
 use crate::metrics::Metrics;
-use crate::places::{Full, Place, Places};
+use crate::quota::{Exceeded, Permit, Quota};
 use crate::session::{GameSession, Refusal, Rematch, Seat, Status};
 use crate::store::{Store, StoreError, now_ms};
 use crate::visitor::{Visitor, random_name};
-use crate::work::engine::{Engine, EngineError, Question, Urgency};
+use crate::work::engine::{Engine, EngineError, SearchRequest, Urgency};
 
 /// All games in memory.
 pub(crate) struct LiveGames {
@@ -31,8 +31,8 @@ pub(crate) struct LiveGames {
     engine: Arc<Engine>,
     metrics: Arc<Metrics>,
     games: Mutex<HashMap<String, Arc<LiveGame>>>,
-    /// Places for unfinished games.
-    places: Places,
+    /// The limits on unfinished games.
+    quota: Quota,
     /// Changes in progress, which a shutdown waits for.
     tasks: TaskTracker,
     stopping: CancellationToken,
@@ -48,8 +48,8 @@ pub(crate) struct LiveGame {
     /// The client whose share of the engine its agents use: its creator, later the player who was
     /// here last.
     client: Mutex<Client>,
-    /// Its place among the unfinished games; a finished game needs none.
-    place: Mutex<Option<Place>>,
+    /// Its permit as an unfinished game; a finished game needs none.
+    permit: Mutex<Option<Permit>>,
     events: broadcast::Sender<GameEvent>,
     /// Whether the number of watchers has changed without a notification yet.
     will_notify: AtomicBool,
@@ -107,14 +107,14 @@ pub(crate) struct Presence {
 }
 
 impl LiveGame {
-    fn new(session: GameSession, client: Client, place: Option<Place>) -> LiveGame {
+    fn new(session: GameSession, client: Client, permit: Option<Permit>) -> LiveGame {
         let people = People { sockets: HashMap::new(), left: [None; 2], seen: Instant::now() };
         LiveGame {
             gate: tokio::sync::Mutex::default(),
             session: Mutex::new(Arc::new(session)),
             people: Mutex::new(people),
             client: Mutex::new(client),
-            place: Mutex::new(place),
+            permit: Mutex::new(permit),
             events: broadcast::channel(16).0,
             will_notify: AtomicBool::new(false),
             thinking: Mutex::default(),
@@ -238,7 +238,7 @@ impl LiveGames {
         metrics: Arc<Metrics>,
     ) -> Arc<LiveGames> {
         Arc::new(LiveGames {
-            places: Places::new(config.live_games, config.live_games_per_address),
+            quota: Quota::new(config.live_games, config.live_games_per_address),
             config,
             store,
             engine,
@@ -309,20 +309,20 @@ impl LiveGames {
             return Ok(live);
         }
         let session = self.load(id).await?;
-        let place = match session.status() {
+        let permit = match session.status() {
             Status::Finished => None,
-            _ => Some(self.take_place(client)?),
+            _ => Some(self.acquire_permit(client)?),
         };
-        Ok(self.admit(session, client, place))
+        Ok(self.admit(session, client, permit))
     }
 
-    /// A place for an unfinished game of a client.
-    fn take_place(&self, client: &Client) -> Result<Place, Error> {
-        self.places.take(client.address).map_err(|full| match full {
-            Full::All => {
+    /// A permit for an unfinished game of a client.
+    fn acquire_permit(&self, client: &Client) -> Result<Permit, Error> {
+        self.quota.acquire(client.address).map_err(|exceeded| match exceeded {
+            Exceeded::All => {
                 Error::Busy("Too many games are in progress, try again later".to_owned(), 30)
             }
-            Full::Address => {
+            Exceeded::Address => {
                 let limit = self.config.live_games_per_address;
                 let message =
                     format!("Too many games from your address are in progress (limit: {limit})");
@@ -336,12 +336,12 @@ impl LiveGames {
         self: &Arc<Self>,
         session: GameSession,
         client: &Client,
-        place: Option<Place>,
+        permit: Option<Permit>,
     ) -> Arc<LiveGame> {
         let live = {
             let mut games = lock(&self.games);
             let id = session.id.clone();
-            let new = || Arc::new(LiveGame::new(session, client.clone(), place));
+            let new = || Arc::new(LiveGame::new(session, client.clone(), permit));
             Arc::clone(games.entry(id).or_insert_with(new))
         };
         self.attend(&live);
@@ -354,7 +354,7 @@ impl LiveGames {
         session: GameSession,
         client: &Client,
     ) -> Result<Arc<LiveGame>, Error> {
-        let place = self.take_place(client)?;
+        let permit = self.acquire_permit(client)?;
         if session.agent_to_move().is_some() && !self.engine.has_room(client, urgency(&session)) {
             return Err(EngineError::Busy.into());
         }
@@ -362,7 +362,7 @@ impl LiveGames {
         self.finish(async move {
             live_games.store.create(session.clone()).await?;
             live_games.metrics.games.inc();
-            Ok(live_games.admit(session, &client, Some(place)))
+            Ok(live_games.admit(session, &client, Some(permit)))
         })
         .await
     }
@@ -425,21 +425,21 @@ impl LiveGames {
             self.metrics.finished.inc();
             self.engine.forget(&session.id);
         }
-        self.update_place(live, &session);
+        self.update_permit(live, &session);
         *lock(&live.session) = Arc::new(session);
         self.attend(live);
         live.notify(GameEvent::Changed);
         Ok(())
     }
 
-    /// Frees the place of a finished game. A game that continues because a move was taken back gets
+    /// Returns the permit of a finished game. A game that continues because a move was taken back gets
     /// one if there is any.
-    fn update_place(&self, live: &LiveGame, session: &GameSession) {
-        let mut place = lock(&live.place);
+    fn update_permit(&self, live: &LiveGame, session: &GameSession) {
+        let mut permit = lock(&live.permit);
         if session.status() == Status::Finished {
-            *place = None;
-        } else if place.is_none() {
-            *place = self.places.take(live.client().address).ok();
+            *permit = None;
+        } else if permit.is_none() {
+            *permit = self.quota.acquire(live.client().address).ok();
         }
     }
 
@@ -659,7 +659,7 @@ impl LiveGames {
         let report = report(&live, player, &monitor);
         let mut wait = Duration::from_millis(100);
         let decided = loop {
-            let question = Question {
+            let request = SearchRequest {
                 spec: spec.clone().with_models(&self.config.models()),
                 seed: seeds[player],
                 position: *session.game.position(),
@@ -672,7 +672,7 @@ impl LiveGames {
                 seat: Some((session.id.clone(), player)),
             };
             let began = Instant::now();
-            match self.engine.decide(&client, people, question).await {
+            match self.engine.decide(&client, people, request).await {
                 // The person's move is accepted; the reply comes when the queue has room.
                 Err(EngineError::Busy) if !cancel.load(Ordering::Relaxed) => {
                     tokio::time::sleep(wait).await;

@@ -18,11 +18,12 @@ use crate::http::tls::Tls;
 use crate::http::{self, Guard, Reach};
 use crate::live_games::LiveGames;
 use crate::metrics::Metrics;
-use crate::places::Places;
+use crate::quota::Quota;
 use crate::secret_key::signing_key;
 use crate::store::{Store, StoreError};
 use crate::visitor::Signer;
 use crate::work::analyzers::Analyzers;
+use crate::work::coaches::Coaches;
 use crate::work::engine::Engine;
 use crate::work::jobs::Jobs;
 use crate::work::review::{Failures, Reviewed, review_idly};
@@ -39,6 +40,7 @@ pub(crate) struct App {
     pub(crate) games: Arc<LiveGames>,
     pub(crate) engine: Arc<Engine>,
     pub(crate) analyzers: Analyzers,
+    pub(crate) coaches: Coaches,
     pub(crate) jobs: Arc<Jobs>,
 }
 
@@ -119,13 +121,14 @@ impl Server {
         if resumed > 0 {
             tracing::info!(games = resumed, "Resumed games");
         }
-        let jobs = Jobs::new(Arc::clone(&config), store.clone());
+        let jobs = Jobs::new(Arc::clone(&config), store.clone(), Arc::clone(&engine));
         jobs.start().await.map_err(other)?;
         let app = App {
             guard: Guard::new(Arc::clone(&config)),
             reach,
             bans: Bans::default(),
             analyzers: Analyzers::default(),
+            coaches: Coaches::default(),
             config,
             store,
             metrics,
@@ -155,11 +158,11 @@ impl Server {
         let operator = AbortOnDropHandle::new(tokio::spawn(obey(Arc::clone(&app))));
         let pruner = AbortOnDropHandle::new(tokio::spawn(prune(Arc::clone(&app.config))));
         let counter = AbortOnDropHandle::new(tokio::spawn(count(app.store.clone())));
-        let places = Places::new(app.config.connections, app.config.connections_per_address);
+        let quota = Quota::new(app.config.connections, app.config.connections_per_address);
         let proxies = Arc::clone(&app);
         let is_proxy = move |peer: SocketAddr| proxies.reach.is_proxy(peer.ip());
         let router = http::router(Arc::clone(&app));
-        let connections = listener::serve(listener, router, places, is_proxy, acceptor, stop).await;
+        let connections = listener::serve(listener, router, quota, is_proxy, acceptor, stop).await;
         tracing::info!("Shutting down");
         drop((sweeper, reviewer, operator, pruner, counter));
         let work = async { tokio::join!(app.jobs.close(), app.games.close()) };

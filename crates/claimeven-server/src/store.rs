@@ -38,7 +38,7 @@ pub(crate) use maintenance::{
 };
 pub(crate) use reviews::StoredReview;
 pub(crate) use statistics::{Progress, Statistics};
-pub(crate) use totals::Tally;
+pub(crate) use totals::{Tally, count_all};
 pub(crate) use visitors::forget as forget_games;
 
 use jobs::JobChange;

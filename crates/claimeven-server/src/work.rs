@@ -1,6 +1,7 @@
 //! Long-running work: searches on fairly shared threads, and background jobs.
 
 pub(crate) mod analyzers;
+pub(crate) mod coaches;
 pub(crate) mod engine;
 pub(crate) mod jobs;
 pub(crate) mod priority;

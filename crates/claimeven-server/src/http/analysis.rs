@@ -16,7 +16,7 @@ use super::view::{ValueView, lines};
 use crate::agents;
 use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
-use crate::work::engine::{Question, Urgency};
+use crate::work::engine::{SearchRequest, Urgency};
 
 /// Time limit of a quick analysis, which runs on the threads of people's games.
 const BRIEF: Duration = Duration::from_millis(150);
@@ -87,7 +87,7 @@ pub(crate) struct AnalysisView {
     /// The exact value for the side to move, if known.
     value: Option<ValueView>,
     /// From the left; `null` for full columns and where nothing is known.
-    columns: Vec<Option<ColumnTruthView>>,
+    columns: Vec<Option<ColumnValueView>>,
     /// The best moves, if known.
     best: Vec<u8>,
     /// The principal variation to the end of the game, if known.
@@ -113,7 +113,7 @@ struct OverView {
 
 /// What is known about a move, for the side to move.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ColumnTruthView {
+pub(crate) struct ColumnValueView {
     pub(crate) column: u8,
     /// Its exact value, if known.
     pub(crate) value: Option<ValueView>,
@@ -161,7 +161,7 @@ struct ThreatView {
 impl AnalysisView {
     fn new(position: &Position, analysis: &Analysis, took: Duration) -> AnalysisView {
         let column = |(column, known): (u8, &Option<ColumnAnalysis>)| {
-            known.map(|known| ColumnTruthView {
+            known.map(|known| ColumnValueView {
                 column,
                 value: known.value.map(ValueView::from),
                 at_least: known.at_least,
@@ -328,7 +328,7 @@ pub(crate) async fn opinion(
     let time = Duration::from_millis(app.config.hint_ms.max(100));
     let limits = Limits { time: Some(time), ..Limits::default() };
     let name = spec.to_string();
-    let question = Question { spec, seed: 0, position, limits, seat: None };
-    let decision = app.engine.decide(&client, Urgency::Other, question).await?;
+    let request = SearchRequest { spec, seed: 0, position, limits, seat: None };
+    let decision = app.engine.decide(&client, Urgency::Other, request).await?;
     Ok(Json(OpinionView::new(name, decision)))
 }

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use claimeven_arena::{GameRecord, Plan, Reason, Report};
 use claimeven_game::Setup;
+use futures_util::stream;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
@@ -231,7 +232,7 @@ async fn create(
 ) -> ApiResult<Response> {
     let worker = Arc::clone(&app);
     let (document, plan) = off_thread(move || input.plan(&worker)).await??;
-    app.guard.new_game(address)?;
+    app.guard.new_tournament(address, plan.games())?;
     let own = app.store.jobs(Kind::Tournament, Some(&who)).await?;
     check_free(&app, &own)?;
     let config = &app.config;
@@ -407,29 +408,40 @@ async fn download(
 ) -> ApiResult<Response> {
     let job = app.jobs.find(Kind::Tournament, &id).await?;
     let format = query.format.as_deref().unwrap_or("json");
-    let (kind, ending, text) = match format {
+    let (kind, ending, content): (_, _, axum::body::Body) = match format {
         "json" | "csv" | "games" if job.result.is_none() => {
             return Err(Error::Conflict("No game has ended yet".to_owned()));
         }
-        "json" => ("application/json", "json", job.result.unwrap_or_default()),
+        "json" => ("application/json", "json", job.result.unwrap_or_default().into()),
         "csv" => {
             let internal = |error: &dyn ToString| Error::Internal(error.to_string());
             let report = serde_json::from_str::<Report>(&job.result.unwrap_or_default());
             let report = report.map_err(|error| internal(&error))?;
             let mut csv = Vec::new();
             report.write_csv(&mut csv).map_err(|error| internal(&error))?;
-            ("text/csv; charset=utf-8", "csv", String::from_utf8_lossy(&csv).into_owned())
+            ("text/csv; charset=utf-8", "csv", csv.into())
         }
-        "games" => {
-            let mut records = app.store.job_games(&id, i64::MAX, u32::MAX).await?;
-            records.reverse();
-            ("application/jsonl", "jsonl", records.join("\n") + "\n")
-        }
+        "games" => ("application/jsonl", "jsonl", all_games(&app, &id)),
         other => {
             return Err(Error::Bad(format!("format must be json, csv or games, not '{other}'")));
         }
     };
     let file = format!("attachment; filename=\"tournament-{id}.{ending}\"");
     let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, file)];
-    Ok((headers, text).into_response())
+    Ok((headers, content).into_response())
+}
+
+/// All records of a tournament, one per line, read as fast as the client does: clients that do not
+/// read occupy little memory.
+fn all_games(app: &App, id: &str) -> axum::body::Body {
+    const PAGE: u32 = 50;
+    let begin = (app.store.clone(), id.to_owned(), 0);
+    let pages = stream::try_unfold(begin, |(store, id, after)| async move {
+        let page = store.job_games_after(&id, after, PAGE).await;
+        let page = page.map_err(|error| std::io::Error::other(format!("{error:?}")))?;
+        let Some(&(last, _)) = page.last() else { return Ok(None) };
+        let lines: String = page.into_iter().map(|(_, record)| record + "\n").collect();
+        Ok::<_, std::io::Error>(Some((lines, (store, id, last))))
+    });
+    axum::body::Body::from_stream(pages)
 }

@@ -18,7 +18,7 @@ use crate::App;
 use crate::client::{Address, Client};
 use crate::config::Config;
 use crate::error::Error;
-use crate::places::{Full, Place, Places};
+use crate::quota::{Exceeded, Permit, Quota};
 use crate::visitor::Cookie;
 
 /// A token bucket.
@@ -50,39 +50,40 @@ impl Bucket {
 /// Limits per address.
 pub(crate) struct Guard {
     config: Arc<Config>,
-    used: Mutex<Recent>,
-    sockets: Places,
+    used: Mutex<Recent<Used>>,
+    /// Bytes that addresses may still store.
+    stored: Mutex<Recent<Bucket>>,
+    sockets: Quota,
 }
 
 struct Used {
     requests: Bucket,
+    files: Bucket,
     games: Bucket,
 }
 
 /// The recent use of addresses. An address that was not seen for a whole period is forgotten, which
 /// takes the same time for many addresses as for few.
-struct Recent {
+pub(super) struct Recent<T> {
     /// Seen in this period.
-    now: HashMap<Address, Used>,
+    now: HashMap<Address, T>,
     /// Seen in the previous period, but not in this one.
-    before: HashMap<Address, Used>,
+    before: HashMap<Address, T>,
     began: Instant,
+    /// After this time, unused buckets are full again.
+    period: Duration,
 }
 
-impl Default for Recent {
-    fn default() -> Recent {
-        Recent { now: HashMap::new(), before: HashMap::new(), began: Instant::now() }
-    }
-}
-
-impl Recent {
-    /// All buckets are full again after a minute.
-    const PERIOD: Duration = Duration::from_mins(1);
+impl<T> Recent<T> {
     /// A period ends early after this many addresses, which bounds the memory.
     const MAX_ADDRESSES: usize = 100_000;
 
-    fn of(&mut self, address: Address, fresh: impl FnOnce() -> Used) -> &mut Used {
-        if self.began.elapsed() > Recent::PERIOD || self.now.len() >= Recent::MAX_ADDRESSES {
+    pub(super) fn new(period: Duration) -> Recent<T> {
+        Recent { now: HashMap::new(), before: HashMap::new(), began: Instant::now(), period }
+    }
+
+    pub(super) fn of(&mut self, address: Address, fresh: impl FnOnce() -> T) -> &mut T {
+        if self.began.elapsed() > self.period || self.now.len() >= Self::MAX_ADDRESSES {
             self.before = mem::take(&mut self.now);
             self.began = Instant::now();
         }
@@ -95,10 +96,32 @@ impl Recent {
 /// A hint costs as much as this many requests.
 const HINT_COST: f64 = 5.0;
 
+/// How many files of the page an address may load per request of the API: a school loads many at
+/// once.
+const FILES_PER_REQUEST: f64 = 10.0;
+
+/// How long refused requests wait for their response: whoever ignores the limit gets few refusals
+/// per second over each connection, instead of as many as the server can write.
+const REFUSAL_DELAY: Duration = Duration::from_millis(500);
+
+/// Waits before a request is refused.
+pub(crate) async fn delay_refusal() {
+    tokio::time::sleep(REFUSAL_DELAY).await;
+}
+
+/// What a game takes in the database, with its moves and indexes: about 4 kB.
+const GAME_BYTES: f64 = 4e3;
+
+/// What a game of a tournament takes: about 4 kB.
+const RECORD_BYTES: f64 = 4e3;
+
+const DAY: Duration = Duration::from_hours(24);
+
 impl Guard {
     pub(crate) fn new(config: Arc<Config>) -> Guard {
-        let sockets = Places::new(config.sockets, config.sockets_per_address);
-        Guard { config, used: Mutex::default(), sockets }
+        let sockets = Quota::new(config.sockets, config.sockets_per_address);
+        let (used, stored) = (Recent::new(Duration::from_mins(1)), Recent::new(DAY));
+        Guard { config, used: Mutex::new(used), stored: Mutex::new(stored), sockets }
     }
 
     fn request(&self, address: Address, cost: f64) -> Result<(), Error> {
@@ -106,10 +129,56 @@ impl Guard {
         self.take(address, cost, rate.into(), most.into(), |used| &mut used.requests)
     }
 
+    /// Counts a file of the page.
+    #[cfg(feature = "page")]
+    pub(crate) async fn file(&self, address: Address) -> Result<(), Error> {
+        let Config { requests_per_second: rate, requests_at_once: most, .. } = *self.config;
+        let [rate, most] = [rate, most].map(|limit| FILES_PER_REQUEST * f64::from(limit));
+        let counted = self.take(address, 1.0, rate, most, |used| &mut used.files);
+        if counted.is_err() {
+            delay_refusal().await;
+        }
+        counted
+    }
+
+    /// Counts a request if the address may still make one.
+    #[cfg(feature = "page")]
+    pub(crate) fn has_request(&self, address: Address) -> bool {
+        self.request(address, 1.0).is_ok()
+    }
+
     /// Counts a new game.
     pub(crate) fn new_game(&self, address: Address) -> Result<(), Error> {
+        self.new_games(address)?;
+        self.store(address, GAME_BYTES)
+    }
+
+    /// Counts a new tournament with this many games.
+    pub(crate) fn new_tournament(&self, address: Address, games: u64) -> Result<(), Error> {
+        self.new_games(address)?;
+        self.store(address, RECORD_BYTES * games as f64)
+    }
+
+    fn new_games(&self, address: Address) -> Result<(), Error> {
         let most = f64::from(self.config.games_per_minute);
         self.take(address, 1.0, most / 60.0, most, |used| &mut used.games)
+    }
+
+    /// Counts data that an address stores.
+    fn store(&self, address: Address, bytes: f64) -> Result<(), Error> {
+        let limit = self.config.stored_mb_per_day;
+        if limit == 0 {
+            return Ok(());
+        }
+        let most = limit as f64 * 1e6;
+        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        let bucket = stored.of(address, || Bucket::full(most));
+        bucket.take(bytes, most / DAY.as_secs_f64(), most.max(bytes)).map_err(|wait| {
+            let message = format!(
+                "Your address has stored too many games and tournaments (limit: {limit} MB a day)"
+            );
+            Error::TooMany(message, Duration::from_secs_f64(wait).as_secs() + 1)
+        })
     }
 
     /// Counts a hint.
@@ -123,10 +192,10 @@ impl Guard {
     }
 
     /// Admits a socket, up to the limits.
-    pub(crate) fn socket(&self, address: Address) -> Result<Place, Error> {
-        self.sockets.take(Some(address)).map_err(|full| match full {
-            Full::All => Error::Busy("Too many connections, try again later".to_owned(), 30),
-            Full::Address => {
+    pub(crate) fn socket(&self, address: Address) -> Result<Permit, Error> {
+        self.sockets.acquire(Some(address)).map_err(|exceeded| match exceeded {
+            Exceeded::All => Error::Busy("Too many connections, try again later".to_owned(), 30),
+            Exceeded::Address => {
                 let limit = self.config.sockets_per_address;
                 let message = format!("Too many connections from your address (limit: {limit})");
                 Error::TooMany(message, 30)
@@ -146,8 +215,10 @@ impl Guard {
             return Ok(());
         }
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let at_once = f64::from(self.config.requests_at_once);
         let fresh = || Used {
-            requests: Bucket::full(self.config.requests_at_once.into()),
+            requests: Bucket::full(at_once),
+            files: Bucket::full(FILES_PER_REQUEST * at_once),
             games: Bucket::full(self.config.games_per_minute.into()),
         };
         let used = used.of(address, fresh);
@@ -172,10 +243,13 @@ pub(crate) async fn check(
     let host = app.reach.host(peer, headers);
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     let upgrades = headers.contains_key(header::UPGRADE);
+    if let Err(error) = app.guard.request(address, 1.0) {
+        delay_refusal().await;
+        return error.into_response();
+    }
     let allowed = app
-        .guard
-        .request(address, 1.0)
-        .and_then(|()| app.reach.check_host(host))
+        .reach
+        .check_host(host)
         .and_then(|()| if changes || upgrades { same_origin(headers, host) } else { Ok(()) });
     if let Err(error) = allowed {
         return error.into_response();
@@ -290,6 +364,24 @@ mod tests {
             }
         }
         let used = guard.used.lock().unwrap();
-        assert!(used.now.len() + used.before.len() <= 2 * Recent::MAX_ADDRESSES);
+        assert!(used.now.len() + used.before.len() <= 2 * Recent::<Used>::MAX_ADDRESSES);
+    }
+
+    #[test]
+    fn an_address_stores_a_limited_amount_of_data() {
+        let config = Config { stored_mb_per_day: 100, games_per_minute: 0, ..Config::default() };
+        let guard = Guard::new(Arc::new(config));
+        let address = |number: u32| Address::new(Ipv4Addr::from(number).into());
+        let (greedy, polite) = (address(1), address(2));
+        let accepted = (0..100).take_while(|_| guard.new_tournament(greedy, 2_000).is_ok()).count();
+        assert_eq!(accepted, 12, "tournaments of 8 MB");
+        let Err(Error::TooMany(message, wait)) = guard.new_tournament(greedy, 2_000) else {
+            panic!("the limit was exceeded");
+        };
+        assert!(message.contains("limit: 100 MB a day"), "{message}");
+        assert!((1_000..10_000).contains(&wait), "4 MB take an hour, not {wait} s");
+        let games = (0..10_000).take_while(|_| guard.new_game(greedy).is_ok()).count();
+        assert!((990..1_200).contains(&games), "the remaining 4 MB are {games} games");
+        assert!(guard.new_tournament(polite, 2_000).is_ok());
     }
 }

@@ -14,7 +14,7 @@ use super::extract::{ApiResult, AppState, Body, SetupSchema, bad};
 use super::view::HintView;
 use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
-use crate::work::engine::{Question, Urgency};
+use crate::work::engine::{SearchRequest, Urgency};
 
 /// A position.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -50,8 +50,8 @@ pub(crate) async fn hint(
     let ask = |agent: &str, time: Duration| {
         let spec: AgentSpec = agent.parse().expect("a valid agent text");
         let limits = Limits { time: Some(time), ..Limits::default() };
-        let question = Question { spec, seed: 0, position, limits, seat: None };
-        app.engine.decide(&client, Urgency::Other, question)
+        let request = SearchRequest { spec, seed: 0, position, limits, seat: None };
+        app.engine.decide(&client, Urgency::Other, request)
     };
     // Larger boards cannot be solved in a reasonable time.
     if Perfect::check(setup).is_ok() && setup.cells() <= Setup::STANDARD.cells() {

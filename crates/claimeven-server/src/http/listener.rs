@@ -2,8 +2,12 @@
 //! at shutdown.
 
 use std::convert::Infallible;
+use std::io;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::Router;
@@ -13,20 +17,29 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::timeout;
+use tokio::time::{Sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
+use super::guard::{Bucket, Recent};
 use crate::client::Address;
-use crate::places::{Place, Places};
+use crate::quota::{Permit, Quota};
 
 /// How long a client may take to send the header of a request, and how long a connection without
 /// requests stays open.
 const HEADER_TIME: Duration = Duration::from_secs(15);
+
+/// How many TLS handshakes an address gets, at once and per second: signing takes the server longer
+/// than asking takes the client.
+const HANDSHAKES_AT_ONCE: f64 = 400.0;
+const HANDSHAKES_PER_SECOND: f64 = 40.0;
+
+/// How long a client may read nothing of what was sent to it.
+const WRITE_TIME: Duration = Duration::from_secs(30);
 
 /// How long pending requests may take at shutdown.
 pub(crate) const CLOSING_TIME: Duration = Duration::from_secs(10);
@@ -56,12 +69,13 @@ impl Connections {
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
-    places: Places,
+    quota: Quota,
     is_proxy: impl Fn(SocketAddr) -> bool,
     tls: Option<TlsAcceptor>,
     stop: impl Future<Output = ()>,
 ) -> Connections {
     let (tasks, closing) = (TaskTracker::new(), CancellationToken::new());
+    let mut handshakes = Recent::new(Duration::from_mins(1));
     let mut stop = pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -79,8 +93,15 @@ pub(crate) async fn serve(
         // A proxy's connections belong to many clients.
         let address = (!is_proxy(peer)).then(|| Address::new(peer.ip()));
         // Excess connections are closed at once, because a response would keep them open.
-        let Ok(place) = places.take(address) else { continue };
-        tasks.spawn(accept(stream, tls.clone(), peer, router.clone(), closing.clone(), place));
+        let Ok(permit) = quota.acquire(address) else { continue };
+        let may_handshake = |address: Address| {
+            let bucket = handshakes.of(address, || Bucket::full(HANDSHAKES_AT_ONCE));
+            bucket.take(1.0, HANDSHAKES_PER_SECOND, HANDSHAKES_AT_ONCE).is_ok()
+        };
+        if tls.is_some() && !address.is_none_or(may_handshake) {
+            continue;
+        }
+        tasks.spawn(accept(stream, tls.clone(), peer, router.clone(), closing.clone(), permit));
     }
 }
 
@@ -91,14 +112,14 @@ async fn accept(
     peer: SocketAddr,
     router: Router,
     closing: CancellationToken,
-    place: Place,
+    permit: Permit,
 ) {
     // Moves are small and urgent.
     let _ = stream.set_nodelay(true);
-    let Some(tls) = tls else { return connection(stream, peer, router, closing, place).await };
+    let Some(tls) = tls else { return connection(stream, peer, router, closing, permit).await };
     tokio::select! {
         shaken = timeout(HEADER_TIME, tls.accept(stream)) => match shaken {
-            Ok(Ok(stream)) => connection(stream, peer, router, closing, place).await,
+            Ok(Ok(stream)) => connection(stream, peer, router, closing, permit).await,
             Ok(Err(error)) => tracing::debug!(%error, %peer, "A TLS handshake failed"),
             Err(_) => {}
         },
@@ -111,10 +132,13 @@ async fn connection(
     peer: SocketAddr,
     router: Router,
     closing: CancellationToken,
-    _place: Place,
+    _permit: Permit,
 ) {
+    let intake = Intake::default();
+    let stream = Impatient::new(stream, WRITE_TIME, intake.clone());
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
+        request.extensions_mut().insert(intake.clone());
         respond(router.clone(), request)
     });
     let mut builder = http1::Builder::new();
@@ -137,6 +161,109 @@ async fn connection(
     }
 }
 
+/// How fast a connection is read, in bytes per second; 0 for as fast as it can be. Requests are
+/// answered one after the other, so only WebSockets need a limit.
+#[derive(Clone, Default)]
+pub(crate) struct Intake(Arc<AtomicUsize>);
+
+impl Intake {
+    pub(crate) fn limit(&self, bytes_per_second: usize) {
+        self.0.store(bytes_per_second, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> f64 {
+        self.0.load(Ordering::Relaxed) as f64
+    }
+}
+
+/// A stream that is read at a limited rate, and whose writing fails if the client reads nothing for
+/// some time.
+struct Impatient<S> {
+    stream: S,
+    time: Duration,
+    /// Set while the client does not read.
+    deadline: Option<Pin<Box<Sleep>>>,
+    intake: Intake,
+    /// Set while no more may be read.
+    pause: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Impatient<S> {
+    fn new(stream: S, time: Duration, intake: Intake) -> Impatient<S> {
+        Impatient { stream, time, deadline: None, intake, pause: None }
+    }
+
+    /// Replaces a pending write by an error after the deadline.
+    fn limit<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.deadline = None;
+            return written;
+        }
+        let sleep = || Box::pin(tokio::time::sleep(self.time));
+        let deadline = self.deadline.get_or_insert_with(sleep);
+        deadline.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if let Some(pause) = &mut self.pause {
+            ready!(pause.as_mut().poll(context));
+            self.pause = None;
+        }
+        let before = buffer.filled().len();
+        let read = ready!(Pin::new(&mut self.stream).poll_read(context, buffer));
+        let (bytes, rate) = (buffer.filled().len() - before, self.intake.get());
+        if bytes > 0 && rate > 0.0 {
+            let pause = Duration::from_secs_f64(bytes as f64 / rate);
+            self.pause = Some(Box::pin(tokio::time::sleep(pause)));
+        }
+        Poll::Ready(read)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.limit(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
+        self.limit(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.limit(context, flushed)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.limit(context, shut)
+    }
+}
+
 async fn respond(mut router: Router, request: Request<Incoming>) -> Result<Response, Infallible> {
     router.call(request).await
 }
@@ -152,5 +279,50 @@ pub(crate) fn raise_file_limit() {
         if let Err(error) = setrlimit(Resource::Nofile, raised) {
             tracing::debug!(%error, "The limit of open files stays as it is");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_client_that_does_not_read_is_given_up() {
+        const TIME: Duration = Duration::from_secs(2);
+        let (ours, mut theirs) = tokio::io::duplex(1000);
+        let mut ours = Impatient::new(ours, TIME, Intake::default());
+        // One that reads slowly is not.
+        let slow = async {
+            for _ in 0..25 {
+                tokio::time::sleep(TIME / 20).await;
+                theirs.read_exact(&mut [0; 100]).await.unwrap();
+            }
+        };
+        let (written, ()) = tokio::join!(ours.write_all(&[1; 3000]), slow);
+        written.unwrap();
+        let began = Instant::now();
+        let error = ours.write_all(&[1; 3000]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(began.elapsed() >= TIME, "{:?}", began.elapsed());
+    }
+
+    #[tokio::test]
+    async fn a_client_is_read_at_a_limited_rate() {
+        let (ours, mut theirs) = tokio::io::duplex(1 << 20);
+        let intake = Intake::default();
+        let mut ours = Impatient::new(ours, WRITE_TIME, intake.clone());
+        theirs.write_all(&vec![1; 100_000]).await.unwrap();
+        let mut read = vec![0; 50_000];
+        ours.read_exact(&mut read).await.unwrap();
+        intake.limit(10_000);
+        let began = Instant::now();
+        for _ in 0..21 {
+            ours.read_exact(&mut read[..1000]).await.unwrap();
+        }
+        assert!(began.elapsed() >= Duration::from_secs(2), "{:?}", began.elapsed());
     }
 }

@@ -21,6 +21,8 @@ use super::extract::AppState;
 use super::share;
 #[cfg(feature = "page")]
 use crate::App;
+#[cfg(feature = "page")]
+use crate::client::Address;
 use crate::error::Error;
 #[cfg(feature = "page")]
 use crate::visitor::hex;
@@ -48,8 +50,16 @@ pub(crate) async fn serve(
         || matches!(path, "new" | "games" | "settings" | "about")
         || matches!(
             path,
-            "analysis" | "puzzles" | "statistics" | "lab" | "arena" | "training" | "embed"
+            "analysis"
+                | "puzzles"
+                | "statistics"
+                | "learn"
+                | "lab"
+                | "arena"
+                | "training"
+                | "embed"
         )
+        || path.strip_prefix("learn/").is_some_and(|id| !id.contains('/'))
         || path.strip_prefix("arena/").is_some_and(|id| !id.contains('/'))
         || path.strip_prefix("training/").is_some_and(|id| !id.contains('/'))
         || game.is_some_and(|id| !id.contains('/'));
@@ -60,8 +70,15 @@ pub(crate) async fn serve(
         None => ("index.html", StatusCode::NOT_FOUND),
     };
     let Some(file) = claimeven_page::file(name) else { return without_page() };
+    let address = Address::new(app.reach.client(peer, &headers));
+    if let Err(error) = app.guard.file(address).await {
+        return error.into_response();
+    }
     let tags = match name {
-        "index.html" => share::tags(&app, &uri, &origin(&app, peer, &headers)).await,
+        // They read the database, so they count as a request of the API; the page is there without.
+        "index.html" if app.guard.has_request(address) => {
+            share::tags(&app, &uri, &origin(&app, peer, &headers)).await
+        }
         _ => None,
     };
     let (content, hash) = match tags {
@@ -84,30 +101,34 @@ pub(crate) async fn serve(
     if status == StatusCode::OK && known.is_some_and(|known| known.contains(&etag)) {
         return (StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response();
     }
-    let takes_brotli = takes_brotli(&headers);
+    let takes = |coding| takes(&headers, coding);
+    let compressed = [("br", file.brotli), ("gzip", file.gzip)];
+    let compressed = compressed
+        .into_iter()
+        .find_map(|(coding, small)| small.filter(|_| takes(coding)).map(|small| (coding, small)));
     let headers = [
         (header::CONTENT_TYPE, file.mime_type),
         (header::CACHE_CONTROL, cache),
         (header::ETAG, &etag),
         (header::VARY, "accept-encoding"),
     ];
-    match file.brotli {
-        Some(small) if takes_brotli => {
-            (status, headers, [(header::CONTENT_ENCODING, "br")], small).into_response()
+    match compressed {
+        Some((coding, small)) => {
+            (status, headers, [(header::CONTENT_ENCODING, coding)], small).into_response()
         }
-        _ => (status, headers, content).into_response(),
+        None => (status, headers, content).into_response(),
     }
 }
 
-/// Whether a client reads what Brotli has compressed.
+/// Whether a client reads what is compressed in a way.
 #[cfg(feature = "page")]
-fn takes_brotli(headers: &HeaderMap) -> bool {
+fn takes(headers: &HeaderMap, wanted: &str) -> bool {
     let accepted = headers.get_all(header::ACCEPT_ENCODING).iter();
     let mut codings = accepted.filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(','));
     codings.any(|coding| {
         let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
         let weight = weight.trim().strip_prefix("q=").map_or(Ok(1.0), str::parse::<f32>);
-        name.trim().eq_ignore_ascii_case("br") && weight.is_ok_and(|weight| weight > 0.0)
+        name.trim().eq_ignore_ascii_case(wanted) && weight.is_ok_and(|weight| weight > 0.0)
     })
 }
 

@@ -1,5 +1,6 @@
 //! Games as files.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -9,8 +10,9 @@ use claimeven_arena::{
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::extract::{ApiResult, AppState, Id, Query, off_thread};
+use super::extract::{ApiResult, AppState, Id, Query};
 use super::share;
+use crate::client::Client;
 use crate::error::{Error, ErrorView};
 use crate::session::{GameSession, PlayedMove, Seat};
 
@@ -30,10 +32,11 @@ pub(crate) struct RecordInput {
 /// The record of a finished game as a file.
 #[utoipa::path(get, path = "/api/games/{id}/record", params(("id" = String, Path), RecordInput), responses(
     (status = 200, body = String), (status = 400, body = ErrorView), (status = 404, body = ErrorView),
-    (status = 409, body = ErrorView),
+    (status = 409, body = ErrorView), (status = 503, body = ErrorView),
 ))]
 pub(crate) async fn record(
     State(app): AppState,
+    Extension(client): Extension<Client>,
     Id(id): Id,
     Query(query): Query<RecordInput>,
 ) -> ApiResult<Response> {
@@ -60,7 +63,8 @@ pub(crate) async fn record(
         }
         Some("gif") => {
             let (game, red) = (session.game.clone(), share::red(&session));
-            let gif = off_thread(move || game_gif(&game, red, GIF)).await?;
+            let gif = move || game_gif(&game, red, GIF);
+            let gif = share::draw(&app, &client, "an animation", gif).await?;
             (gif, "image/gif", "gif")
         }
         Some(other) => {

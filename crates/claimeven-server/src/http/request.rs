@@ -12,6 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tracing::Instrument;
 
+use super::guard::delay_refusal;
 use crate::App;
 use crate::error::Error;
 use crate::visitor::random_hex;
@@ -49,6 +50,7 @@ pub(crate) async fn identify(
     let began = Instant::now();
     let respond = async {
         let response = if is_banned {
+            delay_refusal().await;
             Error::Forbidden("Your address is banned from this server".to_owned()).into_response()
         } else {
             next.run(request).await

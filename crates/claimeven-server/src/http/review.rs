@@ -9,7 +9,7 @@ use claimeven_game::{Ruleset, Setup};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::analysis::ColumnTruthView;
+use super::analysis::ColumnValueView;
 use super::extract::{ApiResult, AppState, Id, SetupSchema};
 use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
@@ -45,11 +45,11 @@ struct ReviewMoveView {
     /// `!`, `?`, `??` or nothing.
     sign: &'static str,
     /// The value of the move for its player.
-    played: Option<ColumnTruthView>,
+    played: Option<ColumnValueView>,
     /// The best move of the position.
-    best: Option<ColumnTruthView>,
+    best: Option<ColumnValueView>,
     /// The value of each column with a known result, from the left.
-    choices: Vec<ColumnTruthView>,
+    choices: Vec<ColumnValueView>,
     /// The preference of a search, if not everything was known.
     estimate: Option<ReviewEstimateView>,
 }
@@ -79,9 +79,9 @@ struct ReviewPlayerView {
     accuracy: Option<f64>,
 }
 
-impl ColumnTruthView {
+impl ColumnValueView {
     /// The value of a move for its player.
-    fn of_choice(choice: &Choice, ruleset: Ruleset) -> ColumnTruthView {
+    fn of_choice(choice: &Choice, ruleset: Ruleset) -> ColumnValueView {
         let sign = choice.score.signum();
         let value = match (ruleset, choice.plies) {
             (Ruleset::Lines, _) => ExactValue::Margin(choice.score),
@@ -89,7 +89,7 @@ impl ColumnTruthView {
             (Ruleset::Standard, Some(plies)) => ExactValue::Loss(plies),
             (Ruleset::Standard, None) => ExactValue::Draw,
         };
-        ColumnTruthView {
+        ColumnValueView {
             column: choice.column,
             value: choice.exact.then(|| value.into()),
             at_least: sign,
@@ -124,7 +124,7 @@ impl From<PlayerReview> for ReviewPlayerView {
 impl ReviewView {
     fn new(session: &GameSession, review: &Review) -> ReviewView {
         let ruleset = session.setup().ruleset();
-        let view = |choice: &Choice| ColumnTruthView::of_choice(choice, ruleset);
+        let view = |choice: &Choice| ColumnValueView::of_choice(choice, ruleset);
         let reviewed = |(ply, reviewed): (usize, &MoveReview)| ReviewMoveView {
             column: reviewed.column,
             player: session.mover(ply),

@@ -1,6 +1,7 @@
 //! Links that unfold in messengers: a drawn board and a line of words for games, positions and
 //! puzzles.
 
+use axum::Extension;
 use axum::extract::{Query as UriQuery, State};
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -10,20 +11,27 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::analysis::PositionInput;
-use super::extract::{ApiResult, AppState, Id, SetupQuery, SetupSchema, off_thread};
+use super::extract::{ApiResult, AppState, Id, SetupQuery, SetupSchema};
 use crate::App;
+use crate::client::Client;
 use crate::error::ErrorView;
 use crate::session::{GameSession, Seat};
+use crate::work::engine::Urgency;
 
 /// The current board of a game as an image.
 #[utoipa::path(get, path = "/api/games/{id}/picture.png", params(("id" = String, Path)), responses(
     (status = 200, body = Vec<u8>, content_type = "image/png"), (status = 404, body = ErrorView),
+    (status = 503, body = ErrorView),
 ))]
-pub(crate) async fn game_picture(State(app): AppState, Id(id): Id) -> ApiResult<Response> {
+pub(crate) async fn game_picture(
+    State(app): AppState,
+    Extension(client): Extension<Client>,
+    Id(id): Id,
+) -> ApiResult<Response> {
     let session = app.games.session(&id).await?;
     let position = *session.game.position();
     let last = session.game.moves().last().copied();
-    png(position, last, red(&session)).await
+    png(&app, &client, position, last, red(&session)).await
 }
 
 /// A position, as in the URL of the analysis board.
@@ -42,12 +50,15 @@ pub(crate) struct PictureInput {
 /// A position as an image.
 #[utoipa::path(get, path = "/api/positions/picture.png", params(PictureInput, SetupSchema), responses(
     (status = 200, body = Vec<u8>, content_type = "image/png"), (status = 400, body = ErrorView),
+    (status = 503, body = ErrorView),
 ))]
 pub(crate) async fn position_picture(
+    State(app): AppState,
+    Extension(client): Extension<Client>,
     SetupQuery(setup, input): SetupQuery<PictureInput>,
 ) -> ApiResult<Response> {
     let (red, last) = (input.red(), input.pos.chars().last().and_then(Column::from_char));
-    png(input.position(setup)?, last, red).await
+    png(&app, &client, input.position(setup)?, last, red).await
 }
 
 impl PictureInput {
@@ -65,13 +76,29 @@ pub(crate) fn red(session: &GameSession) -> Player {
     if session.first == 0 { Player::First } else { Player::Second }
 }
 
-async fn png(position: Position, last: Option<Column>, red: Player) -> ApiResult<Response> {
+/// Draws on a search thread: a picture takes as long as a short search, so it counts as one.
+pub(crate) async fn draw(
+    app: &App,
+    client: &Client,
+    what: &str,
+    draw: impl FnOnce() -> Vec<u8> + Send + 'static,
+) -> ApiResult<Vec<u8>> {
+    Ok(app.engine.run(client, Urgency::Brief, what.to_owned(), |_| draw()).await?)
+}
+
+async fn png(
+    app: &App,
+    client: &Client,
+    position: Position,
+    last: Option<Column>,
+    red: Player,
+) -> ApiResult<Response> {
     let last = last.and_then(|column| {
         Cell::in_reading_order(position.setup())
             .find(|&cell| cell.column == column && position.disc(cell).is_some())
     });
-    let draw = move || Picture::of(&position, last, red, Picture::CARD).to_png();
-    let png = off_thread(draw).await?;
+    let picture = move || Picture::of(&position, last, red, Picture::CARD).to_png();
+    let png = draw(app, client, "a picture", picture).await?;
     let headers = [(header::CONTENT_TYPE, "image/png"), (header::CACHE_CONTROL, "no-cache")];
     Ok((headers, png).into_response())
 }

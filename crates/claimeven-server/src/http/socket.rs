@@ -16,13 +16,14 @@ use tracing::Instrument;
 
 use super::extract::{Id, read_json};
 use super::guard::Bucket;
+use super::listener::Intake;
 use super::request::ClientIp;
 use super::view::GameView;
 use crate::App;
 use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
 use crate::live_games::{GameEvent, LiveGame, Subscription};
-use crate::places::Place;
+use crate::quota::Permit;
 use crate::visitor::Visitor;
 
 /// A message from the client.
@@ -53,25 +54,30 @@ enum ServerMessage {
     (status = 101, description = "The connection is a WebSocket from now on."), (status = 400, body = ErrorView),
     (status = 404, body = ErrorView), (status = 503, body = ErrorView),
 ))]
+#[allow(clippy::too_many_arguments, reason = "each is an extractor")]
 pub(crate) async fn live(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Visitor>,
     Extension(client): Extension<Client>,
     Extension(address): Extension<Address>,
     Extension(ClientIp(ip)): Extension<ClientIp>,
+    Extension(intake): Extension<Intake>,
     Id(id): Id,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Error> {
     let live = app.games.get(&id, &client).await?;
     let upgrade = upgrade.map_err(|_| Error::Bad("This address expects a WebSocket".to_owned()))?;
-    let place = app.guard.socket(address)?;
+    let permit = app.guard.socket(address)?;
     let most = app.config.message_bytes;
     let most = if most == 0 { usize::MAX } else { most };
     let upgrade = upgrade.max_message_size(most).max_frame_size(most);
+    // Frames without content are read in a loop that nothing else bounds.
+    let upgrade = upgrade.read_buffer_size(READ_BYTES);
+    intake.limit(usize::from(MESSAGES_PER_SECOND) * most.clamp(READ_BYTES / 2, 1 << 20));
     let span = tracing::Span::current();
     let talk = async move |socket| {
         let subscription = app.games.enter(&live, &who);
-        let talk = Talk { app, live, who, ip, _subscription: subscription, _place: place };
+        let talk = Talk { app, live, who, ip, _subscription: subscription, _permit: permit };
         talk.run(socket).await;
     };
     Ok(upgrade.on_upgrade(move |socket| talk(socket).instrument(span)))
@@ -83,8 +89,15 @@ struct Talk {
     who: Visitor,
     ip: IpAddr,
     _subscription: Subscription,
-    _place: Place,
+    _permit: Permit,
 }
+
+/// How much of a socket is read at once, in bytes.
+const READ_BYTES: usize = 4096;
+
+/// How many messages a client may send, at once and per second.
+const MESSAGES_AT_ONCE: f64 = 20.0;
+const MESSAGES_PER_SECOND: u16 = 10;
 
 /// The interval of pings.
 const PING: Duration = Duration::from_secs(15);
@@ -98,19 +111,20 @@ impl Talk {
         let mut ping = tokio::time::interval(PING);
         let mut heard = Instant::now();
         // Enough for fast typing, and no more.
-        let mut bucket = Bucket::full(20.0);
+        let mut bucket = Bucket::full(MESSAGES_AT_ONCE);
         let mut sent = self.send(&mut socket, self.game()).await;
         while sent.is_ok() {
             sent = tokio::select! {
                 message = socket.recv() => {
                     heard = Instant::now();
+                    // Pings and pongs count, too.
+                    if bucket.take(1.0, MESSAGES_PER_SECOND.into(), MESSAGES_AT_ONCE).is_err() {
+                        return self.close(socket, close_code::POLICY, "too many messages").await;
+                    }
                     match message {
                         Some(Ok(Message::Text(text))) => {
                             if self.app.bans.contains(self.ip) {
                                 return self.close(socket, close_code::POLICY, "banned").await;
-                            }
-                            if bucket.take(1.0, 10.0, 20.0).is_err() {
-                                return self.close(socket, close_code::POLICY, "too many messages").await;
                             }
                             match self.answer(text.as_bytes()).await {
                                 Some(message) => self.send(&mut socket, message).await,

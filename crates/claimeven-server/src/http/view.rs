@@ -276,7 +276,7 @@ impl GameSummary {
 /// The value of a position for the side to move.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct ValueView {
-    /// `win`, `loss`, `draw`, `lines`, `points` or `chance`.
+    /// `win`, `loss`, `draw`, `lines`, `points` or `expected`.
     kind: &'static str,
     /// Plies to a win or loss, the margin in lines, points, or a probability from 0 to 1.
     number: f64,

@@ -228,6 +228,21 @@ impl Store {
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
+    /// Numbered games of a job as JSON, from the number after `after` on.
+    pub(crate) async fn job_games_after(
+        &self,
+        id: &str,
+        after: i64,
+        most: u32,
+    ) -> Result<Vec<(i64, String)>, StoreError> {
+        let sql = format!(
+            "SELECT number, record FROM job_games WHERE job = $1 AND number > $2 ORDER BY number LIMIT {most}"
+        );
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(id.to_owned()).bind(after);
+        let rows = self.fetch(query).await?;
+        rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+    }
+
     /// Deletes a job with its games.
     pub(crate) async fn delete_job(&self, id: &str) -> Result<(), StoreError> {
         self.change_jobs(JobChange::Delete(id.to_owned())).await.map(drop)

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use claimeven_game::Setup;
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, AssertSqlSafe, Row};
+use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
 
 use super::games::setup_of;
 use super::{Change, Store, StoreError};
@@ -262,6 +262,40 @@ pub(super) async fn count_finished(connection: &mut AnyConnection) -> Result<u64
     }
     totals.store(connection).await?;
     Ok(marked.len() as u64)
+}
+
+/// Counts all finished games that are not in the totals yet, in one transaction and in memory: for
+/// measurements that begin with many games, of which a running server counts a few hundred at a
+/// time. Returns their number.
+pub(crate) async fn count_all(connection: &mut AnyConnection) -> Result<u64, StoreError> {
+    const PAGE: usize = 10_000;
+    let (mut totals, mut last, mut count) = (Totals::default(), String::new(), 0);
+    let mut transaction = connection.begin().await?;
+    loop {
+        let sql = finished_games(&format!(
+            "id IN (SELECT id FROM games WHERE id > $1 ORDER BY id LIMIT {PAGE}) \
+             AND status || '' = 'finished' AND counted = 0"
+        ));
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(last.clone());
+        for row in query.fetch_all(&mut *transaction).await? {
+            if let Some(game) = finished_game(&row) {
+                totals.add(&game, 1);
+                count += 1;
+            }
+        }
+        let page = format!("SELECT id FROM games WHERE id > $1 ORDER BY id LIMIT {PAGE}");
+        let ids = sqlx::query(AssertSqlSafe(page)).bind(last.clone());
+        let ids = ids.fetch_all(&mut *transaction).await?;
+        let Some(row) = ids.last() else { break };
+        last = row.try_get(0)?;
+    }
+    let mark = "UPDATE games SET counted = CASE WHEN EXISTS (SELECT 1 FROM reviews \
+                WHERE reviews.game = games.id AND reviews.line = games.line) THEN 2 ELSE 1 END \
+                WHERE status || '' = 'finished' AND counted = 0";
+    sqlx::query(mark).execute(&mut *transaction).await?;
+    totals.store(&mut transaction).await?;
+    transaction.commit().await?;
+    Ok(count)
 }
 
 /// Subtracts a game from the totals before it changes, if it has the given version (or any, without

@@ -31,7 +31,7 @@ use super::usage::Usage;
 use crate::client::Client;
 use crate::config::Config;
 use crate::metrics::Metrics;
-use kept_agents::{KeptAgents, SeatKey};
+use kept_agents::{KeptAgent, KeptAgents, SeatKey};
 use lanes::{Lane, SearchThread};
 
 /// A pool of search threads and their queue.
@@ -53,7 +53,7 @@ pub(crate) enum Urgency {
 }
 
 /// A position to search.
-pub(crate) struct Question {
+pub(crate) struct SearchRequest {
     pub(crate) spec: AgentSpec,
     pub(crate) seed: u64,
     pub(crate) position: Position,
@@ -148,25 +148,31 @@ impl Engine {
         &self,
         client: &Client,
         urgency: Urgency,
-        mut question: Question,
+        mut request: SearchRequest,
     ) -> Result<Decision, EngineError> {
-        let name = format!("{} on {:?}", question.spec, question.position);
-        let cancel = question.limits.cancel.get_or_insert_default().clone();
+        let name = format!("{} on {:?}", request.spec, request.position);
+        let cancel = request.limits.cancel.get_or_insert_default().clone();
         let _cancels = CancelOnDrop(Arc::clone(&cancel));
-        question.limits.memory = self.shared.agents.max_each();
-        let seat = question.seat.take().map(|(game, player)| {
-            let spec = question.spec.to_string();
+        request.limits.memory = self.shared.agents.max_each();
+        let seat = request.seat.take().map(|(game, player)| {
+            let spec = request.spec.to_string();
             SeatKey { game, player, spec }
         });
         let turn = self.turn(client, urgency, &cancel).await?;
         complete(async move {
-            let kept = turn.shared.agents.begin(seat.as_ref());
-            let searched = turn.run(name, cancel, move || search(question, kept)).await;
+            let (kept, surplus) = turn.shared.agents.begin(seat.as_ref());
+            let work = move || {
+                drop(surplus);
+                search(request, kept)
+            };
+            let searched = turn.run(name, cancel, work).await;
             let (agent, decision) = match searched {
                 Ok((agent, decision)) => (agent, decision),
                 Err(error) => (None, Err(error)),
             };
-            turn.shared.agents.end(seat.zip(agent));
+            let kept = seat.zip(agent);
+            let kept = kept.map(|(seat, (agent, bytes))| KeptAgent { seat, agent, bytes });
+            turn.shared.agents.end(kept);
             decision
         })
         .await
@@ -185,7 +191,21 @@ impl Engine {
         let _cancels = CancelOnDrop(Arc::clone(&cancel));
         let turn = self.turn(client, urgency, &cancel).await?;
         let flag = Arc::clone(&cancel);
-        complete(async move { turn.run(name, cancel, move || work(&flag)).await }).await
+        complete(async move {
+            // Searches of the lab may hold as much as an agent; other work holds little.
+            let is_counted = urgency == Urgency::Background;
+            let surplus = is_counted.then(|| turn.shared.agents.begin(None));
+            let work = move || {
+                drop(surplus);
+                work(&flag)
+            };
+            let done = turn.run(name, cancel, work).await;
+            if is_counted {
+                turn.shared.agents.end(None);
+            }
+            done
+        })
+        .await
     }
 
     /// Waits in the queue for a thread.
@@ -324,11 +344,11 @@ async fn complete<T: Send + 'static>(
     tokio::spawn(search).await.unwrap_or(Err(EngineError::Cancelled))
 }
 
-/// The agent of a search, which may be kept, and what it decided.
-type Searched = (Option<Box<dyn Agent>>, Result<Decision, EngineError>);
+/// The agent of a search, which may be kept, with its size, and what it decided.
+type Searched = (Option<(Box<dyn Agent>, usize)>, Result<Decision, EngineError>);
 
-fn search(question: Question, kept: Option<Box<dyn Agent>>) -> Searched {
-    let Question { spec, seed, position, limits, .. } = question;
+fn search(request: SearchRequest, kept: Option<Box<dyn Agent>>) -> Searched {
+    let SearchRequest { spec, seed, position, limits, .. } = request;
     let unsuited = |error: &dyn ToString| EngineError::Unsuited(error.to_string());
     let built = kept.map_or_else(|| spec.build(position.setup(), seed), Ok);
     let mut agent = match built {
@@ -336,7 +356,8 @@ fn search(question: Question, kept: Option<Box<dyn Agent>>) -> Searched {
         Err(error) => return (None, Err(unsuited(&error))),
     };
     let decision = agent.decide(&position, &limits).map_err(|error| unsuited(&error));
-    (Some(agent), decision)
+    let bytes = kept_agents::held(&*agent);
+    (Some((agent, bytes)), decision)
 }
 
 impl State {

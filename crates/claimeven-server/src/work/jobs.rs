@@ -1,5 +1,6 @@
 //! Jobs: tournaments and training runs. They are queued, run one of each kind at a time, and can be
-//! stopped and resumed, even after a restart of the server.
+//! stopped and resumed, even after a restart of the server. Tournaments choose their openings
+//! beforehand, at the same time as others are played.
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,12 +14,13 @@ use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::engine::Engine;
 use super::priority::{self, Priority};
 use super::{tournament, training};
 use crate::client::Client;
 use crate::config::Config;
 use crate::error::Error;
-use crate::places::{Place, Places};
+use crate::quota::{Permit, Quota};
 use crate::store::{Job, Kind, State, Store, StoreError};
 use crate::visitor::Visitor;
 
@@ -26,10 +28,12 @@ use crate::visitor::Visitor;
 pub(crate) struct Jobs {
     config: Arc<Config>,
     store: Store,
+    engine: Arc<Engine>,
     running: Mutex<HashMap<String, Arc<Running>>>,
-    /// The places of addresses, and those of the active jobs started since the server was.
-    places: Places,
-    taken: Mutex<HashMap<String, Place>>,
+    /// The limit per address; the clients and permits of the active jobs that were started since the
+    /// server was.
+    quota: Quota,
+    permits: Mutex<HashMap<String, (Client, Permit)>>,
     wake: [Notify; 2],
     tasks: TaskTracker,
     stopping: CancellationToken,
@@ -86,12 +90,13 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Jobs {
-    pub(crate) fn new(config: Arc<Config>, store: Store) -> Arc<Jobs> {
+    pub(crate) fn new(config: Arc<Config>, store: Store, engine: Arc<Engine>) -> Arc<Jobs> {
         Arc::new(Jobs {
             store,
+            engine,
             running: Mutex::default(),
-            places: Places::new(0, config.jobs_per_address),
-            taken: Mutex::default(),
+            quota: Quota::new(0, config.jobs_per_address),
+            permits: Mutex::default(),
             wake: [Notify::new(), Notify::new()],
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
@@ -114,15 +119,15 @@ impl Jobs {
 
     /// Adds a job of a client to the queue.
     pub(crate) async fn add(&self, job: &Job, client: &Client) -> Result<(), Error> {
-        let place = self.take_place(client)?;
+        let permit = self.acquire_permit(client)?;
         self.store.add_job(job).await?;
-        lock(&self.taken).insert(job.id.clone(), place);
+        lock(&self.permits).insert(job.id.clone(), (client.clone(), permit));
         self.wake(job.kind).notify_one();
         Ok(())
     }
 
-    fn take_place(&self, client: &Client) -> Result<Place, Error> {
-        self.places.take(client.address).map_err(|_| {
+    fn acquire_permit(&self, client: &Client) -> Result<Permit, Error> {
+        self.quota.acquire(client.address).map_err(|_| {
             let limit = self.config.jobs_per_address;
             let message = format!(
                 "Too many tournaments and training runs from your address are active (limit: {limit})"
@@ -160,7 +165,7 @@ impl Jobs {
     pub(crate) async fn stop(&self, id: &str) -> Result<bool, Error> {
         const PATIENCE: Duration = Duration::from_secs(5);
         if self.store.set_job_state(id, &[State::Queued], State::Stopped, None).await? {
-            lock(&self.taken).remove(id);
+            lock(&self.permits).remove(id);
             return Ok(true);
         }
         let began = Instant::now();
@@ -185,13 +190,13 @@ impl Jobs {
 
     /// Resumes a stopped or failed job, or a training run that was done.
     pub(crate) async fn resume(&self, job: &Job, client: &Client) -> Result<(), Error> {
-        let place = self.take_place(client)?;
+        let permit = self.acquire_permit(client)?;
         let from = match job.kind {
             Kind::Tournament => &[State::Stopped, State::Failed][..],
             Kind::Training => &[State::Stopped, State::Failed, State::Done],
         };
         if self.store.set_job_state(&job.id, from, State::Queued, None).await? {
-            lock(&self.taken).insert(job.id.clone(), place);
+            lock(&self.permits).insert(job.id.clone(), (client.clone(), permit));
             self.wake(job.kind).notify_one();
             return Ok(());
         }
@@ -213,10 +218,10 @@ impl Jobs {
     /// Stops the jobs that the operator has deleted from the database.
     pub(crate) async fn stop_deleted(&self) -> Result<(), StoreError> {
         let mut known: Vec<String> = lock(&self.running).keys().cloned().collect();
-        known.extend(lock(&self.taken).keys().cloned());
+        known.extend(lock(&self.permits).keys().cloned());
         for id in known {
             if self.store.job(&id).await?.is_none() {
-                lock(&self.taken).remove(&id);
+                lock(&self.permits).remove(&id);
                 if let Some(running) = self.running(&id) {
                     running.cancel.store(true, Ordering::Relaxed);
                 }
@@ -250,7 +255,7 @@ impl Jobs {
     }
 
     /// Runs the job that has waited longest for a turn; returns whether there was one.
-    async fn next_turn(&self, kind: Kind) -> Result<bool, StoreError> {
+    async fn next_turn(self: &Arc<Self>, kind: Kind) -> Result<bool, StoreError> {
         let Some(job) = self.store.next_job(kind).await? else { return Ok(false) };
         let (id, running) = (job.id.clone(), Arc::new(Running::default()));
         // Registered before its state changes, so that it can be stopped at any time.
@@ -263,7 +268,41 @@ impl Jobs {
         if self.stopping.is_cancelled() {
             running.cancel.store(true, Ordering::Relaxed);
         }
+        if kind == Kind::Tournament && tournament::needs_openings(&job) {
+            // The next tournament can be played in the meantime.
+            let jobs = Arc::clone(self);
+            self.tasks.spawn(async move { jobs.prepare(job, &running).await });
+            return Ok(true);
+        }
         let end = self.work(job, running).await;
+        self.end_turn(kind, &id, end).await;
+        Ok(true)
+    }
+
+    /// Chooses the openings of a tournament, which then waits for its turn.
+    async fn prepare(&self, job: Job, running: &Running) {
+        let client = lock(&self.permits).get(&job.id).map(|(client, _)| client.clone());
+        // After a restart of the server, its address is not known.
+        let of_owner = || Client { address: None, visitor: Some(job.owner.clone()) };
+        let client = client.unwrap_or_else(of_owner);
+        let chosen =
+            tournament::choose_openings(&job, &client, &self.engine, &self.config, &running.cancel);
+        let end = match chosen.await {
+            Ok(plan) => match self.store.replan_job(&job.id, plan, job.total).await {
+                Ok(()) => TurnEnd::Yielded,
+                Err(error) => {
+                    tracing::error!(?error, job = job.id, "Failed to store openings");
+                    TurnEnd::Failed("The openings could not be stored".to_owned())
+                }
+            },
+            Err(end) => end,
+        };
+        self.end_turn(job.kind, &job.id, end).await;
+        self.wake(job.kind).notify_one();
+    }
+
+    /// Stores how a turn ended.
+    async fn end_turn(&self, kind: Kind, id: &str, end: TurnEnd) {
         let (state, error) = match end {
             TurnEnd::Done => (State::Done, None),
             TurnEnd::Yielded => (State::Queued, None),
@@ -274,7 +313,7 @@ impl Jobs {
         // Retry until its end is stored, or it would count as running forever.
         let mut pause = Duration::from_millis(200);
         while let Err(failure) =
-            self.store.set_job_state(&id, &[State::Running], state, error.clone()).await
+            self.store.set_job_state(id, &[State::Running], state, error.clone()).await
         {
             tracing::error!(?failure, ?pause, job = id, "Failed to store the end of a job's turn");
             if self.stopping.is_cancelled() {
@@ -287,15 +326,14 @@ impl Jobs {
             }
             pause = (2 * pause).min(Duration::from_mins(1));
         }
-        lock(&self.running).remove(&id);
+        lock(&self.running).remove(id);
         if state != State::Queued {
-            lock(&self.taken).remove(&id);
+            lock(&self.permits).remove(id);
         }
-        if kind == Kind::Training && matches!(self.store.job(&id).await, Ok(None)) {
+        if kind == Kind::Training && matches!(self.store.job(id).await, Ok(None)) {
             // Remove what it wrote after it was deleted.
-            training::remove_networks(&self.config, &id);
+            training::remove_networks(&self.config, id);
         }
-        Ok(true)
     }
 
     async fn work(&self, job: Job, running: Arc<Running>) -> TurnEnd {

@@ -2,18 +2,21 @@
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{OpeningError, Plan, Tournament, TournamentResults};
-use claimeven_search::Limits;
+use claimeven_arena::{OpeningError, OpeningSearch, Plan, Tournament, TournamentResults};
 use claimeven_zero::ModelStore;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::engine::{Engine, EngineError, Urgency};
 use super::jobs::{JobContext, TurnEnd, lock};
-use crate::store::{Job, Kind, StoreError};
+use crate::client::Client;
+use crate::config::Config;
+use crate::store::{Job, Kind};
 
 /// How long a tournament runs while another one is waiting.
 const TURN: Duration = Duration::from_secs(20);
@@ -36,41 +39,104 @@ pub(crate) struct BoardView {
 /// The chosen openings in a stored plan, so that they are chosen once.
 pub(crate) const CHOSEN: &str = "chosen_openings";
 
-/// The plan of a job, and whether an earlier turn has chosen its openings.
-fn plan_of(job: &Job, models: &ModelStore) -> Result<(Plan, bool), String> {
+/// The plan of a job, with its openings if they are chosen.
+fn plan_of(job: &Job, models: &ModelStore) -> Result<Plan, String> {
     let mut document: Map<String, Value> =
         serde_json::from_str(&job.plan).map_err(|error| error.to_string())?;
     let chosen = document.remove(CHOSEN);
-    let is_chosen = chosen.is_some();
     document.extend(chosen.map(|chosen| ("openings".to_owned(), chosen)));
     let plan = Plan::from_json_with(&Value::Object(document).to_string(), models);
-    Ok((plan.map_err(|error| error.to_string())?, is_chosen))
+    plan.map_err(|error| error.to_string())
 }
 
-fn keep_openings(job: &Job, context: &JobContext, openings: &[String]) -> Result<(), StoreError> {
+/// The stored plan with its chosen openings.
+fn with_openings(job: &Job, openings: &[String]) -> String {
     let mut document: Value = serde_json::from_str(&job.plan).unwrap_or_default();
     document[CHOSEN] = openings.into();
-    let (id, plan, total) = (job.id.clone(), document.to_string(), job.total);
-    context.with_store(|store| async move { store.replan_job(&id, plan, total).await })
+    document.to_string()
 }
 
-/// Plays a tournament until it is done, cancelled, or another one is due.
+/// Whether a tournament has to choose its openings before it can be played.
+pub(crate) fn needs_openings(job: &Job) -> bool {
+    let document: Value = serde_json::from_str(&job.plan).unwrap_or_default();
+    document.get(CHOSEN).is_none()
+}
+
+/// How long a choice of openings keeps a search thread, unless a single position takes longer.
+const SLICE: Duration = Duration::from_secs(1);
+
+/// Chooses the openings of a tournament and returns its plan with them, or why it has none. Balanced
+/// ones can take minutes, so the choice takes turns with other work in the background lane of the
+/// engine, where whoever has used least comes first.
+pub(crate) async fn choose_openings(
+    job: &Job,
+    client: &Client,
+    engine: &Engine,
+    config: &Arc<Config>,
+    cancel: &Arc<AtomicBool>,
+) -> Result<String, TurnEnd> {
+    let search: Arc<Mutex<Option<OpeningSearch>>> = Arc::default();
+    loop {
+        let name = format!("the choice of openings of tournament {}", job.id);
+        let (config, job, search) = (Arc::clone(config), job.clone(), Arc::clone(&search));
+        let slice = engine.run(client, Urgency::Background, name, move |cancel| {
+            let failed = |error: &dyn ToString| TurnEnd::Failed(error.to_string());
+            let mut search = lock(&search);
+            let search = match &mut *search {
+                Some(search) => search,
+                not_started => {
+                    let plan = plan_of(&job, &config.models()).map_err(|error| failed(&error))?;
+                    not_started.insert(plan.opening_search().map_err(|error| failed(&error))?)
+                }
+            };
+            let (mut solver, began) = (OpeningSearch::solver(), Instant::now());
+            while began.elapsed() < SLICE {
+                match search.advance(&mut solver, cancel) {
+                    Ok(true) => return Ok(Some(with_openings(&job, &search.texts()))),
+                    Ok(false) => {}
+                    Err(OpeningError::Stopped) => return Err(TurnEnd::Cancelled),
+                    Err(error) => return Err(failed(&error)),
+                }
+            }
+            Ok(None)
+        });
+        let slice = tokio::select! {
+            slice = slice => slice,
+            () = until_set(cancel) => return Err(TurnEnd::Cancelled),
+        };
+        match slice {
+            Ok(Ok(Some(plan))) => return Ok(plan),
+            Ok(Ok(None)) => {}
+            Ok(Err(end)) => return Err(end),
+            // The address has other work in the queue.
+            Err(EngineError::Busy) => tokio::time::sleep(SLICE).await,
+            Err(EngineError::Cancelled) => return Err(TurnEnd::Cancelled),
+            Err(EngineError::Unsuited(reason) | EngineError::Failed(reason)) => {
+                return Err(TurnEnd::Failed(reason));
+            }
+        }
+    }
+}
+
+/// Waits until another thread sets a flag.
+async fn until_set(flag: &AtomicBool) {
+    while !flag.load(Ordering::Relaxed) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Plays a tournament, whose openings are chosen, until it is done, cancelled, or another one is due.
 pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
     let failed = |error: &dyn ToString| TurnEnd::Failed(error.to_string());
-    let (plan, is_chosen) = match plan_of(job, &context.config.models()) {
+    let plan = match plan_of(job, &context.config.models()) {
         Ok(plan) => plan,
         Err(error) => return failed(&error),
     };
     let running = &context.running;
-    let limits = Limits::default().with_cancel(Arc::clone(&running.cancel)).for_solver();
-    let tournament = match Tournament::new_within(&plan, &limits) {
+    let tournament = match Tournament::new(&plan) {
         Ok(tournament) => tournament,
-        Err(OpeningError::Stopped) => return TurnEnd::Cancelled,
         Err(error) => return failed(&error),
     };
-    if !is_chosen && let Err(error) = keep_openings(job, context, &tournament.opening_texts()) {
-        return TurnEnd::Failed(format!("{error:?}"));
-    }
     let stored = context.with_store(|store| {
         let id = job.id.clone();
         async move { store.job_games(&id, i64::MAX, u32::MAX).await }

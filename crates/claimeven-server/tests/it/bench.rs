@@ -346,3 +346,40 @@ async fn a_tournament_that_chooses_its_openings_can_be_stopped_and_deleted() {
     let done = wait(&ada, &path, |view| view["state"] == "done").await;
     assert_eq!(done["plan"]["openings"], "balanced:4", "{done:#}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tournaments_that_choose_their_openings_do_not_hold_up_others() {
+    let world = World::sqlite(Config::default()).await;
+    // Each of these takes minutes to choose its openings.
+    let slow = json!({
+        "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 2000,
+        "setup": { "cols": 6, "rows": 7 }, "openings": "balanced:2",
+    });
+    let mut greedy = Vec::new();
+    for _ in 0..3 {
+        let visitor = world.visitor_from("127.0.0.2");
+        let made = visitor.post("/api/arena", slow.clone()).await.expect(201);
+        let path = format!("/api/arena/{}", made["id"].as_str().unwrap());
+        wait(&visitor, &path, |view| view["state"] == "running").await;
+        greedy.push((visitor, path));
+    }
+    let ada = world.visitor();
+    let quick = json!({
+        "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 20,
+        "openings": "balanced:4",
+    });
+    for number in 1..=2 {
+        let made = ada.post("/api/arena", quick.clone()).await.expect(201);
+        let path = format!("/api/arena/{}", made["id"].as_str().unwrap());
+        let done = wait(&ada, &path, |view| view["state"] == "done").await;
+        assert_eq!(done["report"]["games"], 20, "tournament {number}");
+    }
+    for (visitor, path) in greedy {
+        let choosing = visitor.get(&path).await.expect(200);
+        assert_eq!((&choosing["state"], &choosing["done"]), (&json!("running"), &json!(0)));
+        let began = Instant::now();
+        let stopped = visitor.post(&format!("{path}/stop"), json!({})).await.expect(200);
+        assert_eq!(stopped["state"], "stopped", "{stopped:#}");
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    }
+}

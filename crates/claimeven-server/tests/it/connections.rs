@@ -121,3 +121,68 @@ on_both_databases! {
         world.visitor().get("/api/agents").await.expect(200);
     }
 }
+
+/// Sends as much as the server takes in some seconds; returns the number of bytes.
+async fn flood(stream: &mut TcpStream, chunk: &[u8]) -> usize {
+    const TIME: Duration = Duration::from_secs(3);
+    let mut sent = 0;
+    let writing = async {
+        while let Ok(bytes) = stream.write(chunk).await {
+            sent += bytes;
+        }
+    };
+    // The server may also hang up.
+    let _ = tokio::time::timeout(TIME, writing).await;
+    sent
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_of_frames_is_read_slowly() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let id = ada.create(json!([{ "kind": "human" }, { "kind": "human" }])).await;
+    // A text that is continued by empty frames, and pings.
+    let (start, empty, ping) = ([1, 128, 0, 0, 0, 0], [0, 128, 0, 0, 0, 0], [137, 128, 0, 0, 0, 0]);
+    for (start, frame) in [(start, empty), (ping, ping)] {
+        let mut stream = connect_from("127.0.0.2", world.addr).await;
+        let request = format!(
+            "GET /api/games/{id}/live HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n\
+             Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 101");
+        stream.write_all(&start).await.unwrap();
+        let sent = flood(&mut stream, &frame.repeat(10_000)).await;
+        // Most of it waits in buffers of the system; it was more than 50 MB per second.
+        assert!(sent < 20_000_000, "{sent} bytes of {frame:?} were taken");
+        ada.get("/api/agents").await.expect(200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_of_requests_is_refused_slowly() {
+    let config = Config { requests_per_second: 1, requests_at_once: 1, ..Config::default() };
+    let world = World::sqlite(config).await;
+    for path in ["/api/agents", "/"] {
+        let mut stream = connect_from("127.0.0.2", world.addr).await;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        stream.write_all(request.repeat(1000).as_bytes()).await.unwrap();
+        let (mut answers, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
+        let read = async {
+            while let Ok(bytes @ 1..) = stream.read(&mut buffer).await {
+                answers.extend_from_slice(&buffer[..bytes]);
+            }
+        };
+        let _ = tokio::time::timeout(Duration::from_secs(3), read).await;
+        let text = String::from_utf8_lossy(&answers);
+        let [accepted, refused] =
+            ["HTTP/1.1 200", "HTTP/1.1 429"].map(|status| text.matches(status).count());
+        // Ten files of the page count as a request.
+        let most = if path == "/" { 50 } else { 5 };
+        assert!((1..=most).contains(&accepted), "{path}: {accepted} accepted");
+        assert!((1..=7).contains(&refused), "{path}: {refused} refused");
+    }
+}

@@ -157,7 +157,7 @@ fn is_sound(reply: &Reply) -> Result<(), TestCaseError> {
 
 #[test]
 fn any_body_is_answered() {
-    const ACTIONS: [&str; 12] = [
+    const ACTIONS: [&str; 13] = [
         "join",
         "moves",
         "undo",
@@ -169,6 +169,7 @@ fn any_body_is_answered() {
         "/api/hint",
         "/api/analysis",
         "/api/analysis/opinion",
+        "/api/explain",
         "/api/positions",
     ];
     let body = prop_oneof![

@@ -204,3 +204,26 @@ async fn every_response_names_its_request_and_only_proxies_choose_the_name() {
     let answer = reply.expect(500);
     assert_eq!(answer, json!({ "error": "Internal server error", "request_id": "abc" }));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[cfg(target_os = "linux")]
+async fn handshakes_of_one_address_are_limited() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trusted, files) = certificate(folder.path(), "first");
+    let world = World::sqlite(with_tls(&files)).await;
+    let began = Instant::now();
+    let mut refused = 0;
+    for _ in 0..2000 {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+        let mut stream = socket.connect(world.addr).await.unwrap();
+        // What is no handshake is answered by an alert, and an excess connection by nothing.
+        let mut answer = Vec::new();
+        let _ = stream.write_all(b"no handshake").await;
+        let _ = stream.read_to_end(&mut answer).await;
+        refused += u64::from(answer.is_empty());
+    }
+    let most = 400 + 40 * (began.elapsed().as_secs() + 1);
+    assert!(2000 - refused <= most, "{} of at most {most}", 2000 - refused);
+    assert!(connect(world.addr, &trusted).await.is_ok(), "another address is refused");
+}

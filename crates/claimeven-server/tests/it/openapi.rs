@@ -92,6 +92,8 @@ async fn answers_are_as_described() {
     let asked = json!({ "position": position, "agent": "mcts:sims=100" });
     let opinion = ada.post("/api/analysis/opinion", asked).await.expect(200);
     check("post", "/api/analysis/opinion", "200", &opinion);
+    let asked = json!({ "position": position, "column": 4 });
+    check("post", "/api/explain", "200", &ada.post("/api/explain", asked).await.expect(200));
     let read = ada.post("/api/positions", json!({ "text": "4453" })).await.expect(200);
     check("post", "/api/positions", "200", &read);
     for path in ["/api/puzzles", "/api/statistics", "/api/explorer"] {

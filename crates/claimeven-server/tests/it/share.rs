@@ -102,3 +102,47 @@ async fn only_the_embedded_board_may_be_framed() {
         assert!(policy.contains("frame-ancestors 'none'"), "{path}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn animations_wait_in_the_queue_of_their_address() {
+    let config =
+        Config { requests_per_second: 0, queue_others: 2, threads: 1, ..Config::default() };
+    let world = World::sqlite(config).await;
+    let ada = world.visitor();
+    let seats = json!([{ "kind": "human" }, { "kind": "human" }]);
+    let id = ada.create_with(json!({ "seats": seats, "moves": "112233" })).await;
+    ada.play(&id, 4, 6).await.expect(200);
+    let path = format!("/api/games/{id}/record?format=gif");
+    let requests = (0..40).map(|_| ada.get(&path));
+    let replies = futures_util::future::join_all(requests).await;
+    let count = |status: u16| replies.iter().filter(|reply| reply.status == status).count();
+    assert!(count(200) > 0 && count(503) > 0, "{} drawn", count(200));
+    assert_eq!(count(200) + count(503), 40);
+    let greedy = async { futures_util::future::join_all((0..40).map(|_| ada.get(&path))).await };
+    let other = world.visitor_from("127.0.0.2");
+    let (_, drawn) = tokio::join!(greedy, other.get(&path));
+    assert_eq!(drawn.status, 200, "another address is not refused");
+}
+
+#[cfg(feature = "page")]
+#[tokio::test(flavor = "multi_thread")]
+async fn scripts_are_compressed_in_advance() {
+    let world = world().await;
+    let ada = world.visitor();
+    let page = ada.get("/").await.text;
+    let start = page.find("assets/").unwrap();
+    let script = page[start..].split('"').next().unwrap();
+    for coding in ["br", "gzip"] {
+        let accepted = [("accept-encoding", coding)];
+        let reply = ada.send(reqwest::Method::GET, &format!("/{script}"), &accepted, None).await;
+        assert_eq!(reply.headers["content-encoding"], coding, "{script}");
+        // What is compressed on the way has no length.
+        assert!(reply.headers.contains_key("content-length"), "{coding}: {:?}", reply.headers);
+    }
+    let plain = ada.get(&format!("/{script}")).await;
+    assert!(!plain.headers.contains_key("content-encoding"));
+    // The API compresses what it answers.
+    let accepted = [("accept-encoding", "gzip")];
+    let agents = ada.send(reqwest::Method::GET, "/api/agents", &accepted, None).await;
+    assert_eq!(agents.headers["content-encoding"], "gzip");
+}

@@ -47,6 +47,43 @@ async fn an_analysis_is_exact_from_moves_and_custom_positions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_verdict_and_a_move_are_explained() {
+    let world = World::sqlite(Config::default()).await;
+    let ada = world.visitor();
+    let won =
+        ada.post("/api/explain", json!({ "position": { "moves": "4455" } })).await.expect(200);
+    assert_eq!((&won["reason"]["winner"], &won["reason"]["proven"]), (&json!(0), &json!(true)));
+    assert_eq!(won["sentences"][0], json!({ "key": "wins_in", "winner": 0, "moves": 2 }));
+    assert!(!won["reason"]["marks"].as_array().unwrap().is_empty(), "{won}");
+
+    // A mistake: what it allows, and the better move.
+    let asked = json!({ "position": { "moves": "44553" }, "column": 7 });
+    let mistake = ada.post("/api/explain", asked).await.expect(200);
+    assert_eq!((&mistake["column"], &mistake["reason"]["winner"]), (&json!(7), &json!(0)));
+    let asked = json!({ "position": { "moves": "445" }, "column": 4 });
+    let mistake = ada.post("/api/explain", asked).await.expect(200);
+    assert_eq!(mistake["sentences"][0]["key"], "win_to_loss");
+    assert!([3, 6].contains(&mistake["better"]["column"].as_u64().unwrap()), "{mistake}");
+
+    // The game goes on from there, so the next position is explained as well.
+    let next = json!({ "position": { "moves": "4454" } });
+    assert_eq!(ada.post("/api/explain", next).await.expect(200)["reason"]["winner"], 0);
+
+    for (asked, named) in [
+        (json!({ "position": { "moves": "444444" }, "column": 4 }), "column 4"),
+        (json!({ "position": { "moves": "4" }, "column": 8 }), "column 8"),
+        (
+            json!({ "position": { "moves": "4", "setup": { "cols": 9, "rows": 7 } } }),
+            "standard board",
+        ),
+        (json!({ "position": { "moves": "48" } }), "8"),
+    ] {
+        let refused = ada.post("/api/explain", asked).await.expect(400);
+        assert!(refused["error"].as_str().unwrap().contains(named), "{refused}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_board_too_large_to_solve_gets_proven_bounds_in_time() {
     let world = World::sqlite(Config { hint_ms: 400, ..Config::default() }).await;
     let ada = world.visitor();

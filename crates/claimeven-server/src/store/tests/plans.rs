@@ -133,6 +133,7 @@ async fn use_everything(store: &Store) -> Result<(), StoreError> {
     store.replan_job("cup", String::new(), 2).await?;
     store.advance_job("cup", &[], 1, None).await?;
     store.show_games("cup", vec![(1, String::new())]).await?;
+    store.job_games_after("cup", 0, 50).await?;
     store.job_games("cup", i64::MAX, 10).await?;
     store.delete_job("cup").await?;
     store.check_health().await

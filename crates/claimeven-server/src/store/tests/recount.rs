@@ -282,10 +282,20 @@ async fn totals_match_a_recount() {
         }
 
         // The games of an older database are not counted yet.
-        for sql in ["DELETE FROM totals", "DELETE FROM openings", "UPDATE games SET counted = 0"] {
-            sqlx::query(sql).execute(&store.pool).await.unwrap();
+        for at_once in [false, true] {
+            for sql in
+                ["DELETE FROM totals", "DELETE FROM openings", "UPDATE games SET counted = 0"]
+            {
+                sqlx::query(sql).execute(&store.pool).await.unwrap();
+            }
+            if at_once {
+                let mut connection = store.pool.acquire().await.unwrap();
+                count_all(&mut connection).await.unwrap();
+            }
+            while store.count_finished().await.unwrap() > 0 {
+                assert!(!at_once, "games are left");
+            }
+            assert_eq!(stored(&store).await, model.recount(), "seed {seed}, {at_once}");
         }
-        while store.count_finished().await.unwrap() > 0 {}
-        assert_eq!(stored(&store).await, model.recount(), "seed {seed}, counted later");
     }
 }

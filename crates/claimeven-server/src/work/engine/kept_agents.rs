@@ -20,8 +20,18 @@ pub(super) struct KeptAgents {
 #[derive(Default)]
 struct Kept {
     /// The most recent last.
-    agents: Vec<(SeatKey, Box<dyn Agent>)>,
+    agents: Vec<KeptAgent>,
+    /// What all of them hold.
+    bytes: usize,
     searching: usize,
+}
+
+/// An agent between its moves.
+pub(super) struct KeptAgent {
+    pub(super) seat: SeatKey,
+    pub(super) agent: Box<dyn Agent>,
+    /// What it holds.
+    pub(super) bytes: usize,
 }
 
 /// Whose agent it is.
@@ -43,48 +53,55 @@ impl KeptAgents {
         self.max_each
     }
 
-    /// Makes room for an agent that searches; the one that was kept for the seat.
-    pub(super) fn begin(&self, seat: Option<&SeatKey>) -> Option<Box<dyn Agent>> {
+    /// Makes room for an agent that searches; returns the one that was kept for the seat.
+    pub(super) fn begin(&self, seat: Option<&SeatKey>) -> (Option<Box<dyn Agent>>, Surplus) {
         let mut kept = self.lock();
-        let place = seat.and_then(|seat| kept.agents.iter().position(|(key, _)| key == seat));
-        let agent = place.map(|place| kept.agents.remove(place).1);
+        let place = seat.and_then(|seat| kept.agents.iter().position(|one| one.seat == *seat));
+        let agent = place.map(|place| {
+            let KeptAgent { agent, bytes, .. } = kept.agents.remove(place);
+            kept.bytes -= bytes;
+            agent
+        });
         kept.searching += 1;
-        self.shrink(kept);
-        agent
+        (agent, self.shrink(&mut kept))
     }
 
     /// Keeps the agent of a search that has ended.
-    pub(super) fn end(&self, agent: Option<(SeatKey, Box<dyn Agent>)>) {
+    pub(super) fn end(&self, agent: Option<KeptAgent>) {
         let mut kept = self.lock();
         kept.searching -= 1;
+        kept.bytes += agent.as_ref().map_or(0, |agent| agent.bytes);
         kept.agents.extend(agent);
-        self.shrink(kept);
+        let surplus = self.shrink(&mut kept);
+        drop(kept);
+        discard(surplus);
     }
 
     /// Drops the agents of a game.
     pub(super) fn forget(&self, game: &str) {
-        let forgotten = self.lock().agents.extract_if(.., |(seat, _)| seat.game == game).collect();
-        discard(forgotten);
+        let mut kept = self.lock();
+        let of_game = |one: &mut KeptAgent| one.seat.game == game;
+        let forgotten: Vec<KeptAgent> = kept.agents.extract_if(.., of_game).collect();
+        kept.bytes -= forgotten.iter().map(|one| one.bytes).sum::<usize>();
+        drop(kept);
+        discard(Surplus(forgotten));
     }
 
     /// What all of them hold, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.lock().agents.iter().map(held).sum()
+        self.lock().bytes
     }
 
-    fn shrink(&self, mut kept: MutexGuard<'_, Kept>) {
+    /// Takes out what exceeds the budget.
+    fn shrink(&self, kept: &mut Kept) -> Surplus {
         let in_use = self.max_each.unwrap_or_default().saturating_mul(kept.searching);
         let max = self.max.saturating_sub(in_use);
-        let mut bytes: usize = kept.agents.iter().map(held).sum();
-        let surplus = kept.agents.iter().take_while(|agent| {
-            let exceeds = bytes > max;
-            bytes -= held(agent);
-            exceeds
-        });
-        let surplus = surplus.count();
-        let surplus = kept.agents.drain(..surplus).collect();
-        drop(kept);
-        discard(surplus);
+        let mut surplus = 0;
+        while kept.bytes > max && surplus < kept.agents.len() {
+            kept.bytes -= kept.agents[surplus].bytes;
+            surplus += 1;
+        }
+        Surplus(kept.agents.drain(..surplus).collect())
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
@@ -92,15 +109,20 @@ impl KeptAgents {
     }
 }
 
+/// Agents that are no longer kept. The search that they make room for drops them before it begins,
+/// or the memory of both would be in use for a moment.
+#[must_use]
+pub(super) struct Surplus(Vec<KeptAgent>);
+
 /// Frees agents elsewhere: a large tree takes milliseconds, for which requests do not wait.
-fn discard(agents: Vec<(SeatKey, Box<dyn Agent>)>) {
-    if !agents.is_empty() {
-        tokio::task::spawn_blocking(move || drop(agents));
+fn discard(surplus: Surplus) {
+    if !surplus.0.is_empty() {
+        tokio::task::spawn_blocking(move || drop(surplus));
     }
 }
 
-/// What an agent holds, with something for itself.
-fn held((_, agent): &(SeatKey, Box<dyn Agent>)) -> usize {
+/// What an agent holds in bytes, with something for itself.
+pub(super) fn held(agent: &dyn Agent) -> usize {
     const OVERHEAD: usize = 1024;
     OVERHEAD + agent.memory()
 }

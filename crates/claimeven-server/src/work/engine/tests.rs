@@ -162,7 +162,7 @@ async fn agents_stay_within_the_memory_budget() {
     let engine = engine(|config| (config.memory_mb, config.agent_mb) = (2, 1));
     let position = Position::new(Setup::STANDARD);
     for game in 0..20 {
-        let question = Question {
+        let request = SearchRequest {
             // Its table begins with 128 kB.
             spec: "mtdf:depth=2,table=1".parse().unwrap(),
             seed: 0,
@@ -170,11 +170,25 @@ async fn agents_stay_within_the_memory_budget() {
             limits: Limits::default(),
             seat: Some((format!("game{game}"), 0)),
         };
-        engine.decide(&client(1, "a"), Urgency::Person, question).await.unwrap();
+        engine.decide(&client(1, "a"), Urgency::Person, request).await.unwrap();
         assert!(engine.kept_bytes() <= 2 * MB, "{}", engine.kept_bytes());
     }
     // While one searches, the others have what it leaves of the two megabytes.
     assert!((MB / 2..3 * MB / 2).contains(&engine.kept_bytes()), "{}", engine.kept_bytes());
+    // Searches of the lab take their part of it.
+    let lab = [1, 2].map(|address| {
+        let long = Duration::from_secs(30);
+        start(&engine, &client(address, "lab"), Urgency::Background, long)
+    });
+    while engine.load().2 < 2 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let began = Instant::now();
+    while engine.kept_bytes() > 0 {
+        assert!(began.elapsed() < Duration::from_secs(10), "{}", engine.kept_bytes());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    drop(lab);
     for game in 0..20 {
         engine.forget(&format!("game{game}"));
     }
