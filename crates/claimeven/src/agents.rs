@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use claimeven_arena::{AGENTS, AgentKind, Parameter, Values};
+use claimeven_arena::{AGENTS, ALIASES, AgentKind, Parameter, Values};
 use claimeven_search::LEVELS;
 use serde_json::json;
 
@@ -26,8 +26,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     if args.json {
         let agents: Vec<_> = AGENTS.iter().map(agent_json).collect();
+        let aliases: serde_json::Map<String, serde_json::Value> =
+            ALIASES.iter().map(|&(alias, agent)| (alias.to_owned(), json!(agent))).collect();
         let levels: Vec<_> = LEVELS.iter().map(|level| level.about).collect();
-        writeln!(out, "{}", json!({ "agents": agents, "levels": levels }))?;
+        writeln!(out, "{}", json!({ "agents": agents, "levels": levels, "aliases": aliases }))?;
         return Ok(());
     }
     for kind in AGENTS {
@@ -40,8 +42,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for (number, level) in (1..).zip(&LEVELS) {
         writeln!(out, "  level:{number:<3} {}", level.about)?;
     }
-    writeln!(out, "every player also has seed=N; easy, medium and hard are short for alphabeta")?;
-    writeln!(out, "with depth 2, 4 and 6")?;
+    writeln!(out, "aliases:")?;
+    for (alias, agent) in ALIASES {
+        writeln!(out, "  {alias:<9} {agent}")?;
+    }
+    writeln!(out, "every player also has seed=N")?;
     Ok(())
 }
 

@@ -200,7 +200,7 @@ fn label(value: Value) -> Option<[String; 2]> {
         Value::Win(plies) => Some(["W".to_owned(), plies.div_ceil(2).to_string()]),
         Value::Loss(plies) => Some(["L".to_owned(), (plies / 2).to_string()]),
         Value::Draw => Some(["=".to_owned(), String::new()]),
-        Value::Points(_) | Value::Chance(_) => None,
+        Value::Points(_) | Value::Expected(_) => None,
     }
 }
 

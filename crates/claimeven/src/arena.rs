@@ -8,9 +8,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use claimeven_arena::{JournalError, Plan, Tournament, TournamentError, TournamentResults};
+use claimeven_arena::{JournalError, MatchError, Plan, Tournament, TournamentError};
 
 use crate::Failure;
+use crate::fleet::{FleetArgs, log_above};
 use crate::options::ThreadsArgs;
 use crate::output::{print_json, write_file};
 use crate::progress;
@@ -36,7 +37,8 @@ The same seed gives the same games, whatever the number of threads, unless playe
 limits. With a journal, an interrupted tournament can be resumed.\n\n\
 Examples:\n  \
     claimeven arena docs/tournament.toml\n  \
-    claimeven arena docs/tournament.toml --journal games.jsonl --html report.html")]
+    claimeven arena docs/tournament.toml --journal games.jsonl --html report.html\n  \
+    claimeven arena docs/tournament.toml --nats nats://127.0.0.1:4222")]
 pub(crate) struct Args {
     /// Description of the tournament: a TOML file, or a JSON file (*.json)
     #[arg(value_name = "FILE")]
@@ -48,6 +50,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     threads: ThreadsArgs,
+
+    #[command(flatten)]
+    fleet: FleetArgs,
 
     /// Print JSON
     #[arg(long)]
@@ -70,10 +75,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         file.map_err(|error| Failure::unwritable(path, &error))?;
     }
     let tournament = Tournament::new(&plan)?;
-    let threads = args.threads.threads();
     let bar = progress::bar(plan.games(), "{bar:25} {pos}/{len} games, {per_sec}, {eta} left");
     let (start, mut from_journal) = (Instant::now(), None);
-    let played = tournament.run(args.journal.as_deref(), threads, |results: &TournamentResults| {
+    let machines = args.fleet.machines(args.threads.threads(), log_above(&bar));
+    let played = tournament.run_on(&machines, args.journal.as_deref(), |results| {
         bar.set_position(results.games());
         if from_journal.is_none() {
             from_journal = Some(results.games());
@@ -118,6 +123,7 @@ fn stopped(args: &Args, error: TournamentError) -> Failure {
             Failure::unwritable(path, &error)
         }
         (TournamentError::Journal(error), Some(path)) => Failure::in_file(path, &error),
+        (TournamentError::Game(MatchError::Work(error)), _) => error.into(),
         (error, _) => Failure::Input(error.to_string()),
     }
 }

@@ -2,14 +2,17 @@
 
 use std::fs;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::thread;
 
 use claimeven_game::{Position, Setup};
-use claimeven_solver::{Book, BuildError, Options, Solver, Unsolvable, book_positions, build_book};
+use claimeven_solver::{Book, BookBuild, BuildError, Options, Solver, Unsolvable, book_positions};
+use claimeven_work::{Dispatcher, Taken};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
+use crate::fleet::{BookScores, FleetArgs, SolverWork, log_above};
 use crate::options::SeedArgs;
 use crate::output::{print_json, write_file};
 use crate::progress::bar;
@@ -40,7 +43,8 @@ Progress is kept in FILE.part: the same command resumes an interrupted build.\n\
 Examples:\n  \
     claimeven book build --plies 8 --out 7x6-8.book\n  \
     claimeven book build --plies 8 --out 7x6-8.book --book 7x6-12.book\n  \
-    claimeven book build --plies 6 --cols 6 --rows 5 --out 6x5-6.book")]
+    claimeven book build --plies 6 --cols 6 --rows 5 --out 6x5-6.book\n  \
+    claimeven book build --plies 8 --out 7x6-8.book --nats nats://127.0.0.1:4222")]
 struct BuildArgs {
     /// Number of discs in the positions of the book
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -56,6 +60,9 @@ struct BuildArgs {
 
     #[command(flatten)]
     solver: SolverArgs,
+
+    #[command(flatten)]
+    fleet: FleetArgs,
 
     #[command(flatten)]
     setup: SetupArgs,
@@ -129,31 +136,37 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
         );
         return Err(Failure::Input(message));
     }
-    let books = args.solver.books(setup)?;
+    let work = BookScores(SolverWork::new(&args.solver, setup)?);
     let checkpoint = args.out.with_added_extension("part");
     let bar = bar(0, "{msg} {wide_bar} {human_pos}/{human_len}, {eta} left");
     bar.set_message("enumerating");
-    let mut before = None;
-    let book = build_book(
-        setup,
-        args.plies,
-        &checkpoint,
-        args.solver.threads(),
-        || {
-            let mut solver = args.solver.solver(books.clone(), 1);
-            move |position| solver.score(position).expect("the ruleset has been checked")
-        },
-        |progress| {
-            let before = *before.get_or_insert(progress.done);
-            bar.set_message("solving");
-            bar.set_length(progress.total - before);
-            bar.set_position(progress.done - before);
-        },
-    )
-    .map_err(|error| match error {
+    let failed = |error: BuildError| match error {
         BuildError::ForeignCheckpoint => Failure::in_file(&checkpoint, &error),
         error => Failure::Other(format!("{}: {error}", checkpoint.display())),
-    })?;
+    };
+    let mut build = BookBuild::open(setup, args.plies, &checkpoint).map_err(failed)?;
+    let before = build.progress();
+    bar.set_message("solving");
+    bar.set_length(before.total - before.done);
+    let (missing, positions) = (build.missing(), build.positions());
+    let machines = args.fleet.machines(args.solver.threads(), log_above(&bar));
+    let mut kept = Ok(());
+    machines.run(
+        &work,
+        missing.into_iter().map(|chunk| chunk as u64),
+        |chunk| positions.chunk(chunk as usize).to_vec(),
+        None,
+        |taken| {
+            kept = match taken {
+                Taken::Output(chunk, scores) => build.add(chunk as usize, &scores),
+                Taken::Restart => build.roll_back(),
+            };
+            bar.set_position(build.progress().done - before.done);
+            Ok(if kept.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        },
+    )?;
+    kept.map_err(failed)?;
+    let book = build.finish().map_err(failed)?;
     bar.finish_and_clear();
     write_file(&args.out, book.to_bytes())?;
     fs::remove_file(&checkpoint)?;

@@ -1,10 +1,13 @@
 //! `claimeven count`: counts distinct positions.
 
+use std::fmt;
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use claimeven_count::{
     Checkpoint, CheckpointError, Event, MAX_CELLS, Options, PlyReport, count_symbolically,
+    time_left,
 };
 use claimeven_game::{CountEvent, PlyCount, Setup, count_positions};
 use clap::{ArgGroup, ValueEnum};
@@ -17,6 +20,7 @@ use crate::options::ThreadsArgs;
 use crate::output::print_json;
 use crate::progress::bar;
 use crate::setup::SetupArgs;
+use crate::text::clock;
 
 /// Count the distinct positions at each ply
 #[derive(clap::Args)]
@@ -26,7 +30,8 @@ Mirror images are counted separately, transpositions once. In the ruleset lines 
 the board is full.\n\n\
 Enumeration keeps the positions of two plies in memory. The symbolic method keeps sets of positions \
 as binary decision diagrams, on boards of up to 64 cells; it uses all cores and can resume from \
-checkpoints.\n\n\
+checkpoints. The column left estimates the time for all further plies from the growth of the \
+diagrams: roughly in the first half of the plies, well in the second.\n\n\
     Examples:\n  \
     claimeven count --plies 10\n  \
     claimeven count --all --cols 4 --rows 4\n  \
@@ -54,7 +59,8 @@ pub(crate) struct Args {
     #[arg(long, requires = "checkpoint")]
     resume: bool,
 
-    /// Memory limit, in MiB [default: 90 % of the free memory]
+    /// Memory limit for positions or diagrams, without the program itself, in MiB [default: 90 % of
+    /// the free memory]
     #[arg(long, value_name = "N", allow_negative_numbers = true, alias = "memory")]
     memory_mb: Option<u64>,
 
@@ -107,22 +113,26 @@ struct Cost {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
     let method = args.method(setup)?;
+    if method == Method::Symbolic && setup.cells() > MAX_CELLS {
+        return Err(claimeven_count::Error::TooManyCells(setup).into());
+    }
     let memory = match args.memory_mb {
         Some(mb) => mb.saturating_mul(1 << 20),
         None => free_memory()?,
     };
     let plies = args.plies.unwrap_or(u32::MAX);
-    let mut table = Table::new(setup, method, args.json)?;
+    let mut checkpoint = args.open_checkpoint()?;
+    let mut table = Table::new(setup, method, plies, args.json)?;
     if method == Method::Enumeration {
         count_positions(setup, plies, memory, |event| match event {
             CountEvent::Progress { ply, done, of } => {
                 table.progress(ply, done, of);
                 Ok(())
             }
-            CountEvent::Counted(count) => table.add(count, None),
+            CountEvent::Counted(count) => table.add(count, None, None),
         })?;
     } else {
-        let mut checkpoint = args.open_checkpoint()?;
+        let mut reports = Vec::new();
         let options = Options {
             plies,
             threads: args.threads.threads(),
@@ -134,9 +144,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
                 table.progress(ply, done, of);
                 Ok(())
             }
-            Event::Counted(PlyReport { count, nodes, memory, time }) => {
+            Event::Counted(report) => {
+                reports.push(report);
+                let PlyReport { count, nodes, memory, time } = report;
                 let seconds = time.as_secs_f64();
-                table.add(count, Some(Cost { nodes, memory_bytes: memory, seconds }))
+                let cost = Cost { nodes, memory_bytes: memory, seconds };
+                table.add(count, Some(cost), time_left(setup, &reports, plies))
             }
         })?;
     }
@@ -175,34 +188,52 @@ impl Args {
 /// The counts of all plies, printed as they come.
 struct Table {
     report: Report,
+    last_ply: u32,
     json: bool,
     bar: ProgressBar,
+    /// The estimated time for all further plies, and when that was.
+    left: Option<(Duration, Instant)>,
 }
 
 impl Table {
-    fn new(setup: Setup, method: Method, json: bool) -> Result<Table, Failure> {
+    fn new(setup: Setup, method: Method, plies: u32, json: bool) -> Result<Table, Failure> {
         if !json {
             let mut out = anstream::stdout().lock();
-            write!(out, "{:>5} {:>20} {:>20}", "ply", "positions", "finished games")?;
             if method == Method::Symbolic {
-                write!(out, " {:>12} {:>7} {:>9}", "nodes", "MiB", "seconds")?;
+                writeln!(
+                    out,
+                    "{:>5} {:>17} {:>17} {:>11} {:>6} {:>8} {:>9}",
+                    "ply", "positions", "finished games", "nodes", "MiB", "seconds", "left"
+                )?;
+            } else {
+                writeln!(out, "{:>5} {:>20} {:>20}", "ply", "positions", "finished games")?;
             }
-            writeln!(out)?;
         }
         let report = Report { setup, method, plies: Vec::new(), positions: 0, finished: 0 };
-        Ok(Table { report, json, bar: bar(0, "{msg} {wide_bar} {percent:>3} %, {eta} left") })
+        let bar = bar(0, "{msg} {bar:20} {percent:>3} %, {eta} left{prefix}");
+        Ok(Table { report, last_ply: plies.min(setup.cells()), json, bar, left: None })
     }
 
     fn progress(&self, ply: u32, done: u64, of: u64) {
         if done == 0 {
             self.bar.reset();
-            self.bar.set_message(format!("ply {ply}"));
+            self.bar.set_message(format!("ply {ply} of {}", self.last_ply));
             self.bar.set_length(of);
+        }
+        if let Some((left, estimated)) = self.left {
+            let left = left.saturating_sub(estimated.elapsed());
+            self.bar.set_prefix(format!("; all plies: about {}", clock(left)));
         }
         self.bar.set_position(done);
     }
 
-    fn add(&mut self, count: PlyCount, cost: Option<Cost>) -> Result<(), Failure> {
+    /// Adds a ply, with the estimated time for those to come.
+    fn add(
+        &mut self,
+        count: PlyCount,
+        cost: Option<Cost>,
+        left: Option<Duration>,
+    ) -> Result<(), Failure> {
         let PlyCount { ply, positions, finished } = count;
         self.report.positions = self.report.positions.checked_add(positions).ok_or_else(|| {
             Failure::Other(format!("there are more than {} positions up to ply {ply}", u64::MAX))
@@ -210,8 +241,9 @@ impl Table {
         self.report.finished += finished;
         let count = Count { ply, positions, finished, cost };
         if !self.json {
-            self.bar.suspend(|| count.print())?;
+            self.bar.suspend(|| count.print(left))?;
         }
+        self.left = left.map(|left| (left, Instant::now()));
         self.report.plies.push(count);
         Ok(())
     }
@@ -223,34 +255,38 @@ impl Table {
         }
         let Report { plies, positions, finished, .. } = self.report;
         let mut out = anstream::stdout().lock();
-        write!(out, "{:>5} {positions:>20} {finished:>20}", "total")?;
         let costs: Vec<&Cost> = plies.iter().filter_map(|count| count.cost.as_ref()).collect();
         if let Some(memory_bytes) = costs.iter().map(|cost| cost.memory_bytes).max() {
             let nodes = costs.iter().map(|cost| cost.nodes).sum();
             let seconds = costs.iter().map(|cost| cost.seconds).sum();
-            Cost { nodes, memory_bytes, seconds }.print(&mut out)?;
+            let cost = Cost { nodes, memory_bytes, seconds };
+            writeln!(out, "{:>5} {positions:>17} {finished:>17} {cost}", "total")?;
+        } else {
+            writeln!(out, "{:>5} {positions:>20} {finished:>20}", "total")?;
         }
-        writeln!(out)?;
         Ok(())
     }
 }
 
 impl Count {
-    fn print(&self) -> std::io::Result<()> {
+    fn print(&self, left: Option<Duration>) -> std::io::Result<()> {
         let mut out = anstream::stdout().lock();
         let Count { ply, positions, finished, cost } = self;
-        write!(out, "{ply:>5} {positions:>20} {finished:>20}")?;
-        if let Some(cost) = cost {
-            cost.print(&mut out)?;
+        match (cost, left) {
+            (Some(cost), Some(left)) => {
+                let left = clock(left);
+                writeln!(out, "{ply:>5} {positions:>17} {finished:>17} {cost} {left:>9}")
+            }
+            (Some(cost), None) => writeln!(out, "{ply:>5} {positions:>17} {finished:>17} {cost}"),
+            (None, _) => writeln!(out, "{ply:>5} {positions:>20} {finished:>20}"),
         }
-        writeln!(out)
     }
 }
 
-impl Cost {
-    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Cost { nodes, memory_bytes, seconds } = self;
-        write!(out, " {nodes:>12} {:>7} {seconds:>9.2}", memory_bytes.div_ceil(1 << 20))
+        write!(f, "{nodes:>11} {:>6} {seconds:>8.2}", memory_bytes.div_ceil(1 << 20))
     }
 }
 

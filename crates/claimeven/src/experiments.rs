@@ -5,11 +5,11 @@ mod figure;
 mod text;
 
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{EXPERIMENTS, Experiment, Finding, Lab, Origin, Progress};
+use claimeven_arena::{EXPERIMENTS, Experiment, Finding, Lab, MatchJournal, Origin, Progress};
 use serde_json::json;
 
 use crate::Failure;
@@ -22,12 +22,12 @@ use crate::progress;
 #[command(after_help = "\
 Each experiment prints the claim, what was run, the measurements with 95 % confidence intervals, and\n\
 whether the claim holds, which follows from the numbers. The same seed gives the same numbers except\n\
-for times, whatever the number of threads. All experiments take about 20 minutes on two cores.\n\n\
+for times, whatever the number of threads. All experiments take about half an hour on two cores.\n\n\
 Examples:\n  \
     claimeven experiments --list\n  \
     claimeven experiments deeper-wins\n  \
     claimeven experiments --quick\n  \
-    claimeven experiments --out docs")]
+    claimeven experiments --out docs --journal matches.jsonl")]
 pub(crate) struct Args {
     /// Experiments to run [default: all]
     #[arg(value_name = "NAME")]
@@ -41,6 +41,10 @@ pub(crate) struct Args {
     /// the other experiments
     #[arg(long, value_name = "DIR", conflicts_with = "list")]
     out: Option<PathBuf>,
+
+    /// File in which finished matches are kept, and from which an interrupted run is resumed
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    journal: Option<PathBuf>,
 
     /// Run a few seconds of each experiment, to try the command; the verdicts mean nothing
     #[arg(long)]
@@ -96,7 +100,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Progress::More(steps) => bar.inc_length(steps),
         Progress::Done(steps) => bar.inc(steps),
     };
-    let lab = Lab::new(seed, threads, args.quick, &watch);
+    let mut lab = Lab::new(seed, threads, args.quick, &watch);
+    if let Some(path) = &args.journal {
+        lab = lab.with_journal(open_journal(path)?);
+    }
     let start = Instant::now();
     let mut run = Run { done: Vec::new(), seed, threads, quick: args.quick };
     for (number, experiment) in (1..).zip(&chosen) {
@@ -124,6 +131,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         text::write_summary(&mut out, &run, start.elapsed())?;
     }
     Ok(())
+}
+
+fn open_journal(path: &Path) -> Result<MatchJournal, Failure> {
+    MatchJournal::open(path).map_err(|error| match error.kind() {
+        ErrorKind::Other | ErrorKind::InvalidData => Failure::in_file(path, &error.to_string()),
+        _ => Failure::unwritable(path, &error),
+    })
 }
 
 /// The experiments with these names, each once, in the order of the table; all if none is named.

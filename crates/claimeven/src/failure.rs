@@ -137,13 +137,21 @@ input_errors!(
     Unsolvable,
     SpecError,
     AgentError,
-    MatchError,
     ExperimentError,
     OpeningError,
     RecordError,
     EvaluateError,
     UnknownExperiment
 );
+
+impl From<MatchError> for Failure {
+    fn from(error: MatchError) -> Failure {
+        match error {
+            MatchError::Work(error) => error.into(),
+            error => Failure::Input(error.to_string()),
+        }
+    }
+}
 
 impl From<CountError> for Failure {
     fn from(error: CountError) -> Failure {

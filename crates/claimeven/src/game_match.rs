@@ -1,7 +1,7 @@
 //! `claimeven match`: many games between two players.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use claimeven_arena::{
-    AgentSpec, Clock, EnginePool, GameRecord, Interval, Journal, JournalError, Match, MatchStatus,
-    Openings, PlayerStats, Sprt, SprtOutcome, TimeControl,
+    AgentSpec, Clock, EnginePool, GameRecord, Interval, Journal, JournalError, Match, MatchEvent,
+    MatchStatus, Openings, PlayerStats, Sprt, SprtOutcome, TimeControl,
 };
 use claimeven_game::{Column, Game, Setup};
 use serde_json::json;
 
 use crate::Failure;
+use crate::fleet::{FleetArgs, log_above};
 use crate::options::{SeedArgs, ThreadsArgs};
 use crate::output::create_results;
 use crate::progress;
@@ -87,6 +88,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     threads: ThreadsArgs,
+
+    #[command(flatten)]
+    fleet: FleetArgs,
 
     /// File for the records of the games, one JSON object per line
     #[arg(long, value_name = "FILE")]
@@ -177,7 +181,26 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut written = Ok(());
     let bar = progress::bar(2 * pairs, "{bar:10} {pos}/{len} games, {msg}, {eta} left");
     let start = Instant::now();
-    let status = planned.resume(played, |games, is_new, status| {
+    let journal_start = journal.as_mut().map(Journal::length).transpose()?;
+    let machines = args.fleet.machines(args.threads.threads(), log_above(&bar));
+    let status = planned.resume_on(&machines, played, |event| {
+        let MatchEvent::Pair { games, is_new, status } = event else {
+            // The files get the same games again.
+            let mut empty = || -> io::Result<()> {
+                if let Some(out) = &mut out {
+                    out.set_len(0)?;
+                    out.rewind()?;
+                }
+                if let (Some(journal), Some(length)) = (&mut journal, journal_start) {
+                    journal.truncate(length)?;
+                }
+                Ok(())
+            };
+            if written.is_ok() {
+                written = empty();
+            }
+            return;
+        };
         let mut keep = || -> io::Result<()> {
             for (game, is_new) in games.iter().zip(is_new) {
                 if let Some(out) = &mut out {
@@ -197,8 +220,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             }
         }
         bar.set_position(status.games());
-        let score = 100.0 * status.pairs.score().middle;
-        let elo = elo_number(status.pairs.elo().middle);
+        let score = 100.0 * status.pairs.score().estimate;
+        let elo = elo_number(status.pairs.elo().estimate);
         bar.set_message(format!("score {score:.1} %, Elo {elo}"));
     })?;
     bar.finish_and_clear();
@@ -291,7 +314,12 @@ impl Report<'_> {
         let (first, second) = (&self.args.first, &self.args.second);
         let games = self.status.games();
         let (played, openings) = (counted(games, "game"), counted(self.openings, "opening"));
-        writeln!(out, "{first} vs {second}: {played} from {openings}")?;
+        let uses = self.status.pairs.pairs().div_ceil(self.openings.max(1) as u64);
+        let uses = match uses {
+            ..2 => String::new(),
+            uses => format!(" (up to {uses} pairs from each)"),
+        };
+        writeln!(out, "{first} vs {second}: {played} from {openings}{uses}")?;
         if self.is_interrupted {
             let hint = if self.args.journal.is_some() {
                 " (the same command resumes the match)"
@@ -304,8 +332,8 @@ impl Report<'_> {
         writeln!(out, "  won {won}, drawn {drawn}, lost {lost}")?;
         let counts = pairs.counts.map(|count| count.to_string()).join("-");
         writeln!(out, "  pairs with 0, ½, 1, 1½, 2 points: {counts}")?;
-        let Interval { low, middle, high } = pairs.score().map(|score| 100.0 * score);
-        writeln!(out, "  score {middle:.1} % (95 % CI: {low:.1} to {high:.1})")?;
+        let Interval { low, estimate, high } = pairs.score().map(|score| 100.0 * score);
+        writeln!(out, "  score {estimate:.1} % (95 % CI: {low:.1} to {high:.1})")?;
         let superiority = 100.0 * pairs.superiority();
         writeln!(out, "  Elo   {}, LOS {superiority:.1} %", elo_text(pairs.elo()))?;
         self.write_sprt(out)?;
@@ -375,10 +403,10 @@ impl Report<'_> {
     fn json(&self) -> serde_json::Value {
         let MatchStatus { results: [won, drawn, lost], first_mover, stats, pairs, .. } =
             &self.status;
-        let interval = |Interval { low, middle, high }: Interval| {
+        let interval = |Interval { low, estimate, high }: Interval| {
             // JSON has no infinity: null.
             let number = |number: f64| number.is_finite().then_some(number);
-            json!({ "low": number(low), "middle": number(middle), "high": number(high) })
+            json!({ "low": number(low), "estimate": number(estimate), "high": number(high) })
         };
         let stats = stats.map(
             |PlayerStats { moves, ms, nodes }| json!({ "moves": moves, "ms": ms, "nodes": nodes }),
@@ -411,8 +439,8 @@ impl Report<'_> {
 
 /// An Elo difference with its confidence interval: `+35 (95 % CI: +12 to +60)`.
 fn elo_text(elo: Interval) -> String {
-    let Interval { low, middle, high } = elo;
-    format!("{} (95 % CI: {} to {})", elo_number(middle), elo_number(low), elo_number(high))
+    let Interval { low, estimate, high } = elo;
+    format!("{} (95 % CI: {} to {})", elo_number(estimate), elo_number(low), elo_number(high))
 }
 
 fn elo_number(elo: f64) -> String {

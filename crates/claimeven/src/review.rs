@@ -4,23 +4,25 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use claimeven_arena::{GameRecord, PlayerReview, Review, ReviewOptions};
-use claimeven_game::Player;
+use claimeven_coach::{Coach, English, MoveExplanation, MoveView};
+use claimeven_game::{Game, Player};
 use serde::Serialize;
 
 use crate::Failure;
+use crate::explain::LevelName;
 use crate::output::print_json;
 use crate::play::app::{App, Screen};
 use crate::play::look::Look;
 use crate::play::session::GameSession;
 use crate::play::{is_screen, move_text, terminal};
 use crate::records::{RecordsArgs, pick};
-use crate::text::counted;
+use crate::text::{counted, wrapped};
 
 /// Review a recorded game: judge its moves by exact scores
 #[derive(clap::Args)]
 #[command(after_help = "\
 A blunder (??) turns a win or a draw into a loss, a mistake (?) turns a win into a draw, and !\n\
-marks the only move that keeps the result. Accuracy is the share of points that a player kept\n\
+marks the only move that keeps the result; each blunder and mistake is explained. Accuracy is the share of points that a player kept\n\
 (a win is worth 2, a draw 1), of those that could have been lost.\n\n\
 Examples:\n  \
     claimeven review games.jsonl\n  \
@@ -46,6 +48,10 @@ pub(crate) struct Args {
     #[arg(long)]
     ascii: bool,
 
+    /// Language of the explanations
+    #[arg(long, value_name = "LEVEL", default_value = "beginner")]
+    level: LevelName,
+
     /// Time limit per position, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 3000, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
@@ -58,6 +64,17 @@ struct Report<'a> {
     players: [&'a str; 2],
     moves: String,
     review: Review,
+    explanations: Vec<ExplainedMove>,
+    summary: String,
+}
+
+/// An explained move as JSON.
+#[derive(Serialize)]
+struct ExplainedMove {
+    /// The number of the move, from 1.
+    ply: usize,
+    #[serde(flatten)]
+    explanation: MoveView,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -70,16 +87,73 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let time_per_position = Some(Duration::from_millis(args.time));
     let options = ReviewOptions { time_per_position, ..ReviewOptions::default() };
     let review = Review::of(session.game(), &options);
+    let explained = explain_errors(session.game(), &review);
+    let english = English::default();
     let mut out = anstream::stdout().lock();
     let [first, second] = by_turn(&record);
     if args.json {
         let moves = session.game().move_text();
-        let report = Report { id: &record.id, players: [first, second], moves, review };
+        let summary = game_summary(&explained, &english);
+        let view = |(ply, played): &(usize, MoveExplanation)| ExplainedMove {
+            ply: *ply,
+            explanation: MoveView::new(played, &english),
+        };
+        let explanations = explained.iter().map(view).collect();
+        let players = [first, second];
+        let report = Report { id: &record.id, players, moves, review, explanations, summary };
         return print_json(&report);
     }
     writeln!(out, "Game {}, {}: X is {first}, O is {second}", record.id, session.setup())?;
-    write_review(&mut out, &review)?;
+    let text = |ply: usize| {
+        let played = explained.iter().find(|(explained, _)| *explained == ply);
+        played.map(|(_, played)| english.played(played, args.level.level()))
+    };
+    write_review(&mut out, &review, text)?;
+    writeln!(out, "{}", game_summary(&explained, &english))?;
     Ok(())
+}
+
+/// Explains the mistakes and blunders of a game, with the numbers of the moves; none where the coach does not know the
+/// rules.
+fn explain_errors(game: &Game, review: &Review) -> Vec<(usize, MoveExplanation)> {
+    let setup = game.position().setup();
+    if Coach::check(setup).is_err()
+        || review.moves.iter().all(|played| !played.judgement.is_error())
+    {
+        return Vec::new();
+    }
+    let mut coach = Coach::new();
+    let mut explained = Vec::new();
+    let mut replayed = Game::new(setup);
+    for ((ply, &column), reviewed) in (1..).zip(game.moves()).zip(&review.moves) {
+        if reviewed.judgement.is_error()
+            && let Ok(played) = coach.explain_move(replayed.position(), column)
+        {
+            explained.push((ply, played));
+        }
+        if replayed.play(column).is_err() {
+            break;
+        }
+    }
+    explained
+}
+
+/// What decided the game, in one line.
+fn game_summary(explained: &[(usize, MoveExplanation)], english: &English) -> String {
+    let Some((ply, played)) = explained.last() else {
+        return "Nobody gave away a win or a draw.".to_owned();
+    };
+    let mover = &english.names[played.position.player().index()];
+    let was = if played.score.sign() > 0 { "winning" } else { "holding a draw" };
+    let now = match played.then.winner() {
+        None => "it was a draw".to_owned(),
+        Some(winner) => format!(
+            "{} won by {}",
+            english.names[winner.index()],
+            english.theme(&played.then.reason)
+        ),
+    };
+    format!("{mover} was {was} until move {ply}; after it {now}.")
 }
 
 /// The names of the players, X first.
@@ -87,13 +161,20 @@ fn by_turn(record: &GameRecord) -> [&str; 2] {
     [0, 1].map(|turn| record.players[record.mover(turn)].name.as_str())
 }
 
-/// A review as text.
-pub(crate) fn write_review(out: &mut impl Write, review: &Review) -> io::Result<()> {
+/// A review as text, with what is said about single moves.
+pub(crate) fn write_review(
+    out: &mut impl Write,
+    review: &Review,
+    explanation: impl Fn(usize) -> Option<String>,
+) -> io::Result<()> {
     for (ply, reviewed) in (1..).zip(&review.moves) {
         let sign = reviewed.judgement.sign();
         let player = Player::BOTH[(ply - 1) % 2].to_string();
         let text = move_text(reviewed, ply, &player);
         writeln!(out, "{}", format!("{sign:>2} {text}").trim_end())?;
+        for line in wrapped(&explanation(ply).unwrap_or_default(), 72) {
+            writeln!(out, "     {line}")?;
+        }
     }
     for (player, judged) in Player::BOTH.into_iter().zip(&review.players) {
         writeln!(out, "{player}: {}", summary(judged))?;

@@ -1,16 +1,19 @@
 //! `claimeven solve`: exact scores of one position or of millions.
 
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
-use std::sync::Arc;
+use std::ops::ControlFlow;
 
 use claimeven_arena::{AnalysisLimits, Analyzer, ExactValue};
 use claimeven_game::{Position, Ruleset, Setup};
 use claimeven_solver::{Score, Solver};
+use claimeven_work::{Dispatcher, Taken};
 use indicatif::ProgressBar;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 use crate::failure::print_error;
+use crate::fleet::{FleetArgs, SolveLines, SolverWork, log_above};
 use crate::progress::bar;
 use crate::setup::SetupArgs;
 use crate::solver::SolverArgs;
@@ -55,7 +58,18 @@ pub(crate) struct Args {
     solver: SolverArgs,
 
     #[command(flatten)]
+    fleet: FleetArgs,
+
+    #[command(flatten)]
     setup: SetupArgs,
+}
+
+/// What an answer consists of.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct AnswerFormat {
+    all: bool,
+    weak: bool,
+    pub(crate) json: bool,
 }
 
 #[derive(Serialize)]
@@ -70,25 +84,27 @@ struct Report<'a> {
     moves_to_win: Option<u32>,
 }
 
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
-    let books = args.solver.books(setup)?;
+    let format = AnswerFormat { all: args.all, weak: args.weak, json: args.json };
     let threads = args.solver.threads();
+    if args.fleet.is_given() {
+        return solve_elsewhere(args, setup, format);
+    }
+    let books = args.solver.books(setup)?;
     if !args.positions.is_empty() {
         let mut solver = args.solver.solver(books, threads);
         let mut out = io::stdout().lock();
         for text in &args.positions {
-            writeln!(out, "{}", answer(text, setup, &args, &mut solver)?)?;
+            writeln!(out, "{}", answer(text, setup, format, &mut solver)?)?;
         }
         return Ok(());
     }
 
     // Many positions: each thread solves its own.
-    let args = Arc::new(args);
     let workers = (0..threads).map(|_| {
         let mut solver = args.solver.solver(books.clone(), 1);
-        let args = Arc::clone(&args);
-        move |line: &str| answer(line, setup, &args, &mut solver)
+        move |line: &str| answer(line, setup, format, &mut solver)
     });
     let progress = progress();
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -115,6 +131,61 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     if failed { Err(Failure::Reported) } else { Ok(()) }
 }
 
+/// The lines of a unit of work.
+const LINES_PER_UNIT: usize = 256;
+
+/// Has all positions solved by the workers of a fleet. The whole input is read first.
+fn solve_elsewhere(args: &Args, setup: Setup, format: AnswerFormat) -> Result<(), Failure> {
+    let lines: Vec<String> = if args.positions.is_empty() {
+        io::read_to_string(io::stdin().lock())?.lines().map(|line| line.trim().to_owned()).collect()
+    } else {
+        args.positions.clone()
+    };
+    let work = SolveLines { solver: SolverWork::new(&args.solver, setup)?, format };
+    let progress = progress();
+    let machines = args.fleet.machines(args.solver.threads(), log_above(&progress));
+    let units: Vec<&[String]> = lines.chunks(LINES_PER_UNIT).collect();
+    let mut answers = BTreeMap::new();
+    machines.run(
+        &work,
+        0..units.len() as u64,
+        |number| units[number as usize].to_vec(),
+        None,
+        |taken| {
+            match taken {
+                Taken::Output(number, answered) => {
+                    progress.inc(answered.len() as u64);
+                    answers.insert(number, answered);
+                }
+                Taken::Restart => {
+                    progress.set_position(0);
+                    answers.clear();
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    progress.finish_and_clear();
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut failed = false;
+    for (number, answer) in (1..).zip(answers.into_values().flatten()) {
+        match answer {
+            Ok(answer) => writeln!(out, "{answer}")?,
+            Err(message) => {
+                let failure = Failure::Input(message).in_line(number);
+                if !args.keep_going {
+                    out.flush()?;
+                    return Err(failure);
+                }
+                print_error(&failure.message());
+                failed = true;
+            }
+        }
+    }
+    out.flush()?;
+    if failed { Err(Failure::Reported) } else { Ok(()) }
+}
+
 fn progress() -> ProgressBar {
     // On a terminal the answers show the progress.
     if io::stdout().is_terminal() {
@@ -132,12 +203,16 @@ struct Solved {
 }
 
 impl Solved {
-    fn by_score(position: &Position, args: &Args, solver: &mut Solver) -> Result<Solved, Failure> {
-        let columns = if args.all { Some(solver.scores(position)?) } else { None };
+    fn by_score(
+        position: &Position,
+        format: AnswerFormat,
+        solver: &mut Solver,
+    ) -> Result<Solved, Failure> {
+        let columns = if format.all { Some(solver.scores(position)?) } else { None };
         let score = match &columns {
             // A finished game has no columns to play.
             Some(columns) => columns.iter().flatten().max().copied(),
-            None if args.weak => None,
+            None if format.weak => None,
             None => Some(solver.score(position)?),
         };
         let sign = match score {
@@ -155,7 +230,7 @@ impl Solved {
         })
     }
 
-    fn by_margin(position: &Position, args: &Args) -> Result<Solved, Failure> {
+    fn by_margin(position: &Position, format: AnswerFormat) -> Result<Solved, Failure> {
         if !Analyzer::can_solve(position) {
             let empty = position.setup().cells() - position.ply();
             return Err(Failure::Input(format!(
@@ -179,21 +254,27 @@ impl Solved {
         };
         let score = margin(analysis.value).unwrap_or_else(final_margin);
         Ok(Solved {
-            columns: args.all.then_some(columns),
-            score: (!args.weak).then_some(score),
+            columns: format.all.then_some(columns),
+            score: (!format.weak).then_some(score),
             sign: score.signum(),
             moves_to_win: None,
         })
     }
 }
 
-fn answer(text: &str, setup: Setup, args: &Args, solver: &mut Solver) -> Result<String, Failure> {
+/// The line that answers a position.
+pub(crate) fn answer(
+    text: &str,
+    setup: Setup,
+    format: AnswerFormat,
+    solver: &mut Solver,
+) -> Result<String, Failure> {
     let position = Position::from_moves(setup, text)?;
     let Solved { columns, score, sign, moves_to_win } = match setup.ruleset() {
-        Ruleset::Standard => Solved::by_score(&position, args, solver)?,
-        Ruleset::Lines => Solved::by_margin(&position, args)?,
+        Ruleset::Standard => Solved::by_score(&position, format, solver)?,
+        Ruleset::Lines => Solved::by_margin(&position, format)?,
     };
-    if args.json {
+    if format.json {
         let outcome = match sign {
             1 => "win",
             0 => "draw",

@@ -39,6 +39,23 @@ impl SolverArgs {
     /// The built-in books and those of the command line.
     pub(crate) fn books(&self, setup: Setup) -> Result<Vec<Arc<Book>>, Failure> {
         let mut books = if self.no_book { Vec::new() } else { embedded_books() };
+        books.extend(self.given_books(setup)?);
+        Ok(books)
+    }
+
+    /// Whether the built-in books are used.
+    pub(crate) fn has_embedded_books(&self) -> bool {
+        !self.no_book
+    }
+
+    /// The size of each table in MiB.
+    pub(crate) fn table_mb(&self) -> u32 {
+        self.table_mb
+    }
+
+    /// The books of the command line.
+    pub(crate) fn given_books(&self, setup: Setup) -> Result<Vec<Arc<Book>>, Failure> {
+        let mut books = Vec::new();
         for path in &self.books {
             let book = read_book(path)?;
             if book.setup() != setup {

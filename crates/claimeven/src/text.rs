@@ -1,5 +1,7 @@
 //! Small pieces of text that several commands print.
 
+use std::time::Duration;
+
 /// A count with its noun in the singular or the plural: `1 game`, `2 games`.
 pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
@@ -18,6 +20,16 @@ pub(crate) fn rounded(number: f64) -> String {
     format!("{:.0}", number.round() + 0.0)
 }
 
+/// A duration in the form `4:05` or `2:04:05`.
+pub(crate) fn clock(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    match hours {
+        0 => format!("{minutes}:{:02}", seconds % 60),
+        _ => format!("{hours}:{minutes:02}:{:02}", seconds % 60),
+    }
+}
+
 /// A text with its first letter in upper case.
 pub(crate) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
@@ -31,6 +43,21 @@ pub(crate) fn in_words(number: u8) -> String {
     WORDS.get(usize::from(number)).map_or_else(|| number.to_string(), |&word| word.to_owned())
 }
 
+/// A text in lines of at most so many characters, broken between words.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,6 +67,21 @@ mod tests {
         assert_eq!(counted(0_usize, "game"), "0 games");
         assert_eq!(counted(1_u64, "game"), "1 game");
         assert_eq!(counted(2_u32, "game"), "2 games");
+    }
+
+    #[test]
+    fn durations_have_the_form_of_a_clock() {
+        for (seconds, text) in [(0.2, "0:00"), (65.9, "1:05"), (7445.0, "2:04:05")] {
+            assert_eq!(clock(Duration::from_secs_f64(seconds)), text);
+        }
+    }
+
+    #[test]
+    fn texts_are_broken_between_words() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("one two three", 6), ["one", "two", "three"]);
+        assert_eq!(wrapped("incomprehensible", 6), ["incomprehensible"]);
+        assert!(wrapped("", 6).is_empty());
     }
 
     #[test]

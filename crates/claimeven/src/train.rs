@@ -20,6 +20,7 @@ use claimeven_zero::{Event, Observer, Parameters, ParametersError, Resources, Ru
 use clap::builder::PossibleValuesParser;
 
 use crate::Failure;
+use crate::fleet::{FleetArgs, FleetPlayer};
 use crate::options::ThreadsArgs;
 use crate::setup::SetupArgs;
 use dashboard::Dashboard;
@@ -90,6 +91,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     threads: ThreadsArgs,
+
+    #[command(flatten)]
+    fleet: FleetArgs,
 
     /// Stop when less disk space is free, in MB
     #[arg(long, value_name = "MB", default_value_t = 256, allow_negative_numbers = true)]
@@ -252,6 +256,16 @@ impl Task<'_> {
             }
             opened => opened?,
         };
+        if self.args.fleet.is_given() {
+            // The dashboard has the whole terminal, so there is no place for messages.
+            let log: claimeven_work::Log = if self.args.json || !io::stdout().is_terminal() {
+                Arc::new(|message| anstream::eprintln!("{message}"))
+            } else {
+                Arc::new(|_| {})
+            };
+            let machines = self.args.fleet.machines(threads, log);
+            run.set_self_player(Arc::new(FleetPlayer { machines }));
+        }
         while !self.goal().is_reached(run.state()) && !self.stop.load(Ordering::Relaxed) {
             run.iterate(observer)?;
         }
@@ -372,9 +386,10 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Failure {
         match error {
             RunError::Exists(_) => Failure::Input(format!("{error}; use --resume to continue it")),
-            RunError::Io(..) | RunError::Disk { .. } | RunError::Busy(_) => {
-                Failure::Other(error.to_string())
-            }
+            RunError::Io(..)
+            | RunError::Disk { .. }
+            | RunError::Busy(_)
+            | RunError::SelfPlay(_) => Failure::Other(error.to_string()),
             _ => Failure::Input(error.to_string()),
         }
     }

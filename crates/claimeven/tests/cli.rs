@@ -42,6 +42,42 @@ fn the_trees_in_the_lab_document_are_up_to_date() {
 }
 
 #[test]
+fn a_proof_is_built_verified_and_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("4x4.proof");
+    let file = file.to_str().unwrap();
+    let board = ["--cols", "4", "--rows", "4", "--player", "second", "--goal", "draw"];
+    let out = ["proof", "build", "--out", file, "--stop-at", "5000", "--threads", "1"];
+    let build = [&out[..], &board[..]].concat();
+    let report = claimeven(&build);
+    assert!(report.starts_with("4x4, connect 4, standard, O does not lose: proven\n"), "{report}");
+    assert_eq!(claimeven(&["proof", "verify", file]), report);
+    let json: Value =
+        serde_json::from_str(&claimeven(&["proof", "verify", file, "--json"])).unwrap();
+    assert_eq!(json["bytes"], fs::metadata(file).unwrap().len());
+    assert!(json["positions"].as_u64().unwrap() > 0, "{json}");
+    // What was found is kept.
+    assert!(fs::metadata(format!("{file}.part")).unwrap().len() > 100);
+    claimeven(&build);
+    // A damaged file is refused.
+    let bytes = fs::read(file).unwrap();
+    fs::write(file, &bytes[..bytes.len() - 1]).unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_claimeven")).args(["proof", "verify", file]).output();
+    let output = output.unwrap();
+    assert!(!output.status.success());
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("not a proof: the file ends too early"), "{error}");
+}
+
+#[test]
+fn a_picture_of_an_explanation_has_its_marks() {
+    let svg = claimeven(&["explain", "445566", "--svg"]);
+    assert!(svg.starts_with("<svg") && svg.contains("class=\"ring by-first\""), "{svg}");
+    assert!(svg.contains("makes four in a row."), "{svg}");
+}
+
+#[test]
 fn help_fits_on_one_screen() {
     let help = claimeven(&["--help"]);
     assert!(help.lines().count() <= 24, "{help}");
@@ -142,7 +178,7 @@ fn every_experiment_runs_quickly_and_is_written_down() {
     for experiment in run["experiments"].as_array().unwrap() {
         let finding = &experiment["finding"];
         let verdict = finding["verdict"].as_str().unwrap();
-        let verdicts = ["holds", "holds-in-part", "does-not-hold", "skipped"];
+        let verdicts = ["holds", "holds-in-part", "does-not-hold", "undecided", "skipped"];
         assert!(verdicts.contains(&verdict), "{verdict}");
         let heading = format!("\n### {}\n", experiment["title"].as_str().unwrap());
         assert!(document.contains(&heading), "{heading}");
@@ -178,6 +214,32 @@ fn experiments_do_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
+fn an_interrupted_experiment_resumes_with_its_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("matches.jsonl");
+    let findings = |options: &[&str]| {
+        let chosen = ["experiments", "difficulties", "beats-random", "--quick", "--json"];
+        let run: Value =
+            serde_json::from_str(&claimeven(&[&chosen[..], options].concat())).unwrap();
+        run["experiments"].clone()
+    };
+    let expected = findings(&[]);
+    let options = ["--journal", journal.to_str().unwrap()];
+    assert_eq!(findings(&options), expected);
+    let whole = fs::read_to_string(&journal).unwrap();
+    assert_eq!(whole.lines().count(), 4 + 14);
+    // A process was killed while it wrote the sixth match.
+    let lines: Vec<&str> = whole.lines().collect();
+    fs::write(&journal, format!("{}\n{}", lines[..5].join("\n"), &lines[5][..20])).unwrap();
+    assert_eq!(findings(&options), expected);
+    assert_eq!(fs::read_to_string(&journal).unwrap(), whole);
+    // A match that is in the journal is not played: another result is taken over.
+    let (start, end) = whole.rsplit_once("\"results\":[5,0,3]").expect("the last match is there");
+    fs::write(&journal, format!("{start}\"results\":[3,0,5]{end}")).unwrap();
+    assert_ne!(findings(&options), expected);
+}
+
+#[test]
 fn an_experiment_reports_the_numbers_of_its_command() {
     let json = claimeven(&["experiments", "difficulties", "--quick", "--seed", "3", "--json"]);
     let run: Value = serde_json::from_str(&json).unwrap();
@@ -189,8 +251,10 @@ fn an_experiment_reports_the_numbers_of_its_command() {
     // The first row is medium against easy of the depths that have these names.
     let row = finding["tables"][0]["rows"][0].as_array().unwrap();
     assert_eq!(row[1], "3 against 1");
-    let results = ["won", "drawn", "lost", "score"].map(|key| played[key].clone());
-    assert_eq!(row[2..], results);
+    // The interval of the experiment is wider, as it is one of several.
+    let results = ["won", "drawn", "lost"].map(|key| played[key].clone());
+    assert_eq!(row[2..5], results);
+    assert_eq!(row[5]["estimate"], played["score"]["estimate"]);
 }
 
 #[test]

@@ -280,16 +280,35 @@ fn a_signal_ends_the_program_and_restores_the_terminal() {
 
 #[test]
 fn the_program_exits_when_its_terminal_is_gone() {
+    exits_without_terminal(&["play", "human", "human"], "Move 1: Red to move");
+}
+
+#[test]
+fn training_ends_and_keeps_its_run_when_its_terminal_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let tiny = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/train/tiny.toml");
+    let run = run.to_str().unwrap();
+    let endless = ["train", "--run", run, "--parameters", tiny, "--iterations", "1000000"];
+    exits_without_terminal(&endless, " iterations, best ");
+    // It can be resumed.
+    let resume = ["train", "--run", run, "--resume", "--iterations", "1", "--plain"];
+    let output = Command::new(env!("CARGO_BIN_EXE_claimeven")).args(resume).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Starts a command, waits for a text on its screen and closes the terminal.
+fn exits_without_terminal(arguments: &[&str], text: &str) {
     let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
     let pair = native_pty_system().openpty(size).unwrap();
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_claimeven"));
-    command.args(["play", "human", "human"]);
+    command.args(arguments);
     command.env("TERM", "xterm-256color");
     let mut child = pair.slave.spawn_command(command).unwrap();
     let mut output = pair.master.try_clone_reader().unwrap();
     let mut parser = Parser::new(nonzero(24), nonzero(80), 0);
     let mut bytes = [0; 4096];
-    while !parser.screen().contents().contains("Move 1: Red to move") {
+    while !parser.screen().contents().contains(text) {
         let count = output.read(&mut bytes).unwrap();
         parser.process(&bytes[..count]);
     }

@@ -156,23 +156,23 @@ fn ladder(report: &Report) -> String {
     }
     for (index, player) in players.iter().enumerate() {
         let top = ROW * index as f64;
-        let Interval { low, middle, high } = player.elo;
+        let Interval { low, estimate, high } = player.elo;
         let is_anchor = report.anchor.as_ref() == Some(&player.name);
         let _ = write!(
             svg,
-            r#"<g><title>{name}: {middle} ({range})</title>
+            r#"<g><title>{name}: {estimate} ({range})</title>
 <text class="who" x="0" y="{text:.1}">{name}</text>
-<text class="who end" x="100%" y="{text:.1}">{middle}</text>
+<text class="who end" x="100%" y="{text:.1}">{estimate}</text>
 <line class="range" x1="{from:.2}%" x2="{to:.2}%" y1="{y:.1}" y2="{y:.1}"/>
 <circle class="{class}" cx="{x:.2}%" cy="{y:.1}" r="5"/></g>"#,
             name = escape(&player.name),
             range = range(player.elo),
-            middle = rounded(middle),
+            estimate = rounded(estimate),
             text = top + 15.0,
             y = top + 28.0,
             from = x_at(low),
             to = x_at(high),
-            x = x_at(middle),
+            x = x_at(estimate),
             class = if is_anchor { "anchor" } else { "dot" },
         );
     }
@@ -192,20 +192,20 @@ fn standings(players: &[PlayerReport]) -> String {
             );
         }
         let Results { won, drawn, lost } = player.results;
-        let (middle, range) = (rounded(player.elo.middle), range(player.elo));
+        let (estimate, range) = (rounded(player.elo.estimate), range(player.elo));
         let agent = match &player.agent {
             agent if *agent == player.name => String::new(),
             agent => format!("<small>{}</small>", escape(agent)),
         };
         let _ = write!(
             html,
-            "<tr><td>{rank}</td><td class=\"name\">{name}{agent}</td><td><b>{middle}</b></td>\
+            "<tr><td>{rank}</td><td class=\"name\">{name}{agent}</td><td><b>{estimate}</b></td>\
              <td>{range}</td><td>{won}</td><td>{drawn}</td><td>{lost}</td>\
-             <td>{points:.1}</td><td>{score}</td><td>{begun}</td><td>{ms:.3}</td><td>{nodes}</td></tr>",
+             <td>{points:.1}</td><td>{score}</td><td>{moving_first}</td><td>{ms:.3}</td><td>{nodes}</td></tr>",
             name = escape(&player.name),
             points = player.points,
             score = percent(player.score),
-            begun = percent(player.begun.score()),
+            moving_first = percent(player.moving_first.score()),
             ms = player.ms_per_move,
             nodes = thousands(player.nodes_per_move),
         );

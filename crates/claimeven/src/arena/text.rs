@@ -40,7 +40,7 @@ pub(super) fn write(out: &mut impl Write, report: &Report) -> io::Result<()> {
             "{rank:>3} {:<width$}  {:>5}  {range:<14}  {won:>6} {drawn:>6} {lost:>6}  {:>8.1}  \
              {:>7}  {:>9.3}  {:>10.0}",
             player.name,
-            rounded(player.elo.middle),
+            rounded(player.elo.estimate),
             player.points,
             percent(player.score),
             player.ms_per_move,

@@ -64,8 +64,8 @@ This document is the output of
 
     claimeven experiments --seed {}{quick} --out docs
 
-which takes about 20 minutes on two cores. The text around the numbers is fixed; numbers and verdicts are computed. The same command gives the
-same numbers again, except for times. With the name of an experiment, only its section is updated.
+which takes about half an hour on two cores (with `--journal`, it can be interrupted and resumed). The text around the numbers is fixed; numbers and verdicts are computed. The same command gives the
+same numbers again, except for times and matches at equal time. With the name of an experiment, only its section is updated.
 {warning}",
         run.seed,
     )
@@ -90,22 +90,27 @@ between them are played in pairs of games from different openings, in which each
 positions after six moves, according to the exact solver. Searches are played by alpha-beta, which makes the moves of minimax (see [below](#alpha-beta-is-minimax)).
 
 **Numbers.** A score counts a draw as half a win. Brackets contain 95 % confidence intervals. Those of scores are computed over pairs of games, because the
-two games of a pair are not independent; those of shares are Wilson intervals, those of factors are computed on the logarithms. Ratings are maximum-likelihood estimates in the
-Bradley-Terry model.
+two games of a pair are not independent; those of shares are Wilson intervals; those of factors are computed on the logarithms by the normal approximation. A pair of games that
+repeats an earlier pair move for move is not counted, nor is a position that repeats another or is its mirror image. Ratings are maximum-likelihood estimates in the Bradley-Terry model.
 
-**Verdicts.** A claim is split into comparisons: one depth against another, with one evaluation. A comparison supports the claim if its whole interval does,
-contradicts it if its whole interval does, and is open otherwise. The claim *holds* if all comparisons support it, *holds in part* if at least half of them do, and *does not
-hold* otherwise. Of many comparisons, one in forty will be decided the wrong way by chance.
+**Sequential matches.** A match is played until it is decided or its budget is spent: after each of the numbers of games that a section names, it ends if the interval of the score does
+not contain one half. Looking several times and making several comparisons would let some interval miss the truth too often. So the intervals by which a claim is judged are
+*simultaneous*: with 95 % confidence, all of them contain the true numbers, at all looks (Bonferroni). Other intervals are *ordinary*: each contains the true number with 95 %
+confidence. Close matches have more games, so means over several matches are those of the first look, with the same number of games of each.
 
-**Times.** Each is the median of several searches with one thread. They depend on the machine and its load; nodes and leaves do not.
+**Verdicts.** A claim is split into comparisons: one depth against another, with one evaluation. A comparison supports the claim if its whole interval does, contradicts it if its whole
+interval does, and is open otherwise. The claim *holds* if all comparisons support it. It *is undecided* if none contradicts it and some are open. If some contradict it, it *holds in
+part* if at least as many support it, and *does not hold* otherwise. Each section says what is left out of the claim.
+
+**Times.** Each is the median of several searches with one thread. They depend on the machine and its load; nodes and leaves do not. Matches at equal time depend on the machine, too.
 ";
 
 fn section(text: &mut String, done: &Done) {
     let Done { experiment, finding, command } = done;
     let _ = write!(
         text,
-        "\n### {}\n\n*Claim.* {}\n\n*Run.* {}\n\n    {command}\n",
-        experiment.title, experiment.claim, finding.run
+        "\n### {}\n\n*Claim.* {}\n\n*Run.* {}\n\n*Left out.* {}\n\n    {command}\n",
+        experiment.title, experiment.claim, finding.run, finding.left_out
     );
     if !finding.commands.is_empty() && finding.verdict != Verdict::Skipped {
         text.push_str("\nOne part of it:\n\n");

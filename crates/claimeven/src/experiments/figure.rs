@@ -17,7 +17,7 @@ pub(super) fn svg(figure: &Figure) -> String {
 fn chart(panel: &LinePanel) -> Chart<'_> {
     let series = panel.lines.iter().map(|line| Series {
         name: line.name.clone(),
-        points: line.points.iter().map(|(x, y)| (*x, y.middle)).collect(),
+        points: line.points.iter().map(|(x, y)| (*x, y.estimate)).collect(),
         ranges: line.points.iter().map(|(x, y)| (*x, [y.low, y.high])).collect(),
     });
     Chart {

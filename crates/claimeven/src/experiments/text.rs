@@ -22,6 +22,7 @@ pub(super) fn write(out: &mut impl Write, done: &Done) -> io::Result<()> {
     writeln!(out, "{}", experiment.title)?;
     writeln!(out, "  claim     {}", plain(experiment.claim))?;
     writeln!(out, "  run       {}", plain(&finding.run))?;
+    writeln!(out, "  left out  {}", plain(&finding.left_out))?;
     writeln!(out, "  command   {command}")?;
     if finding.verdict != Verdict::Skipped {
         for command in &finding.commands {

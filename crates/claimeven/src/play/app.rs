@@ -34,6 +34,8 @@ pub(crate) struct App {
     /// The search of the player to move, or the last search.
     pub(crate) thinking: Option<Thinking>,
     pub(crate) review: Option<Reviewed>,
+    /// The explanation that was asked for last.
+    pub(crate) explanation: Option<Explained>,
     pub(crate) paused: bool,
     /// Moves that programs may still make while paused.
     steps: u32,
@@ -66,6 +68,8 @@ pub(crate) enum Popup {
     Confirm(Question),
     Players(Form),
     Input(Purpose, Input),
+    /// Why the displayed position is won, lost or drawn; in a review, what the move has done.
+    Explanation,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,6 +146,13 @@ pub(crate) struct Reviewed {
     pub(crate) review: Review,
 }
 
+/// The explanation of a position, or of the last move of a game.
+#[derive(Clone, Debug)]
+pub(crate) struct Explained {
+    of: Request,
+    pub(crate) text: String,
+}
+
 /// Input and output that only the event loop does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
@@ -163,6 +174,10 @@ pub(crate) enum Task {
     /// Evaluate all columns.
     Analysis(AgentSpec),
     Review,
+    /// Explain the position.
+    ExplainPosition,
+    /// Explain the last move.
+    ExplainMove,
 }
 
 /// Searches that may run at the same time, one per slot.
@@ -171,10 +186,11 @@ pub(crate) enum Slot {
     Move,
     Analysis,
     Review,
+    Explanation,
 }
 
 impl Slot {
-    pub(crate) const ALL: [Slot; 3] = [Slot::Move, Slot::Analysis, Slot::Review];
+    pub(crate) const ALL: [Slot; 4] = [Slot::Move, Slot::Analysis, Slot::Review, Slot::Explanation];
 }
 
 /// How long a disc takes to fall by a row.
@@ -210,6 +226,7 @@ impl App {
             evaluations: Vec::new(),
             thinking: None,
             review: None,
+            explanation: None,
             paused: false,
             steps: 0,
             delay: DEFAULT_DELAY,
@@ -256,6 +273,21 @@ impl App {
     /// The analysis of the current position, if it is available.
     pub(crate) fn current_analysis(&self) -> Option<&Analysis> {
         self.analysis.as_ref().filter(|analysis| analysis.game == *self.session.game())
+    }
+
+    /// The explanation of what is displayed, if it is available.
+    pub(crate) fn current_explanation(&self) -> Option<&Explained> {
+        self.explanation.as_ref().filter(|explained| explained.of == self.explained_request())
+    }
+
+    /// What there is to explain: the position, or in a review the move that led to it.
+    fn explained_request(&self) -> Request {
+        let game = self.displayed_game();
+        let task = match self.screen {
+            Screen::Review(1..) => Task::ExplainMove,
+            _ => Task::ExplainPosition,
+        };
+        Request { task, game }
     }
 
     /// The column of the falling disc, and how many rows it has fallen.
@@ -309,6 +341,11 @@ impl App {
                 };
                 let is_known = self.current_review().is_some() || game.moves().is_empty();
                 if is_wanted && !is_known { request(Task::Review) } else { None }
+            }
+            Slot::Explanation => {
+                let is_wanted = matches!(self.popup, Some(Popup::Explanation));
+                let is_known = self.current_explanation().is_some();
+                (is_wanted && !is_known).then(|| self.explained_request())
             }
         }
     }
@@ -406,6 +443,10 @@ impl App {
 
     pub(crate) fn reviewed(&mut self, review: Review) {
         self.review = Some(Reviewed { game: self.session.game().clone(), review });
+    }
+
+    pub(crate) fn explained(&mut self, of: Request, text: String) {
+        self.explanation = Some(Explained { of, text });
     }
 
     pub(crate) fn saved(&mut self, path: &std::path::Path, result: Result<(), String>) {
@@ -570,6 +611,7 @@ impl App {
                 self.popup = Some(Popup::Players(Form::players(&self.session)));
             }
             KeyCode::Char('a') => self.next_analyst(),
+            KeyCode::Char('e') => self.popup = Some(Popup::Explanation),
             KeyCode::Char('i') => {
                 self.popup = Some(Popup::Input(Purpose::Analysis, Input::default()));
             }
@@ -624,6 +666,10 @@ impl App {
                 self.popup = Some(Popup::Input(Purpose::Save, Input::file()));
                 ply
             }
+            KeyCode::Char('w') => {
+                self.popup = Some(Popup::Explanation);
+                ply
+            }
             KeyCode::Char('q') | KeyCode::Esc if self.only_review => {
                 self.is_done = true;
                 ply
@@ -645,6 +691,7 @@ impl App {
     fn popup_key(&mut self, popup: Popup, key: KeyEvent) -> Option<Effect> {
         match popup {
             Popup::Help(form) => self.popup = form.map(Popup::Players),
+            Popup::Explanation => {}
             Popup::Confirm(question) => match key.code {
                 KeyCode::Char('y' | 'Y') | KeyCode::Enter => self.confirmed(question),
                 KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => {}
@@ -808,7 +855,7 @@ pub(crate) fn normalized(value: Value) -> f64 {
         Value::Loss(plies) => f64::from(plies.min(60)) / 120.0 - 1.0,
         Value::Draw => 0.0,
         Value::Points(points) => (f64::from(points) / 40.0).tanh() * 0.6,
-        Value::Chance(chance) => 2.0 * chance - 1.0,
+        Value::Expected(result) => 2.0 * result - 1.0,
     }
 }
 

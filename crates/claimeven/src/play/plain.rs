@@ -203,7 +203,7 @@ impl PlainGame {
             },
             Command::Review => {
                 let review = Review::of(self.session.game(), &ReviewOptions::default());
-                write_review(out, &review)?;
+                write_review(out, &review, |_| None)?;
             }
             Command::Help => writeln!(out, "{}", help(self.session.setup()))?,
         }

@@ -46,6 +46,10 @@ pub(crate) fn draw(frame: &mut Frame, app: &App, look: Look) {
                     dialogs::draw_question(*question, area, buffer, look);
                 }
                 Some(Popup::Players(form)) => dialogs::draw_players(form, area, buffer, look),
+                Some(Popup::Explanation) => {
+                    let text = app.current_explanation().map(|explained| explained.text.as_str());
+                    dialogs::draw_explanation(text, area, buffer, look);
+                }
                 Some(Popup::Input(purpose, input)) => {
                     dialogs::draw_input(*purpose, input, area, buffer, look);
                 }
@@ -91,9 +95,15 @@ impl View<'_> {
     fn draw_header(&self, buffer: &mut Buffer) {
         let line = if self.layout.panels.is_some() {
             let setup = self.position().setup();
+            let rows = &self.layout.rows;
+            let shown = if rows.len() < usize::from(setup.rows()) {
+                format!("; rows {} to {} are shown", rows.start + 1, rows.end)
+            } else {
+                String::new()
+            };
             Line::from(vec![
                 Span::styled(" Claimeven  ", self.look.title_style()),
-                Span::raw(setup.to_string()),
+                Span::raw(format!("{setup}{shown}")),
             ])
         } else {
             let mut spans = Vec::new();
@@ -216,9 +226,11 @@ impl View<'_> {
         let is_wide = self.layout.keys.width >= 76;
         let text = match self.app.screen {
             Screen::Review(_) if is_wide => {
-                format!(" {arrows} step  e/E next/previous error  s save  v back  ? keys  q quit")
+                format!(
+                    " {arrows} step  e/E next/previous error  w why  s save  v back  ? keys  q quit"
+                )
             }
-            Screen::Review(_) => format!("{arrows} step e error v back ? keys q quit"),
+            Screen::Review(_) => format!("{arrows} step e error w why v back ? keys"),
             _ if self.app.session.is_over() && is_wide => {
                 " n new  v review  u undo  x swap  o players  s save  l load  ? keys  q quit"
                     .to_owned()
@@ -227,11 +239,13 @@ impl View<'_> {
                 "n new  v review  u undo  s save  ? keys  q quit".to_owned()
             }
             _ if !self.app.session.has_human() => {
-                " p pause  . step  + - speed  a analysis  o players  n new  ? keys  q quit"
-                    .to_owned()
+                let pause = if self.app.paused { "resume" } else { "pause" };
+                format!(
+                    " p {pause}  . step  + - speed  a analysis  o players  n new  ? keys  q quit"
+                )
             }
             _ if is_wide => format!(
-                " 1-9 {arrows} Enter play  u undo  h hint  a analysis  o players  ? keys  q quit"
+                " 1-9 {arrows} Enter play  u undo  h hint  a analysis  e explain  ? keys  q quit"
             ),
             _ => "1-9 play  u undo  h hint  ? keys  q quit".to_owned(),
         };

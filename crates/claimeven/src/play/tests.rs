@@ -311,6 +311,25 @@ fn hints_use_exact_scores_and_move_the_cursor() {
 }
 
 #[test]
+fn a_position_or_a_reviewed_move_is_explained_in_a_box() {
+    let mut app = app_after("445566");
+    keys(&mut app, "e");
+    assert!(screen_of(&mut app, FULL, 80, 24).contains("Explaining ..."));
+    let request = app.wants(Slot::Explanation).unwrap();
+    assert_eq!(request.task, Task::ExplainPosition);
+    app.explained(request, "X wins now: column 3 makes four in a row.".to_owned());
+    assert!(app.wants(Slot::Explanation).is_none());
+    assert!(screen_of(&mut app, FULL, 40, 16).contains("makes four in a row."));
+    // Any key closes it, and does nothing else.
+    keys(&mut app, "3");
+    assert!(app.popup.is_none());
+    assert_eq!(app.session.played().len(), 6);
+    keys(&mut app, "vw");
+    let request = app.wants(Slot::Explanation).unwrap();
+    assert_eq!((request.task, request.game.moves().len()), (Task::ExplainMove, 6));
+}
+
+#[test]
 fn unreachable_exact_scores_are_an_error() {
     let setup = Setup::new(7, 6, 4, Ruleset::Lines).unwrap();
     let session = GameSession::new(setup, [Participant::Human, Participant::Human], None).unwrap();
@@ -434,8 +453,10 @@ fn a_paused_game_says_so() {
         let screen = screen_of(&mut app, FULL, width, height);
         assert!(screen.contains("Red to move (paused)"), "{screen}");
     }
+    assert!(screen_of(&mut app, FULL, 80, 24).contains("p resume"));
     keys(&mut app, "p");
-    assert!(!screen_of(&mut app, FULL, 80, 24).contains("paused"));
+    let screen = screen_of(&mut app, FULL, 80, 24);
+    assert!(!screen.contains("paused") && screen.contains("p pause"), "{screen}");
 }
 
 #[test]
@@ -450,6 +471,9 @@ fn a_board_taller_than_the_screen_shows_its_top_discs() {
         assert!(!screen.contains("too small"), "{screen}");
         assert_eq!(screen.matches("(X)").count() + screen.matches("(O)").count(), 1, "{screen}");
     }
+    // It says which rows are shown, and its floor is not the board's.
+    let screen = screen_of(&mut app, ASCII, 80, 24);
+    assert!(screen.contains(" to 35 are shown") && screen.contains("+....."), "{screen}");
     keys(&mut app, "1");
     assert_eq!(app.message.as_deref(), Some("column 1 is full"));
 }

@@ -9,15 +9,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use claimeven_arena::{AgentSpec, Review, ReviewOptions};
+use claimeven_coach::{Coach, English, Level};
 use claimeven_game::{Game, Setup};
 use claimeven_search::{Agent, Decision, Limits, SearchMonitor};
+use claimeven_solver::Unsolvable;
 
 use super::app::{ANALYSIS_TIME, App, Request, Slot, Task};
 
 /// Runs the searches that the state wants, and cancels those that it no longer wants.
 #[derive(Default)]
 pub(crate) struct Workers {
-    workers: [Option<Worker>; 3],
+    workers: [Option<Worker>; 4],
     /// Agents are kept because some reuse their search tree.
     agents: HashMap<(usize, Setup, String), SharedAgent>,
 }
@@ -36,6 +38,7 @@ struct Worker {
 enum Response {
     Decision(Result<Decision, String>),
     Review(Review),
+    Explanation(String),
 }
 
 impl Drop for Worker {
@@ -60,18 +63,19 @@ impl Workers {
             if let Some(worker) = &self.workers[index] {
                 match worker.response.try_recv() {
                     Ok(response) => {
-                        let task = worker.request.task.clone();
+                        let request = worker.request.clone();
                         self.workers[index] = None;
-                        deliver(app, task, response);
+                        deliver(app, request, response);
                     }
                     Err(TryRecvError::Empty) if slot == Slot::Move => {
                         app.thought(worker.monitor.snapshot(), worker.began.elapsed());
                     }
                     Err(TryRecvError::Empty) => {}
                     Err(TryRecvError::Disconnected) => {
-                        let task = worker.request.task.clone();
+                        let request = worker.request.clone();
                         self.workers[index] = None;
-                        deliver(app, task, Response::Decision(Err("the player failed".to_owned())));
+                        let failed = Response::Decision(Err("the player failed".to_owned()));
+                        deliver(app, request, failed);
                     }
                 }
             }
@@ -108,6 +112,16 @@ impl Workers {
                     ReviewOptions { cancel: Some(Arc::clone(&cancel)), ..ReviewOptions::default() };
                 Box::new(move || Response::Review(Review::of(&game, &options)))
             }
+            Task::ExplainPosition => Box::new(move || {
+                Response::Explanation(
+                    explain_position(&game).unwrap_or_else(|error| error.to_string()),
+                )
+            }),
+            Task::ExplainMove => Box::new(move || {
+                Response::Explanation(
+                    explain_last_move(game).unwrap_or_else(|error| error.to_string()),
+                )
+            }),
         };
         thread::spawn(move || {
             // A player that panics loses its game; the application keeps running.
@@ -140,8 +154,23 @@ fn decide(agent: &SharedAgent, spec: &AgentSpec, game: &Game, limits: &Limits) -
     Response::Decision(decide().map_err(|error| error.to_string()))
 }
 
-fn deliver(app: &mut App, task: Task, response: Response) {
-    match (task, response) {
+fn explain_position(game: &Game) -> Result<String, Unsolvable> {
+    let explanation = Coach::new().explain(game.position())?;
+    Ok(English::default().explanation(&explanation, Level::Player))
+}
+
+fn explain_last_move(mut game: Game) -> Result<String, Unsolvable> {
+    let Some(column) = game.undo() else { return explain_position(&game) };
+    let played = Coach::new().explain_move(game.position(), column)?;
+    Ok(English::default().played(&played, Level::Player))
+}
+
+fn deliver(app: &mut App, request: Request, response: Response) {
+    match (request.task.clone(), response) {
+        (_, Response::Explanation(text)) => app.explained(request, text),
+        (Task::ExplainPosition | Task::ExplainMove, Response::Decision(decision)) => {
+            app.explained(request, decision.err().unwrap_or_default());
+        }
         (Task::Move(_), Response::Decision(decision)) => app.decided(decision),
         (Task::Analysis(spec), Response::Decision(decision)) => app.analyzed(spec, decision),
         (_, Response::Review(review)) => app.reviewed(review),

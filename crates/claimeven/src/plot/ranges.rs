@@ -10,7 +10,7 @@ const ROW: f64 = 30.0;
 const TOP: f64 = 88.0;
 const BOTTOM: f64 = 40.0;
 /// The width of the number at the end of a row.
-const NUMBER: f64 = 58.0;
+const NUMBER: f64 = 66.0;
 
 /// Panels side by side with the same rows; the names are left of the first.
 pub(crate) fn ranges(title: &str, panels: &[RangePanel]) -> String {
@@ -71,10 +71,9 @@ fn draw(svg: &mut String, panel: &RangePanel, start: f64, end: f64) {
     }
     for (index, (row, value)) in panel.rows.iter().zip(values()).enumerate() {
         let y = TOP + ROW * (index as f64 + 0.5);
-        let Interval { low, middle, high } = value;
-        let [from, to, x] = [low, high, middle].map(x_at);
-        let number =
-            text(panel.unit, if factor > 1.0 { round_to_tenths(middle) } else { middle.round() });
+        let Interval { low, estimate, high } = value;
+        let [from, to, x] = [low, high, estimate].map(x_at);
+        let [low, number, high] = [low, estimate, high].map(|value| table_text(panel.unit, value));
         let _ = writeln!(
             svg,
             r##"  <g><title>{name}: {number} ({low} to {high})</title><line class="c0" x1="{from:.1}" x2="{to:.1}" y1="{y:.1}" y2="{y:.1}" stroke="{colour}" stroke-width="5" stroke-linecap="round" opacity="0.4"/><circle class="c0" cx="{x:.1}" cy="{y:.1}" r="5" fill="{colour}" stroke="#fff"/></g>
@@ -82,15 +81,18 @@ fn draw(svg: &mut String, panel: &RangePanel, start: f64, end: f64) {
             end + NUMBER,
             y + 4.5,
             name = escape(&row.name),
-            low = text(panel.unit, round_to_tenths(low)),
-            high = text(panel.unit, round_to_tenths(high)),
             colour = COLOURS[0],
         );
     }
 }
 
-fn round_to_tenths(value: f64) -> f64 {
-    (10.0 * value).round() / 10.0
+/// A number with the digits that it has in tables.
+fn table_text(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Share => format!("{value:.1} %"),
+        Unit::Elo => format!("{:.0}", value.round() + 0.0),
+        _ => text(unit, value),
+    }
 }
 
 fn text(unit: Unit, value: f64) -> String {

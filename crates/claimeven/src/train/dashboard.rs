@@ -13,8 +13,8 @@ use ratatui::widgets::{Axis, Block, Chart, Dataset, Gauge, GraphType, Paragraph,
 use ratatui::{DefaultTerminal, Frame};
 
 use super::log::gate;
-use super::view::{Goal, Stage, View, time};
-use crate::text::counted;
+use super::view::{Goal, Stage, View};
+use crate::text::{clock, counted};
 
 /// The terminal while the dashboard is shown; restored on drop.
 pub(super) struct Dashboard {
@@ -31,9 +31,10 @@ impl Dashboard {
         Ok(())
     }
 
-    /// Waits for a key, and returns whether it asks to quit.
+    /// Waits for a key, and returns whether it asks to quit. A terminal that was closed is an error.
     pub(super) fn wants_quit(patience: Duration) -> io::Result<bool> {
-        if !event::poll(patience)? {
+        wait_for_input(patience)?;
+        if !event::poll(Duration::ZERO)? {
             return Ok(false);
         }
         let Event::Key(key) = event::read()? else { return Ok(false) };
@@ -50,6 +51,30 @@ impl Drop for Dashboard {
     fn drop(&mut self) {
         restore();
     }
+}
+
+/// Waits for input of the terminal. Where the terminal has been closed, crossterm would read for ever.
+#[cfg(unix)]
+fn wait_for_input(patience: Duration) -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let output = io::stdout();
+    let mut terminal = [PollFd::new(&output, PollFlags::IN)];
+    let timeout = Timespec::try_from(patience).map_err(io::Error::other)?;
+    match poll(&mut terminal, Some(&timeout)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let closed = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    if terminal[0].revents().intersects(closed) {
+        return Err(io::Error::other("the terminal was closed"));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn wait_for_input(patience: Duration) -> io::Result<()> {
+    event::poll(patience).map(|_| ())
 }
 
 /// Restores the terminal.
@@ -117,7 +142,7 @@ fn draw(frame: &mut Frame, view: &View) {
         counted(state.iteration, "iteration"),
         counted(state.games, "game"),
         counted(state.samples, "sample"),
-        time(view.training_time()),
+        clock(view.training_time()),
         left(view)
     );
     frame.render_widget(Paragraph::new(counts), counts_row);
@@ -268,7 +293,7 @@ fn left(view: &View) -> String {
         _ => view.left_after(view.history.len()),
     };
     let left = left.map(|left| left.saturating_sub(view.current_time()));
-    left.map_or(String::new(), |left| format!(", {} left", time(left)))
+    left.map_or(String::new(), |left| format!(", {} left", clock(left)))
 }
 
 /// The progress of the current stage.
@@ -282,11 +307,12 @@ fn stage(view: &View) -> Gauge<'static> {
         Stage::Playing { games, of } => {
             (games as f64 / of.max(1) as f64, format!("game {games} of {of}"))
         }
+        Stage::Learning { of: 0, .. } => (0.0, "learning".to_owned()),
         Stage::Learning { steps, of } => {
             (steps as f64 / of.max(1) as f64, format!("step {steps} of {of}"))
         }
         Stage::Testing => (1.0, "gate and exam".to_owned()),
-        Stage::Elsewhere => (0.0, format!("training for {}", time(view.current_time()))),
+        Stage::Elsewhere => (0.0, format!("training for {}", clock(view.current_time()))),
         Stage::Idle => (0.0, "not training".to_owned()),
     };
     let text = match view.stage {

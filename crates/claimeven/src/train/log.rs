@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use claimeven_zero::{Event, Metrics};
 
-use super::view::{Stage, View, time};
-use crate::text::counted;
+use super::view::{Stage, View};
+use crate::text::{clock, counted};
 
 /// Prints to standard output, as text or as JSON.
 pub(super) struct Log {
@@ -49,7 +49,7 @@ impl Log {
             "{}, {}, {} of training; {best}",
             counted(state.iteration, "iteration"),
             counted(state.games, "game"),
-            time(view.training_time())
+            clock(view.training_time())
         ))
     }
 
@@ -65,7 +65,7 @@ pub(super) fn line(view: &View, index: usize) -> String {
     let mut parts = vec![format!(
         "{:4} {:>8}  {} games, {games:.1}/s, {positions:.0} positions/s  loss {:.3} + {:.3}",
         metrics.state.iteration,
-        time(std::time::Duration::from_secs_f64(metrics.state.seconds)),
+        clock(std::time::Duration::from_secs_f64(metrics.state.seconds)),
         metrics.state.games,
         metrics.policy_loss,
         metrics.value_loss,
@@ -79,7 +79,7 @@ pub(super) fn line(view: &View, index: usize) -> String {
     if let Some(left) = view.left_after(index + 1)
         && view.stage != Stage::Idle
     {
-        parts.push(format!("{} left", time(left)));
+        parts.push(format!("{} left", clock(left)));
     }
     parts.join("  ")
 }

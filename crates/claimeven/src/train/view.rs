@@ -156,25 +156,3 @@ impl View {
         (games as f64 / seconds, positions as f64 / seconds)
     }
 }
-
-/// A time in the form `4:05` or `2:04:05`.
-pub(super) fn time(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
-    match hours {
-        0 => format!("{minutes}:{:02}", seconds % 60),
-        _ => format!("{hours}:{minutes:02}:{:02}", seconds % 60),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_have_the_form_of_a_clock() {
-        for (seconds, text) in [(0.2, "0:00"), (65.9, "1:05"), (7445.0, "2:04:05")] {
-            assert_eq!(time(Duration::from_secs_f64(seconds)), text);
-        }
-    }
-}

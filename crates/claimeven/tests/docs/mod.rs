@@ -7,11 +7,6 @@ use std::process::Command;
 
 /// What makes commands quick: they are not tested for what they take.
 const SHORTER: &[(&str, &str)] = &[
-    ("--games 400", "--games 2"),
-    ("--games 200", "--games 2"),
-    ("--games 100", "--games 2"),
-    ("--games 20", "--games 2"),
-    ("--games 10", "--games 2"),
     ("--tc 10+0.1", "--tc 0.1+0.001"),
     ("docs/twenty.toml", "docs/tournament.toml"),
     ("--hours 1", "--iterations 2"),
@@ -32,6 +27,10 @@ const SHORTER: &[(&str, &str)] = &[
     ("--count 250", "--count 1"),
     ("--out crates/claimeven-arena/puzzles/7x6.txt", "--out puzzles.txt"),
     ("mcts:sims=100000", "mcts:sims=100"),
+    ("--cols 6 --rows 5 --connect 4", "--cols 4 --rows 4"),
+    ("--ruleset lines --cols 5 --rows 5", "--ruleset lines --cols 4 --rows 4"),
+    ("--plies 10", "--plies 5"),
+    ("--count 20", "--count 1"),
 ];
 
 /// Commands that are not run here, and why.
@@ -45,7 +44,6 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("--watch", "it ends with the run that it watches"),
     ("claimeven experiments", "they have a test of their own"),
     ("claimeven book", "books take hours"),
-    ("claimeven count", "counts take hours"),
     ("claimeven bench", "it measures"),
     ("--sets DIR", "the test sets are not part of the repository"),
     ("zero:model=first@", "the run is shorter here"),
@@ -61,12 +59,15 @@ fn every_documented_command_runs() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let mut commands = BTreeSet::new();
     let mut ordered = Vec::new();
-    let documents = ["docs/alphazero.md", "docs/arena.md", "docs/lab.md", "docs/study.md"];
-    let texts = documents.map(|name| fs::read_to_string(format!("{root}/{name}")).unwrap());
+    let documents = ["README", "docs/alphazero", "docs/arena", "docs/counting", "docs/experiments"]
+        .iter()
+        .chain(&["docs/lab", "docs/players", "docs/solver", "docs/study"]);
+    let texts = documents.map(|name| fs::read_to_string(format!("{root}/{name}.md")).unwrap());
     let helps =
         ["match", "arena", "games", "games list", "games export", "games import", "compare"]
             .iter()
             .chain(&["solve", "analyze", "tree", "evaluate", "train", "review", "show", "perft"])
+            .chain(&["count", "puzzles", "agents"])
             .map(|name| {
                 let words: Vec<&str> = name.split(' ').chain(["--help"]).collect();
                 crate::claimeven(&words)
@@ -98,9 +99,12 @@ fn every_documented_command_runs() {
         run(&prepared, here);
     }
     for command in &ordered {
-        let mut shorter = command.clone();
+        let mut shorter = with_few_games(command);
         for (long, short) in SHORTER {
             shorter = shorter.replace(long, short);
+        }
+        if shorter.starts_with("claimeven count --all") && !shorter.contains("--cols") {
+            shorter += " --cols 4 --rows 4";
         }
         if shorter.starts_with("claimeven train --run") && !shorter.contains("--resume") {
             let new = shorter
@@ -124,6 +128,17 @@ fn every_documented_command_runs() {
         if !here.join("games.jsonl").exists() {
             run("claimeven match level:5 random --games 4 --out games.jsonl", here);
         }
+    }
+}
+
+/// The command with two games instead of any other number.
+fn with_few_games(command: &str) -> String {
+    match command.split_once("--games ") {
+        Some((before, after)) => {
+            let rest = after.trim_start_matches(|digit: char| digit.is_ascii_digit());
+            format!("{before}--games 2{rest}")
+        }
+        None => command.to_owned(),
     }
 }
 

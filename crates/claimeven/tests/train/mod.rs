@@ -150,7 +150,7 @@ fn a_training_run_improves_and_reports_it() {
     let contest = ["match", &best, "random", "--games", "20", "--json"];
     let result: Value =
         serde_json::from_str(&super::claimeven(&[&contest[..], &board].concat())).unwrap();
-    assert!(result["score"]["middle"].as_f64().unwrap() > 0.7, "{result}");
+    assert!(result["score"]["estimate"].as_f64().unwrap() > 0.7, "{result}");
     let third = format!("{best}@3");
     super::claimeven(&[&["analyze", "--agent", &third][..], &board].concat());
 

@@ -40,7 +40,12 @@ impl View<'_> {
         let setup = self.position().setup();
         let style = self.look.board_style();
         buffer.set_style(board, style);
-        let (side, floor) = (self.look.symbol("│", "|"), self.look.symbol("─", "-"));
+        let side = self.look.symbol("│", "|");
+        // A floor of dots has more rows below it.
+        let floor = match self.layout.rows.start {
+            0 => self.look.symbol("─", "-"),
+            _ => self.look.symbol("┈", "."),
+        };
         let base_y = board.bottom().saturating_sub(1);
         for y in board.y..base_y {
             put(buffer, board.x, y, side, style);
@@ -188,7 +193,7 @@ impl View<'_> {
                     Value::Draw => format!("{sign}="),
                     Value::Points(points) => format!("{sign}{points:+}"),
                     // Two digits fit everywhere.
-                    Value::Chance(chance) => format!("{:.0}", (100.0 * chance).min(99.0)),
+                    Value::Expected(result) => format!("{:.0}", (100.0 * result).min(99.0)),
                 };
                 let words = match bound {
                     BoundKind::Exact => "",

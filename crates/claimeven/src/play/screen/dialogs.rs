@@ -12,6 +12,7 @@ use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget, Wrap};
 use super::super::app::{Input, Purpose, Question};
 use super::super::form::{Field, Form};
 use super::super::look::Look;
+use crate::text::wrapped;
 
 /// The start screen.
 pub(super) fn draw_start(form: &Form, area: Rect, buffer: &mut Buffer, look: Look) {
@@ -60,6 +61,17 @@ pub(super) fn draw_input(
     draw_box(title, lines, area, buffer, look);
 }
 
+/// Why a position is won, lost or drawn; `None` while it is being found out.
+pub(super) fn draw_explanation(text: Option<&str>, area: Rect, buffer: &mut Buffer, look: Look) {
+    let width = usize::from(area.width.saturating_sub(8)).clamp(20, 60);
+    let mut lines: Vec<Line> = match text {
+        None => vec![Line::from("Explaining ...")],
+        Some(text) => wrapped(text, width).into_iter().map(Line::from).collect(),
+    };
+    lines.extend([Line::default(), Line::from("Press any key to close.")]);
+    draw_box("Why?", lines, area, buffer, look);
+}
+
 /// The keys of the game and the review.
 pub(super) fn draw_help(area: Rect, buffer: &mut Buffer, look: Look) {
     let arrows = look.symbol("← → Enter", "arrows, Enter");
@@ -71,8 +83,8 @@ pub(super) fn draw_help(area: Rect, buffer: &mut Buffer, look: Look) {
         "x    swap sides     o  players",
         "a    analysis: exact, opponent, off",
         "i    analysis by any player",
-        "v    review the game",
-        "e E  next, previous error (review)",
+        "e    explain the position",
+        "v    review (e E errors, w why)",
         "s l  save, load",
         "p .  pause, step (programs)",
         "+ -  faster, slower (programs)",

@@ -1,0 +1,87 @@
+//! Lines of positions to solve as units of work.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use claimeven_solver::Solver;
+use claimeven_work::{Files, Job, Work, WorkError};
+use serde::{Deserialize, Serialize};
+
+use super::scores::{SolverParameters, SolverWork};
+use crate::Failure;
+use crate::solve::{AnswerFormat, answer};
+
+/// Positions that are solved for `claimeven solve`.
+pub(crate) struct SolveLines {
+    pub(crate) solver: SolverWork,
+    pub(crate) format: AnswerFormat,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Parameters {
+    solver: SolverParameters,
+    format: AnswerFormat,
+}
+
+/// The answer to a line, or what is wrong with it.
+pub(crate) type Answer = Result<String, String>;
+
+impl Work for SolveLines {
+    const KIND: &'static str = "solve";
+    type Unit = Vec<String>;
+    type Output = Vec<Answer>;
+    type Thread = Solver;
+    type Error = WorkError;
+
+    fn job(&self) -> Result<Job, String> {
+        let title = format!("positions of {}", self.solver.setup());
+        let parameters = Parameters { solver: self.solver.parameters(), format: self.format };
+        Ok(Job { files: self.solver.files(), ..Job::new(title, &parameters) })
+    }
+
+    fn open(parameters: serde_json::Value, files: &Files) -> Result<SolveLines, String> {
+        let Parameters { solver, format } =
+            serde_json::from_value(parameters).map_err(|error| error.to_string())?;
+        Ok(SolveLines { solver: SolverWork::open(solver, files)?, format })
+    }
+
+    fn thread(&self) -> Solver {
+        self.solver.solver()
+    }
+
+    fn compute(
+        &self,
+        solver: &mut Solver,
+        unit: &Vec<String>,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Option<Vec<Answer>>, WorkError> {
+        let mut answers = Vec::new();
+        for line in unit {
+            if cancel.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let answered = answer(line, self.solver.setup(), self.format, solver);
+            answers.push(answered.map_err(|failure: Failure| failure.message()));
+        }
+        Ok(Some(answers))
+    }
+
+    fn encode(output: &Vec<Answer>) -> Vec<u8> {
+        serde_json::to_vec(output).expect("answers are text")
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Vec<Answer>, String> {
+        serde_json::from_slice(bytes).map_err(|error| error.to_string())
+    }
+
+    fn verify(&self, unit: &Vec<String>, output: &Vec<Answer>) -> Result<(), String> {
+        let is_answer = |(line, answer): (&String, &Answer)| match answer {
+            Ok(answer) => self.format.json || answer.starts_with(line.as_str()),
+            Err(_) => true,
+        };
+        if unit.len() == output.len() && unit.iter().zip(output).all(is_answer) {
+            return Ok(());
+        }
+        Err("the answers are not those to the lines".to_owned())
+    }
+}

@@ -1,0 +1,157 @@
+//! Self-play games of a training run as units of work.
+
+use std::collections::BTreeMap;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use claimeven_work::{Dispatcher, File, Files, Job, Taken, Work, WorkError};
+use claimeven_zero::{
+    Inference, Network, SelfPlayBatch, SelfPlayParameters, SelfPlayProgress, SelfPlayer, play_games,
+};
+use serde::{Deserialize, Serialize};
+
+use super::Machines;
+
+/// Games of a network against itself.
+pub(crate) struct SelfPlayGames {
+    network: Network,
+    inference: Inference,
+    parameters: Parameters,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Parameters {
+    self_play: SelfPlayParameters,
+    seed: u64,
+}
+
+/// The name of the file of the network.
+const NETWORK: &str = "network";
+
+impl SelfPlayGames {
+    fn new(network: Network, parameters: Parameters) -> SelfPlayGames {
+        SelfPlayGames { inference: Inference::new(&network), network, parameters }
+    }
+}
+
+/// An output knows its setup, so that it can be written and read without the work.
+pub(crate) struct Played {
+    setup: claimeven_game::Setup,
+    batch: SelfPlayBatch,
+}
+
+impl Work for SelfPlayGames {
+    const KIND: &'static str = "self-play";
+    type Unit = Range<u64>;
+    type Output = Played;
+    type Thread = ();
+    type Error = WorkError;
+
+    fn job(&self) -> Result<Job, String> {
+        let title = format!("self-play on {}", self.network.setup());
+        let files = vec![File { name: NETWORK.to_owned(), content: self.network.to_bytes() }];
+        let arithmetic = Some(claimeven_zero::arithmetic().to_owned());
+        Ok(Job { files, arithmetic, ..Job::new(title, &self.parameters) })
+    }
+
+    fn open(parameters: serde_json::Value, files: &Files) -> Result<SelfPlayGames, String> {
+        let parameters = serde_json::from_value(parameters).map_err(|error| error.to_string())?;
+        let file = files.get(NETWORK).ok_or("the network is missing")?;
+        let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
+        let network = Network::from_bytes(&bytes).map_err(|error| error.to_string())?;
+        Ok(SelfPlayGames::new(network, parameters))
+    }
+
+    fn thread(&self) {}
+
+    fn compute(
+        &self,
+        (): &mut (),
+        unit: &Range<u64>,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Option<Played>, WorkError> {
+        let Parameters { self_play, seed } = &self.parameters;
+        let progress = SelfPlayProgress { cancel: Arc::clone(cancel), ..Default::default() };
+        let batch = play_games(&self.inference, self_play, *seed, unit.clone(), 1, &progress);
+        Ok(batch.map(|batch| Played { setup: self.network.setup(), batch }))
+    }
+
+    fn encode(output: &Played) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec(&output.setup).expect("a setup is plain data");
+        bytes.push(b'\n');
+        bytes.extend(output.batch.to_bytes(output.setup));
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Played, String> {
+        let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("it has no setup")?;
+        let setup = serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
+        Ok(Played { setup, batch: SelfPlayBatch::from_bytes(&bytes[end + 1..], setup)? })
+    }
+
+    fn verify(&self, unit: &Range<u64>, output: &Played) -> Result<(), String> {
+        let games = unit.end.saturating_sub(unit.start);
+        if output.setup != self.network.setup() {
+            return Err(format!("games of {}", output.setup));
+        }
+        if output.batch.games != games || output.batch.results.iter().sum::<u64>() != games {
+            return Err(format!("{} games instead of {games}", output.batch.games));
+        }
+        Ok(())
+    }
+
+    /// Without the evaluations, which depend on what a thread remembers.
+    fn fingerprint(output: &Played) -> Vec<u8> {
+        let batch = SelfPlayBatch { evaluations: 0, ..output.batch.clone() };
+        batch.to_bytes(output.setup)
+    }
+}
+
+/// The workers of a fleet as players of a training run.
+pub(crate) struct FleetPlayer {
+    pub(crate) machines: Machines,
+}
+
+impl SelfPlayer for FleetPlayer {
+    fn play(
+        &self,
+        network: &Network,
+        parameters: &SelfPlayParameters,
+        seed: u64,
+        numbers: Range<u64>,
+        progress: &SelfPlayProgress,
+    ) -> Result<Option<SelfPlayBatch>, String> {
+        let parameters = Parameters { self_play: *parameters, seed };
+        let work = SelfPlayGames::new(network.clone(), parameters);
+        let size = parameters.self_play.in_flight as u64;
+        let units = (numbers.end - numbers.start).div_ceil(size);
+        let unit = |number: u64| {
+            let start = numbers.start + number * size;
+            start..numbers.end.min(start + size)
+        };
+        let mut parts = BTreeMap::new();
+        let played = self.machines.run(&work, 0..units, unit, Some(&progress.cancel), |taken| {
+            match taken {
+                Taken::Output(number, Played { batch, .. }) => {
+                    progress.games.fetch_add(batch.games, Ordering::Relaxed);
+                    parts.insert(number, batch);
+                }
+                Taken::Restart => {
+                    progress.games.store(0, Ordering::Relaxed);
+                    parts.clear();
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        played.map_err(|error: WorkError| error.to_string())?;
+        if parts.len() as u64 != units {
+            return Ok(None);
+        }
+        let mut whole = SelfPlayBatch::default();
+        for part in parts.into_values() {
+            whole.append(part);
+        }
+        Ok(Some(whole))
+    }
+}

@@ -1,0 +1,69 @@
+//! `claimeven work`: does work for other machines.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use claimeven_work::Worker;
+
+use crate::Failure;
+use crate::fleet::{ConnectionArgs, cache, kinds};
+use crate::options::ThreadsArgs;
+
+/// Work for others: play games and solve positions for commands with --nats
+#[derive(clap::Args)]
+#[command(after_help = "\
+Connects to a NATS server with JetStream and computes units of work until it is stopped. It waits for\n\
+a server that is away. Ctrl-C and SIGTERM let running units finish for up to 3 seconds and hand back\n\
+the others.\n\n\
+Kinds: games (match, arena), book (book build), solve, self-play (train).\n\n\
+Keys: --nats-nkey FILE or --nats-creds FILE, and --nats-ca FILE for certificates of your own, as for\n\
+all commands with --nats (see docs/fleet.md).\n\n\
+Examples:\n  \
+    claimeven work --nats nats://127.0.0.1:4222\n  \
+    claimeven work --nats tls://nats.example.org --nats-nkey worker.nk --threads 8 --kinds games,solve")]
+pub(crate) struct Args {
+    /// NATS server, or several, separated by commas
+    #[arg(long, value_name = "URL", env = "CLAIMEVEN_NATS", hide_env = true)]
+    nats: String,
+
+    #[command(flatten)]
+    threads: ThreadsArgs,
+
+    /// Kinds of work [default: all]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',')]
+    kinds: Vec<String>,
+
+    /// Folder in which networks and books are kept [default: in the user's cache]
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let kinds = if args.kinds.is_empty() {
+        kinds()
+    } else {
+        let invalid = |error| Failure::Input(format!("invalid value for '--kinds': {error}"));
+        kinds().only(&args.kinds).map_err(invalid)?
+    };
+    let log = Arc::new(|message: &str| {
+        let now = jiff::Timestamp::now().round(jiff::Unit::Second);
+        let now = now.map_or_else(|_| String::new(), |now| now.to_string());
+        anstream::eprintln!("{now} {message}");
+    });
+    let connection = args.connection.connection(&args.nats, log);
+    let cache = args.cache.clone().unwrap_or_else(cache);
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    // A second signal ends the process.
+    let handler = move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    };
+    ctrlc::set_handler(handler).map_err(|error| Failure::Other(error.to_string()))?;
+    Ok(Worker::new(connection, kinds, args.threads.threads(), cache).run(&stop)?)
+}

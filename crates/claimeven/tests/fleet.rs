@@ -1,0 +1,273 @@
+//! Commands with `--nats`, and the workers that do their work: real processes and a real NATS server.
+
+#[path = "../../claimeven-work/tests/it/server.rs"]
+#[allow(dead_code, reason = "shared with the tests of the library")]
+mod server;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use server::Server;
+
+/// An upper limit for everything, on a busy machine.
+const LONG: Duration = Duration::from_mins(4);
+
+fn claimeven(folder: &Path, line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_claimeven"));
+    let words = shell_words(line);
+    command.args(words).current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+/// Words separated by spaces.
+fn shell_words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+/// A process that is killed at the end of the test.
+struct Process(Child);
+
+impl Process {
+    fn start(folder: &Path, line: &str) -> Process {
+        let mut command = claimeven(folder, line);
+        Process(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    fn kill(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+
+    /// Whether it has ended, and well.
+    fn has_succeeded(&mut self) -> bool {
+        match self.0.try_wait().unwrap() {
+            Some(status) => {
+                assert!(status.success(), "{status}");
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn worker(folder: &Path, server: &Server) -> Process {
+    let cache = folder.join("cache");
+    let (url, cache) = (server.url(), cache.display());
+    Process::start(folder, &format!("work --nats {url} --threads 1 --cache {cache} --ack-wait 2"))
+}
+
+fn output(folder: &Path, line: &str) -> String {
+    let output = claimeven(folder, line).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{line}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn status(folder: &Path, server: &Server) -> serde_json::Value {
+    let line = format!("fleet status --json --once --nats {}", server.url());
+    serde_json::from_str(&output(folder, &line)).unwrap()
+}
+
+fn await_workers(folder: &Path, server: &Server, count: usize) {
+    let began = Instant::now();
+    while status(folder, server)["workers"].as_array().unwrap().len() < count {
+        assert!(began.elapsed() < LONG);
+    }
+}
+
+/// The games of a file by number, without what differs from run to run.
+fn games(path: &Path) -> Vec<serde_json::Value> {
+    let text = fs::read_to_string(path).unwrap();
+    let mut games: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    games.sort_by_key(|game| game["id"].as_str().unwrap().parse::<u64>().unwrap());
+    for game in &mut games {
+        game["time"] = "".into();
+        for chosen in game["moves"].as_array_mut().unwrap() {
+            chosen["ms"] = 0.into();
+        }
+    }
+    games
+}
+
+const PLAN: &str = "\
+games = 60
+openings = 'random:4'
+players = ['mcts:sims=600', 'alphabeta:depth=5', 'minimax:depth=4,ties=random', 'zero:sims=8']
+";
+
+fn plan(folder: &Path, seed: u64) -> PathBuf {
+    let path = folder.join(format!("{seed}.toml"));
+    fs::write(&path, format!("seed = {seed}\n{PLAN}")).unwrap();
+    path
+}
+
+#[test]
+fn commands_print_the_same_with_workers_as_without() {
+    let Some(server) = Server::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let _workers = [worker(folder, &server), worker(folder, &server)];
+    await_workers(folder, &server, 2);
+    let nats = format!("--nats {} --ack-wait 2", server.url());
+
+    // A match, with a network and with weights that the workers do not have.
+    fs::write(folder.join("mine.toml"), "centre = 3").unwrap();
+    let line = "match zero:sims=5 alphabeta:depth=3,eval=mine.toml --games 20 --openings random:3";
+    output(folder, &format!("{line} --out here.jsonl"));
+    output(folder, &format!("{line} --out there.jsonl {nats}"));
+    assert_eq!(games(&folder.join("here.jsonl")), games(&folder.join("there.jsonl")));
+
+    // A match that ends early.
+    let line =
+        "match alphabeta:depth=4 random --games 2000 --sprt 0,200 --openings random:3 --json";
+    let score = |text: &str| {
+        let report: serde_json::Value = serde_json::from_str(text).unwrap();
+        (report["games"].clone(), report["pairs"].clone(), report["sprt"]["outcome"].clone())
+    };
+    let here = output(folder, line);
+    assert_eq!(score(&here), score(&output(folder, &format!("{line} {nats}"))));
+
+    // Positions.
+    let positions = "solve --all 4453 44 123456 7777 121212";
+    assert_eq!(output(folder, positions), output(folder, &format!("{positions} {nats}")));
+
+    let status = status(folder, &server);
+    let done: u64 =
+        status["workers"].as_array().unwrap().iter().map(|w| w["done"].as_u64().unwrap()).sum();
+    assert!(done >= 11, "{status}");
+    assert_eq!((&status["units"], &status["results"]), (&0.into(), &0.into()));
+}
+
+#[test]
+fn what_cannot_run_elsewhere_is_refused() {
+    let Some(server) = Server::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let error = |line: &str, code: i32| {
+        let output = claimeven(folder.path(), line).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{line}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let custom =
+        format!("match random ugi:cmd=cat,ms=10,wait=10 --games 2 --nats {}", server.url());
+    let said = error(&custom, 2);
+    assert!(said.contains("error: "), "{said}");
+    let said = error("work --nats nats://127.0.0.1:9 --kinds games,chess", 2);
+    assert_eq!(
+        said,
+        "error: invalid value for '--kinds': unknown kind 'chess' (available: games, book, solve, self-play)\n"
+    );
+    let said = error("solve 44 --nats nats://127.0.0.1:9", 1);
+    assert!(said.starts_with("error: NATS: cannot connect to nats://127.0.0.1:9"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_worker_ends_on_sigterm_within_five_seconds() {
+    let Some(server) = Server::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut worker = worker(folder.path(), &server);
+    await_workers(folder.path(), &server, 1);
+    // A job that would take hours.
+    let line = format!(
+        "book build --plies 10 --no-book --out x.book --nats {} --ack-wait 2",
+        server.url()
+    );
+    let _job = Process::start(folder.path(), &line);
+    let began = Instant::now();
+    while status(folder.path(), &server)["workers"][0]["running"] != 1 {
+        assert!(began.elapsed() < LONG);
+    }
+    let began = Instant::now();
+    let sent = Command::new("kill").arg(worker.0.id().to_string()).status().unwrap();
+    assert!(sent.success());
+    while !worker.has_succeeded() {
+        assert!(began.elapsed() < LONG);
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+/// Kills workers, server and coordinator at random moments until this many have been killed. The
+/// environment variable is for longer runs.
+fn kills() -> u32 {
+    std::env::var("CLAIMEVEN_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12)
+}
+
+/// Runs a command again and again until it has succeeded, under fire. Returns the number of kills.
+fn run_under_fire(
+    folder: &Path,
+    server: &mut Server,
+    workers: &mut [Process],
+    random: &mut fastrand::Rng,
+    line: &str,
+) -> u32 {
+    let line = format!("{line} --nats {} --ack-wait 2", server.url());
+    let (began, mut kills) = (Instant::now(), 0);
+    let mut coordinator = Process::start(folder, &line);
+    let mut next = Duration::from_millis(random.u64(300..1500));
+    let mut last = Instant::now();
+    while !coordinator.has_succeeded() {
+        assert!(began.elapsed() < LONG, "{line} does not end");
+        thread::sleep(Duration::from_millis(5));
+        if last.elapsed() < next {
+            continue;
+        }
+        match random.u8(0..5) {
+            0 => server.kill_and_restart(),
+            1 => {
+                coordinator.kill();
+                coordinator = Process::start(folder, &line);
+            }
+            _ => {
+                let hit = random.usize(..workers.len());
+                workers[hit].kill();
+                workers[hit] = worker(folder, server);
+            }
+        }
+        kills += 1;
+        (last, next) = (Instant::now(), Duration::from_millis(random.u64(100..1500)));
+    }
+    kills
+}
+
+#[test]
+fn tournaments_and_books_are_the_same_whatever_is_killed() {
+    let Some(mut server) = Server::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let seed = std::env::var("CLAIMEVEN_TEST_SEED").ok().and_then(|text| text.parse().ok());
+    let seed = seed.unwrap_or_else(|| fastrand::u64(..1_000_000));
+    println!("CLAIMEVEN_TEST_SEED={seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut workers = [0, 1, 2].map(|_| worker(folder, &server));
+    let mut hits = 0;
+    for round in 1.. {
+        let name = plan(folder, round).display().to_string();
+        output(folder, &format!("arena {name} --journal here-{round}.jsonl --threads 2"));
+        let line = format!("arena {name} --journal there-{round}.jsonl");
+        hits += run_under_fire(folder, &mut server, &mut workers, &mut random, &line);
+        let journal = |place: &str| games(&folder.join(format!("{place}-{round}.jsonl")));
+        assert_eq!(journal("there"), journal("here"), "seed {seed}");
+
+        let book = "book build --cols 6 --rows 5 --plies 8 --no-book --table-mb 1";
+        output(folder, &format!("{book} --out here-{round}.book --threads 2"));
+        let line = format!("{book} --out there-{round}.book");
+        hits += run_under_fire(folder, &mut server, &mut workers, &mut random, &line);
+        let bytes = |place: &str| fs::read(folder.join(format!("{place}-{round}.book"))).unwrap();
+        assert_eq!(bytes("there"), bytes("here"), "seed {seed}");
+        if hits >= kills() {
+            break;
+        }
+    }
+    println!("{hits} kills");
+}
