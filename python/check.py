@@ -1,7 +1,8 @@
 """Builds the package, installs it into a virtual environment of its own, and tests it there.
 
-    python3 python/check.py          what `cargo xtask test` runs: pytest, doctests, mypy, stubtest, notebooks
-    python3 python/check.py --peers  what `cargo xtask python-peers` runs: against OpenSpiel, Kaggle and bitbully
+    python3 python/check.py              pytest, doctests, mypy, stubtest, notebooks
+    python3 python/check.py --workspace  the same, as `cargo xtask test` runs it
+    python3 python/check.py --peers      what `cargo xtask python-peers` runs: against OpenSpiel, Kaggle and bitbully
 
 The environments are kept below the target folder; they are made anew when their requirements change.
 """
@@ -15,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -25,6 +27,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--peers", action="store_true", help="compare with other packages instead")
     parser.add_argument("--release", action="store_true", help="build the package optimised, as users get it")
+    parser.add_argument(
+        "--workspace",
+        action="store_true",
+        help="build with the features of the whole workspace, whose tests share what is compiled",
+    )
     options = parser.parse_args()
     if sys.version_info < (3, 10):
         print(f"python: 3.10 or later is needed, this is {sys.version.split()[0]}", file=sys.stderr)
@@ -33,17 +40,17 @@ def main() -> int:
         if options.peers:
             check_peers()
         else:
-            check(options.release)
+            check(options)
     except subprocess.CalledProcessError as error:
         print(f"python: failed: {' '.join(map(str, error.cmd))}", file=sys.stderr)
         return 1
     return 0
 
 
-def check(release: bool) -> None:
+def check(options: argparse.Namespace) -> None:
     python = environment("test", HERE / "requirements-test.txt")
-    install(python, build(python, release))
-    tests = [python, "-m", "pytest", "--durations=8", "--doctest-modules", "--pyargs", "claimeven", HERE / "tests"]
+    install(python, build_with_workspace(python) if options.workspace else build(python, options.release))
+    tests = [python, "-m", "pytest", "-rs", "--durations=8", "--doctest-modules", "--pyargs", "claimeven", HERE / "tests"]
     run("pytest", [*tests, *(f"--ignore={HERE / 'tests' / name}" for name in ("peers", "kaggle"))])
     run("mypy", [python, "-m", "mypy", "--config-file", HERE / "pyproject.toml", "-p", "claimeven"])
     run("stubtest", [python, "-m", "mypy.stubtest", "claimeven._native", "--concise"])
@@ -84,6 +91,42 @@ def build(python: Path, release: bool) -> Path:
     run("wheel", [*maturin, "--interpreter", sys.executable], cwd=HERE)
     (wheel,) = wheels.glob("*.whl")
     return wheel
+
+
+def build_with_workspace(python: Path) -> Path:
+    """Builds the library with the features of the whole workspace, and the wheel from it.
+
+    Maturin builds one package, whose dependencies then have fewer features than in the workspace's tests, so that all of
+    them would be compiled a second time. Its metadata is used; the library is put beside the package here.
+    """
+    targets = ["--lib", "--bins", "--tests"]
+    run("library", ["cargo", "build", "--quiet", "--workspace", "--all-features", *targets], cwd=HERE.parent)
+    folder = TARGET / "python" / "wheels"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    maturin = [python, "-m", "maturin", "pep517", "write-dist-info", "--metadata-directory", folder]
+    run("metadata", [*maturin, "--interpreter", sys.executable], cwd=HERE)
+    (metadata,) = folder.glob("*.dist-info")
+    prefix, suffix, ending = {
+        "win32": ("", ".dll", ".pyd"),
+        "darwin": ("lib", ".dylib", ".abi3.so"),
+    }.get(sys.platform, ("lib", ".so", ".abi3.so"))
+    files = {f"claimeven/_native{ending}": TARGET / "debug" / f"{prefix}claimeven_python{suffix}"}
+    for root, paths in ((HERE, HERE.glob("claimeven/**/*")), (folder, metadata.glob("**/*"))):
+        files.update({path.relative_to(root).as_posix(): path for path in paths if is_packed(path)})
+    tags = (metadata / "WHEEL").read_text().partition("Tag: ")[2].split()[0]
+    wheel = folder / f"{metadata.name.removesuffix('.dist-info')}-{tags}.whl"
+    record = f"{metadata.name}/RECORD"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, path in files.items():
+            archive.write(path, name)
+        archive.writestr(record, "".join(f"{name},,\n" for name in [*files, record]))
+    return wheel
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file belongs in the wheel; a library that was built in place does not."""
+    return path.is_file() and path.name != "RECORD" and path.suffix not in (".pyc", ".so", ".pyd")
 
 
 def install(python: Path, wheel: Path) -> None:

@@ -29,6 +29,7 @@ __all__ = [
     "Setup",
     "Solver",
     "search_tree",
+    "_panic",
 ]
 
 _Boards = NDArray[np.uint8] | NDArray[np.int8] | Iterable[str | Position]
@@ -331,3 +332,4 @@ def train(
     progress: Callable[[str], object] | None,
 ) -> None: ...
 def search_tree(position: Position | str, agent: str, max_nodes: int) -> tuple[str, str]: ...
+def _panic(text: str, is_long: bool) -> None: ...

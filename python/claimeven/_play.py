@@ -62,7 +62,7 @@ class Interval:
     """An estimate with its 95 % confidence interval."""
 
     low: float
-    middle: float
+    estimate: float
     high: float
 
 
@@ -101,9 +101,9 @@ class MatchResult:
         return (
             f"{first} vs {second}: {self.results.games} games\n"
             f"  won {won}, drawn {drawn}, lost {lost}\n"
-            f"  score {100 * self.score.middle:.1f} % "
+            f"  score {100 * self.score.estimate:.1f} % "
             f"(95 % CI: {100 * self.score.low:.1f} to {100 * self.score.high:.1f})\n"
-            f"  Elo   {self.elo.middle:+.0f} (95 % CI: {self.elo.low:+.0f} to {self.elo.high:+.0f})"
+            f"  Elo   {self.elo.estimate:+.0f} (95 % CI: {self.elo.low:+.0f} to {self.elo.high:+.0f})"
         )
 
 
@@ -181,7 +181,7 @@ class TournamentResult:
             interval = f"{player.elo.low:+.0f} to {player.elo.high:+.0f}"
             results = player.results
             lines.append(
-                f"{place:>3} {player.name:<{width}}  {player.elo.middle:>+6.0f}  {interval:>16}  "
+                f"{place:>3} {player.name:<{width}}  {player.elo.estimate:>+6.0f}  {interval:>16}  "
                 f"{player.points:>7.1f}  {results.won:>3}  {results.drawn:>5}  {results.lost:>4}"
             )
         return "\n".join(lines)
@@ -242,7 +242,7 @@ class Strength:
 
     def __str__(self) -> str:
         def percent(share: Interval) -> str:
-            return f"{100 * share.middle:.2f} % ({100 * share.low:.2f} to {100 * share.high:.2f})"
+            return f"{100 * share.estimate:.2f} % ({100 * share.low:.2f} to {100 * share.high:.2f})"
 
         return (
             f"{self.positions} positions: gave away a win or a draw in {percent(self.error_rate)}, "

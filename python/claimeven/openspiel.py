@@ -127,9 +127,9 @@ class State:
         return str(self)
 
     def observation_tensor(self, player: int | None = None) -> list[float]:
-        """One plane each for empty cells, o and x, in the order of ``pyspiel``, which counts rows from the bottom."""
+        """One plane each for x, o and empty cells, as in OpenSpiel 2, the bottom row first."""
         board = self.position.to_array()[::-1]
-        return [float(cell) for plane in (0, 2, 1) for cell in (board == plane).ravel()]
+        return [float(cell) for plane in (1, 2, 0) for cell in (board == plane).ravel()]
 
     def __str__(self) -> str:
         return self.position.to_openspiel()

@@ -1,9 +1,12 @@
-// The board of the notebook widget: an SVG, buttons for its columns, and the exact values below them.
+// The board of the notebook widget: an SVG whose columns are buttons, with the exact values below them.
 
 const CELL = 48;
+const COLOURS = ["#f6f8fb", "#d8343c", "#f5c518"];
+// What distinguishes the discs besides their colours: a cross and a ring.
+const MARKS = ["", "M-6-6 6 6M-6 6 6-6", "M-6 0a6 6 0 1 0 12 0 6 6 0 1 0-12 0"];
 
 function element(name, attributes, ...children) {
-  const isSvg = ["svg", "rect", "circle", "text"].includes(name);
+  const isSvg = ["svg", "g", "rect", "circle", "path", "text"].includes(name);
   const made = isSvg
     ? document.createElementNS("http://www.w3.org/2000/svg", name)
     : document.createElement(name);
@@ -12,8 +15,65 @@ function element(name, attributes, ...children) {
   return made;
 }
 
+/** The empty board with its buttons; the functions that change it are called when the model changes. */
+function makeBoard(rows, cols, play) {
+  const [width, height] = [cols * CELL, rows * CELL];
+  const svg = element("svg", {
+    viewBox: `0 0 ${width} ${height + 40}`,
+    width: Math.min(width, 640),
+    class: "claimeven-board",
+    role: "group",
+  });
+  svg.append(element("rect", { width, height, rx: 10, fill: "#2456a6" }));
+  const cells = Array.from({ length: rows * cols }, (_, index) => {
+    const [x, y] = [((index % cols) + 0.5) * CELL, (Math.floor(index / cols) + 0.5) * CELL];
+    const disc = element("circle", { r: 19 });
+    const mark = element("path", { fill: "none", stroke: "#0006", "stroke-width": 3, "stroke-linecap": "round" });
+    const ring = element("circle", { r: 15, fill: "none", stroke: "#fff", "stroke-width": 4, visibility: "hidden" });
+    svg.append(element("g", { transform: `translate(${x} ${y})` }, disc, mark, ring));
+    return { disc, mark, ring };
+  });
+  const columns = Array.from({ length: cols }, (_, index) => {
+    const x = (index + 0.5) * CELL;
+    const value = element("text", { x, y: height + 34, class: "claimeven-value" });
+    const target = element("rect", {
+      x: index * CELL,
+      width: CELL,
+      height: height + 40,
+      tabindex: 0,
+      role: "button",
+      class: "claimeven-column",
+    });
+    target.addEventListener("click", () => play(index + 1));
+    target.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        play(index + 1);
+      }
+    });
+    svg.append(element("text", { x, y: height + 15 }, String(index + 1)), value, target);
+    return { value, target };
+  });
+  return {
+    svg,
+    showDiscs(discs, won) {
+      discs.forEach((disc, index) => {
+        cells[index].disc.setAttribute("fill", COLOURS[disc]);
+        cells[index].mark.setAttribute("d", MARKS[disc]);
+        cells[index].ring.setAttribute("visibility", won.has(index) ? "visible" : "hidden");
+      });
+    },
+    showValues(texts) {
+      columns.forEach(({ value, target }, index) => {
+        value.textContent = texts[index] ?? "";
+        target.setAttribute("aria-label", `Column ${index + 1} ${value.textContent}`.trim());
+      });
+    },
+  };
+}
+
 function render({ model, el }) {
-  const board = element("div", {});
+  const place = element("div", {});
   const message = element("div", { role: "status", class: "claimeven-message" });
   const moves = element("input", { "aria-label": "Moves", spellcheck: "false", placeholder: "moves, such as 4453" });
   const values = element("input", { type: "checkbox" });
@@ -36,67 +96,26 @@ function render({ model, el }) {
     moves,
     element("label", {}, values, " exact values"),
   );
+  const board = makeBoard(model.get("rows"), model.get("cols"), (column) => model.send({ action: "play", column }));
+  place.append(board.svg);
   el.classList.add("claimeven");
-  el.append(board, message, controls);
+  el.append(place, message, controls);
 
   function draw() {
-    const rows = model.get("rows");
-    const cols = model.get("cols");
-    const cells = model.get("cells");
-    const won = new Set(model.get("won"));
-    const texts = model.get("values");
-    const width = cols * CELL;
-    const height = rows * CELL;
-    const svg = element("svg", {
-      viewBox: `0 0 ${width} ${height + 40}`,
-      width: Math.min(width, 640),
-      role: "img",
-      "aria-label": model.get("description"),
-    });
-    svg.append(element("rect", { width, height, rx: 10, fill: "#2456a6" }));
-    const colours = ["#f6f8fb", "#d8343c", "#f5c518"];
-    cells.forEach((cell, index) => {
-      const cx = (index % cols) * CELL + CELL / 2;
-      const cy = Math.floor(index / cols) * CELL + CELL / 2;
-      svg.append(element("circle", { cx, cy, r: 19, fill: colours[cell] }));
-      if (won.has(index)) {
-        svg.append(element("circle", { cx, cy, r: 9, fill: "none", stroke: "#fff", "stroke-width": 4 }));
-      }
-    });
-    for (let column = 1; column <= cols; column++) {
-      const x = (column - 0.5) * CELL;
-      const label = element("text", { x, y: height + 15, class: "claimeven-number" }, String(column));
-      const value = element("text", { x, y: height + 34, class: "claimeven-value" }, texts[column - 1] ?? "");
-      const target = element("rect", {
-        x: (column - 1) * CELL,
-        width: CELL,
-        height: height + 40,
-        fill: "transparent",
-        tabindex: 0,
-        role: "button",
-        "aria-label": `Column ${column} ${texts[column - 1] ?? ""}`,
-        class: "claimeven-column",
-      });
-      const play = () => model.send({ action: "play", column });
-      target.addEventListener("click", play);
-      target.addEventListener("keydown", (event) => {
-        if (event.key === "Enter" || event.key === " ") {
-          event.preventDefault();
-          play();
-        }
-      });
-      svg.append(label, value, target);
-    }
-    board.replaceChildren(svg);
+    board.showDiscs(model.get("cells"), new Set(model.get("won")));
+    board.showValues(model.get("values"));
+    board.svg.setAttribute("aria-label", model.get("description"));
     message.textContent = model.get("message");
     moves.value = model.get("moves");
     values.checked = model.get("show_values");
   }
 
-  for (const name of ["cells", "values", "message", "moves", "show_values"]) {
-    model.on(`change:${name}`, draw);
-  }
+  const names = ["cells", "won", "values", "message", "description", "moves", "show_values"];
+  for (const name of names) model.on(`change:${name}`, draw);
   draw();
+  return () => {
+    for (const name of names) model.off(`change:${name}`, draw);
+  };
 }
 
 export default { render };

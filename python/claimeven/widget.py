@@ -19,17 +19,21 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("the widget takes anywidget: pip install 'claimeven[notebook]'") from error
 
-from claimeven._native import Agent, Position, Setup
+from claimeven._native import Agent, Limits, Position, Setup
 from claimeven._solver import Solver
 
 _CSS = """
 .claimeven-message { min-height: 1.4em; font-family: system-ui, sans-serif; }
 .claimeven-controls { display: flex; gap: 0.5em; flex-wrap: wrap; align-items: center; }
-.claimeven text { font: 13px system-ui, sans-serif; text-anchor: middle; fill: currentColor; }
-.claimeven .claimeven-value { font-weight: 600; }
-.claimeven .claimeven-column { cursor: pointer; }
-.claimeven .claimeven-column:hover, .claimeven .claimeven-column:focus { fill: #ffffff22; outline: none; }
+.claimeven-board { display: block; max-width: 100%; height: auto; }
+.claimeven-board text { font: 13px system-ui, sans-serif; text-anchor: middle; fill: currentColor; }
+.claimeven-board .claimeven-value { font-weight: 600; }
+.claimeven-board .claimeven-column { cursor: pointer; fill: transparent; }
+.claimeven-board .claimeven-column:hover { fill: #ffffff22; }
+.claimeven-board .claimeven-column:focus-visible { fill: #ffffff22; outline: 2px solid currentColor; }
 """
+
+_NAMES = ("X (red)", "O (yellow)")
 
 
 class BoardWidget(anywidget.AnyWidget):
@@ -52,7 +56,7 @@ class BoardWidget(anywidget.AnyWidget):
 
     def __init__(
         self,
-        moves: str = "",
+        position: Position | str = "",
         *,
         setup: Setup | None = None,
         opponent: str | None = None,
@@ -60,11 +64,15 @@ class BoardWidget(anywidget.AnyWidget):
         seconds: float = 2.0,
     ) -> None:
         """``opponent`` answers every move; ``seconds`` is the time limit for exact values."""
-        self._setup = setup or Setup()
+        if isinstance(position, str):
+            position = Position(position, setup)
+        elif setup is not None and setup != position.setup:
+            raise ValueError(f"the position is on {position.setup}, not {setup}")
+        self._setup = position.setup
         self._solver = Solver()
         self._opponent = None if opponent is None else Agent(opponent)
         self._seconds = seconds
-        self.position = Position(moves, self._setup)
+        self._set_up(position)
         super().__init__(rows=self._setup.rows, cols=self._setup.cols, show_values=show_values)
         self.on_msg(self._receive)
         self.observe(lambda _: self._show(), names="show_values")
@@ -73,21 +81,39 @@ class BoardWidget(anywidget.AnyWidget):
 
     def play(self, column: int) -> None:
         """Plays a move, and the opponent's answer."""
-        self.position = self.position.play(column)
+        self._push(column)
         if self._opponent is not None and not self.position.is_over:
-            self.position = self.position.play(self._opponent(self.position))
+            self._show_board(f"{self._opponent.text} is thinking")
+            self._push(self._opponent(self.position))
         self._show()
 
     def undo(self) -> None:
         """Takes back a move, or a move and its answer."""
-        moves = self.position.moves or ""
-        self.position = Position(moves[: -2 if self._opponent is not None else -1], self._setup)
+        while self._earlier:
+            self.position = self._earlier.pop()
+            if self._opponent is None or self.position.player == self._person:
+                break
         self._show()
 
+    def _set_up(self, position: Position) -> None:
+        self.position = position
+        self._person: int = position.player
+        """Who plays against the opponent: the side that was to move."""
+        moves = position.moves or ""
+        self._earlier: list[Position] = [Position(moves[:ply], self._setup) for ply in range(len(moves))]
+        """The positions before this one."""
+
+    def _push(self, column: int) -> None:
+        after = self.position.play(column)
+        self._earlier.append(self.position)
+        self.position = after
+
     def _moves_were_set(self, change: Any) -> None:
-        if change["new"] != self.position.moves:
-            self.position = Position(change["new"], self._setup)
-            self._show()
+        if change["new"] != (self.position.moves or ""):
+            try:
+                self._set_up(Position(change["new"], self._setup))
+            finally:
+                self._show()
 
     def _receive(self, _: Any, content: dict[str, Any], __: Any) -> None:
         try:
@@ -97,34 +123,44 @@ class BoardWidget(anywidget.AnyWidget):
                 case {"action": "undo"}:
                     self.undo()
                 case {"action": "reset"}:
-                    self.position = Position("", self._setup)
+                    self._set_up(Position("", self._setup))
                     self._show()
                 case {"action": "best"}:
-                    self.play(Agent("perfect")(self.position))
+                    limits = Limits(seconds=self._seconds)
+                    self.play(Agent("perfect").decide(self.position, limits).column)
                 case {"action": "set", "moves": str(moves)}:
-                    self.position = Position(moves, self._setup)
+                    self._set_up(Position(moves, self._setup))
                     self._show()
         except ValueError as error:
             self.message = str(error)
 
     def _show(self) -> None:
-        position, setup = self.position, self._setup
-        self.cells = position.to_kaggle()
-        self.won = [
-            (setup.rows - row) * setup.cols + column - 1 for column, row in position.winning_cells()
-        ]
-        self.values = self._values() if self.show_values else [""] * setup.cols
+        position = self.position
         if position.is_draw:
-            self.message = "Draw"
-        elif position.is_over:
-            self.message = f"{'XO'[(position.winner or 1) - 1]} wins"
+            message = "Draw"
+        elif position.winner is not None:
+            message = f"{_NAMES[position.winner - 1]} wins"
         else:
-            self.message = f"{'XO'[position.player - 1]} to move"
-        self.description = f"{self.message}\n{position}"
-        self.moves = position.moves or ""
+            message = f"{_NAMES[position.player - 1]} to move"
+        self._show_board(message)
+        if self.show_values:
+            self.values = self._values()
+
+    def _show_board(self, message: str) -> None:
+        """Shows the discs at once; values take longer and follow."""
+        position, setup = self.position, self._setup
+        with self.hold_sync():
+            self.values = [""] * setup.cols
+            self.cells = position.to_kaggle()
+            self.won = [
+                (setup.rows - row) * setup.cols + column - 1 for column, row in position.winning_cells()
+            ]
+            self.message = message
+            self.description = f"{message}\n{position}"
+            self.moves = position.moves or ""
 
     def _values(self) -> list[str]:
-        """The exact value of every column; empty where it was not found in time."""
+        """The exact value of every column; a question mark if it was not found in time."""
         values = []
         for column in range(1, self._setup.cols + 1):
             if not self.position.is_legal(column) or self._setup.ruleset != "standard":

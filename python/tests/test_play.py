@@ -79,8 +79,8 @@ def test_own_agents_play_matches() -> None:
     assert result.players == ("Blocker", "centre")
     # One more is made before the first game, to find out whether it can play.
     assert result.results.games == 20 == len(result.games) and Blocker.games == 21
-    assert result.elo.low < result.elo.middle < result.elo.high
-    assert result.score.middle > 0.5
+    assert result.elo.low < result.elo.estimate < result.elo.high
+    assert result.score.estimate > 0.5
     assert "Elo" in str(result)
     for game in result.games:
         assert game.position.is_over
@@ -131,7 +131,7 @@ def test_a_sequential_test_ends_a_match() -> None:
 def test_strength_is_measured() -> None:
     perfect = claimeven.evaluate("perfect", 100, plies=(10, 30))
     weak = claimeven.evaluate(centre, 100, plies=(10, 30))
-    assert perfect.errors == 0 and perfect.best_rate.middle == 1.0
+    assert perfect.errors == 0 and perfect.best_rate.estimate == 1.0
     assert weak.errors > 10 and weak.positions == 100
     given = claimeven.evaluate("random", ["4455", "44"])
     assert given.positions == 2

@@ -2,15 +2,16 @@
 
 import multiprocessing
 import os
-import signal
+import subprocess
+import sys
 import threading
-import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import claimeven
-from claimeven import Position, Setup, Solver, datasets, positions
+from claimeven import Position, Setup, Solver, _native, datasets, positions
 
 
 def naive_score(position: Position, alpha: int = -100, beta: int = 100) -> int:
@@ -185,6 +186,15 @@ def test_the_uci_data_set_is_rebuilt(tmp_path: os.PathLike[str]) -> None:
         data.save(path + ".txt")
 
 
+def test_threads_may_share_players_and_networks() -> None:
+    agent, network = claimeven.Agent("alphabeta:depth=5"), claimeven.Network()
+    texts = ["", "44", "4455", "121212"]
+    expected = [[agent(text) for text in texts], network.predict(texts)[0].tolist()]
+    with ThreadPoolExecutor(4) as pool:
+        answers = pool.map(lambda _: [[agent(text) for text in texts], network.predict(texts)[0].tolist()], range(20))
+        assert all(answer == expected for answer in answers)
+
+
 def test_threads_may_share_a_solver() -> None:
     solver = Solver()
     boards = positions.random(300, plies=(14, 30), seed=4)
@@ -202,72 +212,63 @@ def test_threads_may_share_a_solver() -> None:
     assert list(found.values()) == [expected] * 4
 
 
-def test_the_lock_is_free_during_long_work() -> None:
-    """Another thread runs Python code while an endless search is under way."""
-    counted = 0
-    stop = threading.Event()
+def interrupted(work: str) -> list[str]:
+    """Runs a program in which another thread computes for a while, then presses Ctrl-C; returns what it prints.
 
-    def count() -> None:
-        nonlocal counted
-        while not stop.is_set():
-            counted += 1
-            time.sleep(0.001)
-
-    thread = threading.Thread(target=count)
-    thread.start()
-    low, high = Solver(book=False).bounds(Position("", Setup(10, 10)), seconds=2.0)
-    stop.set()
-    thread.join()
-    assert low < high and counted > 5
-
-
-def interrupted(work: str) -> str:
-    """Runs a program, presses Ctrl-C, and returns what it prints."""
-    import subprocess
-    import sys
-
+    The other thread gets no further than its first line if the work keeps the interpreter's lock.
+    """
     program = f"""
-import time, claimeven
+import os, signal, tempfile, threading, time
+import numpy
+import claimeven
 from claimeven import *
-print('start', flush=True)
+
+is_working = threading.Event()
+
+def press_ctrl_c():
+    is_working.wait()
+    end = time.thread_time() + 0.3
+    while time.thread_time() < end:
+        pass
+    print('computed', flush=True)
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=press_ctrl_c).start()
 try:
+    is_working.set()
     {work}
     print('finished')
 except KeyboardInterrupt:
     print('interrupted', flush=True)
 """
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "start\n"
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    try:
-        output, _ = process.communicate(timeout=300)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise
-    assert process.returncode == 0
-    return output.strip()
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=300).stdout.split()
 
 
 @pytest.mark.parametrize(
     "work",
     [
         "Solver(book=False).score(Position('', Setup(10, 10)))",
+        "Solver(book=False).scores(Position('', Setup(10, 10)))",
+        "Solver(book=False, threads=2).bounds(Position('', Setup(10, 10)), seconds=3600)",
         "Solver().scores_batch([Position('', Setup(10, 10))] * 10)",
         "Solver(book=False).best_line(Position('', Setup(9, 9)))",
+        "datasets.label(numpy.zeros((10, 10, 10), numpy.uint8))",
         "Agent('timed:ms=3600000').decide('')",
         "Agent('perfect').decide(Position('', Setup(10, 10)))",
         "match('mcts:sims=10000000', 'mcts:sims=10000000', openings='none')",
         "match(lambda p: time.sleep(1) or p.legal_moves[0], 'random', openings='none')",
         "tournament(['mcts:sims=10000000', 'mcts:sims=9999999'], openings='random:4')",
+        "evaluate('mcts:sims=10000000', ['44'] * 10)",
         "search_tree('', 'minimax:depth=40')",
+        "Network().predict(numpy.zeros((10**7, 6, 7), numpy.uint8))",
+        "train(os.path.join(tempfile.mkdtemp(), 'run'), minutes=60)",
         "positions.random(10**8, plies=30)",
         "positions.all(20)",
     ],
 )
-def test_ctrl_c_ends_long_work(work: str) -> None:
-    assert interrupted(work) == "interrupted"
+def test_other_threads_run_during_long_work_and_ctrl_c_ends_it(work: str) -> None:
+    assert interrupted(work) == ["computed", "interrupted"]
 
 
 def solve_some(seed: int) -> list[int]:
@@ -281,14 +282,32 @@ def test_other_processes_solve_too(method: str) -> None:
         assert pool.map_async(solve_some, range(3)).get(timeout=600) == expected
 
 
-def test_importing_is_fast() -> None:
-    import subprocess
-    import sys
+def test_importing_takes_less_than_150_ms() -> None:
+    """Of wall time. A busy machine may delay an attempt; a slow import is slow in all of them."""
+    program = "import time; t = time.perf_counter(); import claimeven; print(time.perf_counter() - t)"
+    times: list[float] = []
+    while len(times) < 40 and min(times, default=1.0) >= 0.15:
+        output = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
+        times.append(float(output))
+    assert min(times) < 0.15, times
 
-    # The time of this process alone, whatever else the machine does.
-    program = "import time; t = time.process_time(); import claimeven; print(time.process_time() - t)"
-    times = [
-        float(subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout)
-        for _ in range(5)
-    ]
-    assert min(times) < 0.15
+
+def test_a_panic_becomes_an_exception() -> None:
+    """In long work, which runs on another thread, and in the call itself."""
+    with pytest.raises(RuntimeError, match="internal error in claimeven: on purpose"):
+        _native._panic("on purpose", True)
+    with pytest.raises(BaseException, match="on purpose") as raised:
+        _native._panic("on purpose", False)
+    assert type(raised.value).__name__ == "PanicException"
+    assert Solver().score("4455") == 18
+
+
+def test_huge_arrays_are_refused_before_they_fill_the_memory() -> None:
+    huge = np.broadcast_to(np.zeros((6, 7), np.uint8), (10**12, 6, 7))
+    for use in (Solver().score_batch, Solver().scores_batch, claimeven.Network().predict, claimeven.Network().planes):
+        with pytest.raises(ValueError, match="1000000000000 boards are too many"):
+            use(huge)
+    with pytest.raises(ValueError, match="too many"):
+        positions.random(10**12, plies=3)
+    with pytest.raises(ValueError, match="too many"):
+        positions.random(2**62, plies=3)

@@ -82,7 +82,7 @@ impl Limits {
 
 /// The value of a position or a move to the side to move.
 ///
-/// `kind` is 'win', 'loss', 'draw' (proven), 'points' (of a heuristic) or 'chance' (expected result from 0 to 1), and
+/// `kind` is 'win', 'loss', 'draw' (proven), 'points' (of a heuristic) or 'expected' (expected result from 0 to 1), and
 /// `number` the plies to the win or loss, the points or the expected result.
 #[pyclass(frozen, module = "claimeven")]
 #[derive(Clone, Copy)]
@@ -90,7 +90,7 @@ pub(crate) struct Value(SearchValue);
 
 #[pymethods]
 impl Value {
-    /// 'win', 'loss', 'draw', 'points' or 'chance'.
+    /// 'win', 'loss', 'draw', 'points' or 'expected'.
     #[getter]
     fn kind(&self) -> &'static str {
         self.0.kind()

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use claimeven_game::{Game, Position as PlainPosition, Setup as GameSetup, mix_key};
-use claimeven_search::{RandomGameError, RandomGames};
+use claimeven_search::RandomGames;
 use numpy::ndarray::ArrayView3;
 use numpy::{
     Element, IntoPyArray, PyArray1, PyArray3, PyArrayDyn, PyArrayMethods, PyUntypedArray,
@@ -106,7 +106,7 @@ fn read<T: Copy + Sync>(
     value: impl Fn(T) -> u8,
 ) -> Result<Vec<PlainPosition>, String> {
     let mut cells = Vec::with_capacity(setup.cells() as usize);
-    let mut positions = Vec::with_capacity(boards.len() / setup.cells() as usize);
+    let mut positions = room_for(boards.len() / setup.cells() as usize, 1)?;
     for (index, board) in boards.outer_iter().enumerate() {
         cells.clear();
         cells.extend(board.iter().map(|&cell| value(cell)));
@@ -144,10 +144,20 @@ fn boards_array<'py>(
     setup: GameSetup,
     positions: &[PlainPosition],
 ) -> PyResult<Bound<'py, PyArray3<u8>>> {
-    let cells: Vec<u8> =
-        py.detach(|| positions.iter().flat_map(PlainPosition::to_kaggle).collect());
-    let shape = [positions.len(), setup.rows().into(), setup.cols().into()];
-    array_of(py, cells).reshape(shape)
+    let cells = py.detach(|| -> Result<Vec<u8>, String> {
+        let mut cells = room_for(positions.len(), setup.cells() as usize)?;
+        for position in positions {
+            cells.extend(position.to_kaggle());
+        }
+        Ok(cells)
+    });
+    shaped(py, setup, cells.map_err(value_error)?)
+}
+
+/// The cells of boards as an array of shape (n, rows, cols).
+fn shaped(py: Python<'_>, setup: GameSetup, cells: Vec<u8>) -> PyResult<Bound<'_, PyArray3<u8>>> {
+    let count = cells.len() / setup.cells() as usize;
+    array_of(py, cells).reshape([count, setup.rows().into(), setup.cols().into()])
 }
 
 /// The boards of positions or move texts as a uint8 array of shape (n, rows, cols).
@@ -179,32 +189,50 @@ pub(crate) fn random_boards<'py>(
             setup.cells() - 1
         )));
     }
-    check_size(count, setup)?;
-    let sampled = work::run(
+    let cells = work::run(
         py,
-        |cancel| -> Result<Vec<PlainPosition>, RandomGameError> {
+        |cancel| -> Result<Vec<u8>, String> {
             let games = RandomGames::new(setup).with_cancel(cancel.clone());
-            let sample = |index: usize| {
+            let mut cells = room_for(count, setup.cells() as usize)?;
+            for index in 0..count as u64 {
                 // Every board has a generator of its own, so that the first ones do not depend on
                 // how many are asked for.
-                let mut random = fastrand::Rng::with_seed(seed ^ mix_key(index as u64));
+                let mut random = fastrand::Rng::with_seed(seed ^ mix_key(index));
                 let plies = random.u32(low..=high);
-                games.sample(plies, &mut random).map(|game| *game.position())
-            };
-            (0..count).map(sample).collect()
+                let game = games.sample(plies, &mut random).map_err(|error| error.to_string())?;
+                cells.extend(game.position().to_kaggle());
+            }
+            Ok(cells)
         },
         |_| Ok(()),
     )?;
-    boards_array(py, setup, &sampled.map_err(value_error)?)
+    shaped(py, setup, cells.map_err(value_error)?)
 }
 
-/// A message instead of an allocation that would abort the process.
-fn check_size(count: usize, setup: GameSetup) -> PyResult<()> {
-    const MAX_BYTES: usize = 1 << 40;
-    match count.checked_mul(size_of::<PlainPosition>() + setup.cells() as usize) {
-        Some(bytes) if bytes < MAX_BYTES => Ok(()),
-        _ => Err(value_error(format!("{count} boards are too many"))),
+/// Room for `each` values of a number of boards. Too many are an error instead of an allocation that would end
+/// the process.
+pub(crate) fn room_for<T>(count: usize, each: usize) -> Result<Vec<T>, String> {
+    let mut values = Vec::new();
+    let total = count.checked_mul(each).filter(|total| has_memory(*total, size_of::<T>()));
+    match total.map(|total| values.try_reserve_exact(total)) {
+        Some(Ok(())) => Ok(values),
+        _ => Err(format!("{count} boards are too many for the memory of this machine")),
     }
+}
+
+/// Whether there is memory for a number of values, as far as the system tells. Linux would hand out more than it has
+/// and end the process when it is used.
+fn has_memory(count: usize, size: usize) -> bool {
+    const ALWAYS: usize = 1 << 30;
+    let Some(bytes) = count.checked_mul(size) else { return false };
+    if bytes <= ALWAYS {
+        return true;
+    }
+    let Ok(content) = std::fs::read_to_string("/proc/meminfo") else { return true };
+    let line = content.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kilobytes =
+        line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok());
+    kilobytes.is_none_or(|kilobytes| bytes / 1024 < kilobytes)
 }
 
 /// All distinct boards with this many discs on which the game is not over.
@@ -219,7 +247,7 @@ pub(crate) fn all_boards<'py>(
     let setup = setup.0;
     let positions =
         work::run(py, |cancel| all_positions(setup, plies, mirrored, cancel), |_| Ok(()))?;
-    boards_array(py, setup, &positions)
+    boards_array(py, setup, &positions.map_err(value_error)?)
 }
 
 fn all_positions(
@@ -227,14 +255,24 @@ fn all_positions(
     plies: u32,
     mirrored: bool,
     cancel: &AtomicBool,
-) -> Vec<PlainPosition> {
+) -> Result<Vec<PlainPosition>, String> {
+    /// A position, its key in a set that is half full, and its cells.
+    const BYTES_EACH: usize = 256;
     let mut positions = vec![PlainPosition::new(setup)];
-    for _ in 0..plies {
+    let mut growth = usize::from(setup.cols());
+    for ply in 1..=plies {
+        // The number of positions grows more slowly from ply to ply.
+        if !has_memory(positions.len().saturating_mul(growth), BYTES_EACH) {
+            return Err(format!(
+                "ply {ply} has about {} boards, too many for the memory of this machine",
+                positions.len().saturating_mul(growth)
+            ));
+        }
         let mut seen = HashSet::new();
         let mut next = Vec::new();
         for position in &positions {
             if cancel.load(Ordering::Relaxed) {
-                return Vec::new();
+                return Ok(Vec::new());
             }
             for column in position.legal() {
                 let mut child = *position;
@@ -245,9 +283,10 @@ fn all_positions(
                 }
             }
         }
+        growth = next.len().div_ceil(positions.len().max(1));
         positions = next;
     }
-    positions
+    Ok(positions)
 }
 
 /// Calls `work(worker, index)` for every index on several threads and puts what it returns, always

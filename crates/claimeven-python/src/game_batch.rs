@@ -422,15 +422,28 @@ fn position<R: Rules>(board: &Board<R>) -> PlainPosition {
 /// Writes the discs of the side to move and those of the other side, the top row first.
 #[inline]
 fn observe<R: Rules>(board: &Board<R>, observation: &mut [i8]) {
-    let setup = board.rules().setup();
-    let (cols, rows, stride) = (usize::from(setup.cols()), u32::from(setup.rows()), setup.stride());
+    let rules = board.rules();
+    let (cols, rows) = (usize::from(rules.setup().cols()), u32::from(rules.setup().rows()));
+    let lines = observation.chunks_exact_mut(2 * cols).zip((0..rows).rev());
+    if rules.stride() == 8 {
+        // A column takes a byte, so a row is one bit of each byte.
+        for (line, row) in lines {
+            let [own, other] = [board.own(), board.other()]
+                .map(|discs| (discs.shifted_down(row) & rules.bottom()).widen().to_le_bytes());
+            let mut pairs = [0; 32];
+            for (pair, (own, other)) in pairs.chunks_exact_mut(2).zip(own.into_iter().zip(other)) {
+                pair.copy_from_slice(&[own.cast_signed(), other.cast_signed()]);
+            }
+            line.copy_from_slice(&pairs[..2 * cols]);
+        }
+        return;
+    }
     let (own, other) = (board.own(), board.other());
-    for (line, row) in observation.chunks_exact_mut(2 * cols).zip((0..rows).rev()) {
-        for (col, cell) in (0..cols as u32).zip(line.chunks_exact_mut(2)) {
-            let index = col * stride + row;
+    for (line, row) in lines {
+        for (col, cell) in (0..).zip(line.chunks_exact_mut(2)) {
+            let index = col * rules.stride() + row;
             let has = |discs: R::Bits| i8::from(!((discs >> index) & R::Bits::ONE).is_empty());
-            cell[0] = has(own);
-            cell[1] = has(other);
+            cell.copy_from_slice(&[has(own), has(other)]);
         }
     }
 }

@@ -56,4 +56,6 @@ mod _native {
     use super::solver::Solver;
     #[pymodule_export]
     use super::tree::search_tree;
+    #[pymodule_export]
+    use super::work::panic_for_test;
 }

@@ -12,7 +12,7 @@ use numpy::{PyArray2, PyArray4, PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::boards::{Boards, array_of};
+use crate::boards::{Boards, array_of, room_for};
 use crate::setup::{Setup, or_standard};
 use crate::{value_error, work};
 
@@ -209,8 +209,9 @@ impl Network {
         let positions = self.boards(boards)?;
         let Architecture { cols, rows, encoding, .. } = *self.network.architecture();
         let size = encoding.planes() * usize::from(cols) * usize::from(rows);
-        let mut planes = vec![0.0; positions.len() * size];
+        let mut planes = room_for(positions.len(), size).map_err(value_error)?;
         py.detach(|| {
+            planes.resize(positions.len() * size, 0.0);
             for (position, planes) in positions.iter().zip(planes.chunks_mut(size)) {
                 encoding.encode(position, planes);
             }

@@ -69,6 +69,13 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
     format!("internal error in claimeven: {text}")
 }
 
+/// Panics, in long work or in the call itself: for the test that a panic becomes an exception.
+#[pyfunction]
+#[pyo3(name = "_panic")]
+pub(crate) fn panic_for_test(py: Python<'_>, text: String, is_long: bool) -> PyResult<()> {
+    if is_long { run(py, |_| panic!("{text}"), |_| Ok(())) } else { panic!("{text}") }
+}
+
 /// The number of threads to work on: as many as there are processors unless a number is given.
 pub(crate) fn threads(given: Option<usize>) -> usize {
     let cores = || thread::available_parallelism().map_or(1, usize::from);
