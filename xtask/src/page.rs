@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use crate::step::{Report, Step};
 use crate::system;
 
-/// The checks of the page that this machine can make; the report is told of the others. They need what
-/// the build of the tests has left: the program, and npm's packages.
+/// The checks of the page; those that this machine cannot run are reported as skipped. They need the
+/// program and the npm packages, which the build of the tests provides.
 pub(crate) fn steps(report: &mut Report) -> Vec<Step> {
     if system::find("npm").is_none() {
         report.skip("page", "Node.js is not installed");

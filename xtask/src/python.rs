@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use crate::step::{Report, Step};
 use crate::system;
 
-/// The tests of the package, unless there is no Python; the report is told then.
+/// The tests of the package. Without Python they are reported as skipped.
 pub(crate) fn steps(report: &mut Report) -> Vec<Step> {
     if system::find("python3").is_none() {
         report.skip("Python", "Python is not installed; the package claimeven is not tested");
         return Vec::new();
     }
-    vec![check("python", &[])]
+    vec![check("python", &["--workspace"])]
 }
 
-/// The package compared with other packages, which take minutes to install.
+/// Compares the package with other packages, which take minutes to install.
 pub(crate) fn peers() -> Step {
     check("python peers", &["--peers"])
 }
@@ -26,8 +26,8 @@ fn check(name: &'static str, options: &[&str]) -> Step {
     Step { program: "python3", arguments: [vec![script], step.arguments].concat(), ..step }
 }
 
-/// Where the package is. Cargo tells it when this runs: checkouts that share a target folder share this
-/// program too.
+/// The folder of the package. It is read at run time, because checkouts that share a target folder also
+/// share this program.
 fn folder() -> PathBuf {
     env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from).join("../python")
 }

@@ -1,4 +1,4 @@
-//! Commands run one after another or side by side, and a report of how each of them ended.
+//! Commands, run in sequence or in parallel, and a report of their results.
 
 use std::env;
 use std::io::{self, Write};
@@ -28,12 +28,12 @@ impl Step {
     /// Runs it with its output on this terminal.
     fn run(&self) -> Result<(), String> {
         println!("\n{}: {}", self.name, self.text());
-        self.ended(self.command().status())
+        self.result_of(self.command().status())
     }
 
-    /// Runs it and shows its output when it has ended, so that nothing else is in between.
-    fn run_quietly(&self) -> Result<(), String> {
-        println!("\n{}: {} (beside; its output follows)", self.name, self.text());
+    /// Runs it and prints its output when it has finished, so that it is not mixed with that of others.
+    fn run_captured(&self) -> Result<(), String> {
+        println!("\n{}: {} (in parallel; the output follows)", self.name, self.text());
         // Both streams in one, in the order in which they are written.
         let (mut output, writer) = io::pipe().map_err(|error| error.to_string())?;
         let again = writer.try_clone().map_err(|error| error.to_string())?;
@@ -43,18 +43,18 @@ impl Step {
         // The command holds the other end of the pipe, too.
         drop(command);
         let ended = child.and_then(|mut child| {
-            let mut said = Vec::new();
-            io::copy(&mut output, &mut said)?;
+            let mut printed = Vec::new();
+            io::copy(&mut output, &mut printed)?;
             let status = child.wait()?;
             let mut terminal = io::stdout().lock();
-            writeln!(terminal, "\n{}, which ran beside:", self.name)?;
-            terminal.write_all(&said)?;
+            writeln!(terminal, "\n{}, which ran in parallel:", self.name)?;
+            terminal.write_all(&printed)?;
             Ok(status)
         });
-        self.ended(ended)
+        self.result_of(ended)
     }
 
-    fn ended(&self, status: io::Result<ExitStatus>) -> Result<(), String> {
+    fn result_of(&self, status: io::Result<ExitStatus>) -> Result<(), String> {
         let reason = match status {
             Ok(status) if status.success() => return Ok(()),
             Ok(status) => status.to_string(),
@@ -88,17 +88,17 @@ impl Step {
     }
 }
 
-/// How a step ended, and after how long.
-struct Ended {
+/// The result of a step, and its duration.
+struct Finished {
     name: &'static str,
     time: Duration,
     result: Result<(), String>,
 }
 
-/// How the steps of a chore ended.
+/// The results of all steps.
 pub(crate) struct Report {
     began: Instant,
-    steps: Vec<Ended>,
+    steps: Vec<Finished>,
     skipped: Vec<(&'static str, String)>,
 }
 
@@ -107,17 +107,18 @@ impl Report {
         Report { began: Instant::now(), steps: Vec::new(), skipped: Vec::new() }
     }
 
-    /// Runs all steps, whatever becomes of the ones before.
+    /// Runs all steps, also after one has failed.
     pub(crate) fn run(&mut self, steps: &[Step]) {
         self.steps.extend(run_all(steps, Step::run));
     }
 
-    /// Runs two lists of steps side by side: the second one mostly waits, so the first hardly notices.
-    pub(crate) fn run_beside(&mut self, steps: &[Step], beside: &[Step]) {
+    /// Runs two lists of steps in parallel. The steps of the second mostly wait, so they hardly slow
+    /// down the first.
+    pub(crate) fn run_both(&mut self, steps: &[Step], waiting: &[Step]) {
         thread::scope(|scope| {
-            let beside = scope.spawn(|| run_all(beside, Step::run_quietly));
+            let waiting = scope.spawn(|| run_all(waiting, Step::run_captured));
             self.run(steps);
-            self.steps.extend(beside.join().expect("steps do not panic"));
+            self.steps.extend(waiting.join().expect("steps do not panic"));
         });
     }
 
@@ -131,7 +132,7 @@ impl Report {
     /// Prints the result of each step. With `no_skip`, skipped checks count as failures.
     pub(crate) fn finish(self, no_skip: bool) -> ExitCode {
         println!();
-        for Ended { name, time, result } in &self.steps {
+        for Finished { name, time, result } in &self.steps {
             let ending = if result.is_ok() { "" } else { "  FAILED" };
             println!("{name:>12} {:>7.1} s{ending}", time.as_secs_f64());
         }
@@ -152,11 +153,11 @@ impl Report {
     }
 }
 
-fn run_all(steps: &[Step], run: impl Fn(&Step) -> Result<(), String>) -> Vec<Ended> {
+fn run_all(steps: &[Step], run: impl Fn(&Step) -> Result<(), String>) -> Vec<Finished> {
     let ended = steps.iter().map(|step| {
         let began = Instant::now();
         let result = run(step);
-        Ended { name: step.name, time: began.elapsed(), result }
+        Finished { name: step.name, time: began.elapsed(), result }
     });
     ended.collect()
 }

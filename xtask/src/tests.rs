@@ -1,5 +1,6 @@
 //! `cargo xtask test`: all checks that a change must pass.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::page;
@@ -10,8 +11,8 @@ use crate::system;
 
 /// Runs all checks and reports each of them, also after one has failed.
 ///
-/// What computes comes one after another. The page's tests need the program and mostly wait for it and
-/// for the browser, so they run beside the others once it is built.
+/// Steps that compute run in sequence. The page's tests need the program and mostly wait for it and for
+/// the browser, so they run in parallel with the others once it is built.
 pub(crate) fn run(no_skip: bool) -> ExitCode {
     let mut report = Report::new();
     let postgres = match Postgres::start() {
@@ -21,17 +22,35 @@ pub(crate) fn run(no_skip: bool) -> ExitCode {
             None
         }
     };
+    let nats = find_or_install("nats-server");
+    if nats.is_none() {
+        let reason = "nats-server is not installed and could not be installed";
+        report.skip("NATS", format!("{reason}; fleets are not tested"));
+    }
     let page = page::steps(&mut report);
     let python = python::steps(&mut report);
-    let (first, mut then) = steps(postgres.as_ref().map(Postgres::url));
+    let (first, mut then) = steps(postgres.as_ref().map(Postgres::url), nats);
     then.extend(python);
     report.run(&first);
-    report.run_beside(&then, &page);
+    report.run_both(&then, &page);
     report.finish(no_skip)
 }
 
-/// What comes first, the last of which builds the program, and what follows.
-fn steps(postgres: Option<String>) -> (Vec<Step>, Vec<Step>) {
+/// The path of a program of the package of the same name.
+fn find_or_install(name: &str) -> Option<PathBuf> {
+    // Debian has servers in a folder that is not on everybody's PATH.
+    let find = || {
+        let installed = Path::new("/usr/sbin").join(name);
+        system::find(name).or_else(|| installed.is_file().then_some(installed))
+    };
+    find().or_else(|| {
+        system::install(name);
+        find()
+    })
+}
+
+/// The steps up to the build of the program, and those after it.
+fn steps(postgres: Option<String>, nats: Option<PathBuf>) -> (Vec<Step>, Vec<Step>) {
     // Examples are checked with the lints; nothing runs them here.
     const TARGETS: [&str; 5] = ["--workspace", "--all-features", "--lib", "--bins", "--tests"];
     let nextest = system::find("cargo-nextest").is_some();
@@ -62,7 +81,13 @@ fn steps(postgres: Option<String>) -> (Vec<Step>, Vec<Step>) {
     let then = vec![
         Step::cargo("lints", &clippy),
         Step {
-            variables: postgres.map(|url| ("CLAIMEVEN_TEST_POSTGRES", url)).into_iter().collect(),
+            variables: [
+                postgres.map(|url| ("CLAIMEVEN_TEST_POSTGRES", url)),
+                nats.map(|path| ("CLAIMEVEN_TEST_NATS", path.display().to_string())),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
             ..Step::cargo("tests", tests)
         },
         Step {
