@@ -51,9 +51,6 @@ pub(crate) struct Args {
     #[command(flatten)]
     threads: ThreadsArgs,
 
-    #[command(flatten)]
-    fleet: FleetArgs,
-
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -65,6 +62,10 @@ pub(crate) struct Args {
     /// File for a report in HTML, with plots
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+
+    // Last, because its heading would be that of the options after it.
+    #[command(flatten)]
+    fleet: FleetArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {

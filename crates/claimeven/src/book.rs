@@ -62,10 +62,11 @@ struct BuildArgs {
     solver: SolverArgs,
 
     #[command(flatten)]
-    fleet: FleetArgs,
-
-    #[command(flatten)]
     setup: SetupArgs,
+
+    // Last, because its heading would be that of the options after it.
+    #[command(flatten)]
+    fleet: FleetArgs,
 }
 
 /// Verify a book: solve a sample of its positions without a book

@@ -89,9 +89,6 @@ pub(crate) struct Args {
     #[command(flatten)]
     threads: ThreadsArgs,
 
-    #[command(flatten)]
-    fleet: FleetArgs,
-
     /// File for the records of the games, one JSON object per line
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -114,6 +111,10 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     setup: SetupArgs,
+
+    // Last, because its heading would be that of the options after it.
+    #[command(flatten)]
+    fleet: FleetArgs,
 }
 
 #[derive(Clone, Copy)]

@@ -54,9 +54,8 @@ use failure::Failure;
 #[derive(Parser)]
 #[command(version, max_term_width = 100)]
 #[command(
-    after_help = "More commands: admin, doctor, show, review, compare, evaluate, experiments,\n\
-    replay, games, puzzles, perft, count, book, proof, bench, ugi, work, fleet,\n\
-    completions. Default: serve."
+    after_help = "More: admin, doctor, show, review, compare, evaluate, experiments, replay,\n\
+    games, puzzles, perft, count, book, proof, bench, ugi, work, fleet, completions."
 )]
 struct Cli {
     /// When to use colour: auto, always or never

@@ -58,10 +58,11 @@ pub(crate) struct Args {
     solver: SolverArgs,
 
     #[command(flatten)]
-    fleet: FleetArgs,
-
-    #[command(flatten)]
     setup: SetupArgs,
+
+    // Last, because its heading would be that of the options after it.
+    #[command(flatten)]
+    fleet: FleetArgs,
 }
 
 /// What an answer consists of.

@@ -92,9 +92,6 @@ pub(crate) struct Args {
     #[command(flatten)]
     threads: ThreadsArgs,
 
-    #[command(flatten)]
-    fleet: FleetArgs,
-
     /// Stop when less disk space is free, in MB
     #[arg(long, value_name = "MB", default_value_t = 256, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
@@ -115,6 +112,10 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     setup: SetupArgs,
+
+    // Last, because its heading would be that of the options after it.
+    #[command(flatten)]
+    fleet: FleetArgs,
 }
 
 /// `KEY=VALUE`.
