@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use claimeven_game::{Bits, Column, Game, PlayError, Setup, with_board};
 use claimeven_search::RandomGames;
@@ -38,15 +38,13 @@ const DEFAULTS: [Openings; 2] = [Openings::Balanced(6), Openings::Random(4)];
 /// After this many rejected samples in a row, no more openings are expected.
 const MAX_FAILURES: u32 = 20_000;
 
-/// The maximum number of nodes of the solver per opening.
-const MAX_NODES: u64 = 500_000_000;
-
 impl Openings {
     /// Chooses up to `count` distinct openings, at least one. The choice depends only on the seed. In
     /// none of them can the next move end the game.
     ///
-    /// The search for each opening is bounded: by 20,000 rejected samples, and by 500 million nodes
-    /// of the solver.
+    /// The search for each opening is bounded: by 20,000 rejected samples, and by
+    /// [`OpeningSearch::MAX_NODES`] of the solver on average. Positions that take more than
+    /// [`OpeningSearch::MAX_NODES_EACH`] are skipped.
     pub fn choose(
         &self,
         setup: Setup,
@@ -65,13 +63,8 @@ impl Openings {
         seed: u64,
         limits: &Limits,
     ) -> Result<Vec<Vec<Column>>, OpeningError> {
-        match self {
-            Openings::None => Ok(vec![Vec::new()]),
-            Openings::Given(openings) => check_given(setup, openings).map(|()| openings.clone()),
-            Openings::Balanced(_) if !can_balance(setup) => Err(OpeningError::OutOfReach(setup)),
-            Openings::Balanced(plies) => sample(setup, *plies, true, count, seed, limits),
-            Openings::Random(plies) => sample(setup, *plies, false, count, seed, limits),
-        }
+        let search = OpeningSearch::new(Some(self.clone()), setup, count, seed)?;
+        search.with_nodes_per_opening().finish(limits)
     }
 
     /// The default openings: balanced ones on boards that can be solved, random ones elsewhere, and
@@ -88,14 +81,8 @@ impl Openings {
         seed: u64,
         limits: &Limits,
     ) -> Result<Vec<Vec<Column>>, OpeningError> {
-        let stop = Stop::new(limits);
-        for openings in DEFAULTS {
-            match openings.choose_within(setup, count, seed, &stop.remaining(0)) {
-                Err(OpeningError::OutOfReach(_) | OpeningError::Nothing { .. }) => {}
-                chosen_or_stopped => return chosen_or_stopped,
-            }
-        }
-        Ok(vec![Vec::new()])
+        let search = OpeningSearch::new(None, setup, count, seed)?;
+        search.with_nodes_per_opening().finish(limits)
     }
 }
 
@@ -115,45 +102,7 @@ fn check_given(setup: Setup, openings: &[Vec<Column>]) -> Result<(), OpeningErro
     Ok(())
 }
 
-/// Distinct random openings; balanced ones are draws under perfect play.
-fn sample(
-    setup: Setup,
-    plies: u32,
-    balanced: bool,
-    count: usize,
-    seed: u64,
-    limits: &Limits,
-) -> Result<Vec<Vec<Column>>, OpeningError> {
-    let stop = Stop::new(limits);
-    let mut solver = Solver::new(Options::default().with_books(embedded_books()));
-    let mut sampler = Sampler::new(setup, plies, balanced, seed);
-    let mut nodes_before = 0;
-    while sampler.openings.len() < count && sampler.failures < MAX_FAILURES {
-        if stop.is_requested() {
-            return Err(OpeningError::Stopped);
-        }
-        let own_limit = MAX_NODES.saturating_sub(solver.nodes() - nodes_before);
-        let remaining = stop.remaining(solver.nodes());
-        let nodes = remaining.nodes.map_or(own_limit, |nodes| nodes.min(own_limit));
-        match sampler.attempt(&mut solver, &remaining.with_nodes(nodes))? {
-            Sampled::Chosen => nodes_before = solver.nodes(),
-            Sampled::Rejected => {}
-            Sampled::Unsolved if nodes < own_limit || stop.is_requested() => {
-                return Err(OpeningError::Stopped);
-            }
-            Sampled::Unsolved if sampler.openings.is_empty() => {
-                return Err(OpeningError::OutOfReach(setup));
-            }
-            Sampled::Unsolved => break,
-        }
-    }
-    match sampler.openings {
-        none if none.is_empty() => Err(OpeningError::Nothing { setup, plies }),
-        openings => Ok(openings),
-    }
-}
-
-/// Random openings, one sample at a time.
+/// Distinct random openings, one sample at a time; balanced ones are draws under perfect play.
 #[derive(Debug)]
 struct Sampler {
     setup: Setup,
@@ -215,9 +164,8 @@ impl Sampler {
 /// A choice of openings that can be interrupted after every sample, for programs that make several
 /// choices by turns.
 ///
-/// The choice is that of [`Openings::choose_within`], except that it skips positions that take
-/// more than [`OpeningSearch::MAX_NODES_EACH`], and ends with what it has found after
-/// [`OpeningSearch::MAX_NODES`].
+/// The choice is that of [`Openings::choose_within`], except that it ends with what it has found after
+/// [`OpeningSearch::MAX_NODES`] for all openings together.
 ///
 /// ```
 /// use claimeven_arena::{OpeningSearch, Openings};
@@ -241,6 +189,7 @@ pub struct OpeningSearch {
     /// What to choose if the sampler finds nothing.
     alternatives: VecDeque<Openings>,
     nodes: u64,
+    max_nodes: u64,
 }
 
 impl OpeningSearch {
@@ -269,6 +218,7 @@ impl OpeningSearch {
             chosen: Vec::new(),
             alternatives: choices,
             nodes: 0,
+            max_nodes: OpeningSearch::MAX_NODES,
         };
         search.begin(OpeningError::Empty)?;
         Ok(search)
@@ -286,20 +236,45 @@ impl OpeningSearch {
         solver: &mut Solver,
         cancel: &Arc<AtomicBool>,
     ) -> Result<bool, OpeningError> {
+        self.step(solver, &Stop::new(&Limits::default().with_cancel(Arc::clone(cancel))), 0)
+    }
+
+    /// Allows [`OpeningSearch::MAX_NODES`] for each opening.
+    fn with_nodes_per_opening(self) -> OpeningSearch {
+        let max_nodes = OpeningSearch::MAX_NODES.saturating_mul(self.count as u64);
+        OpeningSearch { max_nodes, ..self }
+    }
+
+    /// Chooses all openings.
+    fn finish(mut self, limits: &Limits) -> Result<Vec<Vec<Column>>, OpeningError> {
+        let stop = Stop::new(limits);
+        let mut solver = OpeningSearch::solver();
+        let mut is_chosen = false;
+        while !is_chosen {
+            let nodes = solver.nodes();
+            is_chosen = self.step(&mut solver, &stop, nodes)?;
+        }
+        Ok(self.chosen)
+    }
+
+    /// Tries one sample, after so many nodes of those that `stop` allows.
+    fn step(&mut self, solver: &mut Solver, stop: &Stop, nodes: u64) -> Result<bool, OpeningError> {
         let Some(sampler) = &mut self.sampler else { return Ok(true) };
-        if cancel.load(Ordering::Relaxed) {
+        if stop.is_requested() {
             return Err(OpeningError::Stopped);
         }
-        let left = OpeningSearch::MAX_NODES.saturating_sub(self.nodes);
-        let limits = Limits::default().with_cancel(Arc::clone(cancel));
-        let limits = limits.with_nodes(left.min(OpeningSearch::MAX_NODES_EACH));
+        let own_limit =
+            self.max_nodes.saturating_sub(self.nodes).min(OpeningSearch::MAX_NODES_EACH);
+        let remaining = stop.remaining(nodes);
+        let max_nodes = remaining.nodes.map_or(own_limit, |nodes| nodes.min(own_limit));
         let nodes_before = solver.nodes();
-        let result = sampler.attempt(solver, &limits)?;
+        let result = sampler.attempt(solver, &remaining.with_nodes(max_nodes))?;
         self.nodes += solver.nodes() - nodes_before;
-        if matches!(result, Sampled::Unsolved) && cancel.load(Ordering::Relaxed) {
+        let is_stopped = max_nodes < own_limit || stop.is_requested();
+        if matches!(result, Sampled::Unsolved) && is_stopped {
             return Err(OpeningError::Stopped);
         }
-        let is_spent = sampler.balanced && self.nodes >= OpeningSearch::MAX_NODES;
+        let is_spent = sampler.balanced && self.nodes >= self.max_nodes;
         let is_last =
             sampler.openings.len() >= self.count || sampler.failures >= MAX_FAILURES || is_spent;
         if !is_last {
@@ -336,8 +311,13 @@ impl OpeningSearch {
     fn begin(&mut self, mut error: OpeningError) -> Result<(), OpeningError> {
         while let Some(openings) = self.alternatives.pop_front() {
             let (plies, balanced) = match openings {
-                Openings::None | Openings::Given(_) => {
-                    self.chosen = openings.choose(self.setup, self.count, self.seed)?;
+                Openings::None => {
+                    self.chosen = vec![Vec::new()];
+                    return Ok(());
+                }
+                Openings::Given(openings) => {
+                    check_given(self.setup, &openings)?;
+                    self.chosen = openings;
                     return Ok(());
                 }
                 Openings::Balanced(_) if !can_balance(self.setup) => {
@@ -461,6 +441,7 @@ impl std::error::Error for OpeningError {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
     use std::time::{Duration, Instant};
 
     use claimeven_game::Ruleset;
@@ -504,6 +485,7 @@ mod tests {
             assert!(began.elapsed() < Duration::from_secs(5), "{limits:?}");
         }
     }
+
     /// The choice in steps, with some that were interrupted by other choices.
     fn in_steps(
         openings: Option<Openings>,
@@ -564,6 +546,7 @@ mod tests {
         assert_eq!(stopped, OpeningError::Stopped);
         assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     }
+
     #[test]
     fn a_choice_in_steps_is_bounded() {
         let setup = Setup::new(6, 7, 4, Ruleset::Standard).unwrap();
