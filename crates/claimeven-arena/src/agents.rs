@@ -213,12 +213,14 @@ pub static AGENTS: &[AgentKind] = &[
         has_tree: false,
         parameters: &[Parameter {
             name: "file",
-            about: "the proof",
-            values: Values::Text { what: "a file of claimeven proof build", needed: true },
+            about: "the proof [default: the embedded one of 7x6 or 6x6]",
+            values: Values::Text { what: "a file of claimeven proof build", needed: false },
         }],
         build: |settings| {
-            let file = settings.text("file").unwrap_or_default();
-            player(ProofPlayer::from_file(file, settings.setup)?)
+            player(match settings.file("file") {
+                Some(file) => ProofPlayer::from_file(file, settings.setup)?,
+                None => ProofPlayer::embedded(settings.setup)?,
+            })
         },
     },
     AgentKind {

@@ -232,4 +232,16 @@ mod tests {
         });
         assert!(Games::open(parameters, &Files::new()).is_err());
     }
+
+    #[test]
+    fn files_of_this_machine_are_not_read_for_others() {
+        for player in ["proof:file=my.proof", "minimax:depth=1,eval=my.toml", "zero:model=mine"] {
+            let parameters = serde_json::json!({
+                "setup": Setup::STANDARD, "players": [player, "random"],
+                "clock": null, "per_move": null,
+            });
+            let error = Games::open(parameters, &Files::new()).err().unwrap();
+            assert!(error.ends_with(&format!("of {player} is missing")), "{error}");
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! The player that wins by a stored proof.
 
-use claimeven_coach::Proof;
+use std::path::Path;
+use std::sync::Arc;
+
+use claimeven_coach::{Goal, Proof, embedded_proof};
 use claimeven_game::{Column, Position, Setup};
 use claimeven_search::{Agent, AgentError, Decision, Limits, SearchStats, Value};
 
@@ -9,20 +12,32 @@ use claimeven_search::{Agent, AgentError, Decision, Limits, SearchStats, Value};
 /// Where play has left the proof, which cannot happen to its owner from the start of the game, it connects four,
 /// blocks, and otherwise plays as near to the centre as it can.
 pub(crate) struct ProofPlayer {
-    proof: Proof,
+    proof: Arc<Proof>,
 }
 
 impl ProofPlayer {
     /// A player with the proof of a file, which must be about the setup.
-    pub(crate) fn from_file(path: &str, setup: Setup) -> Result<ProofPlayer, AgentError> {
-        let failed = |reason: String| AgentError::Failed { reason: format!("{path}: {reason}") };
+    pub(crate) fn from_file(path: &Path, setup: Setup) -> Result<ProofPlayer, AgentError> {
+        let failed =
+            |reason: String| AgentError::Failed { reason: format!("{}: {reason}", path.display()) };
         let bytes = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
         let proof = Proof::from_bytes(&bytes).map_err(|error| failed(error.to_string()))?;
         if proof.claim().setup == setup {
-            return Ok(ProofPlayer { proof });
+            return Ok(ProofPlayer { proof: Arc::new(proof) });
         }
         let reason = format!("the proof is about {}", proof.claim().setup);
         Err(AgentError::Unsuited { agent: "proof", setup, reason })
+    }
+
+    /// A player with the embedded proof of a setup.
+    pub(crate) fn embedded(setup: Setup) -> Result<ProofPlayer, AgentError> {
+        match embedded_proof(setup) {
+            Some(proof) => Ok(ProofPlayer { proof }),
+            None => {
+                let reason = "there is no embedded proof of this game: use file=FILE".to_owned();
+                Err(AgentError::Unsuited { agent: "proof", setup, reason })
+            }
+        }
     }
 }
 
@@ -31,7 +46,8 @@ impl Agent for ProofPlayer {
         let begin = std::time::Instant::now();
         let proven = self.proof.answer(position);
         let column = proven.or_else(|| simple_move(position)).ok_or(AgentError::GameOver)?;
-        let value = if proven.is_some() { Value::Expected(1.0) } else { Value::Expected(0.5) };
+        let is_won = proven.is_some() && self.proof.claim().goal == Goal::Win;
+        let value = Value::Expected(if is_won { 1.0 } else { 0.5 });
         Ok(Decision {
             value,
             stats: SearchStats { nodes: 1, leaves: 1, ..SearchStats::default() },
@@ -60,7 +76,7 @@ fn simple_move(position: &Position) -> Option<Column> {
 
 #[cfg(test)]
 mod tests {
-    use claimeven_coach::{Claim, Goal, ProofSearch};
+    use claimeven_coach::{Claim, ProofSearch};
     use claimeven_game::{Outcome, Player, Ruleset};
 
     use super::*;
@@ -77,7 +93,7 @@ mod tests {
     #[test]
     fn it_wins_as_the_first_player_against_random_moves() {
         let mut random = fastrand::Rng::with_seed(1);
-        let mut player = ProofPlayer { proof: proof() };
+        let mut player = ProofPlayer { proof: Arc::new(proof()) };
         for _ in 0..30 {
             let mut position = Position::new(player.proof.claim().setup);
             while position.outcome().is_none() {
@@ -95,7 +111,7 @@ mod tests {
 
     #[test]
     fn where_the_proof_says_nothing_it_blocks_or_plays_in_the_centre() {
-        let mut player = ProofPlayer { proof: proof() };
+        let mut player = ProofPlayer { proof: Arc::new(proof()) };
         let setup = player.proof.claim().setup;
         let mut column = |moves: &str| {
             let position = Position::from_moves(setup, moves).unwrap();
@@ -107,7 +123,8 @@ mod tests {
 
     #[test]
     fn a_missing_file_is_an_error_that_names_it() {
-        let error = ProofPlayer::from_file("missing.proof", Setup::STANDARD).err().unwrap();
+        let error =
+            ProofPlayer::from_file(Path::new("missing.proof"), Setup::STANDARD).err().unwrap();
         assert!(error.to_string().starts_with("missing.proof: "), "{error}");
     }
 }

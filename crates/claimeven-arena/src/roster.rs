@@ -241,8 +241,9 @@ impl AgentSpec {
         let model = self.given("model").map(|text| (text, self.models.find(text).file()));
         let weights = self.given("eval").filter(|text| is_toml(text));
         let weights = weights.map(|text| (text, PathBuf::from(text)));
-        let both = [model, weights].into_iter().flatten();
-        Ok(both.map(|(name, path)| (name.to_owned(), path)).collect())
+        let proof = self.given("file").map(|text| (text, PathBuf::from(text)));
+        let all = [model, weights, proof].into_iter().flatten();
+        Ok(all.map(|(name, path)| (name.to_owned(), path)).collect())
     }
 
     /// The same player, which reads copies of its files.
@@ -477,6 +478,12 @@ impl Settings<'_> {
             Some(path) => Model::File(path.to_owned()),
             None => self.spec.models.find(text),
         }
+    }
+
+    /// The file that a parameter names, or the copy of it.
+    pub(crate) fn file(&self, name: &str) -> Option<&Path> {
+        let text = self.spec.given(name)?;
+        Some(self.copy(text).unwrap_or_else(|| Path::new(text)))
     }
 
     /// The copy of a file that the player's text names.

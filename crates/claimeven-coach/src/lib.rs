@@ -30,7 +30,7 @@ pub use diagram::Diagram;
 pub use english::{English, Level};
 pub use explain::{Coach, MAX_LINE, MoveExplanation, MoveNote};
 pub use plan::{Plan, Race};
-pub use proof::{Claim, Goal, Proof, ProofError};
+pub use proof::{Claim, Goal, Proof, ProofError, embedded_proof};
 pub use proof_search::{ProofSearch, SearchError, SearchProgress};
 pub use reason::{Explanation, Hold, Mark, Reason};
 pub use sentence::{Couples, MAX_WORDS, Parity, Sentence};

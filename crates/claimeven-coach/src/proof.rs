@@ -27,6 +27,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
+use std::sync::{Arc, LazyLock};
 
 use claimeven_game::{Cell, Column, Player, Position, Setup, with_board};
 
@@ -202,6 +203,28 @@ impl Proof {
         let (diagram, overrides) = (&self.diagrams[leaf.diagram], &leaf.overrides);
         Strategy { diagram: diagram.clone(), overrides: overrides.clone() }
     }
+}
+
+/// The embedded proof of a setup: that the first player wins on 7x6, and the second on 6x6.
+///
+/// ```
+/// use claimeven_coach::embedded_proof;
+/// use claimeven_game::{Position, Setup};
+///
+/// let proof = embedded_proof(Setup::STANDARD).unwrap();
+/// assert_eq!(proof.claim().to_string(), "7x6, connect 4, standard, X wins");
+/// assert_eq!(proof.answer(&Position::new(Setup::STANDARD)).unwrap().number(), 4);
+/// ```
+pub fn embedded_proof(setup: Setup) -> Option<Arc<Proof>> {
+    static PROOFS: LazyLock<[Arc<Proof>; 2]> = LazyLock::new(|| {
+        let files: [&[u8]; 2] =
+            [include_bytes!("../proofs/7x6.proof"), include_bytes!("../proofs/6x6.proof")];
+        files.map(|bytes| {
+            let proof = Proof::from_bytes(bytes);
+            Arc::new(proof.expect("the proof was whole when the program was built"))
+        })
+    });
+    PROOFS.iter().find(|proof| proof.claim.setup == setup).cloned()
 }
 
 /// The first move of a forced win of the side to move.

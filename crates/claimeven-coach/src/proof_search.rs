@@ -211,7 +211,10 @@ impl ProofSearch {
             let mut answers: Vec<Id> = position.legal().filter_map(id).collect();
             answers.sort_unstable();
             answers.dedup();
-            let answer = selection.answer(&answers).expect("the proof has an answer");
+            // Only the first move, to the root, is not an answer to anything.
+            let is_first = position.ply() == 0;
+            let answer = if is_first { Some(self.root) } else { selection.answer(&answers) };
+            let answer = answer.expect("the proof has an answer");
             position.legal().find(|&column| id(column) == Some(answer)).expect("a legal column")
         };
         let entry = |position: &Position| match node(position).map(|(_, node)| &node.state) {

@@ -134,6 +134,19 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
         if setup.connect() > setup.cols().max(setup.rows()) {
             return threats;
         }
+        if missing == 3 {
+            // Connect four, unrolled: searches ask for it at every node.
+            for direction in self.directions() {
+                let before = discs << direction;
+                let after = discs.shifted_down(direction);
+                let two_before = (before & discs) << direction;
+                let two_after = (after & discs).shifted_down(direction);
+                threats |= (two_before & discs) << direction;
+                threats |= (two_before & after) | (before & two_after);
+                threats |= (two_after & discs).shifted_down(direction);
+            }
+            return threats & self.cells();
+        }
         for direction in self.directions() {
             for before in 0..=missing {
                 let mut cells = self.cells();

@@ -252,10 +252,10 @@ fn report(name: &str, bytes: &[u8], json: bool) -> Result<(), Failure> {
     writeln!(out, "{claim}: proven")?;
     writeln!(
         out,
-        "{}: {owner_positions} with a move, {opponent_positions} with every reply, {overrides} in strategies",
+        "{}: {owner_positions} of the owner, {opponent_positions} of the opponent, {overrides} in strategies",
         counted(positions, "position")
     )?;
-    writeln!(out, "{leaves} leaves, closed by {}", counted(diagrams, "diagram"))?;
+    writeln!(out, "{leaves} of them are leaves, closed by {}", counted(diagrams, "diagram"))?;
     writeln!(out, "{forced_wins} more positions won by force")?;
     writeln!(out, "{played_out} positions played out, {bytes} bytes")?;
     Ok(())

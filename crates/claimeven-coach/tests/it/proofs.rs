@@ -1,4 +1,4 @@
-use claimeven_coach::{Claim, Goal, Proof, ProofSearch, check_proof};
+use claimeven_coach::{Claim, Goal, Proof, ProofSearch, check_proof, embedded_proof};
 use claimeven_game::{Column, Outcome, Player, Position, Ruleset, Setup};
 
 fn build(claim: Claim) -> Vec<u8> {
@@ -108,4 +108,21 @@ fn a_search_resumes_from_its_checkpoint() {
     let foreign = ProofSearch::new(claims()[0], 1, 1, Some(&path)).err().unwrap().to_string();
     assert_eq!(foreign, "the checkpoint is for another proof");
     std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn the_embedded_proofs_pass_the_check() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/proofs");
+    for (file, claim, max_positions) in [
+        ("7x6.proof", "7x6, connect 4, standard, X wins", 10_000),
+        ("6x6.proof", "6x6, connect 4, standard, O wins", 1_500),
+    ] {
+        let bytes = std::fs::read(format!("{folder}/{file}")).unwrap();
+        let report = check_proof(&bytes, |_| ()).unwrap();
+        assert_eq!(report.claim, claim);
+        let positions = report.owner_positions + report.opponent_positions + report.overrides;
+        assert!(positions < max_positions, "{file}: {positions}");
+        let proof = embedded_proof(Proof::from_bytes(&bytes).unwrap().claim().setup).unwrap();
+        assert_eq!(proof.claim().to_string(), claim);
+    }
 }
