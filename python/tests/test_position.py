@@ -1,8 +1,11 @@
 """Setups, positions and games."""
 
+import contextlib
 import json
 import pickle
 import random
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -34,7 +37,16 @@ def test_setups_compare_hash_and_pickle() -> None:
         (lambda: Position("é"), "move 1"),
         (lambda: Position().play(0), "no column 0"),
         (lambda: Position().play(8), "no column 8"),
+        (lambda: Position().play(10**30), "no column 1000"),
+        (lambda: Position("444444").play(4), "column 4 is full"),
+        (lambda: Position("1212121").play(1), "already over"),
+        (lambda: Position("", Setup(9, 7)).play(10), "no column"),
         (lambda: Position().play("4x"), "move 2"),
+        (lambda: Game().play(0), "no column 0"),
+        (lambda: Game().play(-(10**30)), "no column -1000"),
+        (lambda: Game().play(8), "no column 8"),
+        (lambda: Game("444444").play(4), "column 4 is full"),
+        (lambda: Game("1212121").play(1), "already over"),
         (lambda: Position.from_kaggle([0] * 41), "41 values, fewer than the board's 42 cells"),
         (lambda: Position.from_kaggle([3] + [0] * 41), "index 0"),
         (lambda: Position.from_kaggle([-1] + [0] * 41), "value -1 at index 0"),
@@ -103,6 +115,88 @@ def test_arrays_are_read_however_they_lie_in_memory() -> None:
     for other in (np.asfortranarray(boards), read_only, boards[::-1][::-1], boards.astype(np.int8)):
         assert positions.to_array(positions.from_array(other)).tolist() == boards.tolist()
     assert [position.mirror() for position in same] == positions.from_array(mirrored)
+
+
+@pytest.mark.parametrize("setup", [Setup(), Setup(7, 6, 5), Setup(8, 5), Setup(5, 4, 3, "lines"), Setup(9, 7, 5)])
+def test_games_and_positions_play_alike(setup: Setup) -> None:
+    """With every kind of number that is a column."""
+    chance = random.Random(7)
+    numbers = [int, np.int64, np.uint8, lambda column: Column(column), lambda column: str(column)]
+    for _ in range(40):
+        game, position = Game("", setup), Position("", setup)
+        while not game.is_over:
+            assert game.position == position
+            assert (game.legal_moves, game.player) == (position.legal_moves, position.player)
+            column = chance.choice(game.legal_moves)
+            before, number = position, chance.choice(numbers)
+            position = position.play(number(column))
+            game.play(column if number is numbers[-1] else number(column))
+            assert before.ply == position.ply - 1 == len(game) - 1
+        assert position.is_over and game.legal_moves == []
+        assert game.moves == position.moves == pickle.loads(pickle.dumps(position)).moves
+        for ply in range(len(game), 0, -1):
+            assert str(game.undo()) == (position.moves or "")[ply - 1]
+
+
+class Column:
+    """Something that counts as an int."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __index__(self) -> int:
+        return self.number
+
+
+def test_play_refuses_what_is_not_a_column() -> None:
+    for wrong in (None, 1.5, "x", [4], object()):
+        with pytest.raises((TypeError, ValueError)):
+            Position().play(wrong)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="a column is a number from 1"):
+            Game().play(wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        Position.play(Game(), 4)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        Game.play(Position(), 4)  # type: ignore[arg-type]
+    for call in (Position().play, Game().play):
+        with pytest.raises(TypeError):
+            call()  # type: ignore[call-arg]
+        with pytest.raises(TypeError):
+            call(4, 4)  # type: ignore[call-arg]
+
+
+def test_playing_leaks_nothing() -> None:
+    """Objects are freed, and counts of references stay as they are."""
+    column = 4
+    position, game = Position("44"), Game("44")
+    before = [sys.getrefcount(thing) for thing in (Position, Game, None)]
+    for _ in range(10_000):
+        position.play(column)
+        game.play(column)
+        game.undo()
+        with contextlib.suppress(ValueError):
+            position.play(9)
+    after = [sys.getrefcount(thing) for thing in (Position, Game, None)]
+    assert all(abs(later - earlier) < 100 for earlier, later in zip(before, after, strict=True))
+    assert sys.getrefcount(position) == sys.getrefcount(game)
+
+
+def test_one_game_may_be_used_by_several_threads() -> None:
+    game = Game("", Setup(8, 8))
+
+    def play_and_undo() -> None:
+        for _ in range(2000):
+            with contextlib.suppress(ValueError):
+                game.play(3)
+                game.undo()
+                game.legal_moves
+
+    threads = [threading.Thread(target=play_and_undo) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert game.position == Position(game.moves, Setup(8, 8))
 
 
 def test_a_game_keeps_its_record() -> None:

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import statistics
 import subprocess
 import sys
 import threading
@@ -282,14 +283,31 @@ def test_other_processes_solve_too(method: str) -> None:
         assert pool.map_async(solve_some, range(3)).get(timeout=600) == expected
 
 
+IMPORT = """
+import sys, time
+before, wall, processor = set(sys.modules), time.perf_counter(), time.process_time()
+import claimeven
+print(time.perf_counter() - wall, time.process_time() - processor, *sorted(set(sys.modules) - before))
+"""
+
+
 def test_importing_takes_less_than_150_ms() -> None:
-    """Of wall time. A busy machine may delay an attempt; a slow import is slow in all of them."""
-    program = "import time; t = time.perf_counter(); import claimeven; print(time.perf_counter() - t)"
-    times: list[float] = []
-    while len(times) < 40 and min(times, default=1.0) >= 0.15:
-        output = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
-        times.append(float(output))
-    assert min(times) < 0.15, times
+    """The median of the processor time, which other programs hardly change, and the shortest wall time.
+
+    On a busy machine an attempt may take long; an import that waits for something takes long in every attempt.
+    """
+    walls: list[float] = []
+    processors: list[float] = []
+    while len(walls) < 7 or (len(walls) < 40 and min(walls) >= 0.15):
+        output = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, check=True, text=True).stdout
+        wall, processor, *modules = output.split()
+        walls.append(float(wall))
+        processors.append(float(processor))
+        # Large packages are imported by what needs them.
+        packages = {name.partition(".")[0] for name in modules}
+        assert not packages & {"numpy", "gymnasium", "pettingzoo", "anywidget", "pyarrow", "matplotlib", "asyncio"}
+    assert statistics.median(processors) < 0.15, processors
+    assert min(walls) < 0.15, walls
 
 
 def test_a_panic_becomes_an_exception() -> None:

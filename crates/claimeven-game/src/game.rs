@@ -26,7 +26,9 @@ pub struct Game {
 impl Game {
     /// A game before its first move.
     pub fn new(setup: Setup) -> Game {
-        Game { position: Position::new(setup), moves: Vec::new() }
+        // Room for the longest game, at most 128 bytes.
+        let moves = Vec::with_capacity(setup.cells() as usize);
+        Game { position: Position::new(setup), moves }
     }
 
     /// The position after the last move.
@@ -40,6 +42,7 @@ impl Game {
     }
 
     /// Plays a move for the side to move.
+    #[inline]
     pub fn play(&mut self, column: Column) -> Result<(), PlayError> {
         self.position.play(column)?;
         self.moves.push(column);

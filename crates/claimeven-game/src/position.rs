@@ -100,11 +100,13 @@ impl Position {
     }
 
     /// The bit board of the position, for code that has to be fast.
+    #[inline]
     pub fn board(&self) -> AnyBoard {
         self.board
     }
 
     /// The setup of the game.
+    #[inline]
     pub fn setup(&self) -> Setup {
         with_board!(self, board => board.rules().setup())
     }
@@ -153,6 +155,7 @@ impl Position {
     }
 
     /// Drops a disc of the side to move into a column.
+    #[inline]
     pub fn play(&mut self, column: Column) -> Result<(), PlayError> {
         let cols = self.setup().cols();
         if column.index() >= cols.into() {
@@ -192,6 +195,7 @@ impl Position {
     }
 
     /// Whether a column is full. A column outside the board counts as full.
+    #[inline]
     pub fn is_full(&self, column: Column) -> bool {
         if column.index() >= self.setup().cols().into() {
             return true;
@@ -200,6 +204,7 @@ impl Position {
     }
 
     /// The result of a finished game; `None` if it is not over.
+    #[inline]
     pub fn outcome(&self) -> Option<Outcome> {
         with_board!(self, board => board
             .is_over()

@@ -229,7 +229,7 @@ pub(crate) fn evaluate(
 #[pyfunction]
 pub(crate) fn review(py: Python<'_>, game: &Game, seconds: f64) -> PyResult<String> {
     let time = crate::solver::duration(seconds)?;
-    let game = game.game.clone();
+    let game = game.game(py);
     let review = work::run(
         py,
         |cancel| {

@@ -2,10 +2,12 @@
 
 use claimeven_arena::{GameRecord, PlayerRecord, ResultRecord, pgn};
 use claimeven_game::{Column, Game as PlainGame};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyList, PyString};
 
-use crate::position::{Position, column_of};
+use crate::attached::Attached;
+use crate::position::{Position, column_argument, legal_list};
 use crate::setup::{Setup, or_standard};
 use crate::value_error;
 
@@ -18,19 +20,39 @@ use crate::value_error;
 /// '44533'
 /// >>> print(game.to_pgn().splitlines()[-1])
 /// 1. 4 4 2. 5 3 3. 3 *
-#[pyclass(module = "claimeven")]
+#[pyclass(frozen, module = "claimeven")]
+pub(crate) struct Game(Attached<Recorded>);
+
+/// A game with the record that it was made from, until it is changed.
 #[derive(Clone)]
-pub(crate) struct Game {
-    pub(crate) game: PlainGame,
+struct Recorded {
+    game: PlainGame,
     record: Option<GameRecord>,
 }
 
 impl Game {
     pub(crate) fn of_record(record: GameRecord) -> PyResult<Game> {
         let game = record.replay().map_err(value_error)?;
-        Ok(Game { game, record: Some(record) })
+        Ok(Game(Attached::new(Recorded { game, record: Some(record) })))
     }
 
+    pub(crate) fn game(&self, py: Python<'_>) -> PlainGame {
+        self.0.borrow(py).game.clone()
+    }
+
+    /// Plays a move, without the reason if it is not legal.
+    #[inline]
+    pub(crate) fn try_play(&self, py: Python<'_>, column: Column) -> bool {
+        let mut this = self.0.borrow_mut(py);
+        let is_legal = this.game.play(column).is_ok();
+        if is_legal && this.record.is_some() {
+            this.record = None;
+        }
+        is_legal
+    }
+}
+
+impl Recorded {
     /// The record of the game; one without players is that of two people.
     fn record(&self) -> GameRecord {
         if let Some(record) = &self.record {
@@ -64,11 +86,11 @@ impl Game {
     #[new]
     #[pyo3(signature = (moves="", setup=None))]
     fn new(moves: &str, setup: Option<&Setup>) -> PyResult<Game> {
-        let game = match setup {
+        let game: PlainGame = match setup {
             None if moves.contains(':') => moves.parse().map_err(value_error)?,
             setup => PlainGame::parse(or_standard(setup), moves).map_err(value_error)?,
         };
-        Ok(Game { game, record: None })
+        Ok(Game(Attached::new(Recorded { game, record: None })))
     }
 
     /// Reads a game record, which is replayed by the rules.
@@ -79,28 +101,46 @@ impl Game {
 
     /// The setup.
     #[getter]
-    fn setup(&self) -> Setup {
-        Setup(self.game.position().setup())
+    fn setup(&self, py: Python<'_>) -> Setup {
+        Setup(self.0.borrow(py).game.position().setup())
     }
 
     /// The moves, such as '4453'.
     #[getter]
-    fn moves(&self) -> String {
-        self.game.move_text()
+    fn moves(&self, py: Python<'_>) -> String {
+        self.0.borrow(py).game.move_text()
+    }
+
+    /// The side to move, 1 or 2; after the end of the game, the player who would be.
+    #[getter]
+    fn player(&self, py: Python<'_>) -> u8 {
+        self.0.borrow(py).game.position().player().index() as u8 + 1
+    }
+
+    /// The columns in which the side to move may play, from 1; none once the game is over.
+    #[getter]
+    fn legal_moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        legal_list(py, self.0.borrow(py).game.position())
+    }
+
+    /// Whether the game is over.
+    #[getter]
+    fn is_over(&self, py: Python<'_>) -> bool {
+        self.0.borrow(py).game.position().outcome().is_some()
     }
 
     /// The position after the last move.
     #[getter]
-    fn position(&self) -> Position {
-        Position::of_game(&self.game)
+    fn position(&self, py: Python<'_>) -> Position {
+        Position::of_game(&self.0.borrow(py).game)
     }
 
     /// The positions from the empty board to the last move.
     #[getter]
-    fn positions(&self) -> Vec<Position> {
-        let mut game = PlainGame::new(self.game.position().setup());
+    fn positions(&self, py: Python<'_>) -> Vec<Position> {
+        let mut game = PlainGame::new(self.0.borrow(py).game.position().setup());
         let mut positions = vec![Position::of_game(&game)];
-        for &column in self.game.moves() {
+        for &column in self.0.borrow(py).game.moves() {
             game.play(column).expect("the moves have been played before");
             positions.push(Position::of_game(&game));
         }
@@ -109,73 +149,81 @@ impl Game {
 
     /// The names of both players; the first of them is not always the one who moved first.
     #[getter]
-    fn players(&self) -> (String, String) {
-        let [first, second] = self.record().players.map(|player| player.name);
+    fn players(&self, py: Python<'_>) -> (String, String) {
+        let [first, second] = self.0.borrow(py).record().players.map(|player| player.name);
         (first, second)
     }
 
     /// Which of the players moved first: 0 or 1.
     #[getter]
-    fn first_player(&self) -> usize {
-        self.record.as_ref().map_or(0, |record| record.first_player)
+    fn first_player(&self, py: Python<'_>) -> usize {
+        self.0.borrow(py).record.as_ref().map_or(0, |record| record.first_player)
     }
 
     /// Which of the players won, 0 or 1; None for a draw and for a game that is not over.
     #[getter]
-    fn winner(&self) -> Option<usize> {
-        self.record().result.winner
+    fn winner(&self, py: Python<'_>) -> Option<usize> {
+        self.0.borrow(py).record().result.winner
     }
 
     /// Why the game ended: 'line', 'board-full', 'forfeit', 'time', 'unfinished' and so on.
     #[getter]
-    fn reason(&self) -> &'static str {
-        self.record().result.reason.name()
+    fn reason(&self, py: Python<'_>) -> &'static str {
+        self.0.borrow(py).record().result.reason.name()
     }
 
     /// Plays a move of the side to move, in a column counted from 1.
-    fn play(&mut self, column: i64) -> PyResult<()> {
-        self.game.play(column_of(column)?).map_err(value_error)?;
-        self.record = None;
+    pub(crate) fn play(&self, column: &Bound<'_, PyAny>) -> PyResult<()> {
+        let Some(number) = column_argument(column)? else {
+            let kind = column.get_type();
+            return Err(PyTypeError::new_err(format!("a column is a number from 1, not {kind}")));
+        };
+        let mut this = self.0.borrow_mut(column.py());
+        this.game.play(number).map_err(value_error)?;
+        this.record = None;
         Ok(())
     }
 
     /// Takes the last move back and returns its column; None at the start of the game.
-    fn undo(&mut self) -> Option<u8> {
-        let column = self.game.undo()?;
-        self.record = None;
+    fn undo(&self, py: Python<'_>) -> Option<u8> {
+        let mut this = self.0.borrow_mut(py);
+        let column = this.game.undo()?;
+        this.record = None;
         Some(column.number())
     }
 
     /// The game record as JSON, which every part of Claimeven reads.
-    fn to_json(&self) -> PyResult<String> {
-        serde_json::to_string(&self.record()).map_err(value_error)
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        serde_json::to_string(&self.0.borrow(py).record()).map_err(value_error)
     }
 
     /// The game in a text like the PGN of chess.
-    fn to_pgn(&self) -> PyResult<String> {
-        pgn(&self.record()).map_err(value_error)
+    fn to_pgn(&self, py: Python<'_>) -> PyResult<String> {
+        pgn(&self.0.borrow(py).record()).map_err(value_error)
     }
 
-    fn __len__(&self) -> usize {
-        self.game.moves().len()
+    fn __len__(&self, py: Python<'_>) -> usize {
+        self.0.borrow(py).game.moves().len()
     }
 
-    fn __str__(&self) -> String {
-        self.game.to_string()
+    fn __str__(&self, py: Python<'_>) -> String {
+        self.0.borrow(py).game.to_string()
     }
 
-    fn __repr__(&self) -> String {
-        format!("Game('{}')", self.game)
+    fn __repr__(&self, py: Python<'_>) -> String {
+        format!("Game('{}')", self.0.borrow(py).game)
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Game>().is_ok_and(|other| other.borrow().game == self.game)
+        let py = other.py();
+        let this = self.0.borrow(py);
+        other.cast::<Game>().is_ok_and(|other| other.get().0.borrow(py).game == this.game)
     }
 
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyString>,))> {
-        let text = slf.borrow().to_json()?;
+        let text = slf.get().to_json(slf.py())?;
         Ok((slf.get_type().getattr("from_json")?, (PyString::new(slf.py(), &text),)))
     }
 }

@@ -13,7 +13,9 @@
 
 mod agent;
 mod arena;
+mod attached;
 mod boards;
+mod fast;
 mod game;
 mod game_batch;
 mod network;
@@ -36,6 +38,13 @@ fn value_error(error: impl Display) -> PyErr {
 /// The native half of the package `claimeven`.
 #[pyo3::pymodule(gil_used = true)]
 mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::fast::install(module.py())
+    }
+
     #[pymodule_export]
     use super::agent::{Agent, Decision, Limits, Value};
     #[pymodule_export]

@@ -2,9 +2,9 @@
 
 use claimeven_game::{Cell, Column, Game as PlainGame, Outcome, Player, Position as PlainPosition};
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyString, PyTuple, PyType};
+use pyo3::types::{PyInt, PyList, PyString, PyTuple, PyType};
 
 use crate::boards::{array_of, cells_of};
 use crate::setup::{Setup, make, or_standard};
@@ -39,8 +39,42 @@ enum Past {
     Unknown,
     /// It was made by these moves from the empty board.
     Moves(Box<[Column]>),
+    /// It was made by as many moves as it has discs, on a board small enough for them to be one number.
+    Packed(PackedMoves),
     /// It was made by one move. Keeping the object costs less than copying its moves.
     After(Py<Position>, Column),
+}
+
+/// The moves of a game on a board of at most eight columns and 42 cells, as the standard one: three bits
+/// each, the last move lowest.
+#[derive(Clone, Copy)]
+struct PackedMoves(u128);
+
+impl PackedMoves {
+    fn fit(setup: claimeven_game::Setup) -> bool {
+        setup.cols() <= 8 && setup.cells() <= 42
+    }
+
+    fn then(self, column: Column) -> PackedMoves {
+        PackedMoves(self.0 << 3 | column.index() as u128)
+    }
+
+    /// The moves in turn, which are `ply` in number.
+    fn unpack(self, ply: u32) -> impl Iterator<Item = Column> {
+        let column = move |ago| Column::from_index((self.0 >> (3 * ago) & 7) as usize);
+        (0..ply).rev().map(move |ago| column(ago).expect("a column below 8"))
+    }
+}
+
+impl Past {
+    /// The past of a position that was made by these moves on the empty board.
+    fn of_moves(setup: claimeven_game::Setup, moves: &[Column]) -> Past {
+        if !PackedMoves::fit(setup) {
+            return Past::Moves(moves.into());
+        }
+        let packed = moves.iter().fold(PackedMoves(0), |packed, &column| packed.then(column));
+        Past::Packed(packed)
+    }
 }
 
 impl Position {
@@ -50,7 +84,17 @@ impl Position {
     }
 
     pub(crate) fn of_game(game: &PlainGame) -> Position {
-        Position { position: *game.position(), past: Past::Moves(game.moves().into()) }
+        let position = *game.position();
+        Position { position, past: Past::of_moves(position.setup(), game.moves()) }
+    }
+
+    /// The position after a legal move on a board whose moves are one number.
+    #[inline]
+    pub(crate) fn after(&self, column: Column) -> Option<Position> {
+        let Past::Packed(moves) = self.past else { return None };
+        let mut position = self.position;
+        position.play(column).ok()?;
+        Some(Position { position, past: Past::Packed(moves.then(column)) })
     }
 
     /// The moves that led here, if they are known.
@@ -60,6 +104,7 @@ impl Position {
         loop {
             match past {
                 Past::Unknown => return None,
+                Past::Packed(moves) => return Some(moves.unpack(self.position.ply()).collect()),
                 Past::Moves(moves) => {
                     later.reverse();
                     return Some([&moves[..], &later].concat());
@@ -180,8 +225,8 @@ impl Position {
 
     /// The columns in which the side to move may play, from 1; none once the game is over.
     #[getter]
-    fn legal_moves(&self) -> Vec<u32> {
-        self.position.legal().map(|column| u32::from(column.number())).collect()
+    fn legal_moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        legal_list(py, &self.position)
     }
 
     /// Whether the game is over.
@@ -227,13 +272,16 @@ impl Position {
     /// >>> from claimeven import Position
     /// >>> Position().play(4).play('45').moves
     /// '445'
-    fn play(slf: Bound<'_, Self>, column: &Bound<'_, PyAny>) -> PyResult<Position> {
+    pub(crate) fn play(slf: Bound<'_, Self>, column: &Bound<'_, PyAny>) -> PyResult<Position> {
         let this = slf.get();
-        if let Ok(number) = column.extract::<i64>() {
-            let column = column_of(number)?;
+        if let Some(column) = column_argument(column)? {
             let mut position = this.position;
             position.play(column).map_err(value_error)?;
-            return Ok(Position { position, past: Past::After(slf.unbind(), column) });
+            let past = match &this.past {
+                Past::Packed(moves) => Past::Packed(moves.then(column)),
+                _ => Past::After(slf.unbind(), column),
+            };
+            return Ok(Position { position, past });
         }
         let Ok(text) = column.cast::<PyString>() else {
             let kind = column.get_type();
@@ -250,7 +298,7 @@ impl Position {
                 moves.push(column);
             }
         }
-        let past = moves.map_or(Past::Unknown, |moves| Past::Moves(moves.into()));
+        let past = moves.map_or(Past::Unknown, |moves| Past::of_moves(position.setup(), &moves));
         Ok(Position { position, past })
     }
 
@@ -269,8 +317,10 @@ impl Position {
             Column::from_index(index).expect("the board has it")
         };
         let moves = self.past_moves(py);
-        let past = moves
-            .map_or(Past::Unknown, |moves| Past::Moves(moves.into_iter().map(mirrored).collect()));
+        let past = moves.map_or(Past::Unknown, |moves| {
+            let moves: Vec<Column> = moves.into_iter().map(mirrored).collect();
+            Past::of_moves(self.position.setup(), &moves)
+        });
         Position { position: self.position.mirror(), past }
     }
 
@@ -410,6 +460,31 @@ impl Position {
         }
         let arguments = (this.position.to_string(), setup).into_pyobject(py)?;
         Ok((class.getattr("from_picture")?, arguments))
+    }
+}
+
+/// The legal columns, counted from 1, as a list.
+pub(crate) fn legal_list<'py>(
+    py: Python<'py>,
+    position: &PlainPosition,
+) -> PyResult<Bound<'py, PyList>> {
+    let mut numbers = [0_u16; claimeven_game::Setup::MAX_SIDE as usize];
+    let mut count = 0;
+    for column in position.legal() {
+        numbers[count] = column.number().into();
+        count += 1;
+    }
+    PyList::new(py, &numbers[..count])
+}
+
+/// The column that an int names, or whatever else counts as one; `None` if it is something else.
+pub(crate) fn column_argument(column: &Bound<'_, PyAny>) -> PyResult<Option<Column>> {
+    match column.extract::<i64>() {
+        Ok(number) => column_of(number).map(Some),
+        Err(error) if error.is_instance_of::<PyOverflowError>(column.py()) => {
+            Err(value_error(format!("no column {column}: columns count from 1")))
+        }
+        Err(_) => Ok(None),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Exact scores.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -92,7 +93,7 @@ impl Solver {
         Ok(answer)
     }
 
-    /// Solves positions on several threads; `width` numbers for each.
+    /// Solves positions on several threads; `width` numbers for each. Those that occur several times are solved once.
     fn batch(
         &self,
         py: Python<'_>,
@@ -103,9 +104,11 @@ impl Solver {
     ) -> PyResult<Vec<i8>> {
         PlainSolver::check(boards.setup).map_err(value_error)?;
         let count = boards.positions.len();
-        let threads = work::threads(self.threads).min(count.max(1));
+        let distinct = py.detach(|| Distinct::of(&boards.positions));
+        let threads = work::threads(self.threads).min(distinct.firsts.len().max(1));
         let mut solvers: Vec<PlainSolver> = (0..threads).map(|_| self.single()).collect();
-        let done = AtomicUsize::new(0);
+        let repeated = count - distinct.firsts.len();
+        let done = AtomicUsize::new(repeated);
         let report = |py: Python<'_>, done: usize| match &progress {
             Some(progress) => progress.call1(py, (done, count)).map(drop),
             None => Ok(()),
@@ -114,8 +117,9 @@ impl Solver {
             py,
             |cancel| {
                 let limits = SolverLimits::default().with_cancel(Arc::clone(cancel));
+                let count = distinct.firsts.len();
                 in_parallel(count, width, &mut solvers, &done, cancel, |solver, index, values| {
-                    solve(solver, &boards.positions[index], &limits, values);
+                    solve(solver, &boards.positions[distinct.firsts[index]], &limits, values);
                 })
             },
             |py| report(py, done.load(Ordering::Relaxed)),
@@ -124,7 +128,12 @@ impl Solver {
         if self.options.threads() == 1 {
             self.put_back(solvers);
         }
-        Ok(solved.unwrap_or_default())
+        let solved = solved.unwrap_or_default();
+        if repeated == 0 {
+            return Ok(solved);
+        }
+        let values = |place: &usize| &solved[place * width..][..width];
+        Ok(py.detach(|| distinct.places.iter().flat_map(values).copied().collect()))
     }
 
     /// A solver of one thread.
@@ -133,6 +142,29 @@ impl Solver {
             return self.take();
         }
         PlainSolver::new(self.options.clone().with_threads(1))
+    }
+}
+
+/// The distinct positions among many.
+struct Distinct {
+    /// The index of the first of each.
+    firsts: Vec<usize>,
+    /// For each of the many, which of the distinct ones it is.
+    places: Vec<usize>,
+}
+
+impl Distinct {
+    fn of(positions: &[PlainPosition]) -> Distinct {
+        let mut known = HashMap::new();
+        let mut firsts = Vec::new();
+        let mut place = |(index, position): (usize, &PlainPosition)| {
+            *known.entry(position.key()).or_insert_with(|| {
+                firsts.push(index);
+                firsts.len() - 1
+            })
+        };
+        let places = positions.iter().enumerate().map(&mut place).collect();
+        Distinct { firsts, places }
     }
 }
 

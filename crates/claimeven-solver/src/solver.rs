@@ -210,7 +210,8 @@ impl Solver {
     ///
     /// The limits apply to all columns together. Columns are searched from the centre outwards,
     /// and each gets an equal share of what is left, so that a hard one leaves something for the
-    /// others.
+    /// others. Without a limit the order is reversed: the best column is often the last one then,
+    /// and needs no search if a book has the position.
     pub fn scores_within(
         &mut self,
         position: &Position,
@@ -219,9 +220,23 @@ impl Solver {
         Solver::check(position.setup())?;
         let task = Task::new(self, limits);
         let mut bounds = vec![None; position.setup().cols().into()];
-        let columns: Vec<Column> = position.legal_from_centre().collect();
+        let mut columns: Vec<Column> = position.legal_from_centre().collect();
+        if limits.nodes.is_none() && limits.time.is_none() {
+            columns.reverse();
+        }
+        let [min, max] = full_range(position);
+        // No column is better than the position, and one is as good.
+        let best = self.score_in_book(position, &task);
+        let mut is_best_found = false;
         for (index, &column) in columns.iter().enumerate() {
             let shares = (columns.len() - index) as u32;
+            if let Some(best) = best
+                && shares == 1
+                && !is_best_found
+            {
+                bounds[column.index()] = Some(Bounds::exactly(best));
+                break;
+            }
             let left = task.stop.remaining(self.nodes - task.nodes_before);
             let limits = Limits {
                 nodes: left.nodes.map(|nodes| nodes / u64::from(shares)),
@@ -229,7 +244,10 @@ impl Solver {
                 cancel: left.cancel,
             };
             let child = after(position, column);
-            bounds[column.index()] = Some(self.score_within(&child, &limits)?.reversed());
+            let range = [best.map_or(min, |best| -best.value()), max];
+            let found = self.bounds(&child, range, &Task::new(self, &limits))?.reversed();
+            is_best_found |= best.is_some_and(|best| found.high >= best);
+            bounds[column.index()] = Some(found);
         }
         Ok(bounds)
     }
@@ -324,6 +342,16 @@ impl Solver {
         let (bounds, nodes) = engine.solve(position, [low, high], nodes, &task.stop);
         self.nodes += nodes;
         Ok(bounds)
+    }
+
+    /// The score of a position of the last ply that books have, so that its columns are in none.
+    fn score_in_book(&self, position: &Position, task: &Task) -> Option<Score> {
+        let books = self.options.books.iter().filter(|book| book.setup() == position.setup());
+        let last_ply = books.map(|book| book.ply()).max()?;
+        if last_ply != position.ply() || position.outcome().is_some() {
+            return None;
+        }
+        self.book(position)?.look_ahead(position, &task.stop).ok()
     }
 
     /// The book to look a position up in: the one with the next ply, if the position is reachable.

@@ -215,13 +215,13 @@ impl Layer {
 
     fn apply_linear(&self, grid: &KernelGrid, input: &[Lanes], output: &mut [Lanes]) {
         self.kernel.convolve(grid, input, output, |channel, _, sum| {
-            sum.map(|sum| sum + self.bias[channel])
+            array::from_fn(|lane| sum[lane] + self.bias[channel])
         });
     }
 
     fn apply(&self, grid: &KernelGrid, input: &[Lanes], output: &mut [Lanes]) {
         self.kernel.convolve(grid, input, output, |channel, _, sum| {
-            sum.map(|sum| (sum + self.bias[channel]).max(0.0))
+            array::from_fn(|lane| (sum[lane] + self.bias[channel]).max(0.0))
         });
     }
 
