@@ -24,7 +24,7 @@ use super::kinds::{Compute, Kinds, OpenWork};
 use super::messages::{
     JobRecord, JobStatus, Rate, ResultHead, Status, UnitHead, WorkerStatus, frame, hash, unframe,
 };
-use super::{Connection, host_name, random_text};
+use super::{Connection, process_name, random_text};
 use crate::work::{Files, WorkError};
 
 /// A unit that has been started this often without an end is set aside.
@@ -67,7 +67,7 @@ impl Worker {
     }
 
     async fn work(&self, stop: &AtomicBool) -> Result<(), WorkError> {
-        let id = format!("{}-{}", host_name(), random_text());
+        let id = process_name();
         let client = connect(&self.connection, &id, Patience::UntilConnected).await?;
         let (finished, mut results) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared::new(id, self.clone(), finished));
