@@ -105,7 +105,8 @@ impl Server {
         let tls = Tls::new(&config).map_err(ServerError::Other)?;
         let is_shared = !config.nats.is_empty();
         if is_shared && !config.is_postgres() {
-            let reason = "nats is for several servers on one PostgreSQL database; an SQLite file has only one server";
+            let reason =
+                "'nats' connects the servers of a PostgreSQL database; an SQLite file has only one";
             return Err(ServerError::Other(reason.to_owned()));
         }
         let name: Option<Arc<str>> = is_shared.then(|| claimeven_work::process_name().into());

@@ -64,7 +64,8 @@ enum LogFormat {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let addr = args.addr.map(|addr| addr.to_string());
-    let config = args.from.config(&[("addr", addr), ("nats", args.nats.clone())], !args.settings)?;
+    let config =
+        args.from.config(&[("addr", addr), ("nats", args.nats.clone())], !args.settings)?;
     if args.settings {
         let text = config.to_toml().map_err(Failure::Other)?;
         write!(anstream::stdout(), "{text}")?;
