@@ -36,6 +36,15 @@ pub struct Config {
     /// The addresses or ranges (`10.0.0.0/8`) of proxies whose X-Forwarded-For, -Host and -Proto
     /// are trusted, separated by commas.
     pub trusted_proxies: String,
+    /// The NATS servers that connect this server with others on the same PostgreSQL database, separated by
+    /// commas; if empty, there are no others.
+    pub nats: String,
+    /// The file of the nkey's seed with which to connect.
+    pub nats_nkey: String,
+    /// The file of the credentials with which to connect.
+    pub nats_creds: String,
+    /// The file of certificates to trust in addition to those of the system.
+    pub nats_ca: String,
     /// Whether `/metrics` is served.
     pub metrics: bool,
 
@@ -137,6 +146,10 @@ impl Default for Config {
             secret: String::new(),
             secret_file: String::new(),
             secure_cookies: false,
+            nats: String::new(),
+            nats_nkey: String::new(),
+            nats_creds: String::new(),
+            nats_ca: String::new(),
             tls_certificate: String::new(),
             tls_key: String::new(),
             hosts: String::new(),
@@ -261,7 +274,9 @@ impl Config {
     pub fn to_toml(&self) -> Result<String, String> {
         let secret = if self.secret.is_empty() { "" } else { HIDDEN };
         let (secret, database) = (secret.to_owned(), self.database_shown());
-        toml::to_string(&Config { database, secret, ..self.clone() }).map_err(one_line)
+        let nats: Vec<String> = self.nats.split(',').map(without_password).collect();
+        let nats = nats.join(",");
+        toml::to_string(&Config { database, secret, nats, ..self.clone() }).map_err(one_line)
     }
 }
 

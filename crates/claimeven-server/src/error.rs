@@ -123,7 +123,9 @@ impl From<StoreError> for Error {
         match error {
             StoreError::Stale => Error::Conflict("The game was changed in the meantime".to_owned()),
             StoreError::Busy => Error::Busy("The database is busy, try again".to_owned(), 2),
-            StoreError::Broken(cause) => Error::Internal(cause),
+            error @ (StoreError::Broken(_) | StoreError::Deadlock) => {
+                Error::Internal(error.to_string())
+            }
         }
     }
 }

@@ -21,10 +21,12 @@
 mod admin;
 mod agents;
 mod bans;
+mod bus;
 mod client;
 mod config;
 mod doctor;
 mod error;
+mod fleet;
 #[cfg(test)]
 #[path = "../../claimeven-arena/tests/fuzz/harness.rs"]
 mod fuzz;

@@ -1,5 +1,8 @@
 //! The games in memory. Each game is changed, stored and broadcast in one place.
 
+mod people;
+mod shared;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,27 +10,32 @@ use std::time::{Duration, Instant};
 
 use claimeven_arena::Clock as ArenaClock;
 use claimeven_search::{Limits, SearchInfo, SearchMonitor};
-use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tracing::Instrument;
 
+use crate::bus::Message;
 use crate::client::Client;
 use crate::config::Config;
 use crate::error::Error;
+use crate::fleet::Fleet;
 use crate::http::view::ms;
 use crate::metrics::Metrics;
 use crate::quota::{Exceeded, Permit, Quota};
-use crate::session::{GameSession, Refusal, Rematch, Seat, Status};
+use crate::session::{GameSession, Refusal, Rematch, Status};
 use crate::store::{Store, StoreError, now_ms};
 use crate::visitor::{Visitor, random_name};
 use crate::work::engine::{Engine, EngineError, SearchRequest, Urgency};
+
+use people::People;
+pub(crate) use people::{Presence, Subscription};
 
 /// All games in memory.
 pub(crate) struct LiveGames {
     config: Arc<Config>,
     store: Store,
+    fleet: Arc<Fleet>,
     engine: Arc<Engine>,
     metrics: Arc<Metrics>,
     games: Mutex<HashMap<String, Arc<LiveGame>>>,
@@ -54,6 +62,8 @@ pub(crate) struct LiveGame {
     /// Whether the number of watchers has changed without a notification yet.
     will_notify: AtomicBool,
     thinking: Mutex<Option<Thinking>>,
+    /// When another server was found to lead the game.
+    led_elsewhere: Mutex<Option<Instant>>,
     /// Ends the game when a person runs out of time.
     flag: Mutex<Option<AbortOnDropHandle<()>>>,
 }
@@ -67,16 +77,6 @@ pub(crate) enum GameEvent {
     Thought(Arc<str>),
     /// The game can no longer be followed; the reason.
     Gone(&'static str),
-}
-
-/// Who is connected to a game.
-struct People {
-    /// Open sockets of each visitor.
-    sockets: HashMap<Visitor, usize>,
-    /// When the players' last sockets closed.
-    left: [Option<Instant>; 2],
-    /// When anybody last requested the game.
-    seen: Instant,
 }
 
 struct Thinking {
@@ -96,28 +96,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Who is connected and thinking: the part of a game's state that is not stored.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Presence {
-    pub(crate) connected: [bool; 2],
-    pub(crate) away: [Option<Duration>; 2],
-    pub(crate) watchers: usize,
-    pub(crate) thinking: Option<usize>,
-    pub(crate) away_limit: Option<Duration>,
-}
-
 impl LiveGame {
     fn new(session: GameSession, client: Client, permit: Option<Permit>) -> LiveGame {
-        let people = People { sockets: HashMap::new(), left: [None; 2], seen: Instant::now() };
         LiveGame {
             gate: tokio::sync::Mutex::default(),
             session: Mutex::new(Arc::new(session)),
-            people: Mutex::new(people),
+            people: Mutex::new(People::new()),
             client: Mutex::new(client),
             permit: Mutex::new(permit),
             events: broadcast::channel(16).0,
             will_notify: AtomicBool::new(false),
             thinking: Mutex::default(),
+            led_elsewhere: Mutex::default(),
             flag: Mutex::default(),
         }
     }
@@ -140,100 +130,13 @@ impl LiveGame {
         // There may be no subscriber.
         let _ = self.events.send(event);
     }
-
-    /// Notifies subscribers that somebody joined or left: at once for players, within a second for
-    /// watchers, so that many watchers do not cause a flood of notifications.
-    fn notify_presence(self: &Arc<Self>, who: &Visitor) {
-        const PERIOD: Duration = Duration::from_secs(1);
-        if self.session().is_of(who) {
-            self.notify(GameEvent::Changed);
-        } else if !self.will_notify.swap(true, Ordering::Relaxed)
-            && let Ok(runtime) = Handle::try_current()
-        {
-            let live = Arc::downgrade(self);
-            runtime.spawn(async move {
-                tokio::time::sleep(PERIOD).await;
-                if let Some(live) = live.upgrade() {
-                    live.will_notify.store(false, Ordering::Relaxed);
-                    live.notify(GameEvent::Changed);
-                }
-            });
-        }
-    }
-
-    /// Records that somebody requested the game.
-    fn see(&self) {
-        lock(&self.people).seen = Instant::now();
-    }
-
-    /// Whether anybody is following the game or did so recently.
-    fn is_seen(&self, linger: Duration) -> bool {
-        let people = lock(&self.people);
-        !people.sockets.is_empty() || people.seen.elapsed() < linger
-    }
-
-    pub(crate) fn presence(&self, session: &GameSession, config: &Config) -> Presence {
-        // Never both locks at once: others acquire them in the other order.
-        let thinking = lock(&self.thinking).as_ref().map(|thinking| thinking.player);
-        let people = lock(&self.people);
-        let holder = |player: usize| match &session.seats[player] {
-            Seat::Human { holder, .. } => holder.as_ref(),
-            _ => None,
-        };
-        let connected = [0, 1].map(|player| match &session.seats[player] {
-            Seat::Agent { .. } => true,
-            _ => holder(player).is_some_and(|holder| people.sockets.contains_key(holder)),
-        });
-        let away = [0, 1].map(|player| {
-            people.left[player].filter(|_| !connected[player]).map(|since| since.elapsed())
-        });
-        let is_player = |visitor: &Visitor| session.holds(visitor, 0) || session.holds(visitor, 1);
-        let between_people = session.is_between_people() && config.away_seconds > 0;
-        Presence {
-            connected,
-            away,
-            watchers: people.sockets.keys().filter(|visitor| !is_player(visitor)).count(),
-            thinking,
-            away_limit: between_people.then(|| Duration::from_secs(config.away_seconds)),
-        }
-    }
-}
-
-/// A socket's presence in a game, which ends when it is dropped.
-pub(crate) struct Subscription {
-    live_games: Arc<LiveGames>,
-    live: Arc<LiveGame>,
-    who: Visitor,
-}
-
-impl Drop for Subscription {
-    fn drop(&mut self) {
-        let session = self.live.session();
-        {
-            let mut people = lock(&self.live.people);
-            let count = people.sockets.get_mut(&self.who);
-            if let Some(count) = count {
-                *count -= 1;
-                if *count == 0 {
-                    people.sockets.remove(&self.who);
-                    for player in [0, 1] {
-                        if session.holds(&self.who, player) {
-                            people.left[player] = Some(Instant::now());
-                        }
-                    }
-                }
-            }
-            people.seen = Instant::now();
-        }
-        self.live_games.metrics.sockets.dec();
-        self.live.notify_presence(&self.who);
-    }
 }
 
 impl LiveGames {
     pub(crate) fn new(
         config: Arc<Config>,
         store: Store,
+        fleet: Arc<Fleet>,
         engine: Arc<Engine>,
         metrics: Arc<Metrics>,
     ) -> Arc<LiveGames> {
@@ -241,6 +144,7 @@ impl LiveGames {
             quota: Quota::new(config.live_games, config.live_games_per_address),
             config,
             store,
+            fleet,
             engine,
             metrics,
             games: Mutex::default(),
@@ -252,7 +156,9 @@ impl LiveGames {
     /// Resumes the games that were in progress when the server last stopped; returns their number.
     /// A game that cannot be read is skipped and logged.
     pub(crate) async fn resume(self: &Arc<Self>) -> Result<usize, StoreError> {
-        self.store.restart_turns().await?;
+        if !self.fleet.is_shared() {
+            self.store.restart_turns().await?;
+        }
         let since = now_ms() - 24 * 3_600_000;
         let max = if self.config.live_games == 0 { 100_000 } else { self.config.live_games / 2 };
         let mut resumed = 0;
@@ -300,6 +206,9 @@ impl LiveGames {
     ) -> Result<Arc<LiveGame>, Error> {
         let known = lock(&self.games).get(id).cloned();
         if let Some(live) = known {
+            if !self.fleet.is_connected() {
+                self.refresh(&live).await?;
+            }
             live.see();
             if client.visitor.as_ref().is_some_and(|who| live.session().is_of(who)) {
                 *lock(&live.client) = client.clone();
@@ -338,12 +247,13 @@ impl LiveGames {
         client: &Client,
         permit: Option<Permit>,
     ) -> Arc<LiveGame> {
+        let id = session.id.clone();
         let live = {
             let mut games = lock(&self.games);
-            let id = session.id.clone();
             let new = || Arc::new(LiveGame::new(session, client.clone(), permit));
-            Arc::clone(games.entry(id).or_insert_with(new))
+            Arc::clone(games.entry(id.clone()).or_insert_with(new))
         };
+        self.fleet.publish(Message::Entered { game: id });
         self.attend(&live);
         live
     }
@@ -372,7 +282,7 @@ impl LiveGames {
     pub(crate) async fn change<T: Send + 'static>(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
-        change: impl FnOnce(&mut GameSession, Instant) -> Result<T, Refusal> + Send + 'static,
+        change: impl Fn(&mut GameSession, Instant) -> Result<T, Refusal> + Send + Sync + 'static,
     ) -> Result<T, Error> {
         let (live_games, live) = (Arc::clone(self), Arc::clone(live));
         self.finish(async move { live_games.apply(&live, change).await }).await
@@ -381,9 +291,33 @@ impl LiveGames {
     async fn apply<T>(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
-        change: impl FnOnce(&mut GameSession, Instant) -> Result<T, Refusal>,
+        change: impl Fn(&mut GameSession, Instant) -> Result<T, Refusal>,
     ) -> Result<T, Error> {
+        // Another server may have changed the game since this one last heard of it.
+        const ATTEMPTS: usize = 5;
         let _gate = live.gate.lock().await;
+        for _ in 1..ATTEMPTS {
+            let before = live.session().version;
+            match self.apply_once(live, &change).await {
+                Err(Error::Conflict(_) | Error::Forbidden(_)) if self.fleet.is_shared() => {
+                    self.refresh_gated(live).await?;
+                    if live.session().version == before {
+                        break;
+                    }
+                }
+                applied => return Ok(applied??),
+            }
+        }
+        Ok(self.apply_once(live, &change).await??)
+    }
+
+    /// Fails if nothing was stored. What was stored may be the end of the player's time instead of the
+    /// change, which is the inner refusal.
+    async fn apply_once<T>(
+        self: &Arc<Self>,
+        live: &Arc<LiveGame>,
+        change: impl Fn(&mut GameSession, Instant) -> Result<T, Refusal>,
+    ) -> Result<Result<T, Refusal>, Error> {
         let now = Instant::now();
         let before = live.session();
         let mut session = GameSession::clone(&before);
@@ -399,7 +333,7 @@ impl LiveGames {
         }
         session.version += 1;
         self.keep(live, &before, session).await?;
-        Ok(result?)
+        Ok(result)
     }
 
     /// Stores and installs a changed session. The caller holds the gate.
@@ -421,15 +355,25 @@ impl LiveGames {
             return Err(error.into());
         }
         self.metrics.moves.inc_by(session.moves.len().saturating_sub(same) as u64);
+        let (game, version) = (session.id.clone(), session.version);
+        self.fleet.publish(Message::Changed { game, version });
         if session.status() == Status::Finished && before.status() != Status::Finished {
             self.metrics.finished.inc();
+        }
+        self.install(live, session);
+        Ok(())
+    }
+
+    /// Puts a stored session into memory and does what it requires.
+    fn install(self: &Arc<Self>, live: &Arc<LiveGame>, session: GameSession) {
+        if session.status() == Status::Finished {
             self.engine.forget(&session.id);
+            self.release(&session.id);
         }
         self.update_permit(live, &session);
         *lock(&live.session) = Arc::new(session);
         self.attend(live);
         live.notify(GameEvent::Changed);
-        Ok(())
     }
 
     /// Returns the permit of a finished game. A game that continues because a move was taken back gets
@@ -443,16 +387,18 @@ impl LiveGames {
         }
     }
 
-    /// Reloads the game after another process has changed it.
+    /// Reloads the game after another process has changed it. The caller holds the gate.
     async fn reload(self: &Arc<Self>, live: &Arc<LiveGame>) -> Result<(), Error> {
-        let id = live.session().id.clone();
-        if let Some(session) = self.store.load(&id).await? {
-            *lock(&live.session) = Arc::new(session);
-            self.attend(live);
-            live.notify(GameEvent::Changed);
-        } else {
-            self.remove(live, &id);
+        let known = live.session();
+        let Some(mut session) = self.store.load(&known.id).await? else {
+            self.remove(live, &known.id);
+            return Ok(());
+        };
+        if session.ply() == known.ply() && session.clock.is_none() {
+            // It is not stored without a clock.
+            session.turn_began = known.turn_began;
         }
+        self.install(live, session);
         Ok(())
     }
 
@@ -481,6 +427,7 @@ impl LiveGames {
             let _gate = live.gate.lock().await;
             self.reload(&live).await?;
         }
+        self.fleet.publish(Message::ManyChanged);
         Ok(())
     }
 
@@ -510,7 +457,7 @@ impl LiveGames {
             let created = live_games.create(next, &client).await?;
             let name = id.clone();
             let naming = live_games.apply(&finished, move |session, _| {
-                Ok(session.rematch.get_or_insert(name).clone())
+                Ok(session.rematch.get_or_insert_with(|| name.clone()).clone())
             });
             let named = naming.await;
             if !matches!(&named, Ok(named) if *named == id) {
@@ -532,6 +479,9 @@ impl LiveGames {
         let (live_games, gone, asker) = (Arc::clone(self), Arc::clone(live), who.clone());
         self.finish(async move {
             let _gate = gone.gate.lock().await;
+            if live_games.fleet.is_shared() {
+                live_games.refresh_gated(&gone).await?;
+            }
             let before = gone.session();
             let mut session = GameSession::clone(&before);
             if session.forget(&asker)? {
@@ -544,38 +494,22 @@ impl LiveGames {
     }
 
     /// Deletes a game for everyone. The caller holds the gate.
-    async fn erase(&self, gone: &LiveGame) -> Result<(), Error> {
+    async fn erase(self: &Arc<Self>, gone: &LiveGame) -> Result<(), Error> {
         let session = gone.session();
         self.store.delete(session.id.clone(), session.version).await?;
+        self.fleet.publish(Message::Deleted { game: session.id.clone() });
         self.remove(gone, &session.id);
         Ok(())
     }
 
     /// Removes a deleted game from memory.
-    fn remove(&self, gone: &LiveGame, id: &str) {
+    fn remove(self: &Arc<Self>, gone: &LiveGame, id: &str) {
         lock(&self.games).remove(id);
         self.engine.forget(id);
+        self.release(id);
         *lock(&gone.thinking) = None;
         *lock(&gone.flag) = None;
         gone.notify(GameEvent::Gone("deleted"));
-    }
-
-    /// Registers a socket that follows a game.
-    pub(crate) fn enter(self: &Arc<Self>, live: &Arc<LiveGame>, who: &Visitor) -> Subscription {
-        {
-            let mut people = lock(&live.people);
-            *people.sockets.entry(who.clone()).or_default() += 1;
-            let session = live.session();
-            for player in [0, 1] {
-                if session.holds(who, player) {
-                    people.left[player] = None;
-                }
-            }
-        }
-        self.metrics.sockets.inc();
-        self.attend(live);
-        live.notify_presence(who);
-        Subscription { live_games: Arc::clone(self), live: Arc::clone(live), who: who.clone() }
     }
 
     /// Starts what the state of a game requires: the agent to move and the clock.
@@ -601,6 +535,9 @@ impl LiveGames {
     }
 
     async fn drop_flag(self: &Arc<Self>, live: &Arc<LiveGame>) {
+        if !self.lead(live).await {
+            return;
+        }
         let change = |_: &mut GameSession, _| {
             Err::<(), _>(Refusal::Conflict("the flag has not fallen".to_owned()))
         };
@@ -627,6 +564,9 @@ impl LiveGames {
         if !live.is_seen(linger) && session.clock.is_none() {
             return;
         }
+        if !self.fleet.has(&session.id) && live.is_led_elsewhere() {
+            return;
+        }
         let cancel = Arc::new(AtomicBool::new(false));
         *thinking =
             Some(Thinking { player, ply, spec: spec.to_string(), cancel: Arc::clone(&cancel) });
@@ -643,6 +583,9 @@ impl LiveGames {
         cancel: Arc<AtomicBool>,
     ) {
         let Some((_, spec)) = session.agent_to_move() else { return };
+        if !self.lead(&live).await {
+            return live.stop_thinking(&cancel);
+        }
         let (people, client) = (urgency(&session), live.client());
         let most = match people {
             Urgency::Person => self.config.think_ms,
@@ -656,7 +599,7 @@ impl LiveGames {
         let mut seeds = fastrand::Rng::with_seed(session.seed);
         let seeds = [seeds.u64(..), seeds.u64(..)];
         let monitor = Arc::new(SearchMonitor::default());
-        let report = report(&live, player, &monitor);
+        let report = report(&self, &live, player, &monitor);
         let mut wait = Duration::from_millis(100);
         let decided = loop {
             let request = SearchRequest {
@@ -736,10 +679,7 @@ impl LiveGames {
             tokio::time::sleep(pause).await;
             pause = (2 * pause).min(Duration::from_secs(5));
         }
-        let mut thinking = lock(&live.thinking);
-        if thinking.as_ref().is_some_and(|thinking| Arc::ptr_eq(&thinking.cancel, cancel)) {
-            *thinking = None;
-        }
+        live.stop_thinking(cancel);
     }
 
     /// Periodic work: abandoned games, missed events, eviction of idle games.
@@ -749,6 +689,7 @@ impl LiveGames {
         let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
         for live in &games {
             let session = live.session();
+            live.forget_silent_servers();
             self.leave_behind(live, &session, away).await;
             // Make up for failed writes.
             if session.flag_falls().is_some_and(|falls| falls <= Instant::now()) {
@@ -762,14 +703,22 @@ impl LiveGames {
         }
         drop(games);
         self.drop_stored_flags().await;
-        lock(&self.games).retain(|_, live| {
+        let mut evicted = Vec::new();
+        lock(&self.games).retain(|id, live| {
             let falls = live.session().flag_falls();
             let idle = !live.is_seen(linger)
                 && lock(&live.thinking).is_none()
                 && falls.is_none_or(|falls| falls > Instant::now() + linger);
             // A game that is in use must stay, or its users would miss later changes.
-            !(idle && Arc::strong_count(live) == 1)
+            let stays = !(idle && Arc::strong_count(live) == 1);
+            if !stays {
+                evicted.push(id.clone());
+            }
+            stays
         });
+        for id in evicted {
+            self.fleet.release(&id).await;
+        }
     }
 
     /// Loads the games on the clock that were unloaded and whose time is up, which ends them.
@@ -809,7 +758,7 @@ impl LiveGames {
         let presence = live.presence(session, &self.config);
         for player in [0, 1] {
             let gone = presence.away[player].is_some_and(|away| away > limit);
-            if gone && presence.connected[1 - player] {
+            if gone && presence.connected[1 - player] && self.lead(live).await {
                 let change = move |session: &mut GameSession, now| {
                     if session.status() != Status::Playing {
                         return Err(Refusal::Conflict("The game is over".to_owned()));
@@ -835,6 +784,7 @@ impl LiveGames {
         }
         self.tasks.close();
         self.tasks.wait().await;
+        self.fleet.leave().await;
     }
 
     /// Runs to completion even if the caller goes away or the server is shutting down.
@@ -849,19 +799,26 @@ impl LiveGames {
 
 /// Broadcasts the progress of an agent's search until the task is dropped.
 fn report(
+    live_games: &Arc<LiveGames>,
     live: &Arc<LiveGame>,
     player: usize,
     monitor: &Arc<SearchMonitor>,
 ) -> AbortOnDropHandle<()> {
     const PERIOD: Duration = Duration::from_millis(250);
     let (live, monitor) = (Arc::clone(live), Arc::clone(monitor));
+    let fleet = Arc::clone(&live_games.fleet);
     AbortOnDropHandle::new(tokio::spawn(async move {
         let began = Instant::now();
         loop {
             tokio::time::sleep(PERIOD).await;
             let info = monitor.snapshot();
             if info.nodes > 0 {
-                live.notify(GameEvent::Thought(thinking_message(player, &info, began.elapsed())));
+                let json = thinking_message(player, &info, began.elapsed());
+                if live.is_followed_elsewhere() {
+                    let (game, json) = (live.session().id.clone(), json.to_string());
+                    fleet.publish(Message::Thought { game, json });
+                }
+                live.notify(GameEvent::Thought(json));
             }
         }
     }))

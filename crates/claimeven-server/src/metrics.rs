@@ -32,6 +32,10 @@ pub(crate) struct Metrics {
     pub(crate) sockets: IntGauge,
     /// Games in memory.
     pub(crate) live_games: IntGauge,
+    /// Games of which this server has the lease, if there are several servers.
+    pub(crate) led_games: IntGauge,
+    /// Whether the other servers can be heard.
+    pub(crate) connected: IntGauge,
     /// Queued searches in games with people.
     pub(crate) waiting_people: IntGauge,
     /// Other queued searches.
@@ -87,6 +91,8 @@ impl Metrics {
             search_seconds: by_lane("search_seconds", "Duration of searches")?,
             sockets: gauge("sockets", "Open WebSockets")?,
             live_games: gauge("live_games", "Games in memory")?,
+            led_games: gauge("led_games", "Games of which this server of several has the lease")?,
+            connected: gauge("fleet_connected", "Whether the NATS server can be reached")?,
             waiting_people: gauge("waiting_people", "Queued searches in games with people")?,
             waiting_others: gauge("waiting_others", "Other queued searches")?,
             thinking: gauge("thinking", "Searches in progress")?,

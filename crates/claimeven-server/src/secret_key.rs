@@ -49,12 +49,22 @@ fn read_or_create(path: &Path, new: &str) -> io::Result<String> {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
             }
-            // Atomically: the file is complete or does not exist.
-            let draft = path.with_added_extension("new");
+            // Atomically: the file is complete or does not exist. Of several servers that start at the same
+            // time, the first one creates it.
+            let draft = path.with_added_extension(random_hex::<8>());
             let mut file = create_private(&draft)?;
             writeln!(file, "{new}")?;
             file.sync_all()?;
-            fs::rename(&draft, path)?;
+            let linked = fs::hard_link(&draft, path);
+            match linked {
+                Ok(()) => fs::remove_file(&draft)?,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    fs::remove_file(&draft)?;
+                    return Ok(fs::read_to_string(path)?.trim().to_owned());
+                }
+                // Not every file system has links.
+                Err(_) => fs::rename(&draft, path)?,
+            }
             Ok(new.to_owned())
         }
         Err(error) => Err(error),
@@ -68,4 +78,28 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn servers_that_start_together_have_one_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cookies.key");
+        let keys: HashSet<String> = thread::scope(|scope| {
+            let start = |number: u8| {
+                let path = &path;
+                scope.spawn(move || read_or_create(path, &number.to_string()).unwrap())
+            };
+            let servers: Vec<_> = (0..8).map(start).collect();
+            servers.into_iter().map(|server| server.join().unwrap()).collect()
+        });
+        assert_eq!(keys.len(), 1, "{keys:?}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }

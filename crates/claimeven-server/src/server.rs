@@ -5,14 +5,17 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::admin::{Admin, Retention};
 use crate::bans::Bans;
+use crate::bus::Inbox;
 use crate::config::Config;
 use crate::error::Error;
+use crate::fleet::Fleet;
 use crate::http::listener::{self, CLOSING_TIME};
 use crate::http::tls::Tls;
 use crate::http::{self, Guard, Reach};
@@ -21,7 +24,7 @@ use crate::metrics::Metrics;
 use crate::quota::Quota;
 use crate::secret_key::signing_key;
 use crate::store::{Store, StoreError};
-use crate::visitor::Signer;
+use crate::visitor::{Signer, hex};
 use crate::work::analyzers::Analyzers;
 use crate::work::coaches::Coaches;
 use crate::work::engine::Engine;
@@ -49,6 +52,8 @@ pub struct Server {
     listener: TcpListener,
     tls: Option<Arc<Tls>>,
     app: Arc<App>,
+    /// What other servers of the database say.
+    inbox: Option<Inbox>,
 }
 
 /// Why a server cannot start or continue.
@@ -98,9 +103,16 @@ impl Server {
         };
         let reach = Reach::new(&config).map_err(ServerError::Other)?;
         let tls = Tls::new(&config).map_err(ServerError::Other)?;
-        let store = Store::open(&config.database, config.database_connections.max(2))
-            .await
-            .map_err(database)?;
+        let is_shared = !config.nats.is_empty();
+        if is_shared && !config.is_postgres() {
+            let reason =
+                "'nats' connects the servers of a PostgreSQL database; an SQLite file has only one";
+            return Err(ServerError::Other(reason.to_owned()));
+        }
+        let name: Option<Arc<str>> = is_shared.then(|| claimeven_work::process_name().into());
+        let connections = config.database_connections.max(2);
+        let opened = Store::open(&config.database, connections, name.clone()).await;
+        let store = opened.map_err(database)?;
         let secret = signing_key(&config, &store).await?;
         let signer = Signer::new(&secret, config.secure_cookies || config.has_tls());
         let addr = config.addr;
@@ -108,20 +120,33 @@ impl Server {
         let listener =
             listener.map_err(|error| ServerError::Address { addr, reason: error.to_string() })?;
         let metrics = Metrics::new().map_err(|error| ServerError::Other(error.to_string()))?;
+        let (fleet, inbox, is_first) = match &name {
+            None => (Fleet::alone(store.clone()), None, true),
+            Some(name) => {
+                let key = hash_key(&secret);
+                let joined = Fleet::join(&config, store.clone(), name, key).await;
+                let (fleet, inbox, is_first) = joined.map_err(ServerError::Other)?;
+                tracing::info!(name = &**name, is_first, "Joined the servers of the database");
+                (fleet, Some(inbox), is_first)
+            }
+        };
+        let fleet = Arc::new(fleet);
         let (config, metrics) = (Arc::new(config), Arc::new(metrics));
         let engine = Arc::new(Engine::new(&config, &metrics));
         let games = LiveGames::new(
             Arc::clone(&config),
             store.clone(),
+            Arc::clone(&fleet),
             Arc::clone(&engine),
             Arc::clone(&metrics),
         );
         let other = |error: StoreError| ServerError::Other(format!("{error:?}"));
-        let resumed = games.resume().await.map_err(other)?;
+        // Other servers have the games of one that was stopped, and take over those of one that was killed.
+        let resumed = if is_first { games.resume().await.map_err(other)? } else { 0 };
         if resumed > 0 {
             tracing::info!(games = resumed, "Resumed games");
         }
-        let jobs = Jobs::new(Arc::clone(&config), store.clone(), Arc::clone(&engine));
+        let jobs = Jobs::new(Arc::clone(&config), store.clone(), fleet, Arc::clone(&engine));
         jobs.start().await.map_err(other)?;
         let app = App {
             guard: Guard::new(Arc::clone(&config)),
@@ -137,7 +162,7 @@ impl Server {
             engine,
             jobs,
         };
-        Ok(Server { listener, tls, app: Arc::new(app) })
+        Ok(Server { listener, tls, app: Arc::new(app), inbox })
     }
 
     /// The address it listens on.
@@ -149,7 +174,7 @@ impl Server {
     /// progress are stored, watchers are notified. Work that is unfinished by then is aborted and
     /// logged.
     pub async fn run(self, stop: impl Future<Output = ()> + Send) -> Result<(), ServerError> {
-        let Server { listener, tls, app } = self;
+        let Server { listener, tls, app, inbox } = self;
         let acceptor = tls.as_ref().map(Tls::acceptor).transpose().map_err(ServerError::Other)?;
         let _renewal = tls.map(|tls| AbortOnDropHandle::new(tokio::spawn(tls.keep_current())));
         listener::raise_file_limit();
@@ -158,13 +183,14 @@ impl Server {
         let operator = AbortOnDropHandle::new(tokio::spawn(obey(Arc::clone(&app))));
         let pruner = AbortOnDropHandle::new(tokio::spawn(prune(Arc::clone(&app.config))));
         let counter = AbortOnDropHandle::new(tokio::spawn(count(app.store.clone())));
+        let fleet = inbox.map(|inbox| join_fleet(&app, inbox));
         let quota = Quota::new(app.config.connections, app.config.connections_per_address);
         let proxies = Arc::clone(&app);
         let is_proxy = move |peer: SocketAddr| proxies.reach.is_proxy(peer.ip());
         let router = http::router(Arc::clone(&app));
         let connections = listener::serve(listener, router, quota, is_proxy, acceptor, stop).await;
         tracing::info!("Shutting down");
-        drop((sweeper, reviewer, operator, pruner, counter));
+        drop((sweeper, reviewer, operator, pruner, counter, fleet));
         let work = async { tokio::join!(app.jobs.close(), app.games.close()) };
         // Watchers keep their connections open until their games say goodbye.
         let (stored, ()) = tokio::join!(timeout(CLOSING_TIME, work), connections.close());
@@ -173,6 +199,29 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// A hash by which servers see whether they have the same key.
+fn hash_key(key: &str) -> String {
+    hex(&Sha256::digest(format!("claimeven fleet {key}").as_bytes()))
+}
+
+/// Listens to the other servers of the database and stays in touch with them until it is dropped.
+fn join_fleet(app: &Arc<App>, inbox: Inbox) -> [AbortOnDropHandle<()>; 2] {
+    let jobs = Arc::clone(&app.jobs);
+    let listener = Arc::clone(&app.games).listen(inbox, move |job| jobs.cancel(job));
+    let (lapsed, ticking) = (Arc::clone(&app.jobs), Arc::clone(&app.jobs));
+    let lapse = move || lapsed.cancel_all();
+    let tick = move || {
+        let jobs = Arc::clone(&ticking);
+        async move {
+            if let Err(error) = jobs.requeue().await {
+                tracing::warn!(?error, "Failed to look for jobs to take over");
+            }
+        }
+    };
+    let toucher = Arc::clone(&app.games).stay_in_touch(lapse, tick);
+    [tokio::spawn(listener), tokio::spawn(toucher)].map(AbortOnDropHandle::new)
 }
 
 async fn sweep(games: Arc<LiveGames>) {

@@ -6,6 +6,7 @@
 
 mod games;
 mod jobs;
+mod leases;
 mod lock;
 mod maintenance;
 mod migrations;
@@ -18,6 +19,7 @@ mod writer;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use sqlx::any::{AnyArguments, AnyConnectOptions, AnyPoolOptions, AnyRow};
@@ -32,6 +34,7 @@ use crate::visitor::{Visitor, random_hex};
 pub(crate) use games::load as load_game;
 pub(crate) use games::{Filter, Page};
 pub(crate) use jobs::{Job, Kind, State};
+pub(crate) use leases::SERVER_LIFETIME;
 pub(crate) use maintenance::{
     check_schema, connect, create, delete_games, delete_jobs, is_served, latest_schema, lock,
     migrate, notify_server, schema_of, unreadable_games,
@@ -42,6 +45,7 @@ pub(crate) use totals::{Tally, count_all};
 pub(crate) use visitors::forget as forget_games;
 
 use jobs::JobChange;
+use leases::LeaseChange;
 use lock::ServerLock;
 use writer::Writer;
 
@@ -50,6 +54,8 @@ use writer::Writer;
 pub(crate) struct Store {
     pool: AnyPool,
     changes: mpsc::Sender<Request>,
+    /// The name of this server, if others share the database.
+    server: Option<Arc<str>>,
     /// Held for as long as anyone uses the database.
     _lock: Arc<ServerLock>,
 }
@@ -69,6 +75,7 @@ enum Change {
     Review(Box<StoredReview>),
     CountFinished,
     Job(Box<JobChange>),
+    Lease(Box<LeaseChange>),
     /// Sets a text in `settings`.
     Set(&'static str, String),
     /// Removes a text from `settings`.
@@ -84,6 +91,8 @@ pub(crate) enum StoreError {
     Stale,
     /// A read timed out.
     Busy,
+    /// Two transactions waited for each other, and this one was ended.
+    Deadlock,
     /// Anything else, for the log.
     Broken(String),
 }
@@ -94,12 +103,18 @@ impl fmt::Display for StoreError {
             StoreError::Broken(reason) => f.write_str(reason),
             StoreError::Stale => f.write_str("changed in the meantime"),
             StoreError::Busy => f.write_str("it does not respond in time"),
+            StoreError::Deadlock => f.write_str("two changes waited for each other"),
         }
     }
 }
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> StoreError {
+        const DEADLOCK: &str = "40P01";
+        let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+        if code.is_some_and(|code| code == DEADLOCK) {
+            return StoreError::Deadlock;
+        }
         StoreError::Broken(error.to_string())
     }
 }
@@ -118,8 +133,13 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Store {
-    /// Opens or creates the database and runs its migrations. Fails if another server uses it.
-    pub(crate) async fn open(url: &str, connections: u32) -> Result<Store, StoreError> {
+    /// Opens or creates the database and runs its migrations. Fails if another server uses it, unless both
+    /// have names: then they share a PostgreSQL database.
+    pub(crate) async fn open(
+        url: &str,
+        connections: u32,
+        server: Option<Arc<str>>,
+    ) -> Result<Store, StoreError> {
         sqlx::any::install_default_drivers();
         let is_sqlite = url.starts_with("sqlite:");
         let url = if is_sqlite && !url.contains('?') {
@@ -131,7 +151,7 @@ impl Store {
         let lock = if is_sqlite {
             ServerLock::sqlite(sqlite_file(&url)).await?
         } else {
-            ServerLock::postgres(options.clone()).await?
+            ServerLock::postgres(options.clone(), server.is_some()).await?
         };
         // Over a connection without a time limit, because a migration may take minutes.
         let mut connection = options.connect().await?;
@@ -152,7 +172,7 @@ impl Store {
             .await?;
         let (changes, inbox) = mpsc::channel(1024);
         tokio::spawn(Writer::new(options, is_sqlite).run(inbox));
-        Ok(Store { pool, changes, _lock: Arc::new(lock) })
+        Ok(Store { pool, changes, server, _lock: Arc::new(lock) })
     }
 
     /// The signing key that earlier versions kept in the database.
@@ -255,9 +275,35 @@ fn is_timeout(error: &dyn sqlx::error::DatabaseError) -> bool {
     error.code().is_some_and(|code| code == "57014")
 }
 
-/// Milliseconds since 1970.
+/// How far the clock of the database that several servers share is ahead of this machine's, in
+/// milliseconds.
+static DATABASE_AHEAD: AtomicI64 = AtomicI64::new(0);
+
+/// Milliseconds since 1970, by the clock of the database if several servers share it.
 pub(crate) fn now_ms() -> i64 {
+    machine_ms() + DATABASE_AHEAD.load(Ordering::Relaxed)
+}
+
+fn machine_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
+}
+
+impl Store {
+    /// Compares the clock of this machine with that of the database, which `now_ms` follows from then on.
+    pub(crate) async fn measure_clock(&self) -> Result<(), StoreError> {
+        // Less is within the error of the measurement.
+        const MIN_DIFFERENCE: i64 = 20;
+        let sent = machine_ms();
+        let database = self.database_time().await?;
+        let taken = machine_ms() - sent;
+        let ahead = database - sent - taken / 2;
+        let error = MIN_DIFFERENCE + taken / 2;
+        if (ahead - DATABASE_AHEAD.load(Ordering::Relaxed)).abs() > error {
+            DATABASE_AHEAD.store(ahead, Ordering::Relaxed);
+            tracing::info!(ms = ahead, "The clock of the database is ahead of this machine's");
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -57,6 +57,7 @@ mod work;
 pub use local::{Local, run_jobs};
 #[cfg(feature = "nats")]
 pub use nats::{
-    Connection, FleetStatus, JobStatus, Kinds, Log, Nats, Worker, WorkerStatus, watch_fleet,
+    Channel, ChannelMessages, Connection, FleetStatus, JobStatus, Kinds, Log, Nats, Worker,
+    WorkerStatus, process_name, watch_fleet,
 };
 pub use work::{Dispatcher, File, Files, Job, Taken, Work, WorkError};

@@ -17,6 +17,7 @@
 //! Only this module is async.
 
 mod bus;
+mod channel;
 mod coordinator;
 mod kinds;
 mod messages;
@@ -28,6 +29,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use channel::{Channel, ChannelMessages};
 pub use coordinator::Nats;
 pub use kinds::Kinds;
 pub use messages::{JobStatus, WorkerStatus};
@@ -115,6 +117,11 @@ impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection").field("url", &self.shown_url()).finish_non_exhaustive()
     }
+}
+
+/// A name for this process: that of its machine and a random part.
+pub fn process_name() -> String {
+    format!("{}-{}", host_name(), random_text())
 }
 
 /// The name of this machine.

@@ -18,6 +18,7 @@ use crate::server_settings::SettingsArgs;
     Examples:\n  \
     claimeven serve\n  \
     claimeven serve --addr 0.0.0.0:80 --database postgres://user:password@host/claimeven\n  \
+    claimeven serve --database postgres://host/claimeven --nats nats://host:4222\n  \
     claimeven serve --set think_ms=2000 --set threads=4\n  \
     claimeven serve --settings > claimeven.toml"
 )]
@@ -25,6 +26,10 @@ pub(crate) struct Args {
     /// Address to listen on [default: 127.0.0.1:8080]
     #[arg(long, value_name = "IP:PORT")]
     addr: Option<SocketAddr>,
+
+    /// NATS server that connects this server with others on the same PostgreSQL database
+    #[arg(long, value_name = "URL")]
+    nats: Option<String>,
 
     #[command(flatten)]
     from: SettingsArgs,
@@ -59,7 +64,8 @@ enum LogFormat {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let addr = args.addr.map(|addr| addr.to_string());
-    let config = args.from.config(&[("addr", addr)], !args.settings)?;
+    let config =
+        args.from.config(&[("addr", addr), ("nats", args.nats.clone())], !args.settings)?;
     if args.settings {
         let text = config.to_toml().map_err(Failure::Other)?;
         write!(anstream::stdout(), "{text}")?;

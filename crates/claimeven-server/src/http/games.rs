@@ -226,7 +226,7 @@ struct Joining {
 ))]
 async fn join(visit: Visit, Body(joining): Body<Joining>) -> ApiResult<Json<GameView>> {
     let name = name(joining.name.as_deref())?;
-    visit.change(move |session, who, now| session.join(who, name, now)).await
+    visit.change(move |session, who, now| session.join(who, name.clone(), now)).await
 }
 
 /// A move.
@@ -361,7 +361,9 @@ async fn reseat(
     let config = Arc::clone(&visit.app.config);
     let spec = off_thread(move || agents::parse(&agent, setup, &config)).await?;
     let spec = spec.map_err(Error::Bad)?;
-    visit.change(move |session, who, now| session.reseat(who, player.into(), spec, now)).await
+    visit
+        .change(move |session, who, now| session.reseat(who, player.into(), spec.clone(), now))
+        .await
 }
 
 /// Whether a game is in the public list.
@@ -388,7 +390,10 @@ impl Visit {
     /// Changes a game and shows it. A conflict includes the current game.
     async fn change(
         &self,
-        change: impl FnOnce(&mut GameSession, &Visitor, Instant) -> Result<(), Refusal> + Send + 'static,
+        change: impl Fn(&mut GameSession, &Visitor, Instant) -> Result<(), Refusal>
+        + Send
+        + Sync
+        + 'static,
     ) -> ApiResult<Json<GameView>> {
         let live = self.app.games.get(&self.id, &self.client).await?;
         let who = self.who.clone();

@@ -392,7 +392,7 @@ pub(super) async fn abandon(
         "UPDATE games SET status = 'finished', reason = 'abandoned', version = version + 1, \
          flag_falls = NULL \
          WHERE id IN (SELECT id FROM games WHERE status IN ('waiting', 'playing') \
-         AND touched < $1 LIMIT 256)",
+         AND touched < $1 LIMIT 256) AND status IN ('waiting', 'playing')",
     )
     .bind(before)
     .execute(connection)

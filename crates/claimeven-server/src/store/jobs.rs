@@ -4,7 +4,7 @@ use claimeven_arena::GameRecord;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
-use super::{Change, Store, StoreError, broken, now_ms};
+use super::{Change, Store, StoreError, broken, leases, now_ms};
 use crate::visitor::Visitor;
 
 /// A tournament or a training run.
@@ -76,9 +76,13 @@ impl State {
 #[derive(Clone, Debug)]
 pub(super) enum JobChange {
     Add(Job),
-    /// Puts the jobs that were running when the server ended back into the queue.
-    Requeue,
+    /// Puts the jobs that were running when their server ended back into the queue.
+    Requeue {
+        is_shared: bool,
+    },
     SetState {
+        /// The server, if others share the database.
+        server: Option<String>,
         id: String,
         from: Vec<State>,
         to: State,
@@ -157,10 +161,10 @@ impl Store {
         row.as_ref().map(job_of).transpose()
     }
 
-    /// Puts the jobs that were running when the server stopped back into the queue; returns their
+    /// Puts the jobs that were running when their server stopped back into the queue; returns their
     /// number.
     pub(crate) async fn requeue_jobs(&self) -> Result<u64, StoreError> {
-        self.change_jobs(JobChange::Requeue).await
+        self.change_jobs(JobChange::Requeue { is_shared: self.server.is_some() }).await
     }
 
     /// Changes the state of a job if it is in one of the states `from`; returns whether it was.
@@ -172,7 +176,8 @@ impl Store {
         error: Option<String>,
     ) -> Result<bool, StoreError> {
         let (id, from) = (id.to_owned(), from.to_vec());
-        let changed = self.change_jobs(JobChange::SetState { id, from, to, error }).await?;
+        let server = self.server.as_deref().map(str::to_owned);
+        let changed = self.change_jobs(JobChange::SetState { server, id, from, to, error }).await?;
         Ok(changed > 0)
     }
 
@@ -255,12 +260,25 @@ pub(super) async fn apply(
 ) -> Result<u64, StoreError> {
     let done = match change {
         JobChange::Add(job) => return add(connection, job).await,
-        JobChange::Requeue => {
+        JobChange::Requeue { is_shared: false } => {
             sqlx::query("UPDATE jobs SET state = 'queued' WHERE state = 'running'")
                 .execute(connection)
                 .await?
         }
-        JobChange::SetState { id, from, to, error } => {
+        JobChange::Requeue { is_shared: true } => {
+            let sql = format!(
+                "UPDATE jobs SET state = 'queued' WHERE state = 'running' AND NOT EXISTS \
+                 (SELECT 1 FROM leases WHERE leases.name = '{LEASE}' || jobs.id AND {})",
+                leases::is_alive("leases.server")
+            );
+            sqlx::query(AssertSqlSafe(sql)).execute(connection).await?
+        }
+        JobChange::SetState { server, id, from, to, error } => {
+            if let Some(server) = server
+                && !may_change_state(connection, server, id, from, *to).await?
+            {
+                return Ok(0);
+            }
             // The names of states are ours, not a visitor's.
             let from: Vec<String> =
                 from.iter().map(|state| format!("'{}'", state.name())).collect();
@@ -269,13 +287,17 @@ pub(super) async fn apply(
                  WHERE id = $4 AND state IN ({})",
                 from.join(", ")
             );
-            sqlx::query(AssertSqlSafe(sql))
+            let done = sqlx::query(AssertSqlSafe(sql))
                 .bind(to.name())
                 .bind(error.clone())
                 .bind(now_ms())
                 .bind(id.clone())
-                .execute(connection)
-                .await?
+                .execute(&mut *connection)
+                .await?;
+            if let (Some(server), State::Running, 0) = (server, to, done.rows_affected()) {
+                release(connection, server, id).await?;
+            }
+            done
         }
         JobChange::Advance { id, games, done, result } => {
             let sql = "UPDATE jobs SET done = $1, result = COALESCE($2, result) WHERE id = $3";
@@ -318,6 +340,37 @@ pub(super) async fn apply(
         }
     };
     Ok(done.rows_affected())
+}
+
+/// The beginning of the names of leases on jobs; those on games are the ids of the games.
+const LEASE: &str = "job ";
+
+/// Whether a server may change the state of a job, as far as its lease is concerned, which it takes or
+/// gives back.
+async fn may_change_state(
+    connection: &mut AnyConnection,
+    server: &str,
+    id: &str,
+    from: &[State],
+    to: State,
+) -> Result<bool, StoreError> {
+    if to == State::Running {
+        return Ok(leases::take(connection, &format!("{LEASE}{id}"), server).await? > 0);
+    }
+    if from.contains(&State::Running) {
+        return Ok(release(connection, server, id).await? > 0);
+    }
+    Ok(true)
+}
+
+async fn release(
+    connection: &mut AnyConnection,
+    server: &str,
+    id: &str,
+) -> Result<u64, StoreError> {
+    let sql = "DELETE FROM leases WHERE name = $1 AND server = $2";
+    let released = sqlx::query(sql).bind(format!("{LEASE}{id}")).bind(server.to_owned());
+    Ok(released.execute(connection).await?.rows_affected())
 }
 
 async fn add(connection: &mut AnyConnection, job: &Job) -> Result<u64, StoreError> {

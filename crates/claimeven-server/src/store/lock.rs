@@ -1,4 +1,5 @@
-//! One server per database: two servers that write the same games would contradict each other.
+//! One server per database, unless servers know of each other: two that write the same games would
+//! contradict each other otherwise.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::PathBuf;
@@ -54,17 +55,20 @@ impl ServerLock {
         }
     }
 
-    /// The advisory lock of a PostgreSQL database.
-    pub(crate) async fn postgres(options: AnyConnectOptions) -> Result<ServerLock, StoreError> {
+    /// The advisory lock of a PostgreSQL database, alone or shared with the other servers of a fleet.
+    pub(crate) async fn postgres(
+        options: AnyConnectOptions,
+        is_shared: bool,
+    ) -> Result<ServerLock, StoreError> {
         let deadline = Instant::now() + PATIENCE;
         let connection = loop {
-            match session(&options).await? {
+            match session(&options, is_shared).await? {
                 Some(connection) => break connection,
                 None if Instant::now() < deadline => sleep(PAUSE).await,
                 None => return Err(in_use()),
             }
         };
-        let task = tokio::spawn(keep(options, connection));
+        let task = tokio::spawn(keep(options, is_shared, connection));
         Ok(ServerLock { _file: None, _session: Some(AbortOnDropHandle::new(task)) })
     }
 }
@@ -78,26 +82,36 @@ impl ServerLock {
 
     /// Whether a server holds the advisory lock of a PostgreSQL database.
     pub(crate) async fn is_taken_postgres(options: AnyConnectOptions) -> Result<bool, StoreError> {
-        let Some(connection) = session(&options).await? else { return Ok(true) };
+        let Some(connection) = session(&options, false).await? else { return Ok(true) };
         connection.close().await?;
         Ok(false)
     }
 }
 
 fn in_use() -> StoreError {
-    broken("another server is using it; only one can serve the games of a database")
+    broken(
+        "another server is using it; several can serve the games of a database only with a NATS server (docs/fleet.md)",
+    )
 }
 
 /// A connection that holds the lock; `None` if another one does.
-async fn session(options: &AnyConnectOptions) -> Result<Option<AnyConnection>, StoreError> {
+async fn session(
+    options: &AnyConnectOptions,
+    is_shared: bool,
+) -> Result<Option<AnyConnection>, StoreError> {
     let mut connection = options.connect().await?;
-    let row = sqlx::query("SELECT pg_try_advisory_lock($1)").bind(KEY);
+    let sql = if is_shared {
+        "SELECT pg_try_advisory_lock_shared($1)"
+    } else {
+        "SELECT pg_try_advisory_lock($1)"
+    };
+    let row = sqlx::query(sql).bind(KEY);
     let has_lock: bool = row.fetch_one(&mut connection).await?.try_get(0)?;
     Ok(has_lock.then_some(connection))
 }
 
 /// Takes the lock again whenever its connection is lost, as after a restart of PostgreSQL.
-async fn keep(options: AnyConnectOptions, connection: AnyConnection) {
+async fn keep(options: AnyConnectOptions, is_shared: bool, connection: AnyConnection) {
     let mut connection = Some(connection);
     loop {
         sleep(PERIOD).await;
@@ -108,7 +122,7 @@ async fn keep(options: AnyConnectOptions, connection: AnyConnection) {
         if is_alive {
             continue;
         }
-        connection = match session(&options).await {
+        connection = match session(&options, is_shared).await {
             Ok(Some(connection)) => Some(connection),
             Ok(None) => {
                 tracing::error!("Another server has taken over the database: stop one of the two");

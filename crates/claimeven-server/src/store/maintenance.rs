@@ -34,7 +34,7 @@ pub(crate) async fn lock(url: &str) -> Result<ServerLock, StoreError> {
     if url.starts_with("sqlite:") {
         return ServerLock::sqlite(sqlite_file(url)).await;
     }
-    ServerLock::postgres(AnyConnectOptions::from_str(url)?).await
+    ServerLock::postgres(AnyConnectOptions::from_str(url)?, false).await
 }
 
 /// Whether a server is using the database.

@@ -35,7 +35,7 @@ fn session(id: &str) -> GameSession {
 pub(crate) async fn sqlite() -> (Store, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("games.sqlite");
-    let store = Store::open(&format!("sqlite:{}", file.display()), 2).await.unwrap();
+    let store = Store::open(&format!("sqlite:{}", file.display()), 2, None).await.unwrap();
     (store, folder)
 }
 
@@ -56,7 +56,7 @@ async fn postgres_url() -> Option<String> {
 }
 
 async fn postgres() -> Option<Store> {
-    Some(Store::open(&postgres_url().await?, 3).await.unwrap())
+    Some(Store::open(&postgres_url().await?, 3, None).await.unwrap())
 }
 
 impl Store {

@@ -243,7 +243,7 @@ pub(super) async fn count_finished(connection: &mut AnyConnection) -> Result<u64
         "UPDATE games SET counted = CASE WHEN EXISTS (SELECT 1 FROM reviews \
          WHERE reviews.game = games.id AND reviews.line = games.line) THEN 2 ELSE 1 END \
          WHERE id IN (SELECT id FROM games WHERE status || '' = 'finished' AND counted = 0 LIMIT 256) \
-         RETURNING id",
+         AND counted = 0 RETURNING id",
     );
     let marked = marked.fetch_all(&mut *connection).await?;
     if marked.is_empty() {

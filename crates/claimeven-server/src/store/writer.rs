@@ -12,7 +12,9 @@ use sqlx::any::AnyConnectOptions;
 use sqlx::{AnyConnection, ConnectOptions, Connection, Executor};
 use tokio::sync::mpsc;
 
-use super::{Change, Request, StoreError, broken, games, jobs, prepare, reviews, totals, visitors};
+use super::{
+    Change, Request, StoreError, broken, games, jobs, leases, prepare, reviews, totals, visitors,
+};
 
 /// The writing half of the store.
 pub(super) struct Writer {
@@ -78,9 +80,25 @@ impl Writer {
         results
     }
 
-    /// Makes changes in one transaction; returns the number of rows that each changed. After an
-    /// error, the connection is dropped, and with it the rest of the transaction.
+    /// Makes changes in one transaction; returns the number of rows that each changed. Other servers
+    /// change the same tables, so two transactions can wait for each other; PostgreSQL ends one of them,
+    /// which is then made again.
     async fn write(&mut self, changes: &[Change]) -> Result<Vec<u64>, WriteError> {
+        const ATTEMPTS: u64 = 5;
+        for attempt in 1..ATTEMPTS {
+            match self.write_once(changes).await {
+                Err(WriteError::Refused(StoreError::Deadlock)) => {
+                    tokio::time::sleep(Duration::from_millis(fastrand::u64(1..=10 * attempt)))
+                        .await;
+                }
+                written => return written,
+            }
+        }
+        self.write_once(changes).await
+    }
+
+    /// The same once. After an error, the connection is dropped, and with it the rest of the transaction.
+    async fn write_once(&mut self, changes: &[Change]) -> Result<Vec<u64>, WriteError> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.connect().await.map_err(WriteError::Unreachable)?,
@@ -156,6 +174,7 @@ async fn apply(connection: &mut AnyConnection, change: &Change) -> Result<u64, S
         Change::Review(review) => reviews::keep_review(connection, review).await,
         Change::CountFinished => totals::count_finished(connection).await,
         Change::Job(change) => jobs::apply(connection, change).await,
+        Change::Lease(change) => leases::apply(connection, change).await,
         Change::Set(name, content) => {
             let sql = "INSERT INTO settings (name, content) VALUES ($1, $2) \
                        ON CONFLICT (name) DO UPDATE SET content = excluded.content";

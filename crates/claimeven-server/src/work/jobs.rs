@@ -17,9 +17,11 @@ use tokio_util::task::TaskTracker;
 use super::engine::Engine;
 use super::priority::{self, Priority};
 use super::{tournament, training};
+use crate::bus::Message;
 use crate::client::Client;
 use crate::config::Config;
 use crate::error::Error;
+use crate::fleet::Fleet;
 use crate::quota::{Permit, Quota};
 use crate::store::{Job, Kind, State, Store, StoreError};
 use crate::visitor::Visitor;
@@ -28,6 +30,7 @@ use crate::visitor::Visitor;
 pub(crate) struct Jobs {
     config: Arc<Config>,
     store: Store,
+    fleet: Arc<Fleet>,
     engine: Arc<Engine>,
     running: Mutex<HashMap<String, Arc<Running>>>,
     /// The limit per address; the clients and permits of the active jobs that were started since the
@@ -90,9 +93,15 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Jobs {
-    pub(crate) fn new(config: Arc<Config>, store: Store, engine: Arc<Engine>) -> Arc<Jobs> {
+    pub(crate) fn new(
+        config: Arc<Config>,
+        store: Store,
+        fleet: Arc<Fleet>,
+        engine: Arc<Engine>,
+    ) -> Arc<Jobs> {
         Arc::new(Jobs {
             store,
+            fleet,
             engine,
             running: Mutex::default(),
             quota: Quota::new(0, config.jobs_per_address),
@@ -106,15 +115,36 @@ impl Jobs {
 
     /// Starts working on the queue, including the jobs that were running when the server stopped.
     pub(crate) async fn start(self: &Arc<Self>) -> Result<(), StoreError> {
-        let jobs = self.store.requeue_jobs().await?;
-        if jobs > 0 {
-            tracing::info!(jobs, "Resumed jobs");
-        }
+        self.requeue().await?;
         for kind in [Kind::Tournament, Kind::Training] {
             let jobs = Arc::clone(self);
             self.tasks.spawn(async move { jobs.work_through(kind).await });
         }
         Ok(())
+    }
+
+    /// Puts the jobs of servers that have gone back into the queue.
+    pub(crate) async fn requeue(&self) -> Result<(), StoreError> {
+        let jobs = self.store.requeue_jobs().await?;
+        if jobs > 0 {
+            tracing::info!(jobs, "Resumed jobs");
+            self.wake.iter().for_each(Notify::notify_one);
+        }
+        Ok(())
+    }
+
+    /// Ends what runs here, because another server may run it by now.
+    pub(crate) fn cancel_all(&self) {
+        for running in lock(&self.running).values() {
+            running.cancel.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Stops a job if it runs on this server.
+    pub(crate) fn cancel(&self, id: &str) {
+        if let Some(running) = self.running(id) {
+            running.cancel.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Adds a job of a client to the queue.
@@ -169,14 +199,21 @@ impl Jobs {
             return Ok(true);
         }
         let began = Instant::now();
-        while let Some(running) = self.running(id) {
-            running.cancel.store(true, Ordering::Relaxed);
+        while self.running(id).is_some() || self.runs_elsewhere(id).await? {
+            self.cancel(id);
+            self.fleet.publish(Message::StopJob { job: id.to_owned() });
             if began.elapsed() > PATIENCE {
                 return Ok(false);
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         Ok(true)
+    }
+
+    /// Whether another server runs a job.
+    async fn runs_elsewhere(&self, id: &str) -> Result<bool, StoreError> {
+        let job = if self.fleet.is_shared() { self.store.job(id).await? } else { None };
+        Ok(job.is_some_and(|job| job.state == State::Running))
     }
 
     /// Stops and deletes a job with its games.
@@ -207,9 +244,7 @@ impl Jobs {
     /// Stops all jobs, to be resumed at the next start.
     pub(crate) async fn close(&self) {
         self.stopping.cancel();
-        for running in lock(&self.running).values() {
-            running.cancel.store(true, Ordering::Relaxed);
-        }
+        self.cancel_all();
         self.tasks.close();
         // A training run cannot be interrupted in a gate match; it resumes from its last iteration.
         self.tasks.wait().await;

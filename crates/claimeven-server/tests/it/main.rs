@@ -5,6 +5,7 @@ mod bench;
 mod connections;
 mod fairness;
 mod faults;
+mod fleet;
 mod fuzz;
 mod games;
 mod https;

@@ -61,18 +61,7 @@ impl World {
 
     /// With a new PostgreSQL database, if there is a server for it.
     pub(crate) async fn postgres(config: Config) -> Option<World> {
-        use sqlx::Connection;
-        let server = std::env::var("CLAIMEVEN_TEST_POSTGRES").ok()?;
-        let name = format!("claimeven_{}", fastrand::u64(..));
-        let mut connection = sqlx::PgConnection::connect(&server).await.unwrap();
-        let create = sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}"));
-        sqlx::raw_sql(create).execute(&mut connection).await.unwrap();
-        let (start, rest) = server.split_at(server.rfind('/').unwrap() + 1);
-        let options = rest.find('?').map_or("", |at| &rest[at..]);
-        let database = format!("{start}{name}{options}");
-        let (database_connections, secret) = (3, "a secret of this test".to_owned());
-        let config = Config { database, database_connections, secret, ..config };
-        Some(World::start(config, None).await)
+        Some(World::start(postgres_config(config).await?, None).await)
     }
 
     /// With the database in the configuration.
@@ -126,13 +115,23 @@ impl World {
 
     /// A new visitor with one of this machine's addresses.
     pub(crate) fn visitor_from(&self, address: &str) -> Visitor {
-        let client = reqwest::Client::builder().local_address(Some(address.parse().unwrap()));
-        Visitor {
-            addr: self.addr,
-            client: client.build().unwrap(),
-            cookie: std::sync::Mutex::default(),
-        }
+        Visitor::new(self.addr, address)
     }
+}
+
+/// A configuration with a new PostgreSQL database, if there is a server for it.
+pub(crate) async fn postgres_config(config: Config) -> Option<Config> {
+    use sqlx::Connection;
+    let server = std::env::var("CLAIMEVEN_TEST_POSTGRES").ok()?;
+    let name = format!("claimeven_{}", fastrand::u64(..));
+    let mut connection = sqlx::PgConnection::connect(&server).await.unwrap();
+    let create = sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}"));
+    sqlx::raw_sql(create).execute(&mut connection).await.unwrap();
+    let (start, rest) = server.split_at(server.rfind('/').unwrap() + 1);
+    let options = rest.find('?').map_or("", |at| &rest[at..]);
+    let database = format!("{start}{name}{options}");
+    let (database_connections, secret) = (3, "a secret of this test".to_owned());
+    Some(Config { database, database_connections, secret, ..config })
 }
 
 impl Drop for World {
@@ -176,6 +175,18 @@ impl Reply {
 }
 
 impl Visitor {
+    /// A new visitor of a server, with one of this machine's addresses.
+    pub(crate) fn new(addr: SocketAddr, address: &str) -> Visitor {
+        let client = reqwest::Client::builder().local_address(Some(address.parse().unwrap()));
+        Visitor { addr, client: client.build().unwrap(), cookie: std::sync::Mutex::default() }
+    }
+
+    /// The same browser at the address of another server.
+    pub(crate) fn at_addr(&self, addr: SocketAddr) -> Visitor {
+        let cookie = std::sync::Mutex::new(self.cookie());
+        Visitor { addr, client: self.client.clone(), cookie }
+    }
+
     pub(crate) fn cookie(&self) -> Option<String> {
         self.cookie.lock().unwrap().clone()
     }
@@ -196,6 +207,17 @@ impl Visitor {
         headers: &[(&str, &str)],
         body: Option<Vec<u8>>,
     ) -> Reply {
+        self.try_send(method, path, headers, body).await.unwrap()
+    }
+
+    /// Fails if the server goes away.
+    pub(crate) async fn try_send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<Vec<u8>>,
+    ) -> Result<Reply, reqwest::Error> {
         let mut request = self.client.request(method, format!("http://{}{path}", self.addr));
         if let Some(cookie) = &*self.cookie.lock().unwrap() {
             request = request.header(COOKIE, cookie);
@@ -206,16 +228,16 @@ impl Visitor {
         if let Some(body) = body {
             request = request.body(body);
         }
-        let response = request.send().await.unwrap();
+        let response = request.send().await?;
         if let Some(cookie) = response.headers().get(SET_COOKIE) {
             let cookie = cookie.to_str().unwrap().split(';').next().unwrap().to_owned();
             *self.cookie.lock().unwrap() = Some(cookie);
         }
-        Reply {
+        Ok(Reply {
             status: response.status(),
             headers: response.headers().clone(),
-            text: response.text().await.unwrap(),
-        }
+            text: response.text().await?,
+        })
     }
 
     pub(crate) async fn get(&self, path: &str) -> Reply {
@@ -297,6 +319,13 @@ impl Visitor {
             Err(Error::Http(response)) => Err(response.status().as_u16()),
             Err(error) => panic!("{error}"),
         }
+    }
+
+    /// Follows a game; `None` if the server goes away or refuses.
+    pub(crate) async fn follow_if_there(&self, id: &str) -> Option<Socket> {
+        let url = format!("ws://{}/api/games/{id}/live", self.addr);
+        let (stream, _) = tokio_tungstenite::connect_async(url).await.ok()?;
+        Some(Socket { stream })
     }
 }
 

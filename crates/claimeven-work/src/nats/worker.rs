@@ -24,7 +24,7 @@ use super::kinds::{Compute, Kinds, OpenWork};
 use super::messages::{
     JobRecord, JobStatus, Rate, ResultHead, Status, UnitHead, WorkerStatus, frame, hash, unframe,
 };
-use super::{Connection, host_name, random_text};
+use super::{Connection, process_name, random_text};
 use crate::work::{Files, WorkError};
 
 /// A unit that has been started this often without an end is set aside.
@@ -67,7 +67,7 @@ impl Worker {
     }
 
     async fn work(&self, stop: &AtomicBool) -> Result<(), WorkError> {
-        let id = format!("{}-{}", host_name(), random_text());
+        let id = process_name();
         let client = connect(&self.connection, &id, Patience::UntilConnected).await?;
         let (finished, mut results) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared::new(id, self.clone(), finished));
@@ -375,18 +375,24 @@ async fn pull(shared: Arc<Shared>, bus: Bus, arithmetic: String, kind: &'static 
                 .expires(Duration::from_secs(5))
                 .heartbeat(Duration::from_secs(2));
             let Ok(mut messages) = batch.messages().await else { break };
-            let mut is_lost = false;
+            let (mut is_lost, mut is_empty) = (false, true);
+            let began = Instant::now();
             while let Some(message) = messages.next().await {
                 let Ok(message) = message else {
                     is_lost = true;
                     break;
                 };
+                is_empty = false;
                 let Ok(info) = message.info() else { continue };
                 let (delivered, sequence) = (info.delivered, info.stream_sequence);
                 let (message, acker) = message.split();
                 receive(&shared, &bus, &message, acker, delivered, sequence).await;
             }
-            if is_lost {
+            if is_lost || is_empty {
+                // A server that has lost its disk no longer has the consumer, and answers at once.
+                if began.elapsed() < Duration::from_millis(500) {
+                    sleep(Duration::from_millis(100)).await;
+                }
                 break;
             }
         }

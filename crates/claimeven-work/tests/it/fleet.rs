@@ -217,6 +217,15 @@ fn killed_and_emptied_servers_cost_time_alone() {
         }
         wait_for(500);
         server.kill_and_lose_disk();
+        let began = Instant::now();
+        while !job.is_finished() {
+            if began.elapsed() > LONG {
+                // The scope would wait for the job.
+                eprintln!("the job does not end; {:?}", fleet.said.lock().unwrap());
+                std::process::abort();
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
         assert_eq!(job.join().unwrap().unwrap().0, expected(1000));
     });
 }

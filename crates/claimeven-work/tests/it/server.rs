@@ -61,9 +61,10 @@ impl Server {
         self.process = spawn(&self.program, &self.folder, self.port);
     }
 
-    fn kill(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
+    /// Kills the server.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 

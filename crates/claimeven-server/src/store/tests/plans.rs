@@ -215,7 +215,7 @@ async fn no_statement_reads_a_whole_table() {
         assert!(scans.is_empty(), "SQLite: {scans:#?} in {statement}");
     }
     let Some(url) = postgres_url().await else { return };
-    let store = Store::open(&url, 3).await.unwrap();
+    let store = Store::open(&url, 3, None).await.unwrap();
     use_everything(&store).await.unwrap();
     let mut connection = PgConnection::connect(&url).await.unwrap();
     for statement in &statements {

@@ -1,0 +1,152 @@
+//! The servers that share a database: which of them leads a game.
+//!
+//! Moves are accepted everywhere. Agents think, flags fall and leavers lose only on the server that has
+//! the game's lease; it takes the lease when it needs it. The version of a stored game decides in any
+//! case: a server that wrongly believes to lead a game can waste time, but it cannot overwrite anything.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use crate::bus::{Bus, Inbox, LocalBus, Message, NatsBus};
+use crate::config::Config;
+use crate::store::{SERVER_LIFETIME, Store, StoreError};
+
+/// This server as part of a fleet, or alone.
+pub(crate) struct Fleet {
+    bus: Box<dyn Bus>,
+    store: Store,
+    /// The hash of the key that signs cookies.
+    signing_key: String,
+    /// `None` without other servers.
+    leases: Option<Mutex<Leases>>,
+}
+
+/// The leases of this server.
+struct Leases {
+    games: HashSet<String>,
+    /// Until when they are valid.
+    until: Instant,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Fleet {
+    /// A server without others.
+    pub(crate) fn alone(store: Store) -> Fleet {
+        Fleet { bus: Box::new(LocalBus), store, signing_key: String::new(), leases: None }
+    }
+
+    /// Joins the servers of a database. Returns what they say, and whether there is none yet.
+    pub(crate) async fn join(
+        config: &Config,
+        store: Store,
+        server: &Arc<str>,
+        signing_key: String,
+    ) -> Result<(Fleet, Inbox, bool), String> {
+        let (bus, inbox) = NatsBus::open(config, server).await?;
+        let until = Instant::now() + SERVER_LIFETIME;
+        store.measure_clock().await.map_err(|error| error.to_string())?;
+        let registered = store.register_server(&signing_key).await;
+        let is_first = registered.map_err(|error| error.to_string())?;
+        let leases = Some(Mutex::new(Leases { games: HashSet::new(), until }));
+        let fleet = Fleet { bus: Box::new(bus), store, signing_key, leases };
+        Ok((fleet, inbox, is_first))
+    }
+
+    /// Whether other servers may use the database.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.leases.is_some()
+    }
+
+    /// Tells the other servers.
+    pub(crate) fn publish(&self, message: Message) {
+        self.bus.publish(message);
+    }
+
+    /// Whether the other servers can be heard.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.bus.is_connected()
+    }
+
+    /// Changes when messages may have been missed.
+    pub(crate) fn connects(&self) -> u64 {
+        self.bus.connects()
+    }
+
+    /// Whether this server has the lease of a game.
+    pub(crate) fn has(&self, game: &str) -> bool {
+        self.leases.as_ref().is_none_or(|leases| {
+            let leases = lock(leases);
+            leases.games.contains(game) && Instant::now() < leases.until
+        })
+    }
+
+    /// How many games this server leads.
+    pub(crate) fn led(&self) -> usize {
+        self.leases.as_ref().map_or(0, |leases| lock(leases).games.len())
+    }
+
+    /// Takes the lease of a game if it is free; whether this server has it now.
+    pub(crate) async fn lead(&self, game: &str) -> bool {
+        let Some(leases) = &self.leases else { return true };
+        if self.has(game) {
+            return true;
+        }
+        if Instant::now() >= lock(leases).until {
+            // Until the next heartbeat, nothing can be taken.
+            return false;
+        }
+        match self.store.take_lease(game).await {
+            Ok(true) => {
+                lock(leases).games.insert(game.to_owned());
+                true
+            }
+            Ok(false) => false,
+            Err(error) => {
+                tracing::error!(?error, game, "Failed to take the lease of a game");
+                false
+            }
+        }
+    }
+
+    /// Gives back the lease of a game, if this server has it.
+    pub(crate) async fn release(&self, game: &str) {
+        let Some(leases) = &self.leases else { return };
+        if !lock(leases).games.remove(game) {
+            return;
+        }
+        match self.store.release_lease(game).await {
+            Ok(()) => self.publish(Message::Released { game: game.to_owned() }),
+            // It ends with this server.
+            Err(error) => tracing::error!(?error, game, "Failed to give back a lease"),
+        }
+    }
+
+    /// Says that this server is there. Returns whether it had been given up for gone, and its leases
+    /// with it.
+    pub(crate) async fn beat(&self) -> Result<bool, StoreError> {
+        let Some(leases) = &self.leases else { return Ok(false) };
+        let until = Instant::now() + SERVER_LIFETIME;
+        let was_alive = self.store.beat(&self.signing_key).await?;
+        if !was_alive {
+            tracing::warn!("Others took this server for gone; its games may have moved on there");
+            lock(leases).games.clear();
+        }
+        lock(leases).until = until;
+        Ok(!was_alive)
+    }
+
+    /// Leaves its games to the others.
+    pub(crate) async fn leave(&self) {
+        let Some(leases) = &self.leases else { return };
+        lock(leases).games.clear();
+        if let Err(error) = self.store.leave().await {
+            tracing::error!(?error, "Failed to leave the other servers");
+        }
+        self.publish(Message::Left);
+        self.bus.flush().await;
+    }
+}

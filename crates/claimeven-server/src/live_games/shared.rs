@@ -1,0 +1,225 @@
+//! Games that other servers change, too.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use super::{GameEvent, LiveGame, LiveGames, lock};
+use crate::bus::{Heard, Inbox, Message};
+use crate::client::Client;
+use crate::error::Error;
+
+/// For how long another server is believed to lead a game before its lease is tried again.
+const LED_ELSEWHERE: Duration = Duration::from_secs(4);
+
+/// How many games of servers that have gone are taken over at once.
+const MAX_ADOPTED: u32 = 500;
+
+impl LiveGame {
+    /// Whether another server was found to lead the game a short time ago.
+    pub(super) fn is_led_elsewhere(&self) -> bool {
+        lock(&self.led_elsewhere).is_some_and(|found| found.elapsed() < LED_ELSEWHERE)
+    }
+
+    /// Ends a search if it is the one with this flag.
+    pub(super) fn stop_thinking(&self, cancel: &Arc<AtomicBool>) {
+        let mut thinking = lock(&self.thinking);
+        if thinking.as_ref().is_some_and(|thinking| Arc::ptr_eq(&thinking.cancel, cancel)) {
+            *thinking = None;
+        }
+    }
+}
+
+impl LiveGames {
+    /// Whether this server leads a game: it takes the lease if that is free.
+    pub(super) async fn lead(&self, live: &LiveGame) -> bool {
+        let has = self.fleet.lead(&live.session().id).await;
+        *lock(&live.led_elsewhere) = (!has).then(Instant::now);
+        has
+    }
+
+    /// How many games this server leads, and whether it can hear the others.
+    pub(crate) fn fleet_state(&self) -> (usize, bool) {
+        (self.fleet.led(), self.fleet.is_connected())
+    }
+
+    /// Gives back the lease of a game, in the background.
+    pub(super) fn release(self: &Arc<Self>, game: &str) {
+        if self.fleet.is_shared() && self.fleet.has(game) {
+            let (live_games, game) = (Arc::clone(self), game.to_owned());
+            self.tasks.spawn(async move { live_games.fleet.release(&game).await });
+        }
+    }
+
+    /// Reloads a game if the database has a newer version.
+    pub(super) async fn refresh(self: &Arc<Self>, live: &Arc<LiveGame>) -> Result<(), Error> {
+        let _gate = live.gate.lock().await;
+        self.refresh_gated(live).await
+    }
+
+    /// The same for a caller who holds the gate.
+    pub(super) async fn refresh_gated(self: &Arc<Self>, live: &Arc<LiveGame>) -> Result<(), Error> {
+        let known = live.session();
+        let stored = self.store.versions(std::slice::from_ref(&known.id)).await?;
+        match stored.get(&known.id) {
+            Some(version) if *version <= known.version => Ok(()),
+            _ => self.reload(live).await,
+        }
+    }
+
+    /// Hears what other servers say.
+    pub(crate) async fn listen(self: Arc<Self>, mut inbox: Inbox, stop_job: impl Fn(&str)) {
+        while let Some(Heard { server, message }) = inbox.next().await {
+            if let Message::StopJob { job } = &message {
+                stop_job(job);
+            } else {
+                self.hear(server, message);
+            }
+        }
+    }
+
+    fn hear(self: &Arc<Self>, server: String, message: Message) {
+        let game = match &message {
+            Message::Changed { game, .. }
+            | Message::Deleted { game }
+            | Message::Released { game }
+            | Message::Entered { game }
+            | Message::Presence { game, .. }
+            | Message::Thought { game, .. } => game,
+            Message::ManyChanged => return self.catch_up(),
+            Message::Left => return self.hear_of_departure(&server),
+            Message::StopJob { .. } => return,
+        };
+        let Some(live) = lock(&self.games).get(game).cloned() else { return };
+        match message {
+            Message::Changed { version, .. } if version <= live.session().version => {}
+            Message::Changed { .. } | Message::Deleted { .. } => {
+                let live_games = Arc::clone(self);
+                self.tasks.spawn(async move {
+                    if let Err(error) = live_games.refresh(&live).await {
+                        // The next look at all games makes up for it.
+                        tracing::warn!(?error, "Failed to reload a game");
+                    }
+                });
+            }
+            Message::Released { .. } => {
+                *lock(&live.led_elsewhere) = None;
+                self.attend(&live);
+            }
+            Message::Entered { .. } => {
+                if live.is_followed_here() {
+                    live.announce_people(&self.fleet);
+                }
+            }
+            Message::Presence { people, .. } => live.hear_of_people(server, people),
+            Message::Thought { json, .. } => live.notify(GameEvent::Thought(json.into())),
+            Message::ManyChanged | Message::Left | Message::StopJob { .. } => {}
+        }
+    }
+
+    /// Looks for games that have changed in the database, in the background.
+    fn catch_up(self: &Arc<Self>) {
+        let live_games = Arc::clone(self);
+        self.tasks.spawn(async move {
+            if let Err(error) = live_games.reload_changed().await {
+                tracing::warn!(?error, "Failed to look for changed games");
+            }
+        });
+    }
+
+    fn hear_of_departure(self: &Arc<Self>, server: &str) {
+        let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
+        for live in games {
+            live.forget_server(server);
+            *lock(&live.led_elsewhere) = None;
+            self.attend(&live);
+        }
+        let live_games = Arc::clone(self);
+        self.tasks.spawn(async move { live_games.adopt().await });
+    }
+
+    /// Stays in touch with the other servers: heartbeats, games of servers that have gone, and what
+    /// was missed. `lapse` is called when this server was taken for gone, `tick` every time.
+    pub(crate) async fn stay_in_touch<F>(self: Arc<Self>, lapse: impl Fn(), tick: impl Fn() -> F)
+    where
+        F: Future<Output = ()>,
+    {
+        const PERIOD: Duration = Duration::from_secs(1);
+        /// Looks at the clock and at all games, in periods.
+        const CLOCK: u64 = 30;
+        const GAMES: u64 = 5;
+        let mut interval = tokio::time::interval(PERIOD);
+        interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut connects = self.fleet.connects();
+        for count in 0_u64.. {
+            interval.tick().await;
+            match self.fleet.beat().await {
+                Ok(true) => lapse(),
+                Ok(false) => {}
+                Err(error) => {
+                    tracing::error!(?error, "Failed to tell the other servers of this one");
+                    continue;
+                }
+            }
+            let missed = std::mem::replace(&mut connects, self.fleet.connects()) != connects;
+            if missed || !self.fleet.is_connected() || count.is_multiple_of(GAMES) {
+                self.catch_up();
+                self.announce_all();
+            }
+            if count.is_multiple_of(CLOCK)
+                && let Err(error) = self.store.measure_clock().await
+            {
+                tracing::warn!(?error, "Failed to compare the clocks");
+            }
+            self.adopt().await;
+            tick().await;
+        }
+    }
+
+    /// Tells the other servers who is here, and leaves games to them that are followed only there.
+    fn announce_all(self: &Arc<Self>) {
+        let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
+        for live in games {
+            if live.is_followed_here() {
+                live.announce_people(&self.fleet);
+            } else if live.is_followed_elsewhere() && lock(&live.thinking).is_none() {
+                self.release(&live.session().id);
+            }
+        }
+    }
+
+    /// Takes over the games of servers that have gone.
+    async fn adopt(self: &Arc<Self>) {
+        let orphans = match self.store.orphaned_leases(MAX_ADOPTED).await {
+            Ok(orphans) => orphans,
+            Err(error) => return tracing::error!(?error, "Failed to look for games to take over"),
+        };
+        for name in orphans {
+            let live = self.get(&name, &Client::SERVER).await;
+            let needs_leader = match &live {
+                Ok(live) => {
+                    *lock(&live.led_elsewhere) = None;
+                    self.attend(live);
+                    let session = live.session();
+                    session.agent_to_move().is_some() || session.flag_falls().is_some()
+                }
+                Err(_) => false,
+            };
+            let done = match (live, needs_leader) {
+                (Ok(live), true) => {
+                    self.lead(&live).await;
+                    Ok(())
+                }
+                // A finished or deleted game, one in which people move without a clock, or a job.
+                (Ok(_) | Err(Error::NotFound(_)), _) => self.store.release_lease(&name).await,
+                (Err(error), _) => {
+                    tracing::warn!(?error, game = name, "Failed to take over a game");
+                    Ok(())
+                }
+            };
+            if let Err(error) = done {
+                tracing::warn!(?error, name, "Failed to remove a lease");
+            }
+        }
+    }
+}
