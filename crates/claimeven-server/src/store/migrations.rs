@@ -16,6 +16,7 @@ pub(super) fn migrator() -> Migrator {
         (5, "totals", include_str!("../../migrations/0005_totals.sql")),
         (6, "bans", include_str!("../../migrations/0006_bans.sql")),
         (7, "clocks", include_str!("../../migrations/0007_clocks.sql")),
+        (8, "coach", include_str!("../../migrations/0008_coach.sql")),
     ];
     let migrations = scripts.map(|(version, description, sql)| {
         let sql = sql.into_sql_str();

@@ -12,7 +12,9 @@ use sqlx::any::AnyConnectOptions;
 use sqlx::{AnyConnection, ConnectOptions, Connection, Executor};
 use tokio::sync::mpsc;
 
-use super::{Change, Request, StoreError, broken, games, jobs, prepare, reviews, totals, visitors};
+use super::{
+    Change, Request, StoreError, broken, games, jobs, prepare, puzzles, reviews, totals, visitors,
+};
 
 /// The writing half of the store.
 pub(super) struct Writer {
@@ -154,6 +156,7 @@ async fn apply(connection: &mut AnyConnection, change: &Change) -> Result<u64, S
         Change::Abandon(before) => games::abandon(connection, *before).await,
         Change::RestartTurns(now) => games::restart_turns(connection, *now).await,
         Change::Review(review) => reviews::keep_review(connection, review).await,
+        Change::Attempt(moves, solved) => puzzles::count(connection, moves, *solved).await,
         Change::CountFinished => totals::count_finished(connection).await,
         Change::Job(change) => jobs::apply(connection, change).await,
         Change::Set(name, content) => {

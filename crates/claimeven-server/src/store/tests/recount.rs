@@ -86,7 +86,7 @@ impl Model {
                 let accuracy = [known(&mut self.rng), known(&mut self.rng)];
                 let (id, content) = (game.id.clone(), "null".to_owned());
                 let review =
-                    StoredReview { game: id.clone(), line: line.clone(), accuracy, content };
+                    StoredReview { game: id.clone(), line: line.clone(), accuracy, themes: [None; 2], content };
                 store.keep_review(review).await.unwrap();
                 self.reviews.insert(id, (line, accuracy));
                 return;

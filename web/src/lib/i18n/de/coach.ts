@@ -25,6 +25,32 @@ export const coach: Texts["coach"] = {
     win: (colour, ply, column) => `${colour} stand bis Zug ${ply}, Spalte ${column}, auf Gewinn.`,
     draw: (ply, column) => `Bis Zug ${ply}, Spalte ${column}, war die Partie ausgeglichen.`,
   },
+  decided: (theme, winner, loser, cells) => {
+    const places = listed(cells.map(cell));
+    switch (theme) {
+      case "win-now":
+        return `${loser} hat vier in einer Reihe übersehen.`;
+      case "must-block":
+        return `Die Vier von ${winner} wurde nicht abgewehrt.`;
+      case "opens-four":
+        return `Damit wurde ${places} frei für die Vier von ${winner}.`;
+      case "double-threat":
+        return `Die Doppeldrohung von ${winner} hat entschieden.`;
+      case "stacked-threats":
+        return `Zwei Drohungen von ${winner} direkt übereinander haben entschieden.`;
+      case "odd-threat":
+      case "even-threat":
+        if (cells.length === 0) return "";
+        return cells.length === 1 ? `Die Drohung von ${winner} auf ${places} hat entschieden.` : `Die Drohungen von ${winner} auf ${places} haben entschieden.`;
+      case "no-safe-move":
+        return `Am Ende hatte ${loser} keinen sicheren Zug mehr.`;
+      case "follow-up":
+        return `Von da an konnte ${winner} direkt über jedem Zug antworten.`;
+      default:
+        return "";
+    }
+  },
+  missed: (theme) => `Was übersehen wurde: ${theme}.`,
   themes: {
     double_threat: "Such nach zwei Drohungen auf einmal.",
     forced: "Such nach Drohungen, die abgewehrt werden müssen.",

@@ -26,6 +26,34 @@ export const coach = {
     win: (colour: string, ply: number, column: number) => `${colour} was winning until move ${ply}, column ${column}.`,
     draw: (ply: number, column: number) => `The game was level until move ${ply}, column ${column}.`,
   },
+  /** What decided the game, by the theme of the mistake: the winner, the one who made it, and the deciding cells. */
+  decided: (theme: string, winner: string, loser: string, cells: [number, number][]): string => {
+    const places = listed(cells.map(cell));
+    switch (theme) {
+      case "win-now":
+        return `${loser} overlooked a four in a row.`;
+      case "must-block":
+        return `${winner}'s four in a row was not blocked.`;
+      case "opens-four":
+        return `It opened ${places} for ${winner}'s four.`;
+      case "double-threat":
+        return `${winner}'s double threat decided it.`;
+      case "stacked-threats":
+        return `${winner}'s two threats, one right above the other, decided it.`;
+      case "odd-threat":
+      case "even-threat":
+        if (cells.length === 0) return "";
+        return cells.length === 1 ? `${winner}'s threat at ${places} decided it.` : `${winner}'s threats at ${places} decided it.`;
+      case "no-safe-move":
+        return `In the end ${loser} had no safe move left.`;
+      case "follow-up":
+        return `From then on ${winner} could answer right above every move.`;
+      default:
+        return "";
+    }
+  },
+  /** The win that was given away, in a drawn game. */
+  missed: (theme: string) => `What was missed: ${theme}.`,
   /** What to look for, by the kind of reason, without the move. */
   themes: {
     double_threat: "Look for two threats at once.",
