@@ -56,7 +56,7 @@ test("why an answer is wrong can be stepped through, with the keyboard alone", a
   await page.getByRole("button", { name: "Show why" }).focus();
   await page.keyboard.press("Enter");
   await page.getByText("After column 1").waitFor();
-  await page.locator(".frame .line").first().waitFor();
+  await page.locator(".frame .line").first().waitFor({ state: "attached" });
   // Another try, without taking back first.
   await page.keyboard.press("3");
   await message(page).filter({ hasText: "Right!" }).waitFor();
@@ -67,6 +67,7 @@ test("why an answer is wrong can be stepped through, with the keyboard alone", a
 
 test("a lesson ends with a practice game from its position, and links to analysis and lab", async () => {
   const { page, close } = await browser.visit(`${server.base}/learn/lasting`);
+  await page.locator(".prompt").waitFor();
   await page.keyboard.press("3");
   await page.getByRole("button", { name: "Next position" }).click();
   assert.match(await page.getByRole("link", { name: "Analysis board" }).getAttribute("href"), /pos=44745667$/);
@@ -137,7 +138,7 @@ test("the opening trainer: a wrong answer, the right one, the next position, kep
   const { page, close } = await browser.visit(`${server.base}/learn`);
   await page.getByRole("link", { name: "Open the opening trainer" }).click();
   await page.getByRole("heading", { name: "Win as first player", level: 1 }).waitFor();
-  await page.getByText("What is your move 1?").waitFor();
+  await page.getByText("Move 1: which column?").waitFor();
   await column(page, 1).click();
   await message(page).filter({ hasText: "Column 1 gives the win away. Column 4 wins: play it." }).waitFor();
   assert.equal(await discs(page), 0);
@@ -145,15 +146,15 @@ test("the opening trainer: a wrong answer, the right one, the next position, kep
   await page.keyboard.press("4");
   await message(page).filter({ hasText: "It comes again today." }).waitFor();
   await page.keyboard.press("Enter");
-  await page.getByText("What is your move 1?").waitFor();
+  await page.getByText("Move 1: which column?").waitFor();
   await page.keyboard.press("4");
   await message(page).filter({ hasText: "It comes again in 1 day." }).waitFor();
   await page.keyboard.press("Enter");
-  await page.getByText("What is your move 2?").waitFor();
+  await page.getByText("Move 2: which column?").waitFor();
   await page.getByText("Tried so far: 1 of").waitFor();
 
   await page.reload();
-  await page.getByText("What is your move 2?").waitFor();
+  await page.getByText("Move 2: which column?").waitFor();
   await page.getByText("Tried so far: 1 of").waitFor();
   await page.getByText("nothing due").waitFor();
   await close();
@@ -161,10 +162,10 @@ test("the opening trainer: a wrong answer, the right one, the next position, kep
 
 test("a game of the opening trainer against the nastiest replies goes on as a real game", async () => {
   const { page, close } = await browser.visit(`${server.base}/learn/opening`);
-  await page.getByText("Nastiest replies").click();
+  await page.getByRole("radio", { name: "Nastiest replies" }).check();
   const end = page.getByRole("button", { name: "Play on against level 6" });
   for (let move = 1; ; move++) {
-    await page.getByText(`What is your move ${move}?`).or(end).first().waitFor();
+    await page.getByText(`Move ${move}: which column?`).or(end).first().waitFor();
     if (await end.isVisible()) break;
     await playRight(page);
   }

@@ -104,9 +104,7 @@ fn every_card_wins_and_every_reply_is_covered() {
     let text = std::fs::read_to_string(in_repository("web/src/lib/learn/opening.json")).unwrap();
     let cards: Vec<Card> = serde_json::from_str(&text).unwrap();
     let mut solver = solver();
-    let key = |moves: &str| {
-        Position::from_moves(Setup::STANDARD, moves).unwrap().canonical_key()
-    };
+    let key = |moves: &str| Position::from_moves(Setup::STANDARD, moves).unwrap().canonical_key();
     let known: HashMap<u128, &Card> = cards.iter().map(|card| (key(&card.moves), card)).collect();
     assert_eq!(known.len(), cards.len(), "no position twice, and none with its mirror image");
     for card in &cards {

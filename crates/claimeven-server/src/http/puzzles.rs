@@ -96,12 +96,12 @@ pub(crate) async fn list(State(app): AppState) -> ApiResult<Json<PuzzlesView>> {
     let view = |puzzle: &'static Puzzle| {
         let attempts = attempts.get(&puzzle.moves).copied().unwrap_or_default();
         PuzzleView {
-        moves: &puzzle.moves,
-        goal: puzzle.goal.name(),
-        discs: puzzle.discs,
-        column: puzzle.column,
-        grade: puzzle.grade,
-        themes: puzzle.themes.iter().copied().map(Theme::name).collect(),
+            moves: &puzzle.moves,
+            goal: puzzle.goal.name(),
+            discs: puzzle.discs,
+            column: puzzle.column,
+            grade: puzzle.grade,
+            themes: puzzle.themes.iter().copied().map(Theme::name).collect(),
             rating: rating(puzzle.grade, attempts),
             tried: attempts.tried,
             solved: attempts.solved,

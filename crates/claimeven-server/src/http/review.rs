@@ -2,9 +2,7 @@
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use claimeven_arena::{
-    Choice, ExactValue, Judgement, MoveReview, PlayerReview, ReviewEstimate,
-};
+use claimeven_arena::{Choice, ExactValue, Judgement, MoveReview, PlayerReview, ReviewEstimate};
 use claimeven_game::{Ruleset, Setup};
 use serde::Serialize;
 use utoipa::ToSchema;

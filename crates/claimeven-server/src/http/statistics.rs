@@ -272,15 +272,14 @@ mod tests {
             micros: 2_000_000,
         };
         let lost = Tally { games: 4, lost: 4, ..Tally::default() };
-        let progress =
-            |winner| Progress {
-                id: "x".to_owned(),
-                created: 0,
-                player: 1,
-                winner,
-                accuracy: None,
-                theme: None,
-            };
+        let progress = |winner| Progress {
+            id: "x".to_owned(),
+            created: 0,
+            player: 1,
+            winner,
+            accuracy: None,
+            theme: None,
+        };
         let named = |name: &str, tally| (name.to_owned(), tally);
         let totals = [
             ("total".to_owned(), vec![named("", tally)]),

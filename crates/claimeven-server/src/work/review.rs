@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use claimeven_arena::{Judgement, PlayerReview, Review, ReviewOptions, Theme};
+use claimeven_arena::{Choice, Judgement, PlayerReview, Review, ReviewOptions, Theme};
 use claimeven_game::{Game, Player, Setup};
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,11 @@ pub(crate) struct TurningPoint {
     pub(crate) cells: Vec<[u8; 2]>,
 }
 
-/// The mistake that decided a game of the standard board, and what it was about.
+/// A loss this many plies away, or a draw, is worth holding out for.
+const FAR: u32 = 8;
+
+/// The mistake that decided a game of the standard board, and what it was about. A game that is lost by calculation, but
+/// ends because a four was not seen, is about that.
 fn turning_point(
     game: &Game,
     review: &Review,
@@ -48,12 +52,27 @@ fn turning_point(
 ) -> Option<TurningPoint> {
     let setup = game.position().setup();
     let index = review.turning_point(opening, winner).filter(|_| setup == Setup::STANDARD)?;
-    let mut before = Game::new(setup);
-    for &column in &game.moves()[..index] {
-        before.play(column).ok()?;
-    }
-    let (position, column) = (*before.position(), game.moves()[index]);
-    let played = coaches.with(|coach| coach.explain_move(&position, column)).ok()?;
+    let explain = |index: usize| {
+        let mut before = Game::new(setup);
+        for &column in &game.moves()[..index] {
+            before.play(column).ok()?;
+        }
+        let (position, column) = (*before.position(), game.moves()[index]);
+        coaches.with(|coach| coach.explain_move(&position, column)).ok()
+    };
+    let last = game.moves().len().checked_sub(2).filter(|&last| last > index);
+    let oversight = last.filter(|&last| {
+        let reviewed = &review.moves[last];
+        let is_far = |choice: &Choice| choice.plies.is_none_or(|plies| plies >= FAR);
+        game.position().outcome().is_some()
+            && reviewed.judgement == Judgement::FasterLoss
+            && reviewed.best().is_some_and(is_far)
+    });
+    let oversight = oversight.and_then(explain).filter(|played| played.note.is_some());
+    let played = match oversight {
+        Some(oversight) => oversight,
+        None => explain(index)?,
+    };
     let cells = played.deciding_cells();
     Some(TurningPoint {
         index,
@@ -104,8 +123,7 @@ pub(crate) async fn review(
     let mut themes = [None; 2];
     if let Some(turn) = turn {
         let is_named = |theme: &Theme| theme.name() == turn.theme;
-        themes[session.mover(turn.index)] =
-            Theme::ALL.into_iter().find(is_named).map(Theme::name);
+        themes[session.mover(turn.index)] = Theme::ALL.into_iter().find(is_named).map(Theme::name);
     }
     store
         .keep_review(StoredReview {

@@ -185,9 +185,9 @@ on_both_databases! {
         let said = moves.iter().filter(|m| ["mistake", "blunder"].map(Value::from).contains(&m["judgement"]));
         assert_eq!(errors(0) + errors(1), said.count() as u64);
         assert!(review["players"][1]["accuracy"].is_number(), "the first move could go wrong");
-        // Of the last mistakes, the one that decided the game: the four in column 4 was not stopped.
+        // The fourth move decided the game, which ended because the four in column 4 was not stopped.
         let turn = &review["turn"];
-        assert_eq!((&turn["ply"], &turn["theme"]), (&json!(6), &json!("must-block")), "{review:#}");
+        assert_eq!((&turn["ply"], &turn["theme"]), (&json!(4), &json!("must-block")), "{turn}");
         assert_eq!(turn["cells"], json!([[4, 4]]));
         assert_eq!(ada.get(&path).await.expect(200), review, "the kept one is the same");
 

@@ -9,7 +9,7 @@ const cell = ([column, row]: [number, number]): string => `Spalte ${column}, Zei
 const inOrder = (columns: number[]): string => columns.join("-");
 const coupled = ({ columns, only_marked }: { columns: [number, number][]; only_marked: boolean }): string => {
   if (columns.length === 0) return "";
-  return only_marked ? " (die markierten Spalten antworten zuerst aufeinander)" : ` (die Spalten ${columns.map((couple) => couple.join(" und ")).join(", ")} antworten zuerst aufeinander)`;
+  return only_marked ? " (die nächsten Steine in markierten Spalten antworten aufeinander)" : ` (die nächsten Steine in den Spalten ${columns.map((couple) => couple.join(" und ")).join(", ")} antworten aufeinander)`;
 };
 
 export const coach: Texts["coach"] = {
@@ -96,7 +96,7 @@ export const coach: Texts["coach"] = {
         return `Angenommen, ${name(sentence.loser)} spielt Spalte ${sentence.column}.`;
       case "zugzwang": {
         const [it, one] = sentence.cells.length === 1 ? ["darunter", "darunter"] : ["unter diese Felder", "unter eines davon"];
-        return `${name(sentence.winner)} fehlt zur Viererreihe nur ${listed(sentence.cells.map(cell))}, spielt nie direkt ${it} und antwortet auf jeden anderen Zug direkt darüber${coupled(sentence.couples)}. Am Ende muss ${name(sentence.loser)} direkt ${one} spielen: Zugzwang.`;
+        return `${name(sentence.winner)} wartet auf ${listed(sentence.cells.map(cell))} für die Viererreihe, spielt nie direkt ${it} und antwortet auf jeden anderen Zug direkt darüber${coupled(sentence.couples)}. Am Ende muss ${name(sentence.loser)} direkt ${one} spielen: Zugzwang.`;
       }
       case "follow_up":
         return `${name(sentence.winner)} antwortet auf jeden Zug direkt darüber${coupled(sentence.couples)} und bekommt so vier in einer Reihe von ${cell(sentence.from)} bis ${cell(sentence.to)}.`;

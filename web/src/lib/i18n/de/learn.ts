@@ -66,7 +66,7 @@ export const learn: Texts["learn"] = {
     cards: "Was fällig ist",
     popular: "Häufige Antworten",
     nastiest: "Gemeinste Antworten",
-    prompt: (colour, move) => `Du bist ${colour}. Was ist dein ${move}. Zug?`,
+    prompt: (colour, move) => `Du bist ${colour}. Zug ${move}: welche Spalte?`,
     right: (days) => `Richtig! ${days === 0 ? "Sie kommt heute noch einmal." : `Sie kommt in ${plural(days, { one: "Tag", other: "Tagen" })} wieder.`}`,
     copied: "Das ist der Zug. Die Stellung kommt heute noch einmal.",
     wrong: (column, right) => `Spalte ${column} verschenkt den Sieg. Spalte ${right} gewinnt: spiele sie.`,

@@ -279,7 +279,7 @@ export const study: Texts["study"] = {
     alreadySolved: "Du hast diese Aufgabe gelöst.",
     streak: (n) => `${plural(n, "Aufgabe", "Aufgaben")} in Folge auf Anhieb gelöst`,
     empty: "Keine Aufgaben dieser Art.",
-    rating: (rating) => `Wertung ${whole(rating)}`,
+    rating: (rating) => `Wertung ${rating}`,
     ratingAbout: (solved, tried) => (tried === 0 ? "Noch niemand hat sie versucht: Die Wertung folgt aus der Schwierigkeit." : `Von ${solved} von ${tried} auf Anhieb gelöst.`),
   },
 

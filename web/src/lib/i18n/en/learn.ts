@@ -67,7 +67,7 @@ export const learn = {
     cards: "What is due",
     popular: "Popular replies",
     nastiest: "Nastiest replies",
-    prompt: (colour: string, move: number) => `You are ${colour}. What is your move ${move}?`,
+    prompt: (colour: string, move: number) => `You are ${colour}. Move ${move}: which column?`,
     right: (days: number) => `Right! ${days === 0 ? "It comes again today." : `It comes again in ${plural(days, "day")}.`}`,
     copied: "That is the move. It comes again today.",
     wrong: (column: number, right: number) => `Column ${column} gives the win away. Column ${right} wins: play it.`,

@@ -307,7 +307,7 @@ export const study = {
     alreadySolved: "You have solved this puzzle.",
     streak: (n: number) => `${plural(n, "puzzle")} in a row on the first try`,
     empty: "No puzzles of this kind.",
-    rating: (rating: number) => `Rating ${whole(rating)}`,
+    rating: (rating: number) => `Rating ${rating}`,
     ratingAbout: (solved: number, tried: number) => (tried === 0 ? "Nobody has tried it yet: the rating follows from the difficulty." : `Solved at the first try by ${solved} of ${tried}.`),
   },
 

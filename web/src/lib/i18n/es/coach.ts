@@ -9,7 +9,7 @@ const cell = ([column, row]: [number, number]): string => `la columna ${column},
 const inOrder = (columns: number[]): string => columns.join("-");
 const coupled = ({ columns, only_marked }: { columns: [number, number][]; only_marked: boolean }): string => {
   if (columns.length === 0) return "";
-  return only_marked ? " (las columnas marcadas se responden antes entre sí)" : ` (las columnas ${columns.map((couple) => couple.join(" y ")).join(", ")} se responden antes entre sí)`;
+  return only_marked ? " (las próximas fichas de las columnas marcadas se responden entre sí)" : ` (las próximas fichas de las columnas ${columns.map((couple) => couple.join(" y ")).join(", ")} se responden entre sí)`;
 };
 
 export const coach: Texts["coach"] = {

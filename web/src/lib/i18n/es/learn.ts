@@ -66,7 +66,7 @@ export const learn: Texts["learn"] = {
     cards: "Lo que toca",
     popular: "Respuestas frecuentes",
     nastiest: "Respuestas más difíciles",
-    prompt: (colour, move) => `Juegas con ${colour}. ¿Cuál es tu jugada ${move}?`,
+    prompt: (colour, move) => `Juegas con ${colour}. Jugada ${move}: ¿qué columna?`,
     right: (days) => `¡Correcto! ${days === 0 ? "Vuelve hoy otra vez." : `Vuelve dentro de ${plural(days, { one: "día", other: "días" })}.`}`,
     copied: "Esa es la jugada. Vuelve hoy otra vez.",
     wrong: (column, right) => `La columna ${column} regala la victoria. La columna ${right} gana: juégala.`,

@@ -280,7 +280,7 @@ export const study: Texts["study"] = {
     alreadySolved: "Ya has resuelto este problema.",
     streak: (n) => `${plural(n, "problema", "problemas")} ${n === 1 ? "resuelto" : "seguidos resueltos"} a la primera`,
     empty: "No hay problemas de este tipo.",
-    rating: (rating) => `Puntuación ${whole(rating)}`,
+    rating: (rating) => `Puntuación ${rating}`,
     ratingAbout: (solved, tried) => (tried === 0 ? "Nadie lo ha intentado todavía: la puntuación se deduce de la dificultad." : `Resuelto a la primera por ${solved} de ${tried}.`),
   },
 
