@@ -35,7 +35,7 @@ export const before = test.beforeAll;
 export const after = test.afterAll;
 
 /** How long a step may take on the slowest machine. Training yields to everything else that runs there. */
-export const PATIENCE = 120_000;
+export const PATIENCE = Number(process.env.E2E_PATIENCE ?? 120_000);
 
 /** Starts the server on a free port with a fresh database. */
 export async function startServer() {

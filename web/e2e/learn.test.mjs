@@ -20,7 +20,7 @@ test("a lesson: a wrong try with its explanation, the right ones, kept after a r
   await page.getByText("0 of 24 lessons done").waitFor();
   await page.getByRole("link", { name: "Start the first lesson" }).click();
   await page.getByRole("heading", { name: "Four in a row", level: 1 }).waitFor();
-  await page.getByText("You are Red. Connect four!").waitFor();
+  await page.locator(".prompt").getByText("You are Red. Connect four!").waitFor();
 
   await column(page, 1).click();
   await message(page).filter({ hasText: "Not this one. You could have connected four at column 6, row 1." }).waitFor();
@@ -50,13 +50,13 @@ test("why an answer is wrong can be stepped through, with the keyboard alone", a
   const { page, close } = await browser.visit(`${server.base}/learn/double`);
   // The second position of the lesson.
   await page.getByRole("button", { name: "Position 2 of 3" }).click();
-  await page.getByText("You are Red. Find the fastest win.").waitFor();
+  await page.locator(".prompt").getByText("You are Red. Find the fastest win.").waitFor();
   await page.keyboard.press("1");
   await message(page).filter({ hasText: "with 3 more discs" }).waitFor();
   await page.getByRole("button", { name: "Show why" }).focus();
   await page.keyboard.press("Enter");
   await page.getByText("After column 1").waitFor();
-  await page.locator(".frame .line").first().waitFor();
+  await page.locator(".frame .line").first().waitFor({ state: "attached" });
   // Another try, without taking back first.
   await page.keyboard.press("3");
   await message(page).filter({ hasText: "Right!" }).waitFor();
@@ -67,6 +67,7 @@ test("why an answer is wrong can be stepped through, with the keyboard alone", a
 
 test("a lesson ends with a practice game from its position, and links to analysis and lab", async () => {
   const { page, close } = await browser.visit(`${server.base}/learn/lasting`);
+  await page.locator(".prompt").waitFor();
   await page.keyboard.press("3");
   await page.getByRole("button", { name: "Next position" }).click();
   assert.match(await page.getByRole("link", { name: "Analysis board" }).getAttribute("href"), /pos=44745667$/);
@@ -131,4 +132,58 @@ for (const [name, size] of [["desktop", DESKTOP], ["phone", PHONE], ["sideways",
     }
     await close();
   });
+}
+
+test("the opening trainer: a wrong answer, the right one, the next position, kept after a reload", async () => {
+  const { page, close } = await browser.visit(`${server.base}/learn`);
+  await page.getByRole("link", { name: "Open the opening trainer" }).click();
+  await page.getByRole("heading", { name: "Win as first player", level: 1 }).waitFor();
+  await page.getByText("Move 1: which column?").waitFor();
+  await column(page, 1).click();
+  await message(page).filter({ hasText: "Column 1 gives the win away. Column 4 wins: play it." }).waitFor();
+  assert.equal(await discs(page), 0);
+  // The same position again, with the keyboard: it is due at once, because it was wrong.
+  await page.keyboard.press("4");
+  await message(page).filter({ hasText: "It comes again today." }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByText("Move 1: which column?").waitFor();
+  await page.keyboard.press("4");
+  await message(page).filter({ hasText: "It comes again in 1 day." }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByText("Move 2: which column?").waitFor();
+  await page.getByText("Tried so far: 1 of").waitFor();
+
+  await page.reload();
+  await page.getByText("Move 2: which column?").waitFor();
+  await page.getByText("Tried so far: 1 of").waitFor();
+  await page.getByText("nothing due").waitFor();
+  await close();
+});
+
+test("a game of the opening trainer against the nastiest replies goes on as a real game", async () => {
+  const { page, close } = await browser.visit(`${server.base}/learn/opening`);
+  await page.getByRole("radio", { name: "Nastiest replies" }).check();
+  const end = page.getByRole("button", { name: "Play on against level 6" });
+  for (let move = 1; ; move++) {
+    await page.getByText(`Move ${move}: which column?`).or(end).first().waitFor();
+    if (await end.isVisible()) break;
+    await playRight(page);
+  }
+  const before = await discs(page);
+  assert.ok(before >= 5, `${before} discs`);
+  await end.click();
+  await page.waitForURL(/\/game\//);
+  await eventually("the reply", async () => (await discs(page)) === before + 1 || (await discs(page)));
+  await page.getByText("Your turn").first().waitFor();
+  await close();
+});
+
+/** Plays the right move. Any other answer names it. */
+async function playRight(page) {
+  const before = await discs(page);
+  await column(page, 1).click();
+  await eventually("an answer", async () => (await message(page).innerText()) !== "" || "no message");
+  const named = (await message(page).innerText()).match(/Column (\d) wins: play it|here it is column (\d)/);
+  if (named) await column(page, named[1] ?? named[2]).click();
+  await eventually("the disc", async () => (await discs(page)) > before || (await discs(page)));
 }

@@ -59,6 +59,7 @@ mod ugi;
 
 pub use agents::{AGENTS, ALIASES};
 pub use analysis::{Analysis, AnalysisLimits, Analyzer, ColumnAnalysis, Estimate, ExactValue};
+pub use claimeven_coach::Theme;
 pub use experiments::{
     Cell, EXPERIMENTS, Experiment, ExperimentError, Figure, Finding, HeatPanel, Lab, Line,
     LinePanel, MatchJournal, Origin, Plot, Progress, RangePanel, RangeRow, Table, Unit,
@@ -74,7 +75,7 @@ pub use journal::{Journal, JournalError};
 pub use openings::{OpeningError, OpeningSearch, Openings};
 pub use picture::{Picture, game_gif};
 pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
-pub use puzzles::{Goal, Puzzle, Theme};
+pub use puzzles::{Goal, Puzzle};
 pub use rating::{PairScore, rating_groups, ratings};
 pub use record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord};
 pub use replay::{Fault, RecordError};

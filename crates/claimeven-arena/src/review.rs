@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use claimeven_game::{Column, Game, Position};
+use claimeven_game::{Column, Game, Player, Position};
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::{AnalysisLimits, Analyzer, ColumnAnalysis, ExactValue};
@@ -209,6 +209,21 @@ pub struct PlayerReview {
 }
 
 impl Review {
+    /// The mistake that decided the game, as an index of a move: the last one, if its result is that of the game.
+    /// `None` if nobody made one after the opening, or if a later move is not judged.
+    pub fn turning_point(&self, opening: usize, winner: Option<Player>) -> Option<usize> {
+        let index = self.moves.iter().rposition(|played| played.judgement.is_error())?;
+        let is_judged = |played: &MoveReview| played.judgement != Judgement::Unknown;
+        let mover = Player::BOTH[index % 2];
+        let result = match self.moves[index].played()?.score.signum() {
+            0 => None,
+            1 => Some(mover),
+            _ => Some(mover.opponent()),
+        };
+        let decides = index >= opening && result == winner;
+        (decides && self.moves[index..].iter().all(is_judged)).then_some(index)
+    }
+
     /// Judges all moves of a game, whether it is over or not.
     pub fn of(game: &Game, options: &ReviewOptions) -> Review {
         let mut judge = Judge::new(options);

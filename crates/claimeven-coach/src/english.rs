@@ -134,7 +134,7 @@ impl English {
                 let (winner, loser) = (name(winner), name(loser));
                 let moves = in_order(moves);
                 say(
-                    format!("{winner} keeps making threes that {loser} must block: {moves}."),
+                    format!("{winner} makes threats that {loser} must block: {moves}."),
                     format!("Forced moves: {moves}."),
                 )
             }
@@ -154,7 +154,7 @@ impl English {
                 let (winner, couples) = (name(winner), coupled(couples));
                 say(
                     format!(
-                        "{winner} answers every move right above it{couples} and so gets four in a row from {from} to {to}."
+                        "{winner} answers every disc right above{couples} and so gets four in a row from {from} to {to}."
                     ),
                     format!(
                         "{winner} follows up (claimeven){couples}, which gives {winner} four in a row from {from} to {to}."
@@ -183,7 +183,7 @@ impl English {
                 let (player, opponent, couples) = (name(player), name(opponent), coupled(couples));
                 say(
                     format!(
-                        "{player} answers every move right above it{couples}, so {opponent} never gets four in a row."
+                        "{player} answers every disc right above{couples}, so {opponent} never gets four in a row."
                     ),
                     format!(
                         "{player} follows up (claimeven){couples}, so {opponent} gets no four."
@@ -254,7 +254,7 @@ impl English {
         };
         if level == Level::Beginner {
             return format!(
-                "{winner} needs only {places} for four in a row, never plays right below {it}, and answers every other move right above it{couples}. In the end {loser} has to play right below {has_it}."
+                "{winner} waits for {places}, where {winner} connects four: it never plays right below {it}, and answers every other disc right above{couples}. In the end {loser} has to play right below {has_it}."
             );
         }
         let threat = match (cells.len(), parity) {
@@ -276,11 +276,11 @@ fn coupled(couples: &Couples) -> String {
         return String::new();
     }
     if couples.only_marked {
-        return " (marked columns first answer each other)".to_owned();
+        return " (the next discs in marked columns answer each other)".to_owned();
     }
     let couple = |[a, b]: &[Column; 2]| format!("{a} and {b}");
     let columns: Vec<String> = couples.columns.iter().map(couple).collect();
-    format!(" (columns {} first answer each other)", columns.join(", "))
+    format!(" (the next discs in columns {} answer each other)", columns.join(", "))
 }
 
 /// `4-5-4`.

@@ -22,6 +22,7 @@ mod proof_search;
 mod reason;
 mod selection;
 mod sentence;
+mod theme;
 mod verify;
 mod view;
 
@@ -34,6 +35,7 @@ pub use proof::{Claim, Goal, Proof, ProofError, embedded_proof};
 pub use proof_search::{ProofSearch, SearchError, SearchProgress};
 pub use reason::{Explanation, Hold, Mark, Reason};
 pub use sentence::{Couples, MAX_WORDS, Parity, Sentence};
+pub use theme::Theme;
 pub use verify::{verify, verify_by_solver};
 pub use view::{
     BetterView, ExplanationView, HoldView, MarkView, MoveView, NoteView, PlanView, ReasonView,

@@ -79,6 +79,7 @@ fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(share::position_picture))
         .routes(routes!(review::show))
         .routes(routes!(puzzles::list))
+        .routes(routes!(puzzles::attempt))
         .routes(routes!(statistics::statistics))
         .routes(routes!(statistics::explore))
         .merge(lab::api())

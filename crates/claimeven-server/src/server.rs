@@ -43,7 +43,7 @@ pub(crate) struct App {
     pub(crate) games: Arc<LiveGames>,
     pub(crate) engine: Arc<Engine>,
     pub(crate) analyzers: Analyzers,
-    pub(crate) coaches: Coaches,
+    pub(crate) coaches: Arc<Coaches>,
     pub(crate) jobs: Arc<Jobs>,
 }
 
@@ -153,7 +153,7 @@ impl Server {
             reach,
             bans: Bans::default(),
             analyzers: Analyzers::default(),
-            coaches: Coaches::default(),
+            coaches: Arc::default(),
             config,
             store,
             metrics,
@@ -316,7 +316,7 @@ async fn review(app: Arc<App>) {
     const MAX_PAUSE: Duration = Duration::from_mins(10);
     let (mut pause, mut failures) = (IDLE, Failures::default());
     loop {
-        match review_idly(&app.engine, &app.store, &mut failures).await {
+        match review_idly(&app.engine, &app.coaches, &app.store, &mut failures).await {
             Ok(Reviewed::Game) => {
                 pause = IDLE;
                 tokio::time::sleep(Duration::from_millis(100)).await;

@@ -10,6 +10,7 @@ mod leases;
 mod lock;
 mod maintenance;
 mod migrations;
+mod puzzles;
 mod reviews;
 mod statistics;
 mod totals;
@@ -39,6 +40,7 @@ pub(crate) use maintenance::{
     check_schema, connect, create, delete_games, delete_jobs, is_served, latest_schema, lock,
     migrate, notify_server, schema_of, unreadable_games,
 };
+pub(crate) use puzzles::Attempts;
 pub(crate) use reviews::StoredReview;
 pub(crate) use statistics::{Progress, Statistics};
 pub(crate) use totals::{Tally, count_all};
@@ -73,6 +75,8 @@ enum Change {
     Abandon(i64),
     RestartTurns(i64),
     Review(Box<StoredReview>),
+    /// A first try of a puzzle, and whether it was solved.
+    Attempt(&'static str, bool),
     CountFinished,
     Job(Box<JobChange>),
     Lease(Box<LeaseChange>),

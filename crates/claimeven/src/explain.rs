@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use claimeven_arena::svg::board_with_marks;
-use claimeven_coach::{Coach, English, Explanation, ExplanationView, Level, MoveView};
-use claimeven_game::{Column, Game, Position};
+use claimeven_coach::{Coach, English, Explanation, ExplanationView, Level, Mark, MoveView};
+use claimeven_game::{Cell, Column, Game, Position};
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -128,5 +128,31 @@ fn show(
     for line in lines {
         writeln!(out, "{line}")?;
     }
+    let marks = explanation.marks();
+    if marks.iter().any(|mark| matches!(mark, Mark::Number { .. })) {
+        write!(out, "\n{}", numbered(&explanation.end(), &marks))?;
+    }
     Ok(())
+}
+
+/// A board with the numbers of a diagram in its empty cells.
+fn numbered(position: &Position, marks: &[Mark]) -> String {
+    let setup = position.setup();
+    let at = |cell: Cell| match position.disc(cell) {
+        Some(player) => player.to_string(),
+        None => marks
+            .iter()
+            .find_map(|mark| match mark {
+                Mark::Number { cell: numbered, number } if *numbered == cell => Some(number),
+                _ => None,
+            })
+            .map_or_else(|| ".".to_owned(), ToString::to_string),
+    };
+    let row = |row: u8| {
+        let columns = (0..usize::from(setup.cols())).filter_map(Column::from_index);
+        let cells: String =
+            columns.map(|column| format!("{:>3}", at(Cell { column, row }))).collect();
+        format!("|{cells} |\n")
+    };
+    (0..setup.rows()).rev().map(row).collect()
 }

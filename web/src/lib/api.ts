@@ -59,6 +59,19 @@ export interface components {
             /** @description Whether to accept the other player's offer; omitted to make one. */
             accept?: boolean | null;
         };
+        /** @description A first try of a puzzle. */
+        AttemptInput: {
+            /** @description The moves of the puzzle. */
+            moves: string;
+            /** @description Solved without a mistake or a hint. */
+            solved: boolean;
+        };
+        /** @description A better move. */
+        BetterView: {
+            /** Format: int32 */
+            column: number;
+            reason: components["schemas"]["ExplanationView"];
+        };
         /** @description A game in progress. */
         BoardView: {
             /** @description Which of them moved first. */
@@ -85,6 +98,19 @@ export interface components {
             remaining_ms: number[];
             /** @description Whose clock is running. */
             running?: number | null;
+        };
+        /** @description Something to draw. Cells are column and row. */
+        CoachMarkView: {
+            cells: number[][];
+            /**
+             * @description `four`, `ring` (the deciding cell), `pair` (of which each player gets one), `held` (cells that the winner leaves
+             *     alone), `move` or `number`.
+             */
+            kind: string;
+            /** @description The number of the move, or the number on the cell. */
+            number?: number | null;
+            /** @description Whose it is. */
+            player?: number | null;
         };
         /** @description What is known about a move, for the side to move. */
         ColumnValueView: {
@@ -146,6 +172,53 @@ export interface components {
             /** @description The expected continuation. */
             pv: number[];
             value: components["schemas"]["ValueView"];
+        };
+        /** @description A position to explain, or a move in it. */
+        ExplainInput: {
+            /**
+             * Format: int32
+             * @description The move to explain.
+             */
+            column?: number | null;
+            position?: components["schemas"]["PositionInput"];
+        };
+        /** @description Why a position, or the position after a move, is won, lost or drawn. */
+        ExplainView: {
+            better?: components["schemas"]["BetterView"] | null;
+            /**
+             * Format: int32
+             * @description The move, if one was given.
+             */
+            column?: number | null;
+            /** @description What is wrong with the move at first sight: `opens`, `leaves_four` or `misses_four`. */
+            note?: string | null;
+            /** @description The position after the move, or the position itself. */
+            reason: components["schemas"]["ExplanationView"];
+            /** @description What is said, for texts in any language. */
+            sentences: Record<string, never>[];
+        };
+        /** @description The reason for a result, at the end of a line of best play. */
+        ExplanationView: {
+            /**
+             * @description The kind of reason: `wins_now`, `double_threat`, `every_move_opens`, `forced`, `every_reply`, `zugzwang`,
+             *     `follow_up`, `numbers`, `draw`, `calculation` or `over`.
+             */
+            kind: string;
+            /** @description Best play up to the position of the reason. */
+            line: number[];
+            /** @description What to draw on the board. */
+            marks: components["schemas"]["CoachMarkView"][];
+            /**
+             * Format: int32
+             * @description The number of discs that the winner still has to play.
+             */
+            moves_to_win?: number | null;
+            /** @description Whether the reason needs no search. */
+            proven: boolean;
+            /** @description What is said about this position. */
+            sentences: Record<string, never>[];
+            /** @description 0 for the first player, 1 for the second, `null` for a draw. */
+            winner?: number | null;
         };
         /** @description A continuation. */
         ExplorerMoveView: {
@@ -498,6 +571,8 @@ export interface components {
              * @description 1 for a win, 0.5 for a draw, 0 for a loss.
              */
             points: number;
+            /** @description What the visitor's mistake that decided the game was about, as in reviews; `null` without one. */
+            theme?: string | null;
         };
         /** @description A position of the standard board with exactly one move that wins, or that holds a draw. */
         PuzzleView: {
@@ -521,10 +596,22 @@ export interface components {
             /** @description The moves that lead to it, as text. */
             moves: string;
             /**
+             * Format: int32
+             * @description How hard it is, as a rating: from the grade at first, then more and more from what visitors solved.
+             */
+            rating: number;
+            /** Format: int64 */
+            solved: number;
+            /**
              * @description `win-now`, `must-block`, `double-threat`, `stacked-threats`, `forcing-moves`, `odd-threat`,
-             *     `even-threat` or `save-the-draw`.
+             *     `even-threat`, `no-safe-move`, `follow-up`, `long-plan` or `save-the-draw`.
              */
             themes: string[];
+            /**
+             * Format: int64
+             * @description How many visitors have tried it, and how many of them solved it without a mistake or a hint.
+             */
+            tried: number;
         };
         /** @description All puzzles. */
         PuzzlesView: {
@@ -676,6 +763,7 @@ export interface components {
             /** @description The summaries of both players. */
             players: components["schemas"]["ReviewPlayerView"][];
             setup: components["schemas"]["Setup"];
+            turn?: components["schemas"]["TurnView"] | null;
         };
         /** @description A new training run. */
         RunInput: {
@@ -947,6 +1035,18 @@ export interface components {
                 number
             ][];
         };
+        /** @description The mistake that decided a game: after it, the result did not change any more. */
+        TurnView: {
+            /** @description The cells that decided, as column and row. */
+            cells: number[][];
+            /** @description The number of the move, from 1. */
+            ply: number;
+            /**
+             * @description What it was about: `win-now`, `must-block`, `opens-four`, `double-threat`, `stacked-threats`, `forcing-moves`,
+             *     `odd-threat`, `even-threat`, `no-safe-move`, `follow-up`, `long-plan` or `save-the-draw`.
+             */
+            theme: string;
+        };
         /** @description The value of a position for the side to move. */
         ValueView: {
             /** @description `win`, `loss`, `draw`, `lines`, `points` or `expected`. */
@@ -970,15 +1070,21 @@ export type AgentsView = components['schemas']['AgentsView'];
 export type AnalysisInput = components['schemas']['AnalysisInput'];
 export type AnalysisView = components['schemas']['AnalysisView'];
 export type Answering = components['schemas']['Answering'];
+export type AttemptInput = components['schemas']['AttemptInput'];
+export type BetterView = components['schemas']['BetterView'];
 export type BoardView = components['schemas']['BoardView'];
 export type ClockInput = components['schemas']['ClockInput'];
 export type ClockView = components['schemas']['ClockView'];
+export type CoachMarkView = components['schemas']['CoachMarkView'];
 export type ColumnValueView = components['schemas']['ColumnValueView'];
 export type ColumnView = components['schemas']['ColumnView'];
 export type CutView = components['schemas']['CutView'];
 export type EntrantInput = components['schemas']['EntrantInput'];
 export type ErrorView = components['schemas']['ErrorView'];
 export type EstimateView = components['schemas']['EstimateView'];
+export type ExplainInput = components['schemas']['ExplainInput'];
+export type ExplainView = components['schemas']['ExplainView'];
+export type ExplanationView = components['schemas']['ExplanationView'];
 export type ExplorerMoveView = components['schemas']['ExplorerMoveView'];
 export type ExplorerView = components['schemas']['ExplorerView'];
 export type GameSummary = components['schemas']['GameSummary'];
@@ -1037,6 +1143,7 @@ export type TournamentSummary = components['schemas']['TournamentSummary'];
 export type TournamentView = components['schemas']['TournamentView'];
 export type TrainingView = components['schemas']['TrainingView'];
 export type TreeView = components['schemas']['TreeView'];
+export type TurnView = components['schemas']['TurnView'];
 export type ValueView = components['schemas']['ValueView'];
 export type $defs = Record<string, never>;
 export type operations = Record<string, never>;

@@ -23,6 +23,8 @@ export const studyServer = {
   statistics: (mine: boolean) => call<Statistics>("GET", `/api/statistics?mine=${mine}`),
   explore: (moves: string, mine: boolean, signal?: AbortSignal) => call<Explored>("GET", `/api/explorer?moves=${encodeURIComponent(moves)}&mine=${mine}`, undefined, signal),
   puzzles: () => call<Puzzles>("GET", "/api/puzzles"),
+  /** Counts the first try of a puzzle, for its rating. */
+  tryPuzzle: (moves: string, solved: boolean) => call<null>("POST", "/api/puzzles/attempts", { moves, solved }),
 };
 
 function asked({ setup, board, moves }: PositionText): object {

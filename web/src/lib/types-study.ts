@@ -44,7 +44,7 @@ export type Choice = ColumnValue;
 
 export type ReviewMove = Complete<api.ReviewMoveView, { player: Player; judgement: Judgement; played: Choice | null; best: Choice | null; choices: Choice[] }>;
 export type ReviewPlayer = Complete<api.ReviewPlayerView>;
-export type Review = Complete<api.ReviewView, { setup: Setup; first: Player; moves: ReviewMove[]; players: [ReviewPlayer, ReviewPlayer] }>;
+export type Review = Complete<api.ReviewView, { setup: Setup; first: Player; moves: ReviewMove[]; players: [ReviewPlayer, ReviewPlayer]; turn: Complete<api.TurnView, { cells: Cell[] }> | null }>;
 
 interface Couples {
   columns: [number, number][];

@@ -2,4 +2,5 @@
 
 mod explanations;
 mod lessons;
+mod opening;
 mod proofs;

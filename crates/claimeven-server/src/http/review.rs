@@ -2,9 +2,7 @@
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use claimeven_arena::{
-    Choice, ExactValue, Judgement, MoveReview, PlayerReview, Review, ReviewEstimate,
-};
+use claimeven_arena::{Choice, ExactValue, Judgement, MoveReview, PlayerReview, ReviewEstimate};
 use claimeven_game::{Ruleset, Setup};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -15,7 +13,7 @@ use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
 use crate::session::{GameSession, Status};
 use crate::work::review as work;
-use crate::work::review::by_player;
+use crate::work::review::{GameReview, by_player};
 
 /// The review of a finished game.
 #[derive(Debug, Serialize, ToSchema)]
@@ -30,8 +28,22 @@ pub(crate) struct ReviewView {
     moves: Vec<ReviewMoveView>,
     /// The summaries of both players.
     players: [ReviewPlayerView; 2],
+    /// The mistake that decided the game, if there was one; for the standard board.
+    turn: Option<TurnView>,
     /// Whether all moves could be judged.
     complete: bool,
+}
+
+/// The mistake that decided a game: after it, the result did not change any more.
+#[derive(Debug, Serialize, ToSchema)]
+struct TurnView {
+    /// The number of the move, from 1.
+    ply: usize,
+    /// What it was about: `win-now`, `must-block`, `opens-four`, `double-threat`, `stacked-threats`, `forcing-moves`,
+    /// `odd-threat`, `even-threat`, `no-safe-move`, `follow-up`, `long-plan` or `save-the-draw`.
+    theme: String,
+    /// The cells that decided, as column and row.
+    cells: Vec<[u8; 2]>,
 }
 
 /// The review of a move.
@@ -122,7 +134,13 @@ impl From<PlayerReview> for ReviewPlayerView {
 }
 
 impl ReviewView {
-    fn new(session: &GameSession, review: &Review) -> ReviewView {
+    fn new(session: &GameSession, reviewed: &GameReview) -> ReviewView {
+        let GameReview { review, turn } = reviewed;
+        let turn = turn.clone().map(|turn| TurnView {
+            ply: turn.index + 1,
+            theme: turn.theme,
+            cells: turn.cells,
+        });
         let ruleset = session.setup().ruleset();
         let view = |choice: &Choice| ColumnValueView::of_choice(choice, ruleset);
         let reviewed = |(ply, reviewed): (usize, &MoveReview)| ReviewMoveView {
@@ -142,6 +160,7 @@ impl ReviewView {
             opening: session.opening,
             moves: review.moves.iter().enumerate().map(reviewed).collect(),
             players: by_player(session, review).map(ReviewPlayerView::from),
+            turn,
             complete: review.moves.iter().all(|m| m.judgement != Judgement::Unknown),
         }
     }
@@ -163,12 +182,12 @@ pub(crate) async fn show(
         return Err(Error::Conflict("The game is not over yet".to_owned()));
     }
     let stored = app.store.review(&session.id, &session.game.move_text()).await?;
-    let stored = stored.and_then(|content| serde_json::from_str::<Review>(&content).ok());
+    let stored = stored.and_then(|content| serde_json::from_str::<GameReview>(&content).ok());
     let review = if let Some(review) = stored {
         review
     } else {
         app.guard.analysis(address)?;
-        work::review(&app.engine, &client, &app.store, &session).await?
+        work::review(&app.engine, &client, &app.coaches, &app.store, &session).await?
     };
     Ok(Json(ReviewView::new(&session, &review)))
 }

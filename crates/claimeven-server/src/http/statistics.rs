@@ -86,6 +86,8 @@ struct ProgressView {
     /// 1 for a win, 0.5 for a draw, 0 for a loss.
     points: f64,
     accuracy: Option<f64>,
+    /// What the visitor's mistake that decided the game was about, as in reviews; `null` without one.
+    theme: Option<String>,
 }
 
 impl ResultsView {
@@ -118,8 +120,8 @@ impl ProgressView {
             Some(winner) if winner == game.player => 1.0,
             Some(_) => 0.0,
         };
-        let Progress { id, created, accuracy, .. } = game;
-        ProgressView { id, created, points, accuracy }
+        let Progress { id, created, accuracy, theme, .. } = game;
+        ProgressView { id, created, points, accuracy, theme }
     }
 }
 
@@ -270,8 +272,14 @@ mod tests {
             micros: 2_000_000,
         };
         let lost = Tally { games: 4, lost: 4, ..Tally::default() };
-        let progress =
-            |winner| Progress { id: "x".to_owned(), created: 0, player: 1, winner, accuracy: None };
+        let progress = |winner| Progress {
+            id: "x".to_owned(),
+            created: 0,
+            player: 1,
+            winner,
+            accuracy: None,
+            theme: None,
+        };
         let named = |name: &str, tally| (name.to_owned(), tally);
         let totals = [
             ("total".to_owned(), vec![named("", tally)]),

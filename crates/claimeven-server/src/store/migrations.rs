@@ -17,6 +17,7 @@ pub(super) fn migrator() -> Migrator {
         (6, "bans", include_str!("../../migrations/0006_bans.sql")),
         (7, "clocks", include_str!("../../migrations/0007_clocks.sql")),
         (8, "fleet", include_str!("../../migrations/0008_fleet.sql")),
+        (9, "coach", include_str!("../../migrations/0009_coach.sql")),
     ];
     let migrations = scripts.map(|(version, description, sql)| {
         let sql = sql.into_sql_str();

@@ -13,6 +13,8 @@ pub(crate) struct StoredReview {
     pub(crate) line: String,
     /// The accuracy of both players, by player number.
     pub(crate) accuracy: [Option<f64>; 2],
+    /// What the mistake that decided the game was about, for the player who made it.
+    pub(crate) themes: [Option<&'static str>; 2],
     /// The review itself, as JSON.
     pub(crate) content: String,
 }
@@ -52,16 +54,21 @@ pub(super) async fn keep_review(
     totals::uncount(connection, &review.game, None).await?;
     // The game may have been deleted in the meantime.
     let done = sqlx::query(
-        "INSERT INTO reviews (game, line, accuracy0, accuracy1, content) \
+        "INSERT INTO reviews (game, line, accuracy0, accuracy1, theme0, theme1, content) \
          SELECT id, $2, NULLIF(CAST($3 AS DOUBLE PRECISION), -1), \
-         NULLIF(CAST($4 AS DOUBLE PRECISION), -1), $5 FROM games WHERE id = $1 \
+         NULLIF(CAST($4 AS DOUBLE PRECISION), -1), \
+         NULLIF(CAST($5 AS TEXT), ''), NULLIF(CAST($6 AS TEXT), ''), $7 \
+         FROM games WHERE id = $1 \
          ON CONFLICT (game) DO UPDATE SET line = excluded.line, accuracy0 = excluded.accuracy0, \
-         accuracy1 = excluded.accuracy1, content = excluded.content",
+         accuracy1 = excluded.accuracy1, theme0 = excluded.theme0, theme1 = excluded.theme1, \
+         content = excluded.content",
     )
     .bind(review.game.clone())
     .bind(review.line.clone())
     .bind(review.accuracy[0].unwrap_or(NO_ACCURACY))
     .bind(review.accuracy[1].unwrap_or(NO_ACCURACY))
+    .bind(review.themes[0].unwrap_or_default())
+    .bind(review.themes[1].unwrap_or_default())
     .bind(review.content.clone())
     .execute(&mut *connection)
     .await?;

@@ -30,6 +30,8 @@ pub(crate) struct Progress {
     pub(crate) winner: Option<usize>,
     /// The visitor's accuracy, if it is known.
     pub(crate) accuracy: Option<f64>,
+    /// What the visitor's mistake that decided the game was about, if there was one.
+    pub(crate) theme: Option<String>,
 }
 
 /// The results of the games that began with some moves, for the first player.
@@ -80,7 +82,7 @@ impl Store {
             )
         });
         let sql = format!(
-            "SELECT id, created, winner, holder0, accuracy0, accuracy1 FROM (SELECT * FROM \
+            "SELECT id, created, winner, holder0, accuracy0, accuracy1, theme0, theme1 FROM (SELECT * FROM \
              ({latest}) AS latest WHERE status = 'finished' AND line <> '' \
              AND COALESCE(holder0, '') <> COALESCE(holder1, '') \
              ORDER BY created DESC, id DESC LIMIT {PROGRESS}) AS own \
@@ -99,6 +101,7 @@ impl Store {
                 player,
                 winner: winner.map(|winner| usize::from(winner == 1)),
                 accuracy: row.try_get(["accuracy0", "accuracy1"][player])?,
+                theme: row.try_get(["theme0", "theme1"][player])?,
             })
         };
         rows.iter().map(read).collect()

@@ -122,6 +122,7 @@ async fn reviews_with_and_without_accuracy_are_stored() {
                 game: "game".to_owned(),
                 line: String::new(),
                 accuracy,
+                themes: [None, Some("odd-threat")],
                 content: "null".to_owned(),
             };
             store.keep_review(review).await.unwrap();

@@ -13,7 +13,8 @@ use sqlx::{AnyConnection, ConnectOptions, Connection, Executor};
 use tokio::sync::mpsc;
 
 use super::{
-    Change, Request, StoreError, broken, games, jobs, leases, prepare, reviews, totals, visitors,
+    Change, Request, StoreError, broken, games, jobs, leases, prepare, puzzles, reviews, totals,
+    visitors,
 };
 
 /// The writing half of the store.
@@ -172,6 +173,7 @@ async fn apply(connection: &mut AnyConnection, change: &Change) -> Result<u64, S
         Change::Abandon(before) => games::abandon(connection, *before).await,
         Change::RestartTurns(now) => games::restart_turns(connection, *now).await,
         Change::Review(review) => reviews::keep_review(connection, review).await,
+        Change::Attempt(moves, solved) => puzzles::count(connection, moves, *solved).await,
         Change::CountFinished => totals::count_finished(connection).await,
         Change::Job(change) => jobs::apply(connection, change).await,
         Change::Lease(change) => leases::apply(connection, change).await,

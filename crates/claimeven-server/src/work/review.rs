@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use claimeven_arena::{Judgement, PlayerReview, Review, ReviewOptions};
-use claimeven_game::Setup;
+use claimeven_arena::{Choice, Judgement, PlayerReview, Review, ReviewOptions, Theme};
+use claimeven_game::{Game, Player, Setup};
+use serde::{Deserialize, Serialize};
 
+use super::coaches::Coaches;
 use super::engine::{Engine, Urgency};
 use crate::client::Client;
 use crate::error::Error;
@@ -14,6 +16,70 @@ use crate::store::{Store, StoredReview};
 
 /// Time per position. Positions of the standard board take less, unless the machine is busy.
 const TIME_PER_POSITION: Duration = Duration::from_secs(3);
+
+/// A review as it is stored and shown.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct GameReview {
+    #[serde(flatten)]
+    pub(crate) review: Review,
+    /// Missing in reviews of earlier versions.
+    #[serde(default)]
+    pub(crate) turn: Option<TurningPoint>,
+}
+
+/// The mistake that decided a game.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct TurningPoint {
+    /// Its index in the moves.
+    pub(crate) index: usize,
+    /// The name of its [`Theme`].
+    pub(crate) theme: String,
+    /// The threats that the winner waits for, as columns and rows from 1.
+    pub(crate) cells: Vec<[u8; 2]>,
+}
+
+/// A loss this many plies away, or a draw, is worth holding out for.
+const FAR: u32 = 8;
+
+/// The mistake that decided a game of the standard board, and what it was about. A game that is lost by calculation, but
+/// ends because a four was not seen, is about that.
+fn turning_point(
+    game: &Game,
+    review: &Review,
+    opening: usize,
+    winner: Option<Player>,
+    coaches: &Coaches,
+) -> Option<TurningPoint> {
+    let setup = game.position().setup();
+    let index = review.turning_point(opening, winner).filter(|_| setup == Setup::STANDARD)?;
+    let explain = |index: usize| {
+        let mut before = Game::new(setup);
+        for &column in &game.moves()[..index] {
+            before.play(column).ok()?;
+        }
+        let (position, column) = (*before.position(), game.moves()[index]);
+        coaches.with(|coach| coach.explain_move(&position, column)).ok()
+    };
+    let last = game.moves().len().checked_sub(2).filter(|&last| last > index);
+    let oversight = last.filter(|&last| {
+        let reviewed = &review.moves[last];
+        let is_far = |choice: &Choice| choice.plies.is_none_or(|plies| plies >= FAR);
+        game.position().outcome().is_some()
+            && reviewed.judgement == Judgement::FasterLoss
+            && reviewed.best().is_some_and(is_far)
+    });
+    let oversight = oversight.and_then(explain).filter(|played| played.note.is_some());
+    let played = match oversight {
+        Some(oversight) => oversight,
+        None => explain(index)?,
+    };
+    let cells = played.deciding_cells();
+    Some(TurningPoint {
+        index,
+        theme: played.theme()?.name().to_owned(),
+        cells: cells.iter().map(|cell| [cell.column.number(), cell.row + 1]).collect(),
+    })
+}
 
 /// The summaries of both players by player number, not by who moved first.
 pub(crate) fn by_player(session: &GameSession, review: &Review) -> [PlayerReview; 2] {
@@ -26,36 +92,49 @@ pub(crate) fn by_player(session: &GameSession, review: &Review) -> [PlayerReview
 pub(crate) async fn review(
     engine: &Engine,
     client: &Client,
+    coaches: &Arc<Coaches>,
     store: &Store,
     session: &GameSession,
-) -> Result<Review, Error> {
+) -> Result<GameReview, Error> {
     let game = session.game.clone();
+    let (coaches, opening) = (Arc::clone(coaches), session.opening);
+    let winner = session.end.as_ref().and_then(|end| end.winner);
+    let winner = winner.map(|player| Player::BOTH[(player + session.first) % 2]);
     let name = format!("the review of game {}", session.id);
     let work = move |cancel: &Arc<_>| {
         let options = ReviewOptions {
             time_per_position: Some(TIME_PER_POSITION),
             cancel: Some(Arc::clone(cancel)),
         };
-        Review::of(&game, &options)
+        let review = Review::of(&game, &options);
+        let turn = turning_point(&game, &review, opening, winner, &coaches);
+        GameReview { review, turn }
     };
     let at_leisure = *client == Client::SERVER;
     let urgency = if at_leisure { Urgency::Background } else { Urgency::Other };
-    let review = engine.run(client, urgency, name, work).await?;
+    let reviewed = engine.run(client, urgency, name, work).await?;
+    let GameReview { review, turn } = &reviewed;
     let is_complete = review.moves.iter().all(|m| m.judgement != Judgement::Unknown);
     let is_small = session.setup().cells() <= Setup::STANDARD.cells();
     if !is_complete && is_small && !at_leisure {
-        return Ok(review);
+        return Ok(reviewed);
     }
-    let content = serde_json::to_string(&review);
+    let content = serde_json::to_string(&reviewed);
+    let mut themes = [None; 2];
+    if let Some(turn) = turn {
+        let is_named = |theme: &Theme| theme.name() == turn.theme;
+        themes[session.mover(turn.index)] = Theme::ALL.into_iter().find(is_named).map(Theme::name);
+    }
     store
         .keep_review(StoredReview {
             game: session.id.clone(),
             line: session.game.move_text(),
-            accuracy: by_player(session, &review).map(|player| player.accuracy),
+            accuracy: by_player(session, review).map(|player| player.accuracy),
+            themes,
             content: content.map_err(|error| Error::Internal(error.to_string()))?,
         })
         .await?;
-    Ok(review)
+    Ok(reviewed)
 }
 
 /// Whether a game was reviewed.
@@ -86,6 +165,7 @@ impl Failures {
 /// Reviews one finished game that has no review yet, if the engine is idle.
 pub(crate) async fn review_idly(
     engine: &Engine,
+    coaches: &Arc<Coaches>,
     store: &Store,
     failures: &mut Failures,
 ) -> Result<Reviewed, Error> {
@@ -93,7 +173,7 @@ pub(crate) async fn review_idly(
         return Ok(Reviewed::Nothing);
     }
     let Some((id, line)) = store.unreviewed().await? else { return Ok(Reviewed::Nothing) };
-    match review_stored(engine, store, &id).await {
+    match review_stored(engine, coaches, store, &id).await {
         Ok(()) => Ok(Reviewed::Game),
         // Visitors come first.
         Err(Error::Busy(..)) => Ok(Reviewed::Nothing),
@@ -102,18 +182,22 @@ pub(crate) async fn review_idly(
             // being tried again; a request for the review still gets a new attempt.
             tracing::error!(?error, game = id, "Gave up on the review of a game");
             let content = "null".to_owned();
-            store
-                .keep_review(StoredReview { game: id, line, accuracy: [None; 2], content })
-                .await?;
+            let (accuracy, themes) = ([None; 2], [None; 2]);
+            store.keep_review(StoredReview { game: id, line, accuracy, themes, content }).await?;
             Ok(Reviewed::Game)
         }
         Err(error) => Err(error),
     }
 }
 
-async fn review_stored(engine: &Engine, store: &Store, id: &str) -> Result<(), Error> {
+async fn review_stored(
+    engine: &Engine,
+    coaches: &Arc<Coaches>,
+    store: &Store,
+    id: &str,
+) -> Result<(), Error> {
     if let Some(session) = store.load(id).await? {
-        review(engine, &Client::SERVER, store, &session).await?;
+        review(engine, &Client::SERVER, coaches, store, &session).await?;
     }
     Ok(())
 }
@@ -134,13 +218,13 @@ mod tests {
         store.add_damaged_game("damaged").await;
         let metrics = Arc::new(Metrics::new().unwrap());
         let engine = Engine::new(&Config::default(), &metrics);
-        let mut failures = Failures::default();
+        let (coaches, mut failures) = (Arc::default(), Failures::default());
         for _ in 0..2 {
-            assert!(review_idly(&engine, &store, &mut failures).await.is_err());
+            assert!(review_idly(&engine, &coaches, &store, &mut failures).await.is_err());
         }
         assert!(store.unreviewed().await.unwrap().is_some());
         for _ in 0..2 {
-            assert!(review_idly(&engine, &store, &mut failures).await.is_ok());
+            assert!(review_idly(&engine, &coaches, &store, &mut failures).await.is_ok());
         }
         assert!(store.unreviewed().await.unwrap().is_none());
     }

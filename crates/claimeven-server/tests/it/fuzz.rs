@@ -157,7 +157,7 @@ fn is_sound(reply: &Reply) -> Result<(), TestCaseError> {
 
 #[test]
 fn any_body_is_answered() {
-    const ACTIONS: [&str; 13] = [
+    const ACTIONS: [&str; 14] = [
         "join",
         "moves",
         "undo",
@@ -170,6 +170,7 @@ fn any_body_is_answered() {
         "/api/analysis",
         "/api/analysis/opinion",
         "/api/explain",
+        "/api/puzzles/attempts",
         "/api/positions",
     ];
     let body = prop_oneof![

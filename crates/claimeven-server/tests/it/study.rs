@@ -185,6 +185,10 @@ on_both_databases! {
         let said = moves.iter().filter(|m| ["mistake", "blunder"].map(Value::from).contains(&m["judgement"]));
         assert_eq!(errors(0) + errors(1), said.count() as u64);
         assert!(review["players"][1]["accuracy"].is_number(), "the first move could go wrong");
+        // The fourth move decided the game, which ended because the four in column 4 was not stopped.
+        let turn = &review["turn"];
+        assert_eq!((&turn["ply"], &turn["theme"]), (&json!(4), &json!("must-block")), "{turn}");
+        assert_eq!(turn["cells"], json!([[4, 4]]));
         assert_eq!(ada.get(&path).await.expect(200), review, "the kept one is the same");
 
         // A game that continues after its end counts as another game.
@@ -228,6 +232,23 @@ on_both_databases! {
         assert!(eve.get("/api/explorer?cols=99").await.error(400).contains("99"));
     }
 
+    async fn puzzles_are_rated_by_what_visitors_solved(world: World) {
+        let ada = world.visitor();
+        let puzzle = async || ada.get("/api/puzzles").await.expect(200)["puzzles"][0].clone();
+        let before = puzzle().await;
+        assert_eq!((&before["tried"], &before["solved"]), (&json!(0), &json!(0)));
+        for solved in [true, false, false] {
+            let tried = json!({ "moves": before["moves"], "solved": solved });
+            assert_eq!(ada.post("/api/puzzles/attempts", tried).await.status, 204);
+        }
+        let after = puzzle().await;
+        assert_eq!((&after["tried"], &after["solved"]), (&json!(3), &json!(1)));
+        assert!(after["rating"].as_u64() > before["rating"].as_u64(), "{before} {after}");
+        let unknown = json!({ "moves": "4", "solved": true });
+        ada.post("/api/puzzles/attempts", unknown).await.error(404);
+        assert_eq!(puzzle().await, after);
+    }
+
     async fn finished_games_are_reviewed_while_nobody_thinks(world: World) {
         let ada = world.visitor();
         let against = json!([{ "kind": "human" }, { "kind": "open" }]);
@@ -243,6 +264,10 @@ on_both_databases! {
             let mine = ada.get("/api/statistics?mine=true").await.expect(200);
             if mine["total"]["reviewed"] == 1 {
                 assert!(mine["total"]["accuracy"].is_number());
+                // The mistake that cost the game is the loser's.
+                assert_eq!(mine["progress"][0]["theme"], Value::Null);
+                let his = bob.get("/api/statistics?mine=true").await.expect(200);
+                assert_eq!(his["progress"][0]["theme"], "must-block");
                 break;
             }
             assert!(began.elapsed() < Duration::from_mins(1), "{mine:#}");

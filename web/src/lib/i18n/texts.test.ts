@@ -81,6 +81,11 @@ const SAMPLES: Record<string, unknown[][]> = {
   "study.analysis.short": CERTAIN.map((certain) => [certain]),
   "study.analysis.does": CERTAIN.map((certain) => [certain]),
   "study.analysis.threat": [[21, 22, true, true, true], [21, 22, false, false, false]],
+  "coach.decided": [
+    ...["win-now", "must-block", "double-threat", "stacked-threats", "no-safe-move", "follow-up"].map((theme) => [theme, "Red", "Yellow", []]),
+    ...["opens-four", "odd-threat"].map((theme) => [theme, "Red", "Yellow", [[21, 22]]]),
+    ["even-threat", "Red", "Yellow", [[21, 22], [23, 24]]],
+  ],
   "coach.say": SENTENCES.map((sentence) => [sentence, ["Red", "Yellow"]]),
   "study.review.better": CERTAIN.map((certain) => [31, certain]),
   "study.review.played": CERTAIN.map((certain) => [31, certain]),

@@ -1,7 +1,7 @@
 /** The puzzles, and which of them were solved in this browser. */
 
 import { studyServer } from "../server-study";
-import { NOTHING_SOLVED, parseSolved, solve, type Solved } from "../transitions/puzzles";
+import { isFirstTry, NOTHING_SOLVED, parseSolved, solve, type Solved } from "../transitions/puzzles";
 import type { Puzzle, Puzzles } from "../types-study";
 
 const KEY = "claimeven.puzzles";
@@ -25,8 +25,17 @@ class PuzzlesState {
     this.keep(solve(this.solved, puzzle, atFirst));
   }
 
+  /** Counts the first try of a puzzle in this browser, for its rating. */
+  count(puzzle: Puzzle, solved: boolean): void {
+    if (!isFirstTry(this.solved, puzzle)) return;
+    this.keep({ ...this.solved, tried: [...this.solved.tried, puzzle.moves] });
+    // The rating can do without it.
+    studyServer.tryPuzzle(puzzle.moves, solved).catch(() => {});
+  }
+
   forget(): void {
-    this.keep(NOTHING_SOLVED);
+    // A puzzle that was tried before is not counted again.
+    this.keep({ ...NOTHING_SOLVED, tried: [...new Set([...this.solved.tried, ...this.solved.solved])] });
   }
 
   private keep(solved: Solved): void {

@@ -1,7 +1,8 @@
 /** The explanation of a position or of a move, stepped through on the board. */
 
 import { studyServer } from "../server-study";
-import { betterOf, stepsOf } from "../transitions/coach";
+import { betterOf, drawingOf, stepsOf, stepsToReason, type Drawing } from "../transitions/coach";
+import type { Player } from "../types";
 import type { Explained, PositionText } from "../types-study";
 import { Playback } from "./playback.svelte";
 
@@ -15,8 +16,8 @@ export class Why {
   readonly steps = $derived(this.explained ? stepsOf(this.explained) : []);
   /** The moves of the line that are on the board. */
   readonly played = $derived(this.open ? this.steps.slice(0, this.playback.at) : []);
-  /** The reason is drawn when its position is on the board. */
-  readonly isAtReason = $derived(this.open && this.explained !== null && this.playback.at === this.steps.length);
+  /** The reason is drawn from its position on. */
+  readonly isAtReason = $derived(this.open && this.explained !== null && this.playback.at >= stepsToReason(this.explained));
 
   private request: AbortController | null = null;
 
@@ -32,6 +33,13 @@ export class Why {
     } catch (failure) {
       if (this.request === request) this.error = failure instanceof Error ? failure.message : String(failure);
     }
+  }
+
+  /** What is drawn on the board; `first` is the colour of the first player. */
+  drawing(first: Player): Drawing | null {
+    const { explained } = this;
+    if (!explained || !this.isAtReason) return null;
+    return drawingOf(explained.reason, first, this.playback.at - (explained.column === null ? 0 : 1));
   }
 
   /** Shows the better move instead of the explained one. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { en } from "../i18n/en";
 import type { Explained, Explanation } from "../types-study";
-import { betterOf, drawingOf, stepsOf, textOf } from "./coach";
+import { betterOf, drawingOf, stepsOf, stepsToReason, textOf } from "./coach";
 
 const reason: Explanation = {
   winner: 0,
@@ -23,7 +23,7 @@ const reason: Explanation = {
     { key: "best_play", moves: [7, 7] },
   ],
 };
-const explained: Explained = { column: 2, sentences: reason.sentences, note: null, reason, better: { column: 5, reason: { ...reason, line: [6] } } };
+const explained: Explained = { column: 2, sentences: reason.sentences, note: null, reason, better: { column: 5, reason: { ...reason, line: [6], marks: [] } } };
 
 describe("an explanation", () => {
   test("in words, with the colours of the players", () => {
@@ -31,9 +31,11 @@ describe("an explanation", () => {
     expect(textOf(reason.sentences, ["Yellow", "Red"], en.coach)).toBe("Yellow wins in 4 moves. Best play: 7-7.");
   });
 
-  test("is stepped through from the explained move to the reason", () => {
-    expect(stepsOf(explained)).toEqual([2, 7, 7]);
-    expect(stepsOf({ ...explained, column: null })).toEqual([7, 7]);
+  test("is stepped through from the explained move to the reason and its forced moves", () => {
+    expect(stepsOf(explained)).toEqual([2, 7, 7, 4]);
+    expect(stepsToReason(explained)).toBe(3);
+    expect(stepsOf({ ...explained, column: null })).toEqual([7, 7, 4]);
+    expect(stepsToReason({ ...explained, column: null })).toBe(2);
     expect(stepsOf(betterOf(explained)!)).toEqual([5, 6]);
     expect(betterOf({ ...explained, better: null })).toBe(null);
   });
@@ -41,6 +43,8 @@ describe("an explanation", () => {
   test("draws what is still to come, in the colours of its owners", () => {
     const drawing = drawingOf(reason, 0);
     expect(drawing.texts).toEqual([{ cell: [4, 2], player: 0, text: "3" }]);
+    // Once it is played, it is a disc.
+    expect(drawingOf(reason, 0, 3).texts).toEqual([]);
     expect(drawing.pairs).toEqual([{ player: 0, cells: [[1, 1], [1, 2]] }]);
     expect([drawing.held, drawing.rings, drawing.fours.length]).toEqual([[[3, 2], [3, 3]], [{ player: 0, cell: [3, 3] }], 1]);
     expect(drawingOf(reason, 1).rings).toEqual([{ player: 1, cell: [3, 3] }]);

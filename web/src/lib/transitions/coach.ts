@@ -22,9 +22,18 @@ export function textOf(sentences: Sentence[], colours: readonly [string, string]
     .join(" ");
 }
 
-/** The moves of an explanation: the explained one, and best play up to its reason. */
+/** The moves of an explanation: the explained one, best play up to its reason, and the forced moves that are part of it. */
 export function stepsOf({ column, reason }: Explained): number[] {
-  return column === null ? reason.line : [column, ...reason.line];
+  const forced = reason.marks
+    .filter(({ kind, number }) => kind === "move" && (number ?? 0) > reason.line.length)
+    .sort((a, b) => a.number! - b.number!)
+    .flatMap(({ cells }) => cells.map(([played]) => played));
+  return [...(column === null ? [] : [column]), ...reason.line, ...forced];
+}
+
+/** How many of the steps lead to the position of the reason. */
+export function stepsToReason({ column, reason }: Explained): number {
+  return reason.line.length + (column === null ? 0 : 1);
 }
 
 /** The better move, explained as if it had been asked for. */
@@ -32,10 +41,10 @@ export function betterOf({ better }: Explained): Explained | null {
   return better && { column: better.column, sentences: better.reason.sentences, note: null, reason: better.reason, better: null };
 }
 
-/** What is drawn when all moves of the line are on the board. `first` is the colour of the first player. */
-export function drawingOf({ marks, line }: Explanation, first: Player): Drawing {
+/** What is drawn when all moves of the line are on the board, and as many moves in all. `first` is the colour of the first player. */
+export function drawingOf({ marks, line }: Explanation, first: Player, played = line.length): Drawing {
   const drawing: Drawing = { fours: [], rings: [], pairs: [], held: [], texts: [] };
-  for (const mark of marks) add(drawing, mark, line.length, first);
+  for (const mark of marks) add(drawing, mark, played, first);
   return drawing;
 }
 
@@ -57,7 +66,7 @@ function add(drawing: Drawing, { kind, player: side, cells, number }: CoachMark,
       drawing.held.push(...cells);
       break;
     case "move":
-      // The moves of the line are discs by now; those of a forced sequence are still to come.
+      // What was played is a disc by now; the rest of a forced sequence is still to come.
       if (number !== null && number > played) drawing.texts.push({ cell, player, text: String(number) });
       break;
     case "number":

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Puzzle } from "../types-study";
-import { easiest, nextPuzzle, NOTHING_SOLVED, parseSolved, previousPuzzle, solutionOf, solve, themesOf, wantedPuzzles } from "./puzzles";
+import { easiest, isFirstTry, nextPuzzle, NOTHING_SOLVED, parseSolved, previousPuzzle, solutionOf, solve, themesOf, wantedPuzzles } from "./puzzles";
 
-const puzzle = (moves: string, grade: number, discs = 3, themes = ["double-threat"]): Puzzle => ({ moves, goal: discs > 0 ? "win" : "draw", discs, grade, column: 4, themes });
+const puzzle = (moves: string, grade: number, discs = 3, themes = ["double-threat"]): Puzzle => ({ moves, goal: discs > 0 ? "win" : "draw", discs, grade, column: 4, themes, rating: 1000 + 100 * grade, tried: 0, solved: 0 });
 const all = [puzzle("a", 1), puzzle("b", 1, 0, ["save-the-draw"]), puzzle("c", 2), puzzle("d", 1, 1, ["win-now"])];
 const of = (grade: number, theme = "") => ({ grade, theme });
 
@@ -23,17 +23,30 @@ test("the first puzzle is the easiest unsolved one", () => {
   expect(easiest(all, of(0), NOTHING_SOLVED)).toBe(3);
   expect(easiest(all, of(0), solve(NOTHING_SOLVED, all[3]!, true))).toBe(0);
   expect(easiest(all, of(2), NOTHING_SOLVED)).toBe(2);
-  expect(themesOf(all)).toEqual(["double-threat", "save-the-draw", "win-now"]);
+  // What players found hard comes later.
+  expect(easiest([{ ...all[0]!, rating: 1900 }, all[2]!], of(0), NOTHING_SOLVED)).toBe(1);
+  const themes = themesOf(all, solve(NOTHING_SOLVED, all[2]!, true));
+  expect(themes).toEqual([
+    { theme: "double-threat", all: 2, solved: 1 },
+    { theme: "save-the-draw", all: 1, solved: 0 },
+    { theme: "win-now", all: 1, solved: 0 },
+  ]);
   expect(solutionOf(all[0]!)).toMatchObject({ column: 4, at_least: 1, value: { kind: "win", number: 5 } });
 });
 
 test("a puzzle counts once, and a second try ends the streak", () => {
   const twice = solve(solve(NOTHING_SOLVED, all[0]!, true), all[0]!, true);
-  expect(twice).toEqual({ solved: ["a"], streak: 2 });
-  expect(solve(twice, all[1]!, false)).toEqual({ solved: ["a", "b"], streak: 0 });
+  expect(twice).toEqual({ solved: ["a"], streak: 2, tried: [] });
+  expect(solve(twice, all[1]!, false)).toEqual({ solved: ["a", "b"], streak: 0, tried: [] });
+  expect(isFirstTry(twice, all[0]!)).toBe(false);
+  expect(isFirstTry({ ...NOTHING_SOLVED, tried: ["b"] }, all[1]!)).toBe(false);
+  expect(isFirstTry(twice, all[1]!)).toBe(true);
 });
 
 test("progress round-trips, and invalid data is ignored", () => {
-  expect(parseSolved(JSON.stringify({ solved: ["a"], streak: 2 }))).toEqual({ solved: ["a"], streak: 2 });
+  const kept = { solved: ["a"], streak: 2, tried: ["a", "b"] };
+  expect(parseSolved(JSON.stringify(kept))).toEqual(kept);
+  // Stored before tries were counted.
+  expect(parseSolved(JSON.stringify({ solved: ["a"], streak: 2 }))).toEqual({ solved: ["a"], streak: 2, tried: [] });
   for (const text of [null, "", "3", "null", "{}", '{"solved":3}', "[]"]) expect(parseSolved(text)).toEqual(NOTHING_SOLVED);
 });

@@ -8,25 +8,28 @@ export interface Solved {
   solved: string[];
   /** How many in a row were solved on the first try. */
   streak: number;
+  /** The moves of the puzzles whose first try was counted. */
+  tried: string[];
 }
 
-export const NOTHING_SOLVED: Solved = { solved: [], streak: 0 };
+export const NOTHING_SOLVED: Solved = { solved: [], streak: 0, tried: [] };
 
 /** Parses stored progress; invalid data counts as none. */
 export function parseSolved(text: string | null): Solved {
   try {
     const value: unknown = JSON.parse(text ?? "");
-    const { solved, streak } = value as Partial<Solved>;
+    const { solved, streak, tried } = value as Partial<Solved>;
     if (!Array.isArray(solved)) return NOTHING_SOLVED;
-    return { solved: solved.filter((one) => typeof one === "string"), streak: typeof streak === "number" && streak > 0 ? Math.floor(streak) : 0 };
+    const texts = (list: unknown): string[] => (Array.isArray(list) ? list.filter((one) => typeof one === "string") : []);
+    return { solved: texts(solved), streak: typeof streak === "number" && streak > 0 ? Math.floor(streak) : 0, tried: texts(tried) };
   } catch {
     return NOTHING_SOLVED;
   }
 }
 
 /** Marks a puzzle as solved. */
-export function solve({ solved, streak }: Solved, puzzle: Puzzle, atFirst: boolean): Solved {
-  return { solved: solved.includes(puzzle.moves) ? solved : [...solved, puzzle.moves], streak: atFirst ? streak + 1 : 0 };
+export function solve({ solved, streak, tried }: Solved, puzzle: Puzzle, atFirst: boolean): Solved {
+  return { tried, solved: solved.includes(puzzle.moves) ? solved : [...solved, puzzle.moves], streak: atFirst ? streak + 1 : 0 };
 }
 
 /** A filter for puzzles: a grade, 0 for all; a theme, empty for all. */
@@ -40,6 +43,11 @@ export function wantedPuzzles(puzzles: Puzzle[], { grade, theme }: Wanted): numb
   return puzzles.flatMap((puzzle, index) => ((grade === 0 || puzzle.grade === grade) && (theme === "" || puzzle.themes.includes(theme)) ? [index] : []));
 }
 
+/** Whether a try is a first one, which is counted. */
+export function isFirstTry({ solved, tried }: Solved, { moves }: Puzzle): boolean {
+  return !tried.includes(moves) && !solved.includes(moves);
+}
+
 /** The easiest unsolved puzzle that passes the filter; if all are solved, the easiest one. */
 export function easiest(puzzles: Puzzle[], wanted: Wanted, { solved }: Solved): number {
   const known = new Set(solved);
@@ -47,9 +55,9 @@ export function easiest(puzzles: Puzzle[], wanted: Wanted, { solved }: Solved): 
   return places.find((index) => !known.has(puzzles[index]!.moves)) ?? places[0] ?? 0;
 }
 
-/** Sorts by grade, then by length. Blocks come first; other draws count as long as the longest win. */
-function effort({ grade, discs, themes }: Puzzle): number {
-  return 100 * grade + (discs || (themes[0] === "must-block" ? 1.5 : 99));
+/** Sorts by rating, then by length. Blocks come first; other draws count as long as the longest win. */
+function effort({ rating, discs, themes }: Puzzle): number {
+  return 100 * rating + (discs || (themes[0] === "must-block" ? 1.5 : 99));
 }
 
 /** The next unsolved puzzle that passes the filter; if all are solved, the next one. */
@@ -65,9 +73,14 @@ export function previousPuzzle(puzzles: Puzzle[], wanted: Wanted, from: number):
   return places.filter((index) => index < from).at(-1) ?? places.at(-1) ?? from;
 }
 
-/** The themes of some puzzles, in order of first use. */
-export function themesOf(puzzles: Puzzle[]): string[] {
-  return [...new Set(puzzles.flatMap((puzzle) => puzzle.themes))];
+/** The themes of some puzzles, in order of first use, with how many there are and how many are solved. */
+export function themesOf(puzzles: Puzzle[], { solved }: Solved): { theme: string; all: number; solved: number }[] {
+  const known = new Set(solved);
+  const themes = [...new Set(puzzles.flatMap((puzzle) => puzzle.themes))];
+  return themes.map((theme) => {
+    const own = puzzles.filter((puzzle) => puzzle.themes.includes(theme));
+    return { theme, all: own.length, solved: own.filter(({ moves }) => known.has(moves)).length };
+  });
 }
 
 /** The move to find, and what it achieves. */

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
-import { bins, path, trend } from "./statistics";
+import { en } from "../i18n/en";
+import { lessonOf } from "./lessons";
+import { bins, costs, LESSON_OF, path, trend } from "./statistics";
 
-const game = (points: number, accuracy: number | null = null) => ({ id: "", created: 0, points, accuracy });
+const game = (points: number, accuracy: number | null = null) => ({ id: "", created: 0, points, accuracy, theme: null });
 
 test("means over the last games", () => {
   const all = trend([game(1), game(0, 0.5), game(0.5, 1), game(1)], 2);
@@ -22,4 +24,19 @@ test("bins have no gaps", () => {
     { from: 13, to: 16, games: 4 },
   ]);
   expect(bins([], 4)).toEqual([]);
+});
+
+test("what costs games, the most frequent theme first", () => {
+  const games = [...Array<null>(30).fill(null), "odd-threat", "double-threat", "double-threat"];
+  const played = [{ theme: "odd-threat" }, ...games.map((theme) => ({ theme }))];
+  expect(costs(played)).toEqual([
+    { theme: "double-threat", games: 2, recent: 2 },
+    { theme: "odd-threat", games: 2, recent: 1 },
+  ]);
+  expect(costs([{ theme: null }])).toEqual([]);
+});
+
+test("every theme has a name and a lesson", () => {
+  expect(Object.keys(LESSON_OF).sort()).toEqual(Object.keys(en.study.puzzles.themes).sort());
+  for (const id of Object.values(LESSON_OF)) expect(lessonOf(id)).not.toBeNull();
 });

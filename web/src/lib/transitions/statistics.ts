@@ -1,6 +1,7 @@
 /** Data for the plots of the statistics page. */
 
 import type { Statistics } from "../types-study";
+import type { LessonId } from "./lessons";
 
 export interface Trend {
   /** The number of the game, from 1. */
@@ -17,6 +18,40 @@ export function trend(progress: Statistics["progress"], window = 10): Trend[] {
     return { game: index + 1, score: mean(last.map(({ points }) => points)), accuracy: known.length > 0 ? mean(known) : null };
   });
 }
+
+/** How many of the last games count as recent. */
+const RECENT = 20;
+
+export interface Cost {
+  theme: string;
+  games: number;
+  /** Of the last games. */
+  recent: number;
+}
+
+/** What the decisive mistakes were about, the most frequent first. */
+export function costs(progress: Pick<Statistics["progress"][number], "theme">[]): Cost[] {
+  const recent = progress.slice(-RECENT);
+  const themes = [...new Set(progress.flatMap(({ theme }) => theme ?? []))];
+  const count = (games: typeof recent, theme: string): number => games.filter((game) => game.theme === theme).length;
+  return themes.map((theme) => ({ theme, games: count(progress, theme), recent: count(recent, theme) })).sort((a, b) => b.games - a.games || b.recent - a.recent || a.theme.localeCompare(b.theme));
+}
+
+/** The lesson about a theme. */
+export const LESSON_OF: Record<string, LessonId> = {
+  "win-now": "four",
+  "must-block": "block",
+  "opens-four": "below",
+  "double-threat": "double",
+  "stacked-threats": "stacked",
+  "forcing-moves": "force",
+  "odd-threat": "odd",
+  "even-threat": "even",
+  "no-safe-move": "zugzwang",
+  "follow-up": "claimeven",
+  "long-plan": "counting",
+  "save-the-draw": "draw",
+};
 
 function mean(numbers: number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0) / (numbers.length || 1);

@@ -82,12 +82,15 @@ async fn use_everything(store: &Store) -> Result<(), StoreError> {
             game: one.id.clone(),
             line: one.game.move_text(),
             accuracy: [None; 2],
+            themes: [None; 2],
             content: "null".to_owned(),
         };
         store.keep_review(review).await?;
         store.review(&one.id, "").await?;
         store.unreviewed().await?;
     }
+    store.count_attempt("4455", true).await?;
+    store.attempts().await?;
     store.load("one").await?;
     store.unfinished(0, 10).await?;
     store.fallen_flags(0, 10).await?;

@@ -85,8 +85,13 @@ impl Model {
                 let known = |rng: &mut Rng| rng.bool().then(|| rng.f64());
                 let accuracy = [known(&mut self.rng), known(&mut self.rng)];
                 let (id, content) = (game.id.clone(), "null".to_owned());
-                let review =
-                    StoredReview { game: id.clone(), line: line.clone(), accuracy, content };
+                let review = StoredReview {
+                    game: id.clone(),
+                    line: line.clone(),
+                    accuracy,
+                    themes: [None; 2],
+                    content,
+                };
                 store.keep_review(review).await.unwrap();
                 self.reviews.insert(id, (line, accuracy));
                 return;

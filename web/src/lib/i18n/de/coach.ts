@@ -9,7 +9,7 @@ const cell = ([column, row]: [number, number]): string => `Spalte ${column}, Zei
 const inOrder = (columns: number[]): string => columns.join("-");
 const coupled = ({ columns, only_marked }: { columns: [number, number][]; only_marked: boolean }): string => {
   if (columns.length === 0) return "";
-  return only_marked ? " (die markierten Spalten antworten zuerst aufeinander)" : ` (die Spalten ${columns.map((couple) => couple.join(" und ")).join(", ")} antworten zuerst aufeinander)`;
+  return only_marked ? " (die nächsten Steine in markierten Spalten antworten aufeinander)" : ` (die nächsten Steine in den Spalten ${columns.map((couple) => couple.join(" und ")).join(", ")} antworten aufeinander)`;
 };
 
 export const coach: Texts["coach"] = {
@@ -25,6 +25,32 @@ export const coach: Texts["coach"] = {
     win: (colour, ply, column) => `${colour} stand bis Zug ${ply}, Spalte ${column}, auf Gewinn.`,
     draw: (ply, column) => `Bis Zug ${ply}, Spalte ${column}, war die Partie ausgeglichen.`,
   },
+  decided: (theme, winner, loser, cells) => {
+    const places = listed(cells.map(cell));
+    switch (theme) {
+      case "win-now":
+        return `${loser} hat vier in einer Reihe übersehen.`;
+      case "must-block":
+        return `Die Vier von ${winner} wurde nicht abgewehrt.`;
+      case "opens-four":
+        return `Damit wurde ${places} frei für die Vier von ${winner}.`;
+      case "double-threat":
+        return `Die Doppeldrohung von ${winner} hat entschieden.`;
+      case "stacked-threats":
+        return `Zwei Drohungen von ${winner} direkt übereinander haben entschieden.`;
+      case "odd-threat":
+      case "even-threat":
+        if (cells.length === 0) return "";
+        return cells.length === 1 ? `Die Drohung von ${winner} auf ${places} hat entschieden.` : `Die Drohungen von ${winner} auf ${places} haben entschieden.`;
+      case "no-safe-move":
+        return `Am Ende hatte ${loser} keinen sicheren Zug mehr.`;
+      case "follow-up":
+        return `Von da an konnte ${winner} direkt über jedem Zug antworten.`;
+      default:
+        return "";
+    }
+  },
+  missed: (theme) => `Was übersehen wurde: ${theme}.`,
   themes: {
     double_threat: "Such nach zwei Drohungen auf einmal.",
     forced: "Such nach Drohungen, die abgewehrt werden müssen.",
@@ -70,7 +96,7 @@ export const coach: Texts["coach"] = {
         return `Angenommen, ${name(sentence.loser)} spielt Spalte ${sentence.column}.`;
       case "zugzwang": {
         const [it, one] = sentence.cells.length === 1 ? ["darunter", "darunter"] : ["unter diese Felder", "unter eines davon"];
-        return `${name(sentence.winner)} fehlt zur Viererreihe nur ${listed(sentence.cells.map(cell))}, spielt nie direkt ${it} und antwortet auf jeden anderen Zug direkt darüber${coupled(sentence.couples)}. Am Ende muss ${name(sentence.loser)} direkt ${one} spielen: Zugzwang.`;
+        return `${name(sentence.winner)} wartet auf ${listed(sentence.cells.map(cell))} für die Viererreihe, spielt nie direkt ${it} und antwortet auf jeden anderen Zug direkt darüber${coupled(sentence.couples)}. Am Ende muss ${name(sentence.loser)} direkt ${one} spielen: Zugzwang.`;
       }
       case "follow_up":
         return `${name(sentence.winner)} antwortet auf jeden Zug direkt darüber${coupled(sentence.couples)} und bekommt so vier in einer Reihe von ${cell(sentence.from)} bis ${cell(sentence.to)}.`;

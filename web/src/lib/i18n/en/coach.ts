@@ -9,7 +9,7 @@ const cell = ([column, row]: [number, number]): string => `column ${column}, row
 const inOrder = (moves: number[]): string => moves.join("-");
 const coupled = ({ columns, only_marked }: { columns: [number, number][]; only_marked: boolean }): string => {
   if (columns.length === 0) return "";
-  return only_marked ? " (the marked columns first answer each other)" : ` (columns ${columns.map((couple) => couple.join(" and ")).join(", ")} first answer each other)`;
+  return only_marked ? " (the next discs in marked columns answer each other)" : ` (the next discs in columns ${columns.map((couple) => couple.join(" and ")).join(", ")} answer each other)`;
 };
 
 export const coach = {
@@ -26,6 +26,34 @@ export const coach = {
     win: (colour: string, ply: number, column: number) => `${colour} was winning until move ${ply}, column ${column}.`,
     draw: (ply: number, column: number) => `The game was level until move ${ply}, column ${column}.`,
   },
+  /** What decided the game, by the theme of the mistake: the winner, the one who made it, and the deciding cells. */
+  decided: (theme: string, winner: string, loser: string, cells: [number, number][]): string => {
+    const places = listed(cells.map(cell));
+    switch (theme) {
+      case "win-now":
+        return `${loser} overlooked a four in a row.`;
+      case "must-block":
+        return `${winner}'s four in a row was not blocked.`;
+      case "opens-four":
+        return `It opened ${places} for ${winner}'s four.`;
+      case "double-threat":
+        return `${winner}'s double threat decided it.`;
+      case "stacked-threats":
+        return `${winner}'s two threats, one right above the other, decided it.`;
+      case "odd-threat":
+      case "even-threat":
+        if (cells.length === 0) return "";
+        return cells.length === 1 ? `${winner}'s threat at ${places} decided it.` : `${winner}'s threats at ${places} decided it.`;
+      case "no-safe-move":
+        return `In the end ${loser} had no safe move left.`;
+      case "follow-up":
+        return `From then on ${winner} could answer right above every move.`;
+      default:
+        return "";
+    }
+  },
+  /** The win that was given away, in a drawn game. */
+  missed: (theme: string) => `What was missed: ${theme}.`,
   /** What to look for, by the kind of reason, without the move. */
   themes: {
     double_threat: "Look for two threats at once.",
@@ -63,7 +91,7 @@ export const coach = {
       case "must_block":
         return `${name(sentence.loser)} must block column ${sentence.column}.`;
       case "forced_moves":
-        return `${name(sentence.winner)} keeps making threats that ${name(sentence.loser)} must block: ${inOrder(sentence.moves)}.`;
+        return `${name(sentence.winner)} makes threats that ${name(sentence.loser)} must block: ${inOrder(sentence.moves)}.`;
       case "every_reply":
         return `Whatever ${name(sentence.loser)} plays, ${name(sentence.winner)} wins by force.`;
       case "every_reply_loses_now":
@@ -72,10 +100,10 @@ export const coach = {
         return `Say ${name(sentence.loser)} plays column ${sentence.column}.`;
       case "zugzwang": {
         const [it, one] = sentence.cells.length === 1 ? ["it", "it"] : ["them", "one of them"];
-        return `${name(sentence.winner)} needs only ${listed(sentence.cells.map(cell))} for four in a row, never plays right below ${it}, and answers every other move right above it${coupled(sentence.couples)}. In the end ${name(sentence.loser)} has to play right below ${one}: zugzwang.`;
+        return `${name(sentence.winner)} waits for ${listed(sentence.cells.map(cell))}, where ${name(sentence.winner)} connects four: it never plays right below ${it}, and answers every other disc right above${coupled(sentence.couples)}. In the end ${name(sentence.loser)} has to play right below ${one}: zugzwang.`;
       }
       case "follow_up":
-        return `${name(sentence.winner)} answers every move right above it${coupled(sentence.couples)} and so gets four in a row from ${cell(sentence.from)} to ${cell(sentence.to)}.`;
+        return `${name(sentence.winner)} answers every disc right above${coupled(sentence.couples)} and so gets four in a row from ${cell(sentence.from)} to ${cell(sentence.to)}.`;
       case "no_four_for":
         return `${name(sentence.player)} gets no four at all.`;
       case "too_late":
@@ -87,7 +115,7 @@ export const coach = {
       case "no_four_left":
         return `${name(sentence.player)} can no longer connect four anywhere.`;
       case "holds_by_follow_up":
-        return `${name(sentence.player)} answers every move right above it${coupled(sentence.couples)}, so ${name(sentence.opponent)} never gets four in a row.`;
+        return `${name(sentence.player)} answers every disc right above${coupled(sentence.couples)}, so ${name(sentence.opponent)} never gets four in a row.`;
       case "cannot_win_by_calculation":
         return `That ${name(sentence.player)} cannot win is shown by calculation.`;
       case "calculation":

@@ -9,7 +9,7 @@ const cell = ([column, row]: [number, number]): string => `la columna ${column},
 const inOrder = (columns: number[]): string => columns.join("-");
 const coupled = ({ columns, only_marked }: { columns: [number, number][]; only_marked: boolean }): string => {
   if (columns.length === 0) return "";
-  return only_marked ? " (las columnas marcadas se responden antes entre sí)" : ` (las columnas ${columns.map((couple) => couple.join(" y ")).join(", ")} se responden antes entre sí)`;
+  return only_marked ? " (las próximas fichas de las columnas marcadas se responden entre sí)" : ` (las próximas fichas de las columnas ${columns.map((couple) => couple.join(" y ")).join(", ")} se responden entre sí)`;
 };
 
 export const coach: Texts["coach"] = {
@@ -25,6 +25,32 @@ export const coach: Texts["coach"] = {
     win: (colour, ply, column) => `${colour} iba ganando hasta la jugada ${ply}, columna ${column}.`,
     draw: (ply, column) => `La partida estaba igualada hasta la jugada ${ply}, columna ${column}.`,
   },
+  decided: (theme, winner, loser, cells) => {
+    const places = listed(cells.map(cell));
+    switch (theme) {
+      case "win-now":
+        return `${loser} no vio un cuatro en raya.`;
+      case "must-block":
+        return `No se bloqueó el cuatro en raya de ${winner}.`;
+      case "opens-four":
+        return `Abrió ${places} para el cuatro de ${winner}.`;
+      case "double-threat":
+        return `La amenaza doble de ${winner} fue decisiva.`;
+      case "stacked-threats":
+        return `Dos amenazas de ${winner}, una justo encima de la otra, fueron decisivas.`;
+      case "odd-threat":
+      case "even-threat":
+        if (cells.length === 0) return "";
+        return cells.length === 1 ? `La amenaza de ${winner} en ${places} fue decisiva.` : `Las amenazas de ${winner} en ${places} fueron decisivas.`;
+      case "no-safe-move":
+        return `Al final ${loser} no tenía ninguna jugada segura.`;
+      case "follow-up":
+        return `Desde entonces ${winner} podía responder justo encima de cada jugada.`;
+      default:
+        return "";
+    }
+  },
+  missed: (theme) => `Lo que no se vio: ${theme}.`,
   themes: {
     double_threat: "Busca dos amenazas a la vez.",
     forced: "Busca amenazas que haya que bloquear.",
