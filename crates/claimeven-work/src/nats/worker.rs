@@ -85,7 +85,8 @@ impl Worker {
         let list = self.kinds.names().join(", ");
         let host = self.connection.shown_url();
         let (id, threads) = (&shared.id, self.threads);
-        self.connection.say(format!("{id}: {threads} threads for {list} at {host}"));
+        let plural = if threads == 1 { "" } else { "s" };
+        self.connection.say(format!("{id}: {threads} thread{plural} for {list} at {host}"));
         for number in 0..self.threads {
             let shared = Arc::clone(&shared);
             let name = format!("unit-{number}");
