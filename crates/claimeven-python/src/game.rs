@@ -87,6 +87,7 @@ impl Game {
     #[pyo3(signature = (moves="", setup=None))]
     fn new(moves: &str, setup: Option<&Setup>) -> PyResult<Game> {
         let game: PlainGame = match setup {
+            setup if moves.is_empty() => PlainGame::new(or_standard(setup)),
             None if moves.contains(':') => moves.parse().map_err(value_error)?,
             setup => PlainGame::parse(or_standard(setup), moves).map_err(value_error)?,
         };

@@ -428,13 +428,13 @@ fn observe<R: Rules>(board: &Board<R>, observation: &mut [i8]) {
     if rules.stride() == 8 {
         // A column takes a byte, so a row is one bit of each byte.
         for (line, row) in lines {
-            let [own, other] = [board.own(), board.other()]
-                .map(|discs| (discs.shifted_down(row) & rules.bottom()).widen().to_le_bytes());
-            let mut pairs = [0; 32];
-            for (pair, (own, other)) in pairs.chunks_exact_mut(2).zip(own.into_iter().zip(other)) {
-                pair.copy_from_slice(&[own.cast_signed(), other.cast_signed()]);
+            let own = (board.own().shifted_down(row) & rules.bottom()).widen().to_le_bytes();
+            let other = (board.other().shifted_down(row) & rules.bottom()).widen().to_le_bytes();
+            // Plain assignments: short copies would be calls of `memmove`.
+            for (pair, (own, other)) in line.chunks_exact_mut(2).zip(own.iter().zip(&other)) {
+                pair[0] = own.cast_signed();
+                pair[1] = other.cast_signed();
             }
-            line.copy_from_slice(&pairs[..2 * cols]);
         }
         return;
     }
@@ -443,7 +443,8 @@ fn observe<R: Rules>(board: &Board<R>, observation: &mut [i8]) {
         for (col, cell) in (0..).zip(line.chunks_exact_mut(2)) {
             let index = col * rules.stride() + row;
             let has = |discs: R::Bits| i8::from(!((discs >> index) & R::Bits::ONE).is_empty());
-            cell.copy_from_slice(&[has(own), has(other)]);
+            cell[0] = has(own);
+            cell[1] = has(other);
         }
     }
 }

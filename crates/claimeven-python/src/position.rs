@@ -140,6 +140,7 @@ impl Position {
     #[pyo3(signature = (moves, setup=None))]
     fn from_moves(moves: &str, setup: Option<&Setup>) -> PyResult<Position> {
         let game = match setup {
+            setup if moves.is_empty() => PlainGame::new(or_standard(setup)),
             None if moves.contains(':') => moves.parse().map_err(value_error)?,
             setup => PlainGame::parse(or_standard(setup), moves).map_err(value_error)?,
         };
