@@ -123,7 +123,7 @@ test("a lesson on paper has all its positions and their solutions", async () => 
 for (const [name, size] of [["desktop", DESKTOP], ["phone", PHONE], ["sideways", SIDEWAYS]]) {
   test(`no lesson is wider than the screen: ${name}`, async () => {
     const { page, close } = await browser.visit(`${server.base}/learn/zugzwang`, size);
-    for (const path of ["/learn/zugzwang", "/learn", "/learn/tutorial"]) {
+    for (const path of ["/learn/zugzwang", "/learn", "/learn/tutorial", "/learn/opening"]) {
       await page.goto(server.base + path);
       await page.locator("main h1").waitFor();
       await page.locator("main svg").first().waitFor();

@@ -114,6 +114,7 @@ const PAGES = {
   lessons: { path: () => "/learn", ready: "main ol a" },
   lesson: { path: () => "/learn/zugzwang", ready: ".frame .disc" },
   tutorial: { path: () => "/learn/tutorial", ready: "main h1" },
+  opening: { path: () => "/learn/opening", ready: ".frame" },
   statistics: { path: () => "/statistics", ready: ".explorer tbody tr" },
   lab: { path: () => "/lab", ready: ".pane canvas" },
   compare: {

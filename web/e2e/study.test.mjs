@@ -216,6 +216,21 @@ test("a finished game is reviewed, and its mistakes are learnt from", async () =
   await page.locator(".picks button").nth(5).click();
   assert.equal(await discs(page), 5);
 
+  // A mistake is explained without being asked for, on the board and in words; the next move is another matter.
+  const mistake = review.moves.findIndex((move) => ["mistake", "blunder"].includes(move.judgement)) + 1;
+  await page.locator(`[data-ply='${mistake}']`).click();
+  const why = page.getByRole("region", { name: "Why?" });
+  await why.getByText(`Column ${review.moves[mistake - 1].column}`).first().waitFor();
+  await why.getByText(/(turns|gives) .*(loss|draw)/).waitFor();
+  assert.equal(await discs(page), mistake);
+  await page.locator(".picks button").first().click();
+  await eventually("no explanation of the empty board", async () => (await why.count()) === 0);
+  // What decided the game, with the way to that moment.
+  assert.ok(review.turn, "the game was decided by a mistake");
+  await page.getByText(new RegExp(`until move ${review.turn.ply}, column`)).waitFor();
+  await page.getByRole("button", { name: "Show the moment" }).click();
+  await eventually("the moment", async () => (await discs(page)) === review.turn.ply || (await discs(page)));
+
   // The same playback controls as everywhere.
   await page.locator(".picks button").first().click();
   await page.getByLabel("Speed").selectOption("fast");
@@ -251,6 +266,7 @@ test("a finished game is reviewed, and its mistakes are learnt from", async () =
   await eventually("the position before the error again", async () => (await discs(page)) === first);
   await page.keyboard.press(String(best.column));
   await page.getByText(/^Correct!/).waitFor();
+  await page.getByRole("link", { name: "See it on the board" }).waitFor();
   const next = page.locator(".words .button.main");
   await next.filter({ hasText: /Next position|Back to the review/ }).click();
   if (order.length > 1) await eventually("the next position", async () => (await discs(page)) === order[1].index);
@@ -308,11 +324,16 @@ test("puzzles: from the easiest on, played out to the win, kept, by theme", asyn
   assert.equal(await page.locator(".words .button.main").count(), 0, "nothing is loud before it is solved");
   await column(page, easiest.column).click();
   await page.getByText("Solved! Four in a row.").waitFor();
+  await page.getByText("has connected four.").waitFor();
+  await eventually("the try is counted", async () => {
+    const { puzzles } = await page.evaluate(() => fetch("/api/puzzles").then((answer) => answer.json()));
+    return puzzles.find(({ moves }) => moves === easiest.moves).solved === 1;
+  });
   const next = page.locator(".words .button.main");
   await next.filter({ hasText: "Next puzzle" }).click();
 
   // A longer puzzle is played out against the best defence.
-  await page.getByLabel("Theme").selectOption({ label: "Double threat" });
+  await page.getByLabel("Theme").selectOption("double-threat");
   const double = puzzles.filter((puzzle) => puzzle.themes.includes("double-threat")).sort((a, b) => a.grade - b.grade || a.discs - b.discs)[0];
   await eventually("a puzzle of the theme", async () => (await discs(page)) === double.moves.length);
   const full = (number) => [...double.moves].filter((letter) => Number(letter) === number).length === 6;
@@ -366,5 +387,31 @@ test("statistics: one's own and everyone's, and the explorer", async () => {
   await page.getByText("Score moving first").waitFor();
   const edges = await page.locator("table.aligned").evaluateAll((all) => all.map((table) => [...table.querySelectorAll("thead th")].map((cell) => Math.round(cell.getBoundingClientRect().right)).join()));
   assert.ok(edges.length > 2 && new Set(edges).size === 1, `columns of all tables stand below each other: ${edges.join(" | ")}`);
+  await close();
+});
+
+test("statistics: what costs games, with the lesson and the puzzles about it", async () => {
+  const { page, close } = await browser.visit(server.base);
+  const id = await localGame(page, server.base, ERRORS);
+  assert.ok(id);
+  // Nobody has lost enough games here: the server's answer with some that were lost.
+  await page.route("**/api/statistics?mine=true", async (route) => {
+    const answer = await route.fetch();
+    const statistics = await answer.json();
+    const game = (number, theme) => ({ id: `g${number}`, created: number, points: theme ? 0 : 1, accuracy: 0.5, theme });
+    const themes = [null, "double-threat", "odd-threat", "double-threat", "opens-four"];
+    await route.fulfill({ response: answer, json: { ...statistics, games: 5, progress: themes.map((theme, index) => game(index, theme)) } });
+  });
+  await page.goto(`${server.base}/statistics`);
+  const costs = page.locator("figure", { hasText: "What costs you games" });
+  await costs.getByText("in 4 games of your last 5").waitFor();
+  assert.deepEqual(await costs.locator("li b").allInnerTexts(), ["Double threat", "Zugzwang: odd threat", "Playing below a four"]);
+  await costs.locator("li").first().getByRole("link", { name: "Puzzles" }).click();
+  await page.getByRole("heading", { name: "Puzzles", level: 1 }).waitFor();
+  await eventually("the theme is chosen", async () => (await page.getByLabel("Theme").inputValue()) === "double-threat");
+  await eventually("a puzzle of the theme", async () => (await discs(page)) > 0);
+  await page.goBack();
+  await costs.locator("li").first().getByRole("link", { name: "Lesson" }).click();
+  await page.getByRole("heading", { name: "Two threats at once", level: 1 }).waitFor();
   await close();
 });

@@ -372,9 +372,9 @@ mod tests {
             puzzle.explain(&mut coach);
         }
         if std::env::var_os("CLAIMEVEN_UPDATE").is_some() {
-            let text: String = puzzles.iter().map(|puzzle| format!("{puzzle}\n")).collect();
+            let lines: Vec<String> = puzzles.iter().map(|puzzle| format!("{puzzle}\n")).collect();
             let file = concat!(env!("CARGO_MANIFEST_DIR"), "/puzzles/7x6.txt");
-            std::fs::write(file, text).unwrap();
+            std::fs::write(file, lines.concat()).unwrap();
             return;
         }
         for (puzzle, embedded) in puzzles.iter().zip(Puzzle::embedded()) {

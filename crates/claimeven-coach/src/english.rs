@@ -151,13 +151,14 @@ impl English {
                 self.zugzwang([winner, loser], cells, *parity, couples, level)
             }
             Sentence::FollowUp { winner, loser: _, from, to, couples } => {
-                let (winner, couples) = (name(winner), coupled(couples));
+                let (winner, claimeven) = (name(winner), claimeven(couples));
+                let couples = coupled(couples);
                 say(
                     format!(
                         "{winner} answers every disc right above{couples} and so gets four in a row from {from} to {to}."
                     ),
                     format!(
-                        "{winner} follows up (claimeven){couples}, which gives {winner} four in a row from {from} to {to}."
+                        "{winner} follows up {claimeven}, which gives {winner} four in a row from {from} to {to}."
                     ),
                 )
             }
@@ -180,14 +181,13 @@ impl English {
                 )
             }
             Sentence::HoldsByFollowUp { player, opponent, couples } => {
-                let (player, opponent, couples) = (name(player), name(opponent), coupled(couples));
+                let (player, opponent) = (name(player), name(opponent));
+                let (claimeven, couples) = (claimeven(couples), coupled(couples));
                 say(
                     format!(
                         "{player} answers every disc right above{couples}, so {opponent} never gets four in a row."
                     ),
-                    format!(
-                        "{player} follows up (claimeven){couples}, so {opponent} gets no four."
-                    ),
+                    format!("{player} follows up {claimeven}, so {opponent} gets no four."),
                 )
             }
             Sentence::CannotWinByCalculation { player } => {
@@ -248,25 +248,33 @@ impl English {
     ) -> String {
         let [winner, loser] = [winner, loser].map(|player| &self.names[player.index()]);
         let (places, couples) = (listed(cells), coupled(couples));
-        let (it, has_it) = match cells.len() {
-            1 => ("it", "it"),
-            _ => ("them", "one of them"),
+        let (fours, it, has_it) = match cells.len() {
+            1 => ("four", "that cell", "it"),
+            _ => ("fours", "these cells", "one of them"),
         };
         if level == Level::Beginner {
             return format!(
-                "{winner} waits for {places}, where {winner} connects four: it never plays right below {it}, and answers every other disc right above{couples}. In the end {loser} has to play right below {has_it}."
+                "{winner} waits for the {fours} at {places}: {winner} never plays right below {it} and answers every other disc right above{couples}. In the end {loser} has to play right below {has_it}."
             );
         }
         let threat = match (cells.len(), parity) {
             (1, Parity::Odd) => "the odd threat",
             (1, _) => "the even threat",
-            (_, Parity::Odd) => "odd threats at",
-            (_, Parity::Even) => "even threats at",
-            _ => "threats at",
+            (_, Parity::Odd) => "odd threats",
+            (_, Parity::Even) => "even threats",
+            _ => "threats",
         };
         format!(
-            "Zugzwang: {winner} has {threat} {places}, never plays right below {it}, and follows up elsewhere{couples} until {loser} has to."
+            "Zugzwang: {winner} has {threat} at {places}, never plays right below {it}, and follows up elsewhere{couples} until {loser} has to."
         )
+    }
+}
+
+/// The name of following up, with the columns that answer each other before that.
+fn claimeven(couples: &Couples) -> String {
+    match coupled(couples).strip_prefix(" (") {
+        Some(couples) => format!("(claimeven; {couples}"),
+        None => "(claimeven)".to_owned(),
     }
 }
 

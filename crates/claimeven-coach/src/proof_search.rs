@@ -139,9 +139,6 @@ impl ProofSearch {
             rounds: 0,
             expansions: 0,
         };
-        if let Some(path) = checkpoint {
-            search.open_checkpoint(path)?;
-        }
         let start = Position::new(claim.setup);
         let starts = if claim.owner == start.player() {
             search.choices(&start)
@@ -151,6 +148,9 @@ impl ProofSearch {
             Vec::new()
         };
         let root = starts.first().ok_or(SearchError::False(claim))?;
+        if let Some(path) = checkpoint {
+            search.open_checkpoint(path)?;
+        }
         search.root = search.node(root, None);
         Ok(search)
     }

@@ -150,9 +150,9 @@ fn numbered(position: &Position, marks: &[Mark]) -> String {
     };
     let row = |row: u8| {
         let columns = (0..usize::from(setup.cols())).filter_map(Column::from_index);
-        let cells: String =
+        let cells: Vec<String> =
             columns.map(|column| format!("{:>3}", at(Cell { column, row }))).collect();
-        format!("|{cells} |\n")
+        format!("|{} |\n", cells.concat())
     };
     (0..setup.rows()).rev().map(row).collect()
 }

@@ -148,7 +148,7 @@ fn game_summary(explained: &[(usize, MoveExplanation)], english: &English) -> St
     let now = match played.then.winner() {
         None => "it was a draw".to_owned(),
         Some(winner) => format!(
-            "{} won by {}",
+            "{} could win by {}",
             english.names[winner.index()],
             english.theme(&played.then.reason)
         ),

@@ -132,9 +132,9 @@ fn what_is_wrong_with_a_move_at_first_sight_is_noted() {
     let mut coach = Coach::new();
     let mut note =
         |moves, number| coach.explain_move(&position(moves), column(number)).unwrap().note;
-    // X has three on the ground floor and could connect, or O leaves them.
+    // X has three and could connect, or O leaves them.
     assert!(matches!(note("445566", 1), Some(MoveNote::MissesFour { .. })));
-    assert!(matches!(note("44556", 1), Some(MoveNote::LeavesFour { .. })));
+    assert!(matches!(note("41424", 1), Some(MoveNote::LeavesFour { .. })));
     assert_eq!(note("", 4), None);
 }
 

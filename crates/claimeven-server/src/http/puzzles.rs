@@ -55,7 +55,8 @@ fn rating(grade: u8, attempts: Attempts) -> u32 {
     let solved = PRIOR * expected + attempts.solved.max(0) as f64;
     let tried = PRIOR + attempts.tried.max(attempts.solved).max(0) as f64;
     let failed = (tried - solved).max(0.5);
-    (MEAN + 400.0 * (failed / solved).log10()).clamp(0.0, 3000.0).round() as u32
+    let rating = MEAN + 400.0 * (failed / solved).log10();
+    u32::try_from(rating.clamp(0.0, 3000.0).round() as i64).unwrap_or(0)
 }
 
 /// A first try of a puzzle.

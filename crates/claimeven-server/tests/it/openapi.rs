@@ -92,10 +92,13 @@ async fn answers_are_as_described() {
     let asked = json!({ "position": position, "agent": "mcts:sims=100" });
     let opinion = ada.post("/api/analysis/opinion", asked).await.expect(200);
     check("post", "/api/analysis/opinion", "200", &opinion);
-    let asked = json!({ "position": position, "column": 4 });
+    let asked = json!({ "position": { "moves": "44553" }, "column": 7 });
     check("post", "/api/explain", "200", &ada.post("/api/explain", asked).await.expect(200));
     let read = ada.post("/api/positions", json!({ "text": "4453" })).await.expect(200);
     check("post", "/api/positions", "200", &read);
+    let tried = json!({ "moves": "4", "solved": true });
+    let unknown = ada.post("/api/puzzles/attempts", tried).await.expect(404);
+    check("post", "/api/puzzles/attempts", "404", &unknown);
     for path in ["/api/puzzles", "/api/statistics", "/api/explorer"] {
         check("get", path, "200", &ada.get(path).await.expect(200));
     }

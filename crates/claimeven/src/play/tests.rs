@@ -319,10 +319,9 @@ fn a_position_or_a_reviewed_move_is_explained_in_a_box() {
     assert_eq!(request.task, Task::ExplainPosition);
     app.explained(request, "X wins now: column 3 makes four in a row.".to_owned());
     assert!(app.wants(Slot::Explanation).is_none());
-    let screen = screen_of(&mut app, FULL, 40, 16);
-    for part in ["X wins now: column 3 makes four ", " in a row. "] {
-        assert!(screen.contains(part), "{screen}");
-    }
+    // On a narrow screen the text is wrapped.
+    let narrow = screen_of(&mut app, FULL, 40, 16);
+    assert!(narrow.contains("column 3 makes four") && narrow.contains("in a row."), "{narrow}");
     // Any key closes it, and does nothing else.
     keys(&mut app, "3");
     assert!(app.popup.is_none());

@@ -14,6 +14,7 @@ const NAMES: Record<string, string> = {
   mcts: "Monte Carlo",
   zero: "AlphaZero",
   perfect: "Perfekt",
+  proof: "Beweis",
 };
 
 const ABOUT: Record<string, string> = {
@@ -26,6 +27,7 @@ const ABOUT: Record<string, string> = {
   mcts: "Monte-Carlo-Baumsuche mit zufälligen Partien.",
   zero: "Ein neuronales Netz, das durch Partien gegen sich selbst gelernt hat, mit Baumsuche.",
   perfect: "Spielt immer den schnellsten Gewinn, sonst das Unentschieden, sonst die langsamste Niederlage.",
+  proof: "Spielt ohne Suche nach einem Beweis, dass auf 7×6 der erste Spieler gewinnt, auf 6×6 der zweite.",
 };
 
 const LEVELS = [

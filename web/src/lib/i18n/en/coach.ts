@@ -99,8 +99,8 @@ export const coach = {
       case "suppose":
         return `Say ${name(sentence.loser)} plays column ${sentence.column}.`;
       case "zugzwang": {
-        const [it, one] = sentence.cells.length === 1 ? ["it", "it"] : ["them", "one of them"];
-        return `${name(sentence.winner)} waits for ${listed(sentence.cells.map(cell))}, where ${name(sentence.winner)} connects four: it never plays right below ${it}, and answers every other disc right above${coupled(sentence.couples)}. In the end ${name(sentence.loser)} has to play right below ${one}: zugzwang.`;
+        const [fours, it, one] = sentence.cells.length === 1 ? ["four", "that cell", "it"] : ["fours", "these cells", "one of them"];
+        return `${name(sentence.winner)} waits for the ${fours} at ${listed(sentence.cells.map(cell))}: ${name(sentence.winner)} never plays right below ${it} and answers every other disc right above${coupled(sentence.couples)}. In the end ${name(sentence.loser)} has to play right below ${one}: zugzwang.`;
       }
       case "follow_up":
         return `${name(sentence.winner)} answers every disc right above${coupled(sentence.couples)} and so gets four in a row from ${cell(sentence.from)} to ${cell(sentence.to)}.`;

@@ -13,6 +13,7 @@ const NAMES: Record<string, string> = {
   mcts: "Monte Carlo",
   zero: "AlphaZero",
   perfect: "Perfect",
+  proof: "Proof",
 };
 
 const ABOUT: Record<string, string> = {
@@ -25,6 +26,7 @@ const ABOUT: Record<string, string> = {
   mcts: "Monte Carlo tree search with random games.",
   zero: "A neural network that learnt by playing against itself, with tree search.",
   perfect: "Always plays the fastest win, otherwise a draw, otherwise the slowest loss.",
+  proof: "Plays by a proof that the first player wins on 7×6, or the second on 6×6, without search.",
 };
 
 const LEVELS = [

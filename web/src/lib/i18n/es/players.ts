@@ -14,6 +14,7 @@ const NAMES: Record<string, string> = {
   mcts: "Monte Carlo",
   zero: "AlphaZero",
   perfect: "Perfecto",
+  proof: "Demostración",
 };
 
 const ABOUT: Record<string, string> = {
@@ -26,6 +27,7 @@ const ABOUT: Record<string, string> = {
   mcts: "Búsqueda en árbol de Monte Carlo con partidas al azar.",
   zero: "Una red neuronal que aprendió jugando contra sí misma, con búsqueda en árbol.",
   perfect: "Juega siempre la victoria más rápida; si no, el empate; si no, la derrota más lenta.",
+  proof: "Juega sin búsqueda según una demostración de que en 7×6 gana el primer jugador, y en 6×6 el segundo.",
 };
 
 const LEVELS = [
