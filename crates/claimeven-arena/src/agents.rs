@@ -213,7 +213,7 @@ pub static AGENTS: &[AgentKind] = &[
         has_tree: false,
         parameters: &[Parameter {
             name: "file",
-            about: "the proof [default: the embedded one of 7x6 or 6x6]",
+            about: "a proof other than the embedded ones of 7x6 and 6x6",
             values: Values::Text { what: "a file of claimeven proof build", needed: false },
         }],
         build: |settings| {

@@ -54,12 +54,18 @@ pub(crate) fn is_offered(kind: &AgentKind) -> bool {
         .any(|parameter| matches!(parameter.values, Values::Text { needed: true, .. }))
 }
 
+/// Whether visitors may set a parameter: of free texts only the network, which is one of this server's
+/// training runs.
+pub(crate) fn is_settable(parameter: &Parameter) -> bool {
+    !matches!(parameter.values, Values::Text { .. }) || parameter.name == "model"
+}
+
 /// Checks a parameter against the limits of this server.
 fn check(agent: &str, parameter: &Parameter, value: &str, config: &Config) -> Result<(), String> {
     match parameter.values {
         Values::Word(_) | Values::Decimal { .. } => Ok(()),
         // Networks of this server's training runs are named by id, not by path.
-        Values::Text { .. } if parameter.name == "model" && is_run(value, config) => Ok(()),
+        Values::Text { .. } if is_settable(parameter) && is_run(value, config) => Ok(()),
         Values::Text { .. } => {
             Err(format!("{agent}: '{}' cannot be set on this server", parameter.name))
         }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::extract::AppState;
-use crate::agents::{is_offered, most};
+use crate::agents::{is_offered, is_settable, most};
 use crate::config::Config;
 
 /// All players to choose from.
@@ -54,6 +54,7 @@ impl AgentsView {
             about: kind.about,
             parameters: kind
                 .all_parameters()
+                .filter(|parameter| is_settable(parameter))
                 .map(|parameter| ParameterView::new(parameter, config))
                 .collect(),
         });
