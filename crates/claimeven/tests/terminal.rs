@@ -141,6 +141,31 @@ fn two_people_play_a_whole_game_and_review_it() {
 }
 
 #[test]
+fn a_position_and_a_move_are_explained_and_play_goes_on() {
+    let mut session = Session::start(&["play", "human", "human"]);
+    session.wait_for("Move 1: Red to move");
+    for (ply, key) in (1..).zip("445566".chars()) {
+        session.send(&key.to_string());
+        session.wait_for(&format!("Move {}:", ply + 1));
+    }
+    session.send("e");
+    session.wait_for("Red wins now: column 3 makes four in a row.");
+    // Any key closes it, and the next one plays.
+    session.send("3");
+    session.wait_until("the box is gone", |screen| !screen.contains("Red wins now"));
+    session.send("3");
+    session.wait_for("Red wins: four in a row");
+    session.send("v");
+    session.wait_for("7. Red 3: ");
+    session.send("w");
+    session.wait_for("Press any key to close.");
+    session.send(" ");
+    session.wait_until("the box is gone", |screen| !screen.contains("Press any key"));
+    session.send("vqy");
+    assert!(session.end().0.success());
+}
+
+#[test]
 fn a_game_against_a_program_comes_to_its_end() {
     let mut session =
         Session::start(&["play", "human", "level:2,seed=3", "--cols", "5", "--rows", "4"]);

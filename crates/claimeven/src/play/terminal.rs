@@ -30,7 +30,7 @@ pub(crate) fn run(mut app: App, look: Look) -> Result<(), Failure> {
     #[cfg(unix)]
     end_on_signals()?;
     let mut screen = OpenScreen::open()?;
-    let mut workers = Workers::default();
+    let mut workers = Workers::new(look);
     let start = Instant::now();
     while !app.is_done {
         app.tick(start.elapsed());

@@ -10,16 +10,18 @@ use std::time::{Duration, Instant};
 
 use claimeven_arena::{AgentSpec, Review, ReviewOptions};
 use claimeven_coach::{Coach, English, Level};
-use claimeven_game::{Game, Setup};
+use claimeven_game::{Game, Player, Setup};
 use claimeven_search::{Agent, Decision, Limits, SearchMonitor};
 use claimeven_solver::Unsolvable;
 
 use super::app::{ANALYSIS_TIME, App, Request, Slot, Task};
+use super::look::Look;
 
 /// Runs the searches that the state wants, and cancels those that it no longer wants.
-#[derive(Default)]
 pub(crate) struct Workers {
     workers: [Option<Worker>; 4],
+    /// The language of explanations, with the players' names on this screen.
+    english: English,
     /// Agents are kept because some reuse their search tree.
     agents: HashMap<(usize, Setup, String), SharedAgent>,
 }
@@ -48,6 +50,11 @@ impl Drop for Worker {
 }
 
 impl Workers {
+    pub(crate) fn new(look: Look) -> Workers {
+        let names = Player::BOTH.map(|player| look.player_name(player).to_owned());
+        Workers { workers: Default::default(), english: English { names }, agents: HashMap::new() }
+    }
+
     /// Whether a search is running.
     pub(crate) fn is_busy(&self) -> bool {
         self.workers.iter().any(Option::is_some)
@@ -112,16 +119,17 @@ impl Workers {
                     ReviewOptions { cancel: Some(Arc::clone(&cancel)), ..ReviewOptions::default() };
                 Box::new(move || Response::Review(Review::of(&game, &options)))
             }
-            Task::ExplainPosition => Box::new(move || {
-                Response::Explanation(
-                    explain_position(&game).unwrap_or_else(|error| error.to_string()),
-                )
-            }),
-            Task::ExplainMove => Box::new(move || {
-                Response::Explanation(
-                    explain_last_move(game).unwrap_or_else(|error| error.to_string()),
-                )
-            }),
+            Task::ExplainPosition | Task::ExplainMove => {
+                let explain = match request.task {
+                    Task::ExplainMove => explain_last_move,
+                    _ => explain_position,
+                };
+                let english = self.english.clone();
+                Box::new(move || {
+                    let text = explain(game, &english);
+                    Response::Explanation(text.unwrap_or_else(|error| error.to_string()))
+                })
+            }
         };
         thread::spawn(move || {
             // A player that panics loses its game; the application keeps running.
@@ -154,15 +162,15 @@ fn decide(agent: &SharedAgent, spec: &AgentSpec, game: &Game, limits: &Limits) -
     Response::Decision(decide().map_err(|error| error.to_string()))
 }
 
-fn explain_position(game: &Game) -> Result<String, Unsolvable> {
+fn explain_position(game: Game, english: &English) -> Result<String, Unsolvable> {
     let explanation = Coach::new().explain(game.position())?;
-    Ok(English::default().explanation(&explanation, Level::Player))
+    Ok(english.explanation(&explanation, Level::Player))
 }
 
-fn explain_last_move(mut game: Game) -> Result<String, Unsolvable> {
-    let Some(column) = game.undo() else { return explain_position(&game) };
+fn explain_last_move(mut game: Game, english: &English) -> Result<String, Unsolvable> {
+    let Some(column) = game.undo() else { return explain_position(game, english) };
     let played = Coach::new().explain_move(game.position(), column)?;
-    Ok(English::default().played(&played, Level::Player))
+    Ok(english.played(&played, Level::Player))
 }
 
 fn deliver(app: &mut App, request: Request, response: Response) {
