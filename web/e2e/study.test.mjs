@@ -77,6 +77,17 @@ test("analysis: why a position is won, step by step, and what a wrong column all
   await why.getByRole("button", { name: "Step forward" }).click();
   await eventually("the next disc", async () => (await discs(page)) === 5 || (await discs(page)));
   await eventually("the reason is drawn", async () => (await page.locator(".drawing").count()) === 1);
+  // In the terms of players, also after a reload.
+  const terms = why.getByRole("checkbox", { name: "Use players' terms" });
+  await why.getByText("can block only one").waitFor();
+  assert.equal(await why.getByText("double threat").count(), 0);
+  await terms.check();
+  await why.getByText("Red has a double threat in columns 2 and 6").waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "Why?", exact: true }).click();
+  await why.getByText("Red has a double threat in columns 2 and 6").waitFor();
+  await terms.uncheck();
+  await why.getByText("Red can connect four in columns 2 and 6").waitFor();
   // A move of one's own ends the explanation.
   await why.getByRole("button", { name: "Close the explanation" }).click();
   await column(page, 3).click();

@@ -5,7 +5,7 @@ import { CODES, LANGUAGES, pickLanguage } from "./languages";
 
 /** The names in the server's list of players. */
 const NAMES = {
-  agents: ["random", "influence", "minimax", "alphabeta", "mtdf", "timed", "mcts", "zero", "perfect"],
+  agents: ["random", "influence", "minimax", "alphabeta", "mtdf", "timed", "mcts", "zero", "perfect", "proof"],
   parameters: ["depth", "eval", "ties", "ms", "sims", "model", "c", "cpuct", "nodes", "rule", "c1", "c2", "fpu", "batch", "temperature", "proofs", "every", "table", "threads", "book", "seed"],
   choices: ["on", "off", "centre", "first", "last", "random"],
   evaluations: ["sawwan", "galli", "nitk", "bits", "runs", "terminal", "influence"],
@@ -48,6 +48,9 @@ const SENTENCES = [
   { key: "leaves_four", opponent: 1, column: 21 },
 ];
 
+/** Sentences for which experienced players have terms. */
+const IN_TERMS = ["double_threat", "every_move_opens", "forced_moves", "zugzwang", "follow_up", "holds_by_follow_up", "no_four_left"];
+
 /** Arguments for texts that inspect theirs. All others get numbers that must appear in the result. */
 const SAMPLES: Record<string, unknown[][]> = {
   title: [["Lab"]],
@@ -87,6 +90,7 @@ const SAMPLES: Record<string, unknown[][]> = {
     ["even-threat", "Red", "Yellow", [[21, 22], [23, 24]]],
   ],
   "coach.say": SENTENCES.map((sentence) => [sentence, ["Red", "Yellow"]]),
+  "coach.inTerms": SENTENCES.filter(({ key }) => IN_TERMS.includes(key)).map((sentence) => [sentence, ["Red", "Yellow"]]),
   "study.review.better": CERTAIN.map((certain) => [31, certain]),
   "study.review.played": CERTAIN.map((certain) => [31, certain]),
   "study.review.right": CERTAIN.map((certain) => [31, certain]),

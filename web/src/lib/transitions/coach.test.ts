@@ -27,8 +27,11 @@ const explained: Explained = { column: 2, sentences: reason.sentences, note: nul
 
 describe("an explanation", () => {
   test("in words, with the colours of the players", () => {
-    expect(textOf(reason.sentences, ["Red", "Yellow"], en.coach)).toBe("Red wins in 4 moves. Best play: 7-7.");
-    expect(textOf(reason.sentences, ["Yellow", "Red"], en.coach)).toBe("Yellow wins in 4 moves. Best play: 7-7.");
+    expect(textOf(reason.sentences, ["Red", "Yellow"], en.coach, false)).toBe("Red wins in 4 moves. Best play: 7-7.");
+    expect(textOf(reason.sentences, ["Yellow", "Red"], en.coach, true)).toBe("Yellow wins in 4 moves. Best play: 7-7.");
+    const threat = { key: "double_threat" as const, winner: 0 as const, loser: 1 as const, columns: [2, 6] as [number, number] };
+    expect(textOf([threat], ["Red", "Yellow"], en.coach, false)).toBe("Red can connect four in columns 2 and 6, and Yellow can block only one.");
+    expect(textOf([threat], ["Red", "Yellow"], en.coach, true)).toBe("Red has a double threat in columns 2 and 6; Yellow can block only one.");
   });
 
   test("is stepped through from the explained move to the reason and its forced moves", () => {

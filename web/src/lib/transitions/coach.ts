@@ -14,10 +14,10 @@ export interface Drawing {
   texts: { cell: Cell; player: Player | null; text: string }[];
 }
 
-/** Sentences as a text. `colours` are those of the first player and of the second. */
-export function textOf(sentences: Sentence[], colours: readonly [string, string], words: Texts["coach"]): string {
+/** Sentences as a text. `colours` are those of the first player and of the second; `terms` asks for those of experienced players. */
+export function textOf(sentences: Sentence[], colours: readonly [string, string], words: Texts["coach"], terms: boolean): string {
   return sentences
-    .map((sentence) => words.say(sentence, colours))
+    .map((sentence) => (terms && words.inTerms(sentence, colours)) || words.say(sentence, colours))
     .filter(Boolean)
     .join(" ");
 }

@@ -13,6 +13,8 @@ export interface Settings {
   sound: boolean;
   motion: "system" | "full" | "reduced";
   numbers: boolean;
+  /** Explanations use the terms of experienced players. */
+  terms: boolean;
   name: string;
   /** `auto` is the browser's language. */
   language: LanguageCode | "auto";
@@ -29,6 +31,7 @@ export const DEFAULTS: Settings = {
   sound: true,
   motion: "system",
   numbers: true,
+  terms: false,
   name: "",
   language: "auto",
   level: 3,

@@ -61,6 +61,31 @@ export const coach: Texts["coach"] = {
   },
   show: "Den Moment zeigen",
   onBoard: "Auf dem Brett ansehen",
+  terms: "Fachbegriffe verwenden (Zugzwang, Claimeven)",
+  inTerms: (sentence, names) => {
+    const name = (player: 0 | 1): string => names[player];
+    switch (sentence.key) {
+      case "double_threat":
+        return `Doppeldrohung: ${name(sentence.winner)} gewinnt in Spalte ${sentence.columns.join(" oder ")}; ${name(sentence.loser)} kann nur eine abwehren.`;
+      case "every_move_opens":
+        return `Zugzwang: Jeder Zug, der ${name(sentence.loser)} bleibt (${sentence.columns.length === 1 ? "Spalte" : "Spalten"} ${listed(sentence.columns)}), lässt ${name(sentence.winner)} direkt darüber gewinnen.`;
+      case "forced_moves":
+        return `Erzwungene Züge: ${inOrder(sentence.moves)}.`;
+      case "zugzwang": {
+        const kind = { odd: "ungerade ", even: "gerade ", mixed: "" }[sentence.parity];
+        const threat = sentence.cells.length === 1 ? `die ${kind}Drohung` : `${kind}Drohungen`;
+        return `Zugzwang: ${name(sentence.winner)} hat ${threat} auf ${listed(sentence.cells.map(cell))}, spielt nie direkt darunter und antwortet sonst direkt darüber${coupled(sentence.couples)}, bis ${name(sentence.loser)} es tun muss.`;
+      }
+      case "follow_up":
+        return `Claimeven: ${name(sentence.winner)} antwortet direkt darüber${coupled(sentence.couples)} und bekommt vier in einer Reihe von ${cell(sentence.from)} bis ${cell(sentence.to)}.`;
+      case "holds_by_follow_up":
+        return `Claimeven: ${name(sentence.player)} antwortet direkt darüber${coupled(sentence.couples)}, und ${name(sentence.opponent)} bekommt keine Viererreihe.`;
+      case "no_four_left":
+        return `${name(sentence.player)} hat keine Viererreihe mehr.`;
+      default:
+        return null;
+    }
+  },
   say: (sentence, names) => {
     const name = (player: 0 | 1): string => names[player];
     switch (sentence.key) {
@@ -96,7 +121,7 @@ export const coach: Texts["coach"] = {
         return `Angenommen, ${name(sentence.loser)} spielt Spalte ${sentence.column}.`;
       case "zugzwang": {
         const [it, one] = sentence.cells.length === 1 ? ["darunter", "darunter"] : ["unter diese Felder", "unter eines davon"];
-        return `${name(sentence.winner)} wartet auf ${listed(sentence.cells.map(cell))} für die Viererreihe, spielt nie direkt ${it} und antwortet auf jeden anderen Zug direkt darüber${coupled(sentence.couples)}. Am Ende muss ${name(sentence.loser)} direkt ${one} spielen: Zugzwang.`;
+        return `${name(sentence.winner)} wartet auf ${listed(sentence.cells.map(cell))} für die Viererreihe, spielt nie direkt ${it} und antwortet auf jeden anderen Zug direkt darüber${coupled(sentence.couples)}. Am Ende muss ${name(sentence.loser)} direkt ${one} spielen.`;
       }
       case "follow_up":
         return `${name(sentence.winner)} antwortet auf jeden Zug direkt darüber${coupled(sentence.couples)} und bekommt so vier in einer Reihe von ${cell(sentence.from)} bis ${cell(sentence.to)}.`;

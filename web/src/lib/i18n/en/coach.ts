@@ -65,6 +65,32 @@ export const coach = {
   } as Record<string, string>,
   show: "Show the moment",
   onBoard: "See it on the board",
+  terms: "Use players' terms (zugzwang, claimeven)",
+  /** A sentence in the terms of experienced players, where they have shorter ones. */
+  inTerms: (sentence: Sentence, names: readonly [string, string]): string | null => {
+    const name = (player: 0 | 1): string => names[player];
+    switch (sentence.key) {
+      case "double_threat":
+        return `${name(sentence.winner)} has a double threat in columns ${listed(sentence.columns)}; ${name(sentence.loser)} can block only one.`;
+      case "every_move_opens":
+        return `Zugzwang: every move that ${name(sentence.loser)} has left (${sentence.columns.length === 1 ? "column" : "columns"} ${listed(sentence.columns)}) lets ${name(sentence.winner)} connect four right above it.`;
+      case "forced_moves":
+        return `Forced moves: ${inOrder(sentence.moves)}.`;
+      case "zugzwang": {
+        const kind = { odd: "odd ", even: "even ", mixed: "" }[sentence.parity];
+        const [threat, it] = sentence.cells.length === 1 ? [`the ${kind}threat`, "that cell"] : [`${kind}threats`, "these cells"];
+        return `Zugzwang: ${name(sentence.winner)} has ${threat} at ${listed(sentence.cells.map(cell))}, never plays right below ${it}, and follows up elsewhere${coupled(sentence.couples)} until ${name(sentence.loser)} has to.`;
+      }
+      case "follow_up":
+        return `Claimeven: ${name(sentence.winner)} follows up${coupled(sentence.couples)}, which gives ${name(sentence.winner)} four in a row from ${cell(sentence.from)} to ${cell(sentence.to)}.`;
+      case "holds_by_follow_up":
+        return `Claimeven: ${name(sentence.player)} follows up${coupled(sentence.couples)}, so ${name(sentence.opponent)} gets no four.`;
+      case "no_four_left":
+        return `${name(sentence.player)} has no four left.`;
+      default:
+        return null;
+    }
+  },
   say: (sentence: Sentence, names: readonly [string, string]): string => {
     const name = (player: 0 | 1): string => names[player];
     switch (sentence.key) {
@@ -100,7 +126,7 @@ export const coach = {
         return `Say ${name(sentence.loser)} plays column ${sentence.column}.`;
       case "zugzwang": {
         const [fours, it, one] = sentence.cells.length === 1 ? ["four", "that cell", "it"] : ["fours", "these cells", "one of them"];
-        return `${name(sentence.winner)} waits for the ${fours} at ${listed(sentence.cells.map(cell))}: ${name(sentence.winner)} never plays right below ${it} and answers every other disc right above${coupled(sentence.couples)}. In the end ${name(sentence.loser)} has to play right below ${one}: zugzwang.`;
+        return `${name(sentence.winner)} waits for the ${fours} at ${listed(sentence.cells.map(cell))}: ${name(sentence.winner)} never plays right below ${it} and answers every other disc right above${coupled(sentence.couples)}. In the end ${name(sentence.loser)} has to play right below ${one}.`;
       }
       case "follow_up":
         return `${name(sentence.winner)} answers every disc right above${coupled(sentence.couples)} and so gets four in a row from ${cell(sentence.from)} to ${cell(sentence.to)}.`;

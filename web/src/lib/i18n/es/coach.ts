@@ -61,6 +61,31 @@ export const coach: Texts["coach"] = {
   },
   show: "Mostrar el momento",
   onBoard: "Verlo en el tablero",
+  terms: "Usar términos de jugadores (zugzwang, claimeven)",
+  inTerms: (sentence, names) => {
+    const name = (player: 0 | 1): string => names[player];
+    switch (sentence.key) {
+      case "double_threat":
+        return `${name(sentence.winner)} tiene una doble amenaza en las columnas ${listed(sentence.columns)}; ${name(sentence.loser)} solo puede bloquear una.`;
+      case "every_move_opens":
+        return `Zugzwang: cada jugada que le queda a ${name(sentence.loser)} (${sentence.columns.length === 1 ? "columna" : "columnas"} ${listed(sentence.columns)}) deja que ${name(sentence.winner)} conecte cuatro justo encima.`;
+      case "forced_moves":
+        return `Jugadas forzadas: ${inOrder(sentence.moves)}.`;
+      case "zugzwang": {
+        const one = sentence.cells.length === 1;
+        const kind = one ? { odd: " impar", even: " par", mixed: "" }[sentence.parity] : { odd: " impares", even: " pares", mixed: "" }[sentence.parity];
+        return `Zugzwang: ${name(sentence.winner)} tiene ${one ? "la amenaza" : "amenazas"}${kind} en ${listed(sentence.cells.map(cell))}, nunca juega justo debajo y en lo demás responde justo encima${coupled(sentence.couples)} hasta que ${name(sentence.loser)} tenga que hacerlo.`;
+      }
+      case "follow_up":
+        return `Claimeven: ${name(sentence.winner)} responde justo encima${coupled(sentence.couples)} y consigue cuatro en línea desde ${cell(sentence.from)} hasta ${cell(sentence.to)}.`;
+      case "holds_by_follow_up":
+        return `Claimeven: ${name(sentence.player)} responde justo encima${coupled(sentence.couples)}, y ${name(sentence.opponent)} no consigue ningún cuatro.`;
+      case "no_four_left":
+        return `A ${name(sentence.player)} no le queda ningún cuatro.`;
+      default:
+        return null;
+    }
+  },
   say: (sentence, names) => {
     const name = (player: 0 | 1): string => names[player];
     switch (sentence.key) {
@@ -96,7 +121,7 @@ export const coach: Texts["coach"] = {
         return `Supongamos que ${name(sentence.loser)} juega la columna ${sentence.column}.`;
       case "zugzwang": {
         const one = sentence.cells.length === 1 ? "debajo" : "debajo de una de ellas";
-        return `A ${name(sentence.winner)} solo le falta ${listed(sentence.cells.map(cell))} para conectar cuatro: nunca juega justo debajo y responde a cualquier otra jugada justo encima${coupled(sentence.couples)}. Al final ${name(sentence.loser)} tiene que jugar justo ${one}: zugzwang.`;
+        return `A ${name(sentence.winner)} solo le falta ${listed(sentence.cells.map(cell))} para conectar cuatro: nunca juega justo debajo y responde a cualquier otra jugada justo encima${coupled(sentence.couples)}. Al final ${name(sentence.loser)} tiene que jugar justo ${one}.`;
       }
       case "follow_up":
         return `${name(sentence.winner)} responde a cada jugada justo encima${coupled(sentence.couples)} y así consigue cuatro en línea desde ${cell(sentence.from)} hasta ${cell(sentence.to)}.`;
