@@ -305,7 +305,8 @@ fn a_signal_ends_the_program_and_restores_the_terminal() {
 
 #[test]
 fn the_program_exits_when_its_terminal_is_gone() {
-    exits_without_terminal(&["play", "human", "human"], "Move 1: Red to move");
+    let is_ready = |screen: &str| screen.contains("Move 1: Red to move");
+    exits_without_terminal(&["play", "human", "human"], is_ready);
 }
 
 #[test]
@@ -313,17 +314,20 @@ fn training_ends_and_keeps_its_run_when_its_terminal_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let tiny = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/train/tiny.toml");
+    let parameters = run.join("parameters.json");
     let run = run.to_str().unwrap();
     let endless = ["train", "--run", run, "--parameters", tiny, "--iterations", "1000000"];
-    exits_without_terminal(&endless, " iterations, best ");
+    // The dashboard is there before the run.
+    let is_ready = |screen: &str| screen.contains(" iterations, best ") && parameters.exists();
+    exits_without_terminal(&endless, is_ready);
     // It can be resumed.
     let resume = ["train", "--run", run, "--resume", "--iterations", "1", "--plain"];
     let output = Command::new(env!("CARGO_BIN_EXE_claimeven")).args(resume).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Starts a command, waits for a text on its screen and closes the terminal.
-fn exits_without_terminal(arguments: &[&str], text: &str) {
+/// Starts a command, waits until it is ready and closes the terminal.
+fn exits_without_terminal(arguments: &[&str], is_ready: impl Fn(&str) -> bool) {
     let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
     let pair = native_pty_system().openpty(size).unwrap();
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_claimeven"));
@@ -333,7 +337,7 @@ fn exits_without_terminal(arguments: &[&str], text: &str) {
     let mut output = pair.master.try_clone_reader().unwrap();
     let mut parser = Parser::new(nonzero(24), nonzero(80), 0);
     let mut bytes = [0; 4096];
-    while !parser.screen().contents().contains(text) {
+    while !is_ready(&parser.screen().contents()) {
         let count = output.read(&mut bytes).unwrap();
         parser.process(&bytes[..count]);
     }
