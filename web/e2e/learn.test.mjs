@@ -61,7 +61,7 @@ test("why an answer is wrong can be stepped through, with the keyboard alone", a
   await page.keyboard.press("3");
   await message(page).filter({ hasText: "Right!" }).waitFor();
   await message(page).filter({ hasText: "column 2, row 4; column 3, row 4" }).waitFor();
-  assert.equal(await page.locator(".frame .mark").count(), 2);
+  assert.equal(await page.locator(".frame g.mark").count(), 2);
   await close();
 });
 

@@ -31,13 +31,9 @@ impl ProofPlayer {
 
     /// A player with the embedded proof of a setup.
     pub(crate) fn embedded(setup: Setup) -> Result<ProofPlayer, AgentError> {
-        match embedded_proof(setup) {
-            Some(proof) => Ok(ProofPlayer { proof }),
-            None => {
-                let reason = "there is no embedded proof of this game: use file=FILE".to_owned();
-                Err(AgentError::Unsuited { agent: "proof", setup, reason })
-            }
-        }
+        let reason = "there is no embedded proof of this game: use file=FILE".to_owned();
+        let missing = AgentError::Unsuited { agent: "proof", setup, reason };
+        embedded_proof(setup).map(|proof| ProofPlayer { proof }).ok_or(missing)
     }
 }
 

@@ -47,7 +47,7 @@ struct PuzzleView {
 }
 
 /// The rating of a puzzle: a player of the same rating solves it at the first try in half of the cases. The grade counts
-/// as much as [`PRIOR`] attempts.
+/// as much as ten attempts.
 fn rating(grade: u8, attempts: Attempts) -> u32 {
     const PRIOR: f64 = 10.0;
     const MEAN: f64 = 1500.0;

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use async_nats::connection::State;
 use async_nats::jetstream::Context;
+use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, pull};
-use async_nats::jetstream::context::ContextBuilder;
+use async_nats::jetstream::context::{ContextBuilder, CreateStreamError, CreateStreamErrorKind};
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::object_store::ObjectStore;
@@ -111,26 +112,21 @@ impl Bus {
             .timeout(Duration::from_secs(5))
             .max_ack_inflight(100_000)
             .build(client.clone());
-        let units = context
-            .get_or_create_stream(Config {
-                name: UNITS.to_owned(),
-                subjects: vec!["claimeven.units.>".to_owned()],
-                retention: RetentionPolicy::WorkQueue,
-                max_age: 7 * DAY,
-                ..Config::default()
-            })
-            .await
-            .map_err(broker)?;
-        let results = context
-            .get_or_create_stream(Config {
-                name: RESULTS.to_owned(),
-                subjects: vec!["claimeven.results.>".to_owned()],
-                max_age: 7 * DAY,
-                duplicate_window: Duration::from_mins(2),
-                ..Config::default()
-            })
-            .await
-            .map_err(broker)?;
+        let units = Config {
+            name: UNITS.to_owned(),
+            subjects: vec!["claimeven.units.>".to_owned()],
+            retention: RetentionPolicy::WorkQueue,
+            max_age: 7 * DAY,
+            ..Config::default()
+        };
+        let results = Config {
+            name: RESULTS.to_owned(),
+            subjects: vec!["claimeven.results.>".to_owned()],
+            max_age: 7 * DAY,
+            duplicate_window: Duration::from_mins(2),
+            ..Config::default()
+        };
+        let (units, results) = (stream(&context, units).await?, stream(&context, results).await?);
         let jobs = bucket(&context, "claimeven-jobs", 7 * DAY).await?;
         let attempts = bucket(&context, "claimeven-attempts", DAY).await?;
         let files = object_store(&context, "claimeven-files", 7 * DAY).await?;
@@ -192,7 +188,7 @@ async fn bucket(context: &Context, name: &str, max_age: Duration) -> Result<Stor
         max_age,
         ..Config::default()
     };
-    context.get_or_create_stream(config).await.map_err(broker)?;
+    stream(context, config).await?;
     context.get_key_value(name).await.map_err(broker)
 }
 
@@ -214,8 +210,27 @@ async fn object_store(
         max_age,
         ..Config::default()
     };
-    context.get_or_create_stream(config).await.map_err(broker)?;
+    stream(context, config).await?;
     context.get_object_store(name).await.map_err(broker)
+}
+
+/// A stream, which is created unless it exists. While somebody else creates it, the server can refuse it as
+/// one that overlaps before it can be found.
+async fn stream(context: &Context, config: Config) -> Result<Stream, WorkError> {
+    const ATTEMPTS: u32 = 40;
+    const PAUSE: Duration = Duration::from_millis(50);
+    for _ in 1..ATTEMPTS {
+        match context.get_or_create_stream(config.clone()).await {
+            Err(error) if is_being_created(&error) => tokio::time::sleep(PAUSE).await,
+            found => return found.map_err(broker),
+        }
+    }
+    context.get_or_create_stream(config).await.map_err(broker)
+}
+
+fn is_being_created(error: &CreateStreamError) -> bool {
+    let CreateStreamErrorKind::JetStream(error) = error.kind() else { return false };
+    [ErrorCode::STREAM_SUBJECT_OVERLAP, ErrorCode::STREAM_NAME_EXIST].contains(&error.error_code())
 }
 
 /// The subject of a job's units. Workers get those of their own version and arithmetic alone.

@@ -279,6 +279,19 @@ fn a_worker_that_lies_is_dismissed_and_its_results_are_redone() {
 }
 
 #[test]
+fn all_may_come_to_a_new_server_at_once() {
+    let Some(server) = Server::start() else { return };
+    let (fleet, url) = (Fleet::new(), server.url());
+    let workers: Vec<Hand> = (0..8).map(|_| fleet.worker(&url, 1)).collect();
+    await_workers(&url, workers.len());
+    let outputs = collect(&fleet.nats(&url), 16, 40, none).unwrap().0;
+    assert_eq!(outputs, expected(40));
+    for worker in workers {
+        worker.stop().unwrap();
+    }
+}
+
+#[test]
 fn workers_of_another_version_are_told_and_get_nothing() {
     let Some(server) = Server::start() else { return };
     let fleet = Fleet::new();

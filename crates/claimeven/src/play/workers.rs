@@ -19,7 +19,7 @@ use super::look::Look;
 
 /// Runs the searches that the state wants, and cancels those that it no longer wants.
 pub(crate) struct Workers {
-    workers: [Option<Worker>; 4],
+    running: [Option<Worker>; 4],
     /// The language of explanations, with the players' names on this screen.
     english: English,
     /// Agents are kept because some reuse their search tree.
@@ -52,26 +52,26 @@ impl Drop for Worker {
 impl Workers {
     pub(crate) fn new(look: Look) -> Workers {
         let names = Player::BOTH.map(|player| look.player_name(player).to_owned());
-        Workers { workers: Default::default(), english: English { names }, agents: HashMap::new() }
+        Workers { running: Default::default(), english: English { names }, agents: HashMap::new() }
     }
 
     /// Whether a search is running.
     pub(crate) fn is_busy(&self) -> bool {
-        self.workers.iter().any(Option::is_some)
+        self.running.iter().any(Option::is_some)
     }
 
     /// Reports results and progress to the state, and starts the searches that it wants next.
     pub(crate) fn update(&mut self, app: &mut App) {
         for (index, slot) in Slot::ALL.into_iter().enumerate() {
             // 1. Cancel a search that is no longer wanted.
-            self.workers[index].take_if(|worker| app.wants(slot).as_ref() != Some(&worker.request));
+            self.running[index].take_if(|worker| app.wants(slot).as_ref() != Some(&worker.request));
 
             // 2. Report the result, or the progress.
-            if let Some(worker) = &self.workers[index] {
+            if let Some(worker) = &self.running[index] {
                 match worker.response.try_recv() {
                     Ok(response) => {
                         let request = worker.request.clone();
-                        self.workers[index] = None;
+                        self.running[index] = None;
                         deliver(app, request, response);
                     }
                     Err(TryRecvError::Empty) if slot == Slot::Move => {
@@ -80,7 +80,7 @@ impl Workers {
                     Err(TryRecvError::Empty) => {}
                     Err(TryRecvError::Disconnected) => {
                         let request = worker.request.clone();
-                        self.workers[index] = None;
+                        self.running[index] = None;
                         let failed = Response::Decision(Err("the player failed".to_owned()));
                         deliver(app, request, failed);
                     }
@@ -88,10 +88,10 @@ impl Workers {
             }
 
             // 3. Start the search that is wanted now.
-            if self.workers[index].is_none()
+            if self.running[index].is_none()
                 && let Some(request) = app.wants(slot)
             {
-                self.workers[index] = Some(self.start(index, request, app.move_time()));
+                self.running[index] = Some(self.start(index, request, app.move_time()));
             }
         }
     }
@@ -126,7 +126,7 @@ impl Workers {
                 };
                 let english = self.english.clone();
                 Box::new(move || {
-                    let text = explain(game, &english);
+                    let text = explain(&game, &english);
                     Response::Explanation(text.unwrap_or_else(|error| error.to_string()))
                 })
             }
@@ -162,13 +162,14 @@ fn decide(agent: &SharedAgent, spec: &AgentSpec, game: &Game, limits: &Limits) -
     Response::Decision(decide().map_err(|error| error.to_string()))
 }
 
-fn explain_position(game: Game, english: &English) -> Result<String, Unsolvable> {
+fn explain_position(game: &Game, english: &English) -> Result<String, Unsolvable> {
     let explanation = Coach::new().explain(game.position())?;
     Ok(english.explanation(&explanation, Level::Player))
 }
 
-fn explain_last_move(mut game: Game, english: &English) -> Result<String, Unsolvable> {
-    let Some(column) = game.undo() else { return explain_position(game, english) };
+fn explain_last_move(game: &Game, english: &English) -> Result<String, Unsolvable> {
+    let mut game = game.clone();
+    let Some(column) = game.undo() else { return explain_position(&game, english) };
     let played = Coach::new().explain_move(game.position(), column)?;
     Ok(english.played(&played, Level::Player))
 }
