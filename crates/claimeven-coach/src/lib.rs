@@ -1,7 +1,7 @@
 //! The coach: why a Connect Four position is won, lost or drawn, and proofs that a person can follow.
 //!
 //! - [`Coach`] explains positions and moves: an [`Explanation`] is best play up to a position whose result has a
-//!   [`Reason`] that needs no search. [`verify`] plays any reason out against every reply.
+//!   [`Reason`] that needs no search. [`verify()`] plays any reason out against every reply.
 //! - What is said is a list of [`Sentence`]s, which are data for texts in any language; [`English`] has two levels of
 //!   it. [`Mark`]s are what to draw.
 //! - [`ProofSearch`] looks for a small tree in which one player keeps its result, with every leaf closed by a

@@ -21,7 +21,7 @@ pub struct Explanation {
 
 /// Why a position is won, lost or drawn.
 ///
-/// Each reason is about one position, and [`verify`](crate::verify) plays it out against every reply.
+/// Each reason is about one position, and [`verify`](crate::verify()) plays it out against every reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
