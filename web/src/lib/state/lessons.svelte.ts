@@ -1,11 +1,12 @@
 /** The progress in the lessons, stored in the browser. */
 
+import { readStored, store } from "../storage";
 import { doneCount, keyOf, NO_PROGRESS, parseProgress, type Progress } from "../transitions/lessons";
 
 const KEY = "claimeven.lessons";
 
 class LessonsState {
-  progress: Progress = $state.raw(parseProgress(read()));
+  progress: Progress = $state.raw(parseProgress(readStored(KEY)));
   readonly done = $derived(doneCount(this.progress));
 
   solve(lesson: string, exercise: number): void {
@@ -23,19 +24,7 @@ class LessonsState {
 
   private keep(progress: Progress): void {
     this.progress = progress;
-    try {
-      localStorage.setItem(KEY, JSON.stringify(progress));
-    } catch {
-      // Without storage, progress lasts as long as the page.
-    }
-  }
-}
-
-function read(): string | null {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
+    store(KEY, JSON.stringify(progress));
   }
 }
 

@@ -1,13 +1,14 @@
 /** The opening trainer's cards and boxes, stored in the browser. */
 
 import data from "../learn/opening.json";
+import { readStored, store } from "../storage";
 import { answered, Opening, type Boxes, type Card } from "../transitions/opening";
 
 const KEY = "claimeven.opening";
 
 class OpeningState {
   readonly tree = new Opening(data as Card[]);
-  boxes: Boxes = $state.raw(this.tree.parse(read()));
+  boxes: Boxes = $state.raw(this.tree.parse(readStored(KEY)));
 
   answer(card: Card, right: boolean): void {
     this.keep(answered(this.boxes, card, right, Date.now()));
@@ -19,19 +20,7 @@ class OpeningState {
 
   private keep(boxes: Boxes): void {
     this.boxes = boxes;
-    try {
-      localStorage.setItem(KEY, JSON.stringify(boxes));
-    } catch {
-      // Without storage, progress lasts as long as the page.
-    }
-  }
-}
-
-function read(): string | null {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
+    store(KEY, JSON.stringify(boxes));
   }
 }
 

@@ -1,6 +1,7 @@
 /** The puzzles, and which of them were solved in this browser. */
 
 import { studyServer } from "../server-study";
+import { readStored, store } from "../storage";
 import { isFirstTry, NOTHING_SOLVED, parseSolved, solve, type Solved } from "../transitions/puzzles";
 import type { Puzzle, Puzzles } from "../types-study";
 
@@ -9,7 +10,7 @@ const KEY = "claimeven.puzzles";
 class PuzzlesState {
   all: Puzzles | null = $state.raw(null);
   error = $state("");
-  solved: Solved = $state.raw(parseSolved(read()));
+  solved: Solved = $state.raw(parseSolved(readStored(KEY)));
 
   async load(): Promise<void> {
     if (this.all) return;
@@ -40,19 +41,7 @@ class PuzzlesState {
 
   private keep(solved: Solved): void {
     this.solved = solved;
-    try {
-      localStorage.setItem(KEY, JSON.stringify(solved));
-    } catch {
-      // Without storage, progress lasts as long as the page.
-    }
-  }
-}
-
-function read(): string | null {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
+    store(KEY, JSON.stringify(solved));
   }
 }
 

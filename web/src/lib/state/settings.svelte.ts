@@ -3,12 +3,13 @@
 import { t, useLanguage } from "../i18n";
 import type { Colours } from "../i18n/en";
 import { pickLanguage, type LanguageCode } from "../i18n/languages";
+import { readStored, store } from "../storage";
 import { parseSettings, type Palette, type Settings } from "../transitions/settings";
 
 const KEY = "claimeven.settings";
 
 class SettingsState {
-  all: Settings = $state(parseSettings(read()));
+  all: Settings = $state(parseSettings(readStored(KEY)));
   /** The language whose texts are loaded. The page is rendered again when it changes. */
   language: LanguageCode = $state("en");
   private systemReduced = $state(false);
@@ -49,25 +50,10 @@ class SettingsState {
       else page.dataset.theme = this.all.theme;
       page.dataset.palette = this.all.palette;
       page.dataset.motion = this.calm ? "reduced" : "full";
-      write(JSON.stringify(this.all));
+      const text = JSON.stringify(this.all);
+      if (text !== readStored(KEY)) store(KEY, text);
     });
   }
 }
 
 export const settings = new SettingsState();
-
-function read(): string | null {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
-}
-
-function write(text: string): void {
-  try {
-    if (text !== localStorage.getItem(KEY)) localStorage.setItem(KEY, text);
-  } catch {
-    // Without storage, settings last as long as the page.
-  }
-}
