@@ -25,6 +25,9 @@ usage: cargo xtask test [--no-skip]      format, lints, all tests, doctests, doc
                                          live games on a server (500 for 60 s)
        cargo xtask load GAMES SECONDS read DATABASE
                                          the same with a filled database, and the latency of read requests
+       cargo xtask load GAMES SECONDS fleet
+                                         the same on two servers with PostgreSQL and NATS, all games watched
+       cargo xtask simulate-fleet        what a unit of work costs a fleet, and what many machines would give
        cargo xtask fill DATABASE GAMES   fills a new database (sqlite:PATH, postgres://…) with finished games
        cargo xtask siege [SECONDS]       one address asks a server for all it can, another plays (600 s)
        cargo xtask soak [MINUTES]        games against hungry players: memory, files, threads (40 min)
@@ -56,6 +59,8 @@ fn main() -> ExitCode {
         ["load", games, seconds, "read", database] => {
             stress_steps("load", &[games, seconds, "read", database])
         }
+        ["load", games, seconds, "fleet"] => return load_fleet(games, seconds),
+        ["simulate-fleet"] => vec![simulate_step()],
         ["fill", database, games] => vec![fill_step(database, games)],
         ["siege"] => stress_steps("siege", &["600"]),
         ["siege", seconds] => stress_steps("siege", &[seconds]),
@@ -140,6 +145,35 @@ fn stress_steps(name: &'static str, arguments: &[&str]) -> Vec<Step> {
         Step::cargo("server", &["build", "--release", "--package", "claimeven"]),
         Step::cargo(name, &[&example[..], &[&program, name], arguments].concat()),
     ]
+}
+
+/// Games on two servers that share a database.
+fn load_fleet(games: &str, seconds: &str) -> ExitCode {
+    let Some(nats) = system::find_or_install("nats-server") else {
+        return done(Err("nats-server is not installed and could not be installed".to_owned()));
+    };
+    match Postgres::start_durable() {
+        Ok(postgres) => {
+            let nats = nats.display().to_string();
+            let arguments = [games, seconds, "fleet", &postgres.url(), &nats];
+            let mut report = Report::new();
+            report.run(&stress_steps("load", &arguments));
+            report.finish(false)
+        }
+        Err(reason) => done(Err(reason)),
+    }
+}
+
+fn simulate_step() -> Step {
+    let example = ["run", "--release", "--package", "claimeven-work", "--features", "nats"];
+    let nats = system::find_or_install("nats-server");
+    Step {
+        variables: nats
+            .map(|path| ("CLAIMEVEN_TEST_NATS", path.display().to_string()))
+            .into_iter()
+            .collect(),
+        ..Step::cargo("simulation", &[&example[..], &["--example", "simulate"]].concat())
+    }
 }
 
 /// The same faults with both databases.

@@ -18,8 +18,18 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Starts a server; PostgreSQL is installed first if possible.
+    /// Starts a server for tests, which does not wait for the disk; PostgreSQL is installed first if
+    /// possible.
     pub(crate) fn start() -> Result<Postgres, String> {
+        Postgres::start_with("-c fsync=off")
+    }
+
+    /// Starts a server that stores as it does in production, for measurements.
+    pub(crate) fn start_durable() -> Result<Postgres, String> {
+        Postgres::start_with("")
+    }
+
+    fn start_with(options: &str) -> Result<Postgres, String> {
         let programs = programs()
             .or_else(|| {
                 system::install("postgresql");
@@ -27,7 +37,7 @@ impl Postgres {
             })
             .ok_or("PostgreSQL is not installed and could not be installed (no initdb)")?;
         let folder = env::temp_dir().join(format!("claimeven-postgres-{}", process::id()));
-        Postgres::start_in(folder.clone(), programs).map_err(|reason| {
+        Postgres::start_in(folder.clone(), programs, options).map_err(|reason| {
             let _ = fs::remove_dir_all(folder);
             format!("PostgreSQL does not start: {reason}")
         })
@@ -38,7 +48,7 @@ impl Postgres {
         format!("postgres://claimeven@127.0.0.1:{}/postgres", self.port)
     }
 
-    fn start_in(folder: PathBuf, programs: PathBuf) -> Result<Postgres, String> {
+    fn start_in(folder: PathBuf, programs: PathBuf, options: &str) -> Result<Postgres, String> {
         fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
         if system::is_root() {
             run(Command::new("chown").arg("postgres").arg(&folder))?;
@@ -50,8 +60,8 @@ impl Postgres {
         initdb.args(["--username=claimeven", "--auth=trust", "--encoding=UTF8", "--no-sync", "-D"]);
         run(initdb.arg(&data))?;
         let options = format!(
-            "-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories='' -c fsync=off \
-             -c max_connections=300"
+            "-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories='' \
+             -c max_connections=300 {options}"
         );
         let mut start = as_user(&programs.join("pg_ctl"));
         start.args(["start", "--silent", "--wait", "-o", &options, "-D"]).arg(&data);

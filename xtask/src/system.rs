@@ -1,13 +1,26 @@
 //! Finding programs on this machine, and installing missing ones.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The path of a program on the PATH.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+/// The path of a program of the package of the same name, which is installed first if possible.
+pub(crate) fn find_or_install(name: &str) -> Option<PathBuf> {
+    // Debian has servers in a folder that is not on everybody's PATH.
+    let find = || {
+        let installed = Path::new("/usr/sbin").join(name);
+        find(name).or_else(|| installed.is_file().then_some(installed))
+    };
+    find().or_else(|| {
+        install(name);
+        find()
+    })
 }
 
 pub(crate) fn is_root() -> bool {

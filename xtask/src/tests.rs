@@ -1,6 +1,6 @@
 //! `cargo xtask test`: all checks that a change must pass.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::page;
@@ -22,7 +22,7 @@ pub(crate) fn run(no_skip: bool) -> ExitCode {
             None
         }
     };
-    let nats = find_or_install("nats-server");
+    let nats = system::find_or_install("nats-server");
     if nats.is_none() {
         let reason = "nats-server is not installed and could not be installed";
         report.skip("NATS", format!("{reason}; fleets are not tested"));
@@ -34,19 +34,6 @@ pub(crate) fn run(no_skip: bool) -> ExitCode {
     report.run(&first);
     report.run_both(&then, &page);
     report.finish(no_skip)
-}
-
-/// The path of a program of the package of the same name.
-fn find_or_install(name: &str) -> Option<PathBuf> {
-    // Debian has servers in a folder that is not on everybody's PATH.
-    let find = || {
-        let installed = Path::new("/usr/sbin").join(name);
-        system::find(name).or_else(|| installed.is_file().then_some(installed))
-    };
-    find().or_else(|| {
-        system::install(name);
-        find()
-    })
 }
 
 /// The steps up to the build of the program, and those after it.

@@ -1,5 +1,6 @@
 //! Many concurrent players: live games over WebSockets.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use tokio::time::{sleep, timeout};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
-use crate::server::Server;
+use crate::server::{Nats, Server, cpu_of_programs};
 use crate::{Fallible, percentile, read};
 
 /// No limits, because all players have the same address.
@@ -33,6 +34,8 @@ const PAUSE_MS: std::ops::Range<u64> = 500..2500;
 struct Figures {
     /// From sending a move to receiving it back.
     seen: Vec<Duration>,
+    /// From sending a move to a watcher on another server receiving it.
+    watched: Vec<Duration>,
     /// From sending a move to the agent's reply.
     answered: Vec<Duration>,
     games: usize,
@@ -68,45 +71,107 @@ pub(crate) async fn run(
     println!("{games} live games against {AGENT} for {} s at {addr}", time.as_secs());
 
     let end = Instant::now() + time;
-    let figures = Arc::new(Mutex::new(Figures::default()));
     let client = reqwest::Client::new();
+    let others = tokio::spawn(match meanwhile {
+        Meanwhile::Nothing => async { Ok(()) }.boxed(),
+        Meanwhile::Work => keep_busy(client.clone(), addr.clone(), end).boxed(),
+        Meanwhile::Read(database) => {
+            read::run(client.clone(), addr.clone(), read::routes(database).await?, end).boxed()
+        }
+    });
+    let figures = play_all(client, &[addr], games, end).await;
+    others.await??;
+    match server.memory_mb("VmHWM") {
+        Some(memory) => println!("peak memory of the server: {memory} MB"),
+        None => println!("peak memory of the server: not known on this system"),
+    }
+    figures.report()
+}
+
+/// The same on two servers that share a database. Each game has its player on one of them and a
+/// watcher on the other.
+pub(crate) async fn run_fleet(
+    program: &str,
+    games: usize,
+    time: Duration,
+    database: &str,
+    nats_server: &str,
+) -> Fallible<()> {
+    let nats = Nats::start(nats_server)?;
+    let url = format!("nats={}", nats.url);
+    let settings = [&NO_LIMITS[..], &["secret=filled", &url]].concat();
+    let servers = [
+        Server::start(program, database, &settings)?,
+        Server::start(program, database, &settings)?,
+    ];
+    let addrs = [servers[0].addr.clone(), servers[1].addr.clone()];
+    let idle: Vec<_> = servers.iter().filter_map(|server| server.memory_mb("VmRSS")).collect();
+    let (seconds, [one, two]) = (time.as_secs(), &addrs);
+    println!("{games} live games against {AGENT} for {seconds} s at {one} and {two}, watched");
+
+    let used = || -> Option<[f64; 3]> {
+        let servers = servers[0].cpu_seconds()? + servers[1].cpu_seconds()?;
+        Some([servers, cpu_of_programs("postgres")?, nats.cpu_seconds()?])
+    };
+    let before = used();
+    let figures = play_all(reqwest::Client::new(), &addrs, games, Instant::now() + time).await;
+    // Every move of a person is followed by one of the agent.
+    let moves = 2.0 * figures.answered.len() as f64;
+    if let (Some(before), Some(after)) = (before, used()) {
+        let [servers, postgres, nats] =
+            [0, 1, 2].map(|who| 1e3 * (after[who] - before[who]) / moves);
+        println!(
+            "processor time per move: servers {servers:.2} ms, PostgreSQL {postgres:.2} ms, NATS {nats:.2} ms"
+        );
+    }
+    for (server, idle) in servers.iter().zip(idle) {
+        if let Some(peak) = server.memory_mb("VmHWM") {
+            println!("memory of a server: {idle} MB at the start, {peak} MB at most");
+        }
+    }
+    figures.report()
+}
+
+/// Plays this many games at a time until the end, spread over the servers.
+async fn play_all(
+    client: reqwest::Client,
+    addrs: &[String],
+    games: usize,
+    end: Instant,
+) -> Figures {
+    let figures = Arc::new(Mutex::new(Figures::default()));
     let people = (0..games).map(|number| {
-        let (addr, figures, client) = (addr.clone(), Arc::clone(&figures), client.clone());
+        let addr = addrs[number % addrs.len()].clone();
+        let other = (addrs.len() > 1).then(|| addrs[(number + 1) % addrs.len()].clone());
+        let (figures, client) = (Arc::clone(&figures), client.clone());
         tokio::spawn(async move {
             // Players do not all arrive at the same moment.
             sleep(Duration::from_millis(4 * number as u64)).await;
             while Instant::now() < end {
-                if let Err(error) = play(&client, &addr, end, &figures).await {
+                if let Err(error) = play(&client, &addr, other.as_deref(), end, &figures).await {
                     figures.lock().unwrap().errors.push(error.to_string());
                 }
             }
         })
     });
-    let (caller, place) = (client.clone(), addr.clone());
-    let others = tokio::spawn(match meanwhile {
-        Meanwhile::Nothing => async { Ok(()) }.boxed(),
-        Meanwhile::Work => keep_busy(caller, place, end).boxed(),
-        Meanwhile::Read(database) => {
-            read::run(caller, place, read::routes(database).await?, end).boxed()
-        }
-    });
     futures_util::future::join_all(people).await;
-    others.await??;
+    std::mem::take(&mut *figures.lock().unwrap())
+}
 
-    let memory = server.memory_mb("VmHWM");
-    let mut figures = std::mem::take(&mut *figures.lock().unwrap());
-    println!("{} games ended, {} moves", figures.games, figures.answered.len());
-    report("move seen", &mut figures.seen);
-    report("move and reply", &mut figures.answered);
-    println!("errors: {}", figures.errors.len());
-    for error in figures.errors.iter().take(5) {
-        println!("  {error}");
+impl Figures {
+    fn report(mut self) -> Fallible<()> {
+        println!("{} games ended, {} moves", self.games, self.answered.len());
+        report("move seen", &mut self.seen);
+        if !self.watched.is_empty() {
+            report("move seen on the other server", &mut self.watched);
+        }
+        report("move and reply", &mut self.answered);
+        println!("errors: {}", self.errors.len());
+        for error in self.errors.iter().take(5) {
+            println!("  {error}");
+        }
+        if self.errors.is_empty() { Ok(()) } else { Err("there were errors".into()) }
     }
-    match memory {
-        Some(memory) => println!("peak memory of the server: {memory} MB"),
-        None => println!("peak memory of the server: not known on this system"),
-    }
-    if figures.errors.is_empty() { Ok(()) } else { Err("there were errors".into()) }
 }
 
 /// A tournament, and two concurrent analyses and two long searches at a time.
@@ -148,12 +213,32 @@ fn analysis(number: usize) -> Value {
     json!({ "position": { "moves": format!("1234567{moves}") } })
 }
 
+/// When the moves of a game were sent, by the ply before the move.
+type Sent = Arc<Mutex<HashMap<u64, Instant>>>;
+
+/// Watches a game on another server than its player's.
+async fn watch(addr: String, id: String, sent: Sent, figures: Arc<Mutex<Figures>>) -> Fallible<()> {
+    let request = format!("ws://{addr}/api/games/{id}/live").into_client_request()?;
+    let (mut socket, _) = tokio_tungstenite::connect_async(request).await?;
+    while let Some(message) = socket.next().await {
+        let Message::Text(text) = message? else { continue };
+        let told: Value = serde_json::from_str(&text)?;
+        let Some(ply) = told["game"]["ply"].as_u64() else { continue };
+        let began = ply.checked_sub(1).and_then(|at| sent.lock().unwrap().remove(&at));
+        if let Some(began) = began {
+            figures.lock().unwrap().watched.push(began.elapsed());
+        }
+    }
+    Ok(())
+}
+
 /// One player's game, to its end or to the end of the test.
 async fn play(
     client: &reqwest::Client,
     addr: &str,
+    other: Option<&str>,
     end: Instant,
-    figures: &Mutex<Figures>,
+    figures: &Arc<Mutex<Figures>>,
 ) -> Fallible<()> {
     let new =
         json!({ "seats": [{ "kind": "human" }, { "kind": "agent", "agent": AGENT }], "first": 0 });
@@ -167,6 +252,11 @@ async fn play(
     request.headers_mut().insert("cookie", cookie.split(';').next().unwrap_or("").parse()?);
     let (mut socket, _) = tokio_tungstenite::connect_async(request).await?;
     let mut sent: Option<(u64, Instant)> = None;
+    let all_sent = Sent::default();
+    let watcher = other.map(|other| {
+        let (other, id) = (other.to_owned(), id.to_owned());
+        tokio::spawn(watch(other, id, Arc::clone(&all_sent), Arc::clone(figures)))
+    });
     while Instant::now() < end {
         let message = timeout(Duration::from_secs(20), socket.next()).await?;
         let Message::Text(text) = message.ok_or("the socket was closed")?? else { continue };
@@ -197,11 +287,16 @@ async fn play(
             let legal = game["legal"].as_array().ok_or("no columns")?;
             let column = &legal[fastrand::usize(..legal.len())];
             let said = json!({ "type": "move", "column": column, "ply": ply });
-            sent = Some((ply, Instant::now()));
+            let now = Instant::now();
+            sent = Some((ply, now));
+            all_sent.lock().unwrap().insert(ply, now);
             socket.send(Message::text(said.to_string())).await?;
         }
     }
     socket.close(None).await?;
+    if let Some(watcher) = watcher {
+        watcher.abort();
+    }
     Ok(())
 }
 

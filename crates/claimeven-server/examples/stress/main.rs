@@ -17,8 +17,8 @@ use load::Meanwhile;
 
 type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-const USAGE: &str = "usage: stress PROGRAM load GAMES SECONDS [busy | read DATABASE] | siege SECONDS | soak MINUTES \
-                     | chaos KILLS [POSTGRES_URL]";
+const USAGE: &str = "usage: stress PROGRAM load GAMES SECONDS [busy | read DATABASE | fleet POSTGRES_URL NATS_SERVER] \
+                     | siege SECONDS | soak MINUTES | chaos KILLS [POSTGRES_URL]";
 
 #[tokio::main]
 async fn main() -> Fallible<()> {
@@ -34,6 +34,9 @@ async fn main() -> Fallible<()> {
         }
         [program, "load", games, time, "read", database] => {
             load::run(program, games.parse()?, seconds(time)?, Meanwhile::Read(database)).await
+        }
+        [program, "load", games, time, "fleet", database, nats_server] => {
+            load::run_fleet(program, games.parse()?, seconds(time)?, database, nats_server).await
         }
         [program, "siege", time] => siege::run(program, seconds(time)?).await,
         [program, "soak", minutes] => soak::run(program, 60 * seconds(minutes)?).await,

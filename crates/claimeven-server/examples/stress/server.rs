@@ -1,8 +1,10 @@
 //! A server process, and its visitors.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -45,16 +47,21 @@ impl Server {
 
     /// A field of the process's status in /proc, such as `VmRSS`, in MB.
     pub(crate) fn memory_mb(&self, name: &str) -> Option<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).ok()?;
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|kb| kb / 1024)
+    }
+
+    /// The processor time that it has used.
+    pub(crate) fn cpu_seconds(&self) -> Option<f64> {
+        cpu_seconds(self.process.id())
     }
 
     /// The number of open files and of threads.
     pub(crate) fn handles(&self) -> Option<(usize, usize)> {
         let count = |what: &str| -> Option<usize> {
             let folder = format!("/proc/{}/{what}", self.process.id());
-            Some(std::fs::read_dir(folder).ok()?.count())
+            Some(fs::read_dir(folder).ok()?.count())
         };
         Some((count("fd")?, count("task")?))
     }
@@ -72,6 +79,61 @@ impl Drop for Server {
         // It may have exited already.
         let _ = self.kill();
     }
+}
+
+/// A NATS server that is killed on drop.
+pub(crate) struct Nats {
+    process: Child,
+    pub(crate) url: String,
+}
+
+impl Nats {
+    /// Starts a server without JetStream, which web servers do not need.
+    pub(crate) fn start(program: &str) -> Fallible<Nats> {
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let mut command = Command::new(program);
+        command.args(["-a", "127.0.0.1", "-p", &port.to_string()]);
+        let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let nats = Nats { process, url: format!("nats://127.0.0.1:{port}") };
+        let began = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            if began.elapsed() > Duration::from_secs(30) {
+                return Err("the NATS server does not start".into());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(nats)
+    }
+
+    pub(crate) fn cpu_seconds(&self) -> Option<f64> {
+        cpu_seconds(self.process.id())
+    }
+}
+
+impl Drop for Nats {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The processor time of a process, on Linux, where the kernel counts in hundredths of a second.
+fn cpu_seconds(process: u32) -> Option<f64> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name in parentheses may contain spaces.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let mut ticks = || fields.next()?.parse::<f64>().ok();
+    Some((ticks()? + ticks()?) / 100.0)
+}
+
+/// The processor time of all running processes of a program.
+pub(crate) fn cpu_of_programs(name: &str) -> Option<f64> {
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let of_program = ids.filter(|id| {
+        fs::read_to_string(format!("/proc/{id}/comm")).is_ok_and(|comm| comm.trim() == name)
+    });
+    Some(of_program.filter_map(cpu_seconds).sum())
 }
 
 /// A browser with its cookie.

@@ -197,8 +197,9 @@ struct Coordinator<'a, W: Work, U, T> {
     remaining: BTreeSet<u64>,
     /// The next unit to be published is this one or a later one.
     next: u64,
-    /// Published units with their digests.
+    /// Published units with their digests, and how many there may be.
     outstanding: HashMap<u64, String>,
+    window: usize,
     publishing: FuturesUnordered<Publishing>,
     checks: HashMap<u64, Check>,
     disputes: HashMap<u64, Dispute>,
@@ -223,6 +224,10 @@ type Publishing = Pin<Box<dyn Future<Output = (u64, bool)> + Send>>;
 /// How long to wait for the first worker, and for another one after the last has gone.
 const FIRST_WORKER: Duration = Duration::from_secs(2);
 const NEXT_WORKER: Duration = Duration::from_secs(10);
+/// How many units are on their way at a time: enough that no worker waits, and not so many that the
+/// server has to keep all of a large job.
+const MIN_WINDOW: usize = 512;
+const MAX_WINDOW: usize = 16_384;
 /// A worker that has not been heard of for this long has gone.
 const SILENCE: Duration = Duration::from_secs(5);
 
@@ -274,6 +279,7 @@ where
             remaining: BTreeSet::new(),
             next: 0,
             outstanding: HashMap::new(),
+            window: MIN_WINDOW,
             publishing: FuturesUnordered::new(),
             checks: HashMap::new(),
             disputes: HashMap::new(),
@@ -390,9 +396,7 @@ where
         if self.catching_up || !self.bus.is_connected() {
             return;
         }
-        let threads: usize = self.suitable_workers().map(|worker| worker.threads).sum();
-        let window = (64 * threads).clamp(512, 16_384);
-        while self.outstanding.len() < window {
+        while self.outstanding.len() < self.window {
             let Some(&number) = self.remaining.range(self.next..).next() else { return };
             self.next = number + 1;
             if self.outstanding.contains_key(&number) || self.disputes.contains_key(&number) {
@@ -640,8 +644,10 @@ where
         })
     }
 
-    /// If there is no worker, this process becomes one.
+    /// Adapts the window to the workers. If there is none, this process becomes one.
     fn look_for_workers(&mut self) {
+        let threads: usize = self.suitable_workers().map(|worker| worker.threads).sum();
+        self.window = (64 * threads).clamp(MIN_WINDOW, MAX_WINDOW);
         if !self.bus.is_connected() || self.suitable_workers().next().is_some() {
             self.last_worker = Instant::now();
             return;
