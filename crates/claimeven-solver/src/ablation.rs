@@ -75,7 +75,7 @@ impl Ablated {
             return Some(score);
         }
         let max = position.setup().cells() as i32;
-        let (bounds, nodes) = self.engine.solve(position, [-max, max], nodes, &Stop::default());
+        let (bounds, nodes) = self.engine.solve(position, [-max, max], 0, nodes, &Stop::default());
         self.nodes += nodes;
         bounds.exact()
     }

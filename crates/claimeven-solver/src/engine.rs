@@ -23,12 +23,13 @@ pub(crate) trait Engine: Send {
     fn setup(&self) -> Setup;
 
     /// The bounds of an unfinished position's score within a range, and the nodes searched. The
-    /// search ends when the score is found, after `nodes` nodes, or when `stop` is requested.
-    /// Scores outside the range count as its nearer end.
+    /// search begins at the guess and ends when the score is found, after `nodes` nodes, or when
+    /// `stop` is requested. Scores outside the range count as its nearer end.
     fn solve(
         &mut self,
         position: &Position,
         range: [i32; 2],
+        guess: i32,
         nodes: u64,
         stop: &Stop,
     ) -> (Bounds, u64);
@@ -123,6 +124,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Engine for Searchers<S, C, OFF> {
         &mut self,
         position: &Position,
         range: [i32; 2],
+        guess: i32,
         nodes: u64,
         stop: &Stop,
     ) -> (Bounds, u64) {
@@ -138,7 +140,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Engine for Searchers<S, C, OFF> {
         // 2. The range of scores asked for.
         let [min, max] = if sign == 1 { range } else { [-range[1], -range[0]] };
         let (low, high) = root.extremes(self.shape);
-        let mut windows = Windows::new(low.clamp(min, max), high.clamp(min, max));
+        let mut windows = Windows::new(low.clamp(min, max), high.clamp(min, max), sign * guess);
 
         self.table.warm_up(stop);
 

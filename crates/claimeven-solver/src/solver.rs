@@ -224,7 +224,7 @@ impl Solver {
         if limits.nodes.is_none() && limits.time.is_none() {
             columns.reverse();
         }
-        let [min, max] = full_range(position);
+        let range = full_range(position);
         // No column is better than the position, and one is as good.
         let best = self.score_in_book(position, &task);
         let mut is_best_found = false;
@@ -244,7 +244,6 @@ impl Solver {
                 cancel: left.cancel,
             };
             let child = after(position, column);
-            let range = [best.map_or(min, |best| -best.value()), max];
             let found = self.bounds(&child, range, &Task::new(self, &limits))?.reversed();
             is_best_found |= best.is_some_and(|best| found.high >= best);
             bounds[column.index()] = Some(found);
@@ -333,15 +332,39 @@ impl Solver {
         if let Some(score) = known {
             return Ok(Bounds::exactly(Score::new(score.value().clamp(low, high))));
         }
-        // 2. A search with the nodes that are left.
+        // 2. No score is below what a book says of the positions before. It often is exactly that.
+        let least = self.least_score(position).map(Score::value);
+        if let Some(least) = least
+            && least >= high
+        {
+            return Ok(Bounds::exactly(Score::new(high)));
+        }
+        let low = least.map_or(low, |least| least.max(low));
+        // 3. A search with the nodes that are left.
         let engine = match &mut self.engine {
             Some(engine) if engine.setup() == setup => engine,
             outdated => outdated.insert(engine(setup, &self.options)),
         };
         let nodes = task.stop.max_nodes().saturating_sub(self.nodes - task.nodes_before);
-        let (bounds, nodes) = engine.solve(position, [low, high], nodes, &task.stop);
+        let guess = least.unwrap_or_default();
+        let (bounds, nodes) = engine.solve(position, [low, high], guess, nodes, &task.stop);
         self.nodes += nodes;
         Ok(bounds)
+    }
+
+    /// A lower bound of a score, if a book has the positions before: whoever has just moved had no
+    /// better move than that position's score.
+    fn least_score(&self, position: &Position) -> Option<Score> {
+        let setup = position.setup();
+        let before = position.ply().checked_sub(1)?;
+        let is_before = |book: &&Arc<Book>| book.setup() == setup && book.ply() == before;
+        let book = self.options.books.iter().find(is_before)?;
+        let scores = Column::all(setup).filter_map(|column| {
+            let mut before = *position;
+            before.undo(column).ok()?;
+            Some(-book.get(&before)?)
+        });
+        scores.max()
     }
 
     /// The score of a position of the last ply that books have, so that its columns are in none.

@@ -29,8 +29,8 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    pub(crate) fn new(low: i32, high: i32) -> Windows {
-        Windows { low, high, guess: 0 }
+    pub(crate) fn new(low: i32, high: i32, guess: i32) -> Windows {
+        Windows { low, high, guess }
     }
 
     /// Narrows the range down to one score, or as far as possible before a limit ends `probe`.
@@ -115,8 +115,9 @@ mod tests {
     fn every_score_is_found() {
         for (low, high) in [(-21, 21), (-3, 3), (-1, 1), (0, 5), (-7, -2), (4, 4)] {
             for score in low..=high {
-                for cost in [1, 30, 300, 3000] {
-                    let mut windows = Windows::new(low, high);
+                for (cost, guess) in [(1, 0), (30, 0), (300, low), (3000, high), (30, -25), (1, 25)]
+                {
+                    let mut windows = Windows::new(low, high, guess);
                     windows.close_in(BUDGET_ROUNDS, |alpha, budget| {
                         *budget = budget.checked_sub(cost).ok_or(Interrupt::Budget)?;
                         Ok(if score > alpha { alpha + 1 } else { alpha })
@@ -129,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_limit_leaves_bounds() {
-        let mut windows = Windows::new(-21, 21);
+        let mut windows = Windows::new(-21, 21, 0);
         let mut probes = 3;
         windows.close_in(BUDGET_ROUNDS, |alpha, _| {
             probes -= 1;

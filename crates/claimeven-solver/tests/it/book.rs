@@ -70,6 +70,30 @@ fn a_solver_with_a_book_gives_the_same_scores_without_searching() {
     assert_eq!(with.nodes(), 0);
 }
 
+#[test]
+fn the_ply_after_a_book_needs_fewer_nodes_for_the_same_scores() {
+    let setup = setup(5, 5, 4);
+    let book = Arc::new(build(setup, 6, "after"));
+    let mut with = Solver::new(Options::default().with_books(vec![book]));
+    let mut without = Solver::new(Options::default());
+    let mut ply = vec![Position::new(setup)];
+    for _ in 0..7 {
+        ply = ply.iter().flat_map(children).collect();
+        ply.sort_unstable_by_key(Position::canonical_key);
+        ply.dedup_by_key(|position| position.canonical_key());
+    }
+    // Without what earlier positions have left in the table.
+    for position in ply.iter().filter(|position| position.outcome().is_none()).step_by(5) {
+        with.clear();
+        without.clear();
+        let score = without.score(position).unwrap();
+        assert_eq!(with.score(position).unwrap(), score, "{position:?}");
+        assert_eq!(with.sign(position).unwrap(), score.sign(), "{position:?}");
+        assert_eq!(without.sign(position).unwrap(), score.sign(), "{position:?}");
+    }
+    assert!(with.nodes() < without.nodes(), "{} of {}", with.nodes(), without.nodes());
+}
+
 /// Positions of the standard board that a book contains, by random play.
 fn sample(book: &Book, count: usize) -> Vec<Position> {
     let mut rng = fastrand::Rng::with_seed(5);
