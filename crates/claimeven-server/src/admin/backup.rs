@@ -117,6 +117,8 @@ impl Admin {
         insert_rows(&mut transaction, is_postgres, path).await?;
         store::migrate(&mut transaction, latest).await.map_err(database)?;
         transaction.commit().await.map_err(broken)?;
+        // Moves the rows from SQLite's log, which is as large as they are, to its file.
+        connection.close().await.map_err(broken)?;
         Ok(summary)
     }
 }

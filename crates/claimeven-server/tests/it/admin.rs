@@ -264,6 +264,9 @@ on_both_databases! {
             let target = Config { secret: key.clone(), ..target };
             let restored = Admin::restore(&target, &file, true).await.unwrap();
             assert_eq!(restored, saved);
+            if let Some(path) = target.database.strip_prefix("sqlite:") {
+                assert!(!std::path::Path::new(&format!("{path}-wal")).exists(), "the log is left");
+            }
             let world = World::open(target).await;
             let again = world.visitor();
             again.set_cookie(&ada.cookie().unwrap());
