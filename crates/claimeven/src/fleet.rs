@@ -33,7 +33,7 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "FILE", env = "CLAIMEVEN_NATS_CREDS", hide = true)]
     nats_creds: Option<PathBuf>,
 
-    /// Certificates to trust in addition to those of the system
+    /// Certificates to trust instead of those of the system
     #[arg(long, value_name = "FILE", env = "CLAIMEVEN_NATS_CA", hide = true)]
     nats_ca: Option<PathBuf>,
 

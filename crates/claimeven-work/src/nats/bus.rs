@@ -1,20 +1,26 @@
 //! The streams and buckets on the NATS server.
 
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_nats::connection::State;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, pull};
-use async_nats::jetstream::context::{ContextBuilder, CreateStreamError, CreateStreamErrorKind};
+use async_nats::jetstream::context::{
+    ContextBuilder, CreateStreamError, CreateStreamErrorKind, PublishError, PublishErrorKind,
+};
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::object_store::ObjectStore;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, Stream};
-use async_nats::{Client, ConnectOptions, Event, ServerAddr};
+use async_nats::{Client, ClientError, ConnectOptions, Event, ServerAddr, ServerError};
 use futures_util::TryStreamExt;
+use nkeys::KeyPair;
 
-use super::Connection;
+use super::{Complaints, Connection};
 use crate::work::WorkError;
 
 const UNITS: &str = "claimeven-units";
@@ -57,10 +63,9 @@ pub(crate) async fn connect(
     name: &str,
     patience: Patience,
 ) -> Result<Client, WorkError> {
-    let error = |error: String| {
-        WorkError::Broker(format!("cannot connect to {}: {error}", connection.shown_url()))
-    };
+    let error = |error: String| WorkError::Broker(refusal(connection, &error));
     let events = connection.clone();
+    let complaints = Mutex::new(Complaints::default());
     let mut options = ConnectOptions::new()
         .name(name)
         .max_reconnects(None)
@@ -76,6 +81,15 @@ pub(crate) async fn connect(
                     events.say(format!("lost the connection to {}", events.shown_url()));
                 }
                 Event::Connected => events.say(format!("connected to {}", events.shown_url())),
+                Event::ClientError(ClientError::Other(reason)) => {
+                    let message = format!("{}; trying again", refusal(&events, &reason));
+                    complaints.lock().unwrap_or_else(PoisonError::into_inner).say(&events, message);
+                }
+                // For example that this client may not publish somewhere.
+                Event::ServerError(ServerError::Other(reason)) => {
+                    let message = format!("{}: {reason}", events.shown_url());
+                    complaints.lock().unwrap_or_else(PoisonError::into_inner).say(&events, message);
+                }
                 _ => {}
             }
             async {}
@@ -83,14 +97,25 @@ pub(crate) async fn connect(
     if patience == Patience::UntilConnected {
         options = options.retry_on_initial_connect();
     }
+    // A file of the command line that cannot be used.
+    let plain = |reason: String| {
+        WorkError::Broker(format!("cannot connect to {}: {reason}", connection.shown_url()))
+    };
     if let Some(file) = &connection.credentials {
-        let text = read_secret(file).map_err(error)?;
-        options = options.credentials(&text).map_err(|cause| error(cause.to_string()))?;
+        let text = read_text(file).map_err(plain)?;
+        let invalid = |_| plain(format!("{}: not a file of credentials", file.display()));
+        options = options.credentials(&text).map_err(invalid)?;
     }
     if let Some(file) = &connection.nkey {
-        options = options.nkey(read_secret(file).map_err(error)?.trim().to_owned());
+        let seed = read_text(file).map_err(plain)?.trim().to_owned();
+        let invalid = |_| plain(format!("{}: not the seed of an nkey", file.display()));
+        KeyPair::from_seed(&seed).map_err(invalid)?;
+        options = options.nkey(seed);
     }
     if let Some(file) = &connection.certificates {
+        if !read_text(file).map_err(plain)?.contains("-----BEGIN CERTIFICATE-----") {
+            return Err(plain(format!("{}: not a file of certificates", file.display())));
+        }
         options = options.add_root_certificates(file.clone());
     }
     let mut servers = Vec::new();
@@ -101,7 +126,28 @@ pub(crate) async fn connect(
     options.connect(servers).await.map_err(|cause| error(cause.to_string()))
 }
 
-fn read_secret(file: &std::path::Path) -> Result<String, String> {
+/// Why there is no connection, with the option that the server or this client did not like.
+fn refusal(connection: &Connection, reason: &str) -> String {
+    let Connection { credentials, nkey, certificates, .. } = connection;
+    let used = |what: &str, file: &Path| format!(" ({what} {})", file.display());
+    let hint = if reason.contains("authorization") || reason.contains("nonce") {
+        match (credentials, nkey) {
+            (Some(file), _) => used("with the credentials of", file),
+            (None, Some(file)) => used("with the key of", file),
+            (None, None) => " (without a key)".to_owned(),
+        }
+    } else if reason.contains("certificate") || reason.contains("TLS") {
+        match certificates {
+            Some(file) => used("trusting the certificates of", file),
+            None => " (trusting the certificates of the system)".to_owned(),
+        }
+    } else {
+        String::new()
+    };
+    format!("cannot connect to {}: {reason}{hint}", connection.shown_url())
+}
+
+fn read_text(file: &Path) -> Result<String, String> {
     std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
@@ -137,17 +183,21 @@ impl Bus {
         self.client.connection_state() == State::Connected
     }
 
-    /// Stores a result; whether the server has it. A message with the id of an earlier one is not stored
+    /// Stores a result; `Ok` if the server has it. A message with the id of an earlier one is not stored
     /// again for a while.
-    pub(crate) async fn store_result(&self, job: &str, message: Vec<u8>, id: Option<&str>) -> bool {
+    pub(crate) async fn store_result(
+        &self,
+        job: &str,
+        message: Vec<u8>,
+        id: Option<&str>,
+    ) -> Result<(), WorkError> {
         let mut publish = PublishMessage::build().payload(message.into());
         if let Some(id) = id {
             publish = publish.message_id(id);
         }
-        match self.context.send_publish(results_subject(job), publish).await {
-            Ok(stored) => stored.await.is_ok(),
-            Err(_) => false,
-        }
+        let stored = self.context.send_publish(results_subject(job), publish).await;
+        stored.map_err(not_stored)?.await.map_err(not_stored)?;
+        Ok(())
     }
 
     /// The consumer of the units of a kind, which all workers share.
@@ -264,4 +314,19 @@ pub(crate) async fn count(stream: &Stream, subject: &str) -> Result<u64, WorkErr
 
 pub(crate) fn broker(error: impl std::fmt::Display) -> WorkError {
     WorkError::Broker(error.to_string())
+}
+
+/// Why a message is not stored. A server whose disk is full switches JetStream off and no longer answers.
+pub(crate) fn not_stored(error: PublishError) -> WorkError {
+    let text = error.to_string();
+    let is_full = error.kind() == PublishErrorKind::TimedOut || text.contains("insufficient");
+    let hint = if is_full { " (the disk of the NATS server may be full, see its log)" } else { "" };
+    WorkError::Broker(format!("{text}{hint}"))
+}
+
+/// Waits until a flag is set.
+pub(crate) async fn until_set(flag: &AtomicBool) {
+    while !flag.load(Ordering::Relaxed) {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
 }

@@ -18,8 +18,8 @@ use tokio::sync::mpsc::{self, Receiver, UnboundedReceiver, UnboundedSender};
 use tokio::time::{sleep, timeout};
 
 use super::bus::{
-    Bus, DISMISSED, ENDED, HELLO, LIVE_JOBS, LIVE_WORKERS, Patience, broker, connect, count,
-    results_subject, units_subject,
+    Bus, DISMISSED, ENDED, HELLO, LIVE_JOBS, LIVE_WORKERS, Patience, broker, connect, count, not_stored,
+    results_subject, units_subject, until_set,
 };
 use super::kinds::Kinds;
 use super::messages::{
@@ -27,7 +27,7 @@ use super::messages::{
     unframe,
 };
 use super::worker::Worker;
-use super::{Connection, host_name, random_text};
+use super::{Complaints, Connection, host_name, random_text};
 use crate::work::{Dispatcher, Job, Taken, Work, WorkError};
 
 /// All workers that are connected to a NATS server.
@@ -39,14 +39,22 @@ pub struct Nats {
     threads: usize,
     check_share: f64,
     cache: PathBuf,
+    /// Whether a job has begun. Later ones wait for a server that is away.
+    has_begun: Arc<AtomicBool>,
 }
 
 impl Nats {
     /// The workers at a NATS server. If there are none, this process works itself, with this many
     /// threads.
     pub fn new(connection: Connection, threads: usize, cache: PathBuf) -> Nats {
-        let arithmetic = String::new();
-        Nats { connection, arithmetic, threads: threads.max(1), check_share: 0.02, cache }
+        Nats {
+            connection,
+            arithmetic: String::new(),
+            threads: threads.max(1),
+            check_share: 0.02,
+            cache,
+            has_begun: Arc::default(),
+        }
     }
 
     /// Names the arithmetic of this processor, for the case that it works itself.
@@ -87,25 +95,75 @@ impl Dispatcher for Nats {
             let stop = Arc::clone(&stop_judge);
             scope.spawn(move || judge(work, &to_judge, &verdicts, &stop));
             let ended = runtime.block_on(async {
-                let mut coordinator = Coordinator::new(
-                    self,
-                    work,
-                    job,
-                    all,
-                    unit,
-                    take,
-                    requests,
-                    judged,
-                    &own_worker,
-                )
-                .await?;
-                coordinator.run(cancel).await
+                let record = JobRecord::new(W::KIND, &self.connection.version, &job);
+                let bus = tokio::select! {
+                    bus = self.open(&record, &job) => bus?,
+                    () = until_cancelled(cancel) => return Ok(()),
+                };
+                self.has_begun.store(true, Ordering::Relaxed);
+                let caller = Caller { all, unit, take, cancel };
+                let judge = Judge { requests, verdicts: judged };
+                let mut coordinator =
+                    Coordinator::new(self, work, bus, record, job, caller, judge, &own_worker);
+                coordinator.run().await
             });
             stop_judge.store(true, Ordering::Relaxed);
             own_worker.end();
             ended
         })
     }
+}
+
+/// How long the first job of a command waits for a server that answers but cannot be used, for
+/// example because it has just been started.
+const START: Duration = Duration::from_secs(10);
+
+impl Nats {
+    /// Connects to the server and stores a job there. A first job ends with an error if the server
+    /// cannot be used; later ones wait for it.
+    async fn open(&self, record: &JobRecord, job: &Job) -> Result<Bus, WorkError> {
+        let has_begun = self.has_begun.load(Ordering::Relaxed);
+        let patience = if has_begun { Patience::UntilConnected } else { Patience::FailAtOnce };
+        let name = format!("{}-{} (coordinator)", host_name(), random_text());
+        let client = connect(&self.connection, &name, patience).await?;
+        let (began, mut complaints) = (Instant::now(), Complaints::default());
+        loop {
+            let stored = async {
+                let bus = Bus::open(client.clone()).await?;
+                store_job(&bus, &record.id(), record, job).await?;
+                Ok(bus)
+            };
+            match stored.await {
+                Ok(bus) => return Ok(bus),
+                Err(error) if !has_begun && began.elapsed() > START => return Err(error),
+                Err(error) => {
+                    complaints.say(&self.connection, format!("{error}; trying again"));
+                    sleep(Duration::from_millis(300)).await;
+                }
+            }
+        }
+    }
+}
+
+async fn until_cancelled(cancel: Option<&AtomicBool>) {
+    match cancel {
+        Some(cancel) => until_set(cancel).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What the caller of a dispatcher wants.
+struct Caller<'a, U, T> {
+    all: Vec<u64>,
+    unit: U,
+    take: T,
+    cancel: Option<&'a AtomicBool>,
+}
+
+/// The thread that computes disputed units.
+struct Judge<W: Work> {
+    requests: std_mpsc::Sender<(u64, W::Unit)>,
+    verdicts: UnboundedReceiver<Verdict<W>>,
 }
 
 /// The worker of this process, if it had to start one.
@@ -185,8 +243,8 @@ struct Coordinator<'a, W: Work, U, T> {
     all: Vec<u64>,
     unit: U,
     take: T,
-    judge: std_mpsc::Sender<(u64, W::Unit)>,
-    verdicts: UnboundedReceiver<Verdict<W>>,
+    cancel: Option<&'a AtomicBool>,
+    judge: Judge<W>,
     own_worker: &'a OwnWorker,
     own_worker_runs: bool,
 
@@ -200,6 +258,9 @@ struct Coordinator<'a, W: Work, U, T> {
     /// Published units with their digests.
     outstanding: HashMap<u64, String>,
     publishing: FuturesUnordered<Publishing>,
+    /// No unit is published before this time, because the server has refused one.
+    pause_until: Instant,
+    complaints: Complaints,
     checks: HashMap<u64, Check>,
     disputes: HashMap<u64, Dispute>,
     /// Units whose result has been confirmed.
@@ -218,7 +279,10 @@ struct Coordinator<'a, W: Work, U, T> {
     rate: Rate,
 }
 
-type Publishing = Pin<Box<dyn Future<Output = (u64, bool)> + Send>>;
+type Publishing = Pin<Box<dyn Future<Output = (u64, Result<(), WorkError>)> + Send>>;
+
+/// How long to wait after the server has refused a unit.
+const REFUSED: Duration = Duration::from_secs(1);
 
 /// How long to wait for the first worker, and for another one after the last has gone.
 const FIRST_WORKER: Duration = Duration::from_secs(2);
@@ -233,28 +297,23 @@ where
     T: FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
 {
     #[allow(clippy::too_many_arguments, reason = "called once")]
-    async fn new(
+    fn new(
         nats: &'a Nats,
         work: &'a W,
+        bus: Bus,
+        record: JobRecord,
         job: Job,
-        all: Vec<u64>,
-        unit: U,
-        take: T,
-        judge: std_mpsc::Sender<(u64, W::Unit)>,
-        verdicts: UnboundedReceiver<Verdict<W>>,
+        caller: Caller<'a, U, T>,
+        judge: Judge<W>,
         own_worker: &'a OwnWorker,
-    ) -> Result<Self, WorkError> {
-        let name = format!("{}-{} (coordinator)", host_name(), random_text());
-        let client = connect(&nats.connection, &name, Patience::FailAtOnce).await?;
-        let bus = Bus::open(client).await?;
-        let record = JobRecord::new(W::KIND, &nats.connection.version, &job);
+    ) -> Self {
+        let Caller { all, unit, take, cancel } = caller;
         let id = record.id();
-        store_job(&bus, &id, &record, &job).await?;
         let units_subject =
             units_subject(&record.version, record.arithmetic.as_deref(), W::KIND, &id);
         let results = Results::new(bus.clone(), results_subject(&id));
         let now = Instant::now();
-        Ok(Coordinator {
+        Coordinator {
             nats,
             work,
             bus,
@@ -265,8 +324,8 @@ where
             all,
             unit,
             take,
+            cancel,
             judge,
-            verdicts,
             own_worker,
             own_worker_runs: false,
             results,
@@ -275,6 +334,8 @@ where
             next: 0,
             outstanding: HashMap::new(),
             publishing: FuturesUnordered::new(),
+            pause_until: now,
+            complaints: Complaints::default(),
             checks: HashMap::new(),
             disputes: HashMap::new(),
             confirmed: HashSet::new(),
@@ -288,11 +349,11 @@ where
             last_worker: now,
             last_result: now,
             rate: Rate::default(),
-        })
+        }
     }
 
-    async fn run(&mut self, cancel: Option<&AtomicBool>) -> Result<(), W::Error> {
-        let ended = self.collect(cancel).await;
+    async fn run(&mut self) -> Result<(), W::Error> {
+        let ended = self.collect().await;
         // Nobody needs the units any more. The results are kept if the job is to be resumed.
         let is_over = matches!(ended, Ok(End::Complete | End::Enough));
         let _ = timeout(Duration::from_secs(5), self.clean_up(is_over)).await;
@@ -304,7 +365,7 @@ where
         Err(WorkError::SetAside(std::mem::take(&mut self.set_aside)).into())
     }
 
-    async fn collect(&mut self, cancel: Option<&AtomicBool>) -> Result<End, W::Error> {
+    async fn collect(&mut self) -> Result<End, W::Error> {
         let subject = format!("{LIVE_WORKERS}.*");
         let mut workers = self.bus.client.subscribe(subject).await.map_err(broker)?;
         let mut hello = self.bus.client.subscribe(HELLO).await.map_err(broker)?;
@@ -326,14 +387,8 @@ where
                         return Ok(End::Enough);
                     }
                 }
-                Some((number, is_stored)) = self.publishing.next() => {
-                    if !is_stored {
-                        // It may come twice, which does no harm.
-                        self.outstanding.remove(&number);
-                        self.next = self.next.min(number);
-                    }
-                }
-                Some(verdict) = self.verdicts.recv() => {
+                Some((number, stored)) = self.publishing.next() => self.on_published(number, stored),
+                Some(verdict) = self.judge.verdicts.recv() => {
                     if self.on_verdict(verdict).await?.is_break() {
                         return Ok(End::Enough);
                     }
@@ -341,7 +396,7 @@ where
                 Some(message) = workers.next() => self.on_worker(&message.payload),
                 Some(_) = hello.next() => self.beat().await,
                 _ = tick.tick() => {
-                    if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                    if self.is_cancelled() {
                         return Ok(End::Cancelled);
                     }
                     self.look_for_workers();
@@ -359,6 +414,10 @@ where
         }
     }
 
+    fn is_cancelled(&self) -> bool {
+        self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+
     fn is_complete(&self) -> bool {
         !self.catching_up
             && self.remaining.is_empty()
@@ -366,20 +425,25 @@ where
             && self.disputes.is_empty()
     }
 
-    /// Begins to collect, from the results that are there already. Waits for a server that is away.
+    /// Begins to collect, from the results that are there already. Waits for a server that is away,
+    /// unless the job is cancelled.
     async fn begin(&mut self) {
         self.remaining = self.all.iter().copied().collect();
         self.outstanding.clear();
         self.publishing.clear();
         self.next = 0;
+        self.catching_up = true;
         self.results.rewind();
-        loop {
+        while !self.is_cancelled() {
             // Units of an earlier coordinator are published again if they are still needed.
             let purged = self.bus.units.purge().filter(&self.units_subject).await;
             let earlier = count(&self.bus.results, &self.results.subject).await;
-            if let (Ok(_), Ok(earlier)) = (purged, earlier) {
-                self.catching_up = earlier > 0;
-                return;
+            match purged.map_err(broker).and(earlier) {
+                Ok(earlier) => {
+                    self.catching_up = earlier > 0;
+                    return;
+                }
+                Err(error) => self.complain(format!("{error}; trying again")),
             }
             sleep(Duration::from_millis(300)).await;
         }
@@ -387,7 +451,7 @@ where
 
     /// Publishes units until enough of them are on their way.
     async fn publish_units(&mut self) {
-        if self.catching_up || !self.bus.is_connected() {
+        if self.catching_up || !self.bus.is_connected() || Instant::now() < self.pause_until {
             return;
         }
         let threads: usize = self.suitable_workers().map(|worker| worker.threads).sum();
@@ -408,13 +472,35 @@ where
     async fn publish(&mut self, number: u64, message: Vec<u8>) {
         let publish = PublishMessage::build().payload(message.into());
         match self.bus.context.send_publish(self.units_subject.clone(), publish).await {
-            Ok(stored) => {
-                self.publishing.push(Box::pin(async move { (number, stored.await.is_ok()) }));
+            Ok(stored) => self
+                .publishing
+                .push(Box::pin(async move { (number, stored.await.map(|_| ()).map_err(not_stored)) })),
+            Err(error) => {
+                let refused = (number, Err(not_stored(error)));
+                self.publishing.push(Box::pin(std::future::ready(refused)));
             }
-            Err(_) => self.publishing.push(Box::pin(async move {
-                sleep(Duration::from_millis(200)).await;
-                (number, false)
-            })),
+        }
+    }
+
+    fn on_published(&mut self, number: u64, stored: Result<(), WorkError>) {
+        match stored {
+            Ok(()) => {
+                self.complaints.settle(&self.nats.connection, "the NATS server works again");
+            }
+            Err(error) => {
+                // It may come twice, which does no harm.
+                self.outstanding.remove(&number);
+                self.next = self.next.min(number);
+                self.pause_until = Instant::now() + REFUSED;
+                self.complain(format!("cannot publish units: {error}; trying again"));
+            }
+        }
+    }
+
+    /// Says what the server refuses. A server that is away has been mentioned already.
+    fn complain(&mut self, message: String) {
+        if self.bus.is_connected() {
+            self.complaints.say(&self.nats.connection, message);
         }
     }
 
@@ -549,7 +635,8 @@ where
     /// Has a unit computed on this machine.
     fn dispute(&mut self, number: u64, dispute: Dispute) {
         self.disputes.insert(number, dispute);
-        self.judge.send((number, (self.unit)(number))).expect("the judge waits for requests");
+        let request = (number, (self.unit)(number));
+        self.judge.requests.send(request).expect("the judge waits for requests");
     }
 
     async fn on_verdict(&mut self, verdict: Verdict<W>) -> Result<ControlFlow<()>, W::Error> {
@@ -678,11 +765,10 @@ where
                 }
             }
             Ok(_) => {}
-            Err(_) => {
-                if let Ok(bus) = Bus::open(self.bus.client.clone()).await {
-                    self.bus = bus;
-                }
-            }
+            Err(_) => match Bus::open(self.bus.client.clone()).await {
+                Ok(bus) => self.bus = bus,
+                Err(error) => self.complain(format!("{error}; trying again")),
+            },
         }
     }
 

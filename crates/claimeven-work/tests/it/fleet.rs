@@ -17,22 +17,22 @@ use super::works::{COMPUTED, Hashes, Mischief, Number, truth};
 
 const ACK_WAIT: Duration = Duration::from_secs(2);
 /// An upper limit for everything, on a busy machine.
-const LONG: Duration = Duration::from_mins(5);
+pub(super) const LONG: Duration = Duration::from_mins(5);
 
 type Lines = Arc<Mutex<Vec<String>>>;
 
-struct Fleet {
-    folder: tempfile::TempDir,
-    said: Lines,
+pub(super) struct Fleet {
+    pub(super) folder: tempfile::TempDir,
+    pub(super) said: Lines,
 }
 
-struct Hand {
+pub(super) struct Hand {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), WorkError>>>,
 }
 
 impl Hand {
-    fn stop(mut self) -> Result<(), WorkError> {
+    pub(super) fn stop(mut self) -> Result<(), WorkError> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().unwrap().join().unwrap()
     }
@@ -45,11 +45,11 @@ impl Drop for Hand {
 }
 
 impl Fleet {
-    fn new() -> Fleet {
+    pub(super) fn new() -> Fleet {
         Fleet { folder: tempfile::tempdir().unwrap(), said: Lines::default() }
     }
 
-    fn connection(&self, url: &str) -> Connection {
+    pub(super) fn connection(&self, url: &str) -> Connection {
         let said = Arc::clone(&self.said);
         let log = Arc::new(move |line: &str| said.lock().unwrap().push(line.to_owned()));
         Connection::new(url).with_ack_wait(ACK_WAIT).with_log(log)
@@ -59,7 +59,7 @@ impl Fleet {
         self.folder.path()
     }
 
-    fn worker_of<W: Work>(&self, connection: Connection, threads: usize) -> Hand {
+    pub(super) fn worker_of<W: Work>(&self, connection: Connection, threads: usize) -> Hand {
         let kinds = Kinds::new("test").with::<W>();
         let worker = Worker::new(connection, kinds, threads, self.cache().join("worker"));
         let stop = Arc::new(AtomicBool::new(false));
@@ -67,21 +67,25 @@ impl Fleet {
         Hand { stop, thread: Some(thread::spawn(move || worker.run(&flag))) }
     }
 
-    fn worker(&self, url: &str, threads: usize) -> Hand {
+    pub(super) fn worker(&self, url: &str, threads: usize) -> Hand {
         self.worker_of::<Hashes<false>>(self.connection(url), threads)
     }
 
-    fn nats(&self, url: &str) -> Nats {
-        Nats::new(self.connection(url), 2, self.cache().join("coordinator"))
+    pub(super) fn nats(&self, url: &str) -> Nats {
+        self.nats_of(self.connection(url))
     }
 
-    fn has_said(&self, text: &str) -> bool {
+    pub(super) fn nats_of(&self, connection: Connection) -> Nats {
+        Nats::new(connection, 2, self.cache().join("coordinator"))
+    }
+
+    pub(super) fn has_said(&self, text: &str) -> bool {
         self.said.lock().unwrap().iter().any(|line| line.contains(text))
     }
 }
 
 /// Waits until this many workers answer.
-fn await_workers(url: &str, count: usize) {
+pub(super) fn await_workers(url: &str, count: usize) {
     let began = Instant::now();
     let mut seen = BTreeSet::new();
     let shown = watch_fleet(&Connection::new(url), Duration::from_millis(100), |status| {
@@ -93,7 +97,7 @@ fn await_workers(url: &str, count: usize) {
 }
 
 /// The outputs of units without mischief, and how often everything came again.
-fn collect(
+pub(super) fn collect(
     dispatcher: &impl Dispatcher,
     test: usize,
     units: u64,
@@ -117,11 +121,11 @@ fn collect(
     Ok((outputs, restarts))
 }
 
-fn expected(units: u64) -> BTreeMap<u64, u64> {
+pub(super) fn expected(units: u64) -> BTreeMap<u64, u64> {
     (0..units).map(|number| (number, truth(12345, number))).collect()
 }
 
-fn none(_: u64) -> Mischief {
+pub(super) fn none(_: u64) -> Mischief {
     Mischief::None
 }
 
