@@ -5,6 +5,13 @@ mod chaos;
 #[path = "../../claimeven-work/tests/it/server.rs"]
 #[allow(dead_code, reason = "shared with the tests of the library")]
 mod server;
+#[path = "fleet/servers.rs"]
+mod servers;
+#[path = "../../claimeven-server/tests/it/under_fire.rs"]
+mod under_fire;
+#[path = "../../claimeven-server/tests/it/world.rs"]
+#[allow(dead_code, unused_imports, unused_macros, reason = "shared with the tests of the server")]
+mod world;
 
 use std::fs;
 use std::path::Path;
@@ -131,6 +138,37 @@ fn commands_print_the_same_with_workers_as_without() {
     let positions = "solve --all 4453 44 123456 7777 121212";
     assert_eq!(output(folder, positions), output(folder, &format!("{positions} {nats}")));
 
+    // A player measured on random positions, and one with a network on positions of a file.
+    let without_times = |text: &str| {
+        let mut report: serde_json::Value = serde_json::from_str(text).unwrap();
+        for set in report["sets"].as_array_mut().unwrap() {
+            set["counts"]["seconds"] = 0.into();
+        }
+        report
+    };
+    fs::create_dir(folder.join("sets")).unwrap();
+    fs::write(folder.join("sets/one"), "4444 0\n44 2\n7477341735434 -2\n").unwrap();
+    for line in
+        ["evaluate mcts:sims=30 --random 50", "evaluate zero:sims=8 --random 20 --sets sets"]
+    {
+        let line = format!("{line} --discs 14..20 --json");
+        let here = without_times(&output(folder, &line));
+        assert_eq!(without_times(&output(folder, &format!("{line} {nats}"))), here);
+    }
+
+    // Experiments with games and with positions, and one that stays here.
+    let findings = |text: &str| {
+        let report: serde_json::Value = serde_json::from_str(text).unwrap();
+        report["experiments"].clone()
+    };
+    let line = "experiments beats-random repeats errors ladder same-value --quick --json";
+    let here = findings(&output(folder, line));
+    let there = claimeven(folder, &format!("{line} {nats}")).output().unwrap();
+    assert_eq!(findings(&String::from_utf8(there.stdout).unwrap()), here);
+    let said = String::from_utf8(there.stderr).unwrap();
+    let stays = "same-value counts and times single searches and runs on this machine";
+    assert!(said.contains(stays) && !said.contains("working here"), "{said}");
+
     let status = status(folder, &server);
     let done: u64 =
         status["workers"].as_array().unwrap().iter().map(|w| w["done"].as_u64().unwrap()).sum();
@@ -154,7 +192,7 @@ fn what_cannot_run_elsewhere_is_refused() {
     let said = error("work --nats nats://127.0.0.1:9 --kinds games,chess", 2);
     assert_eq!(
         said,
-        "error: invalid value for '--kinds': unknown kind 'chess' (available: games, book, solve, self-play)\n"
+        "error: invalid value for '--kinds': unknown kind 'chess' (available: games, book, solve, self-play, gate, exam, moves, sample)\n"
     );
     let said = error("solve 44 --nats nats://127.0.0.1:9", 1);
     assert!(said.starts_with("error: NATS: cannot connect to nats://127.0.0.1:9"), "{said}");

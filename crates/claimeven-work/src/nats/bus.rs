@@ -209,7 +209,7 @@ impl Bus {
     ) -> Result<Consumer<pull::Config>, WorkError> {
         let version = token(&connection.version);
         let config = pull::Config {
-            durable_name: Some(format!("{version}-{arithmetic}-{kind}")),
+            durable_name: Some(consumer_name(connection, arithmetic, kind)),
             filter_subject: format!("claimeven.units.{version}.{arithmetic}.{kind}.>"),
             ack_policy: AckPolicy::Explicit,
             ack_wait: connection.ack_wait,
@@ -219,6 +219,22 @@ impl Bus {
         };
         self.units.create_consumer(config).await.map_err(broker)
     }
+
+    /// Removes that consumer. Workers make it again, and get all units that are still there.
+    pub(crate) async fn remove_consumer(
+        &self,
+        connection: &Connection,
+        arithmetic: &str,
+        kind: &str,
+    ) -> Result<(), WorkError> {
+        let name = consumer_name(connection, arithmetic, kind);
+        self.units.delete_consumer(&name).await.map_err(broker)?;
+        Ok(())
+    }
+}
+
+fn consumer_name(connection: &Connection, arithmetic: &str, kind: &str) -> String {
+    format!("{}-{arithmetic}-{kind}", token(&connection.version))
 }
 
 /// A key-value bucket. The client's own function asks the account for its limits first, in a form

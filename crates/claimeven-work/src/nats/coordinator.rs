@@ -18,8 +18,8 @@ use tokio::sync::mpsc::{self, Receiver, UnboundedReceiver, UnboundedSender};
 use tokio::time::{sleep, timeout};
 
 use super::bus::{
-    Bus, DISMISSED, ENDED, HELLO, LIVE_JOBS, LIVE_WORKERS, Patience, broker, connect, count, not_stored,
-    results_subject, units_subject, until_set,
+    ANY, Bus, DISMISSED, ENDED, HELLO, LIVE_JOBS, LIVE_WORKERS, Patience, broker, connect, count,
+    not_stored, results_subject, units_subject, until_set,
 };
 use super::kinds::Kinds;
 use super::messages::{
@@ -276,6 +276,8 @@ struct Coordinator<'a, W: Work, U, T> {
     told_versions: HashSet<String>,
     last_worker: Instant,
     last_result: Instant,
+    /// The last time at which a worker had something to do, or nobody was there.
+    last_busy: Instant,
     rate: Rate,
 }
 
@@ -348,6 +350,7 @@ where
             told_versions: HashSet::new(),
             last_worker: now,
             last_result: now,
+            last_busy: now,
             rate: Rate::default(),
         }
     }
@@ -472,9 +475,9 @@ where
     async fn publish(&mut self, number: u64, message: Vec<u8>) {
         let publish = PublishMessage::build().payload(message.into());
         match self.bus.context.send_publish(self.units_subject.clone(), publish).await {
-            Ok(stored) => self
-                .publishing
-                .push(Box::pin(async move { (number, stored.await.map(|_| ()).map_err(not_stored)) })),
+            Ok(stored) => self.publishing.push(Box::pin(async move {
+                (number, stored.await.map(|_| ()).map_err(not_stored))
+            })),
             Err(error) => {
                 let refused = (number, Err(not_stored(error)));
                 self.publishing.push(Box::pin(std::future::ready(refused)));
@@ -710,6 +713,9 @@ where
                 status.id, status.version
             ));
         }
+        if status.running + status.waiting > 0 {
+            self.last_busy = Instant::now();
+        }
         self.workers.insert(status.id.clone(), (status, Instant::now()));
     }
 
@@ -733,6 +739,7 @@ where
             self.last_worker = Instant::now();
             return;
         }
+        self.last_busy = Instant::now();
         let patience = if self.workers.is_empty() { FIRST_WORKER } else { NEXT_WORKER };
         if self.own_worker_runs || self.last_worker.elapsed() < patience {
             return;
@@ -764,11 +771,27 @@ where
                     self.outstanding.clear();
                 }
             }
-            Ok(_) => {}
+            Ok(_) => self.look_for_stuck_units().await,
             Err(_) => match Bus::open(self.bus.client.clone()).await {
                 Ok(bus) => self.bus = bus,
                 Err(error) => self.complain(format!("{error}; trying again")),
             },
+        }
+    }
+
+    /// A server that was killed can come back with units that it never hands out again.
+    async fn look_for_stuck_units(&mut self) {
+        let idle = self.last_busy.max(self.last_result).elapsed();
+        if idle < 2 * self.nats.connection.ack_wait {
+            return;
+        }
+        self.last_busy = Instant::now();
+        let connection = &self.nats.connection;
+        connection
+            .say("the NATS server does not hand out its units; workers ask for all of them again");
+        let arithmetic = self.record.arithmetic.as_deref().unwrap_or(ANY);
+        if let Err(error) = self.bus.remove_consumer(connection, arithmetic, W::KIND).await {
+            self.complain(format!("{error}; trying again"));
         }
     }
 
