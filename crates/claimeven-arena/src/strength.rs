@@ -217,7 +217,7 @@ pub fn evaluate(
         progress();
         judged
     });
-    Strength::of(set, moves.into_iter().collect::<Result<_, _>>()?)
+    Ok(Strength::of(set, moves.into_iter().collect::<Result<_, _>>()?))
 }
 
 /// The same for a player of the roster, on the machines of a dispatcher. `progress` gets the number of
@@ -230,7 +230,7 @@ pub fn evaluate_on(
     mut progress: impl FnMut(u64),
 ) -> Result<Option<Strength>, EvaluateError> {
     let Some((first, _)) = set.positions.first() else {
-        return Strength::of(set, Vec::new()).map(Some);
+        return Ok(Some(Strength::of(set, Vec::new())));
     };
     let work = Moves { setup: first.setup(), player: player.clone(), is_scored: true };
     let chunks: Vec<&[(Position, i32)]> = set.positions.chunks(MOVES_AT_ONCE).collect();
@@ -247,11 +247,11 @@ pub fn evaluate_on(
         let reached = chosen.score.expect("the outputs have been verified");
         JudgedMove::new(*score, reached, chosen.simulations, Duration::from_micros(chosen.micros))
     });
-    Strength::of(set, judged.collect()).map(Some)
+    Ok(Some(Strength::of(set, judged.collect())))
 }
 
 impl Strength {
-    fn of(set: &TestSet, moves: Vec<JudgedMove>) -> Result<Strength, EvaluateError> {
+    fn of(set: &TestSet, moves: Vec<JudgedMove>) -> Strength {
         let mut strength = Strength { set: set.name.clone(), ..Strength::default() };
         let mut time = Duration::ZERO;
         for judged in moves {
@@ -266,7 +266,7 @@ impl Strength {
         let count = strength.positions.max(1) as f64;
         strength.simulations /= count;
         strength.seconds = time.as_secs_f64() / count;
-        Ok(strength)
+        strength
     }
 }
 

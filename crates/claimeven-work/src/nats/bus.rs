@@ -15,9 +15,12 @@ use async_nats::jetstream::context::{
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::object_store::ObjectStore;
-use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, Stream};
+use async_nats::jetstream::stream::{
+    Config, DiscardPolicy, LastRawMessageErrorKind, RetentionPolicy, Stream,
+};
 use async_nats::{Client, ClientError, ConnectOptions, Event, ServerAddr, ServerError};
-use futures_util::TryStreamExt;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{StreamExt, TryStreamExt};
 use nkeys::KeyPair;
 
 use super::{Complaints, Connection};
@@ -179,6 +182,11 @@ impl Bus {
         Ok(Bus { client, context, units, results, jobs, attempts, files })
     }
 
+    /// How often a connection has been made.
+    pub(crate) fn connects(&self) -> u64 {
+        self.client.statistics().connects.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn is_connected(&self) -> bool {
         self.client.connection_state() == State::Connected
     }
@@ -196,7 +204,8 @@ impl Bus {
             publish = publish.message_id(id);
         }
         let stored = self.context.send_publish(results_subject(job), publish).await;
-        stored.map_err(not_stored)?.await.map_err(not_stored)?;
+        let stored = stored.map_err(|error| not_stored(&error))?;
+        stored.await.map_err(|error| not_stored(&error))?;
         Ok(())
     }
 
@@ -218,6 +227,29 @@ impl Bus {
             ..pull::Config::default()
         };
         self.units.create_consumer(config).await.map_err(broker)
+    }
+
+    /// Removes the units of a job, one by one: a purge of their subject makes servers before 2.9.12 forget
+    /// the units of other jobs that the same consumer hands out.
+    pub(crate) async fn remove_units(&self, subject: &str) -> Result<(), WorkError> {
+        let mut removing = FuturesUnordered::new();
+        let mut next = 1;
+        loop {
+            let found = self.units.get_first_raw_message_by_subject(subject, next).await;
+            let sequence = match found {
+                Ok(message) => message.sequence,
+                Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => break,
+                Err(error) => return Err(broker(error)),
+            };
+            next = sequence + 1;
+            removing.push(self.units.delete_message(sequence));
+            if removing.len() >= 64 {
+                // One that a worker acknowledges meanwhile is gone, too.
+                let _ = removing.next().await;
+            }
+        }
+        while removing.next().await.is_some() {}
+        Ok(())
     }
 
     /// Removes that consumer. Workers make it again, and get all units that are still there.
@@ -333,7 +365,7 @@ pub(crate) fn broker(error: impl std::fmt::Display) -> WorkError {
 }
 
 /// Why a message is not stored. A server whose disk is full switches JetStream off and no longer answers.
-pub(crate) fn not_stored(error: PublishError) -> WorkError {
+pub(crate) fn not_stored(error: &PublishError) -> WorkError {
     let text = error.to_string();
     let is_full = error.kind() == PublishErrorKind::TimedOut || text.contains("insufficient");
     let hint = if is_full { " (the disk of the NATS server may be full, see its log)" } else { "" };

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
+use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
 use async_nats::jetstream::message::PublishMessage;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -249,7 +249,7 @@ struct Coordinator<'a, W: Work, U, T> {
     own_worker_runs: bool,
 
     results: Results,
-    /// Whether results that were there before are being read; until then no unit is published.
+    /// Whether results that were there before are being read. Meanwhile no unit is published.
     catching_up: bool,
     /// The units without an accepted result.
     remaining: BTreeSet<u64>,
@@ -289,6 +289,8 @@ const REFUSED: Duration = Duration::from_secs(1);
 /// How long to wait for the first worker, and for another one after the last has gone.
 const FIRST_WORKER: Duration = Duration::from_secs(2);
 const NEXT_WORKER: Duration = Duration::from_secs(10);
+/// Units are asked for again after workers have been idle for this long.
+const MAX_IDLE: Duration = Duration::from_secs(20);
 /// A worker that has not been heard of for this long has gone.
 const SILENCE: Duration = Duration::from_secs(5);
 
@@ -439,13 +441,8 @@ where
         self.results.rewind();
         while !self.is_cancelled() {
             // Units of an earlier coordinator are published again if they are still needed.
-            let purged = self.bus.units.purge().filter(&self.units_subject).await;
-            let earlier = count(&self.bus.results, &self.results.subject).await;
-            match purged.map_err(broker).and(earlier) {
-                Ok(earlier) => {
-                    self.catching_up = earlier > 0;
-                    return;
-                }
+            match self.bus.remove_units(&self.units_subject).await {
+                Ok(()) => return,
                 Err(error) => self.complain(format!("{error}; trying again")),
             }
             sleep(Duration::from_millis(300)).await;
@@ -476,10 +473,10 @@ where
         let publish = PublishMessage::build().payload(message.into());
         match self.bus.context.send_publish(self.units_subject.clone(), publish).await {
             Ok(stored) => self.publishing.push(Box::pin(async move {
-                (number, stored.await.map(|_| ()).map_err(not_stored))
+                (number, stored.await.map(|_| ()).map_err(|error| not_stored(&error)))
             })),
             Err(error) => {
-                let refused = (number, Err(not_stored(error)));
+                let refused = (number, Err(not_stored(&error)));
                 self.publishing.push(Box::pin(std::future::ready(refused)));
             }
         }
@@ -782,7 +779,7 @@ where
     /// A server that was killed can come back with units that it never hands out again.
     async fn look_for_stuck_units(&mut self) {
         let idle = self.last_busy.max(self.last_result).elapsed();
-        if idle < 2 * self.nats.connection.ack_wait {
+        if idle < MAX_IDLE.max(2 * self.nats.connection.ack_wait) {
             return;
         }
         self.last_busy = Instant::now();
@@ -840,8 +837,8 @@ where
     }
 
     async fn clean_up(&mut self, is_over: bool) {
-        let _ = self.bus.units.purge().filter(&self.units_subject).await;
         let _ = self.bus.client.publish(format!("{ENDED}.{}", self.id), "".into()).await;
+        let _ = self.bus.remove_units(&self.units_subject).await;
         if is_over {
             let _ = self.bus.jobs.purge(&self.id).await;
             let _ = self.bus.results.purge().filter(&self.results.subject).await;
@@ -933,11 +930,18 @@ async fn read_results(bus: Bus, subject: String, sender: mpsc::Sender<Received>)
             // The first stream, or one that was made after the server had lost its disk.
             last = 0;
         }
-        let Ok(mut messages) = results_after(&bus, &subject, last).await else {
+        let Ok(consumer) = results_after(&bus, &subject, last).await else {
             sleep(Duration::from_millis(300)).await;
             continue;
         };
-        while let Some(Ok(message)) = messages.next().await {
+        let pending = consumer.cached_info().num_pending;
+        if pending == 0 && sender.send(Received { pending, result: None }).await.is_err() {
+            return;
+        }
+        let Ok(mut messages) = messages_of(&consumer).await else { continue };
+        // After a silence, the server is asked again: when the results of another job are removed, servers
+        // before 2.9.12 can forget to hand out these.
+        while let Ok(Some(Ok(message))) = timeout(MAX_SILENCE, messages.next()).await {
             let Ok(info) = message.info() else { continue };
             let (sequence, pending) = (info.stream_sequence, info.pending);
             let result = unframe::<ResultHead>(&message.payload).filter(|_| sequence > last);
@@ -947,10 +951,19 @@ async fn read_results(bus: Bus, subject: String, sender: mpsc::Sender<Received>)
                 return;
             }
         }
+        drop(messages);
+        let _ = bus.results.delete_consumer(&consumer.cached_info().name).await;
     }
 }
 
-async fn results_after(bus: &Bus, subject: &str, last: u64) -> Result<pull::Stream, WorkError> {
+/// How long the reader of results waits for the next one before it asks the server again.
+const MAX_SILENCE: Duration = Duration::from_secs(5);
+
+async fn results_after(
+    bus: &Bus,
+    subject: &str,
+    last: u64,
+) -> Result<Consumer<pull::Config>, WorkError> {
     let config = pull::Config {
         filter_subject: subject.to_owned(),
         ack_policy: AckPolicy::None,
@@ -958,7 +971,10 @@ async fn results_after(bus: &Bus, subject: &str, last: u64) -> Result<pull::Stre
         inactive_threshold: Duration::from_mins(1),
         ..pull::Config::default()
     };
-    let consumer = bus.results.create_consumer(config).await.map_err(broker)?;
+    bus.results.create_consumer(config).await.map_err(broker)
+}
+
+async fn messages_of(consumer: &Consumer<pull::Config>) -> Result<pull::Stream, WorkError> {
     consumer
         .stream()
         .max_messages_per_batch(1000)

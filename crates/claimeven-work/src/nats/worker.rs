@@ -365,18 +365,14 @@ async fn pull(shared: Arc<Shared>, bus: Bus, arithmetic: String, kind: &'static 
     let mut delay = Duration::from_millis(100);
     while !shared.is_leaving.load(Ordering::Relaxed) {
         let connection = &shared.worker.connection;
-        let consumer = match bus.consumer(connection, &arithmetic, kind).await {
-            Ok(consumer) => consumer,
-            Err(_) => {
-                // Also after the server has lost its data.
-                sleep(delay).await;
-                delay = (2 * delay).min(Duration::from_secs(4));
-                if let Err(error) = Bus::open(bus.client.clone()).await {
-                    shared
-                        .complain(&bus.client, format!("cannot get units: {error}; trying again"));
-                }
-                continue;
+        let Ok(consumer) = bus.consumer(connection, &arithmetic, kind).await else {
+            // Also after the server has lost its data.
+            sleep(delay).await;
+            delay = (2 * delay).min(Duration::from_secs(4));
+            if let Err(error) = Bus::open(bus.client.clone()).await {
+                shared.complain(&bus.client, format!("cannot get units: {error}; trying again"));
             }
+            continue;
         };
         delay = Duration::from_millis(100);
         loop {
@@ -396,8 +392,17 @@ async fn pull(shared: Arc<Shared>, bus: Bus, arithmetic: String, kind: &'static 
                 .heartbeat(Duration::from_secs(2));
             let Ok(mut messages) = batch.messages().await else { break };
             let (mut is_lost, mut is_empty) = (false, true);
-            let began = Instant::now();
-            while let Some(message) = messages.next().await {
+            let (began, connects) = (Instant::now(), bus.connects());
+            loop {
+                // A server that was started again has forgotten the request.
+                let Ok(message) = timeout(Duration::from_millis(500), messages.next()).await else {
+                    is_lost = bus.connects() != connects;
+                    if is_lost {
+                        break;
+                    }
+                    continue;
+                };
+                let Some(message) = message else { break };
                 let Ok(message) = message else {
                     is_lost = true;
                     break;

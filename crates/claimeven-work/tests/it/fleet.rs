@@ -295,6 +295,41 @@ fn all_may_come_to_a_new_server_at_once() {
     }
 }
 
+/// Servers before 2.9.12 forget units of one job when those of another one are purged.
+#[test]
+fn jobs_that_end_leave_the_units_and_results_of_others_alone() {
+    let Some(server) = Server::start() else { return };
+    let (fleet, url) = (Fleet::new(), server.url());
+    let _workers = [fleet.worker(&url, 1), fleet.worker(&url, 1)];
+    await_workers(&url, 2);
+    let nats = fleet.nats(&url).with_check_share(0.0);
+    let slow = |_| Mischief::Sleep(4);
+    thread::scope(|scope| {
+        let long = scope.spawn(|| collect(&nats, 22, 1500, slow));
+        let began = Instant::now();
+        let mut others = 0;
+        while !long.is_finished() {
+            assert!(began.elapsed() < LONG, "{:?}", fleet.said.lock().unwrap());
+            // A job that ends before all of its units are done.
+            let work = Hashes::<false> { salt: 12345, test: 23 };
+            let unit = |number| Number { number, mischief: Mischief::Sleep(1) };
+            let mut count = 0;
+            let ended = nats.run(&work, 0..400, unit, None, |_| {
+                count += 1;
+                let is_enough = count == 20;
+                Ok(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            });
+            ended.unwrap();
+            others += 1;
+        }
+        assert_eq!(long.join().unwrap().unwrap().0, expected(1500));
+        assert!(others > 2, "{others}");
+    });
+    // Nothing had to be done again.
+    assert_eq!(COMPUTED[22].load(Ordering::Relaxed), 1500);
+    assert!(!fleet.has_said("hand out"), "{:?}", fleet.said);
+}
+
 #[test]
 fn workers_of_another_version_are_told_and_get_nothing() {
     let Some(server) = Server::start() else { return };

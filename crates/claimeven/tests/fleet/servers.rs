@@ -125,13 +125,13 @@ async fn play(at_once: usize, kills: usize, pauses: Range<u64>) -> Option<Vec<Du
         }
     }
     delays.sort_unstable();
-    let at = |share: f64| delays[((delays.len() - 1) as f64 * share) as usize];
+    let at = |percent: usize| delays[(delays.len() - 1) * percent / 100];
     println!(
         "{games} games, {killed} kills, {} moves seen by watchers: p50 {:.1?}, p99 {:.1?}, max {:.1?}",
         delays.len(),
-        at(0.5),
-        at(0.99),
-        at(1.0)
+        at(50),
+        at(99),
+        at(100)
     );
     Some(delays)
 }
