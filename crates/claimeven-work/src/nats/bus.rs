@@ -18,7 +18,9 @@ use async_nats::jetstream::object_store::ObjectStore;
 use async_nats::jetstream::stream::{
     Config, DiscardPolicy, LastRawMessageErrorKind, RetentionPolicy, Stream,
 };
-use async_nats::{Client, ClientError, ConnectOptions, Event, ServerAddr, ServerError};
+use async_nats::{
+    Client, ClientError, ConnectError, ConnectOptions, Event, ServerAddr, ServerError,
+};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{StreamExt, TryStreamExt};
 use nkeys::KeyPair;
@@ -66,9 +68,43 @@ pub(crate) async fn connect(
     name: &str,
     patience: Patience,
 ) -> Result<Client, WorkError> {
-    let error = |error: String| WorkError::Broker(refusal(connection, &error));
+    let mut servers: Vec<ServerAddr> = Vec::new();
+    for url in connection.url.split(',') {
+        servers.push(url.trim().parse().map_err(|cause| unusable(connection, cause))?);
+    }
+    let first = options(connection, name)?.connect(servers.clone());
+    if patience == Patience::FailAtOnce {
+        let failed =
+            |cause: ConnectError| WorkError::Broker(refusal(connection, &cause.to_string()));
+        return first.await.map_err(failed);
+    }
+    // The first attempt is the one that knows why it fails.
+    match tokio::time::timeout(FIRST_ATTEMPT, first).await {
+        Ok(Ok(client)) => return Ok(client),
+        Ok(Err(cause)) => {
+            connection.say(format!("{}; trying again", refusal(connection, &cause.to_string())));
+        }
+        Err(_) => {}
+    }
+    let options = options(connection, name)?.retry_on_initial_connect();
+    options.connect(servers).await.map_err(|cause| unusable(connection, cause))
+}
+
+/// How long the first attempt to connect may take before others follow in the background.
+const FIRST_ATTEMPT: Duration = Duration::from_secs(2);
+
+/// An address or a file of the command line that cannot be used.
+fn unusable(connection: &Connection, reason: impl std::fmt::Display) -> WorkError {
+    WorkError::Broker(format!("cannot connect to {}: {reason}", connection.shown_url()))
+}
+
+fn options(connection: &Connection, name: &str) -> Result<ConnectOptions, WorkError> {
     let events = connection.clone();
     let complaints = Mutex::new(Complaints::default());
+    let complain = move |message: String| {
+        complaints.lock().unwrap_or_else(PoisonError::into_inner).say(&events, message);
+    };
+    let events = connection.clone();
     let mut options = ConnectOptions::new()
         .name(name)
         .max_reconnects(None)
@@ -84,49 +120,37 @@ pub(crate) async fn connect(
                     events.say(format!("lost the connection to {}", events.shown_url()));
                 }
                 Event::Connected => events.say(format!("connected to {}", events.shown_url())),
-                Event::ClientError(ClientError::Other(reason)) => {
-                    let message = format!("{}; trying again", refusal(&events, &reason));
-                    complaints.lock().unwrap_or_else(PoisonError::into_inner).say(&events, message);
+                // Without its cause, an I/O error says no more than that the connection was lost.
+                Event::ClientError(ClientError::Other(reason)) if reason != "IO error" => {
+                    complain(format!("{}; trying again", refusal(&events, &reason)));
                 }
                 // For example that this client may not publish somewhere.
                 Event::ServerError(ServerError::Other(reason)) => {
-                    let message = format!("{}: {reason}", events.shown_url());
-                    complaints.lock().unwrap_or_else(PoisonError::into_inner).say(&events, message);
+                    complain(format!("{}: {reason}", events.shown_url()));
                 }
                 _ => {}
             }
             async {}
         });
-    if patience == Patience::UntilConnected {
-        options = options.retry_on_initial_connect();
-    }
-    // A file of the command line that cannot be used.
-    let plain = |reason: String| {
-        WorkError::Broker(format!("cannot connect to {}: {reason}", connection.shown_url()))
-    };
+    let unusable = |reason: String| unusable(connection, reason);
     if let Some(file) = &connection.credentials {
-        let text = read_text(file).map_err(plain)?;
-        let invalid = |_| plain(format!("{}: not a file of credentials", file.display()));
+        let text = read_text(file).map_err(unusable)?;
+        let invalid = |_| unusable(format!("{}: not a file of credentials", file.display()));
         options = options.credentials(&text).map_err(invalid)?;
     }
     if let Some(file) = &connection.nkey {
-        let seed = read_text(file).map_err(plain)?.trim().to_owned();
-        let invalid = |_| plain(format!("{}: not the seed of an nkey", file.display()));
+        let seed = read_text(file).map_err(unusable)?.trim().to_owned();
+        let invalid = |_| unusable(format!("{}: not the seed of an nkey", file.display()));
         KeyPair::from_seed(&seed).map_err(invalid)?;
         options = options.nkey(seed);
     }
     if let Some(file) = &connection.certificates {
-        if !read_text(file).map_err(plain)?.contains("-----BEGIN CERTIFICATE-----") {
-            return Err(plain(format!("{}: not a file of certificates", file.display())));
+        if !read_text(file).map_err(unusable)?.contains("-----BEGIN CERTIFICATE-----") {
+            return Err(unusable(format!("{}: not a file of certificates", file.display())));
         }
         options = options.add_root_certificates(file.clone());
     }
-    let mut servers = Vec::new();
-    for url in connection.url.split(',') {
-        let server: ServerAddr = url.trim().parse().map_err(|cause| error(format!("{cause}")))?;
-        servers.push(server);
-    }
-    options.connect(servers).await.map_err(|cause| error(cause.to_string()))
+    Ok(options)
 }
 
 /// Why there is no connection, with the option that the server or this client did not like.

@@ -118,6 +118,9 @@ impl Dispatcher for Nats {
 /// example because it has just been started.
 const START: Duration = Duration::from_secs(10);
 
+/// How long it waits for a server that is away.
+const RESTART: Duration = Duration::from_secs(3);
+
 impl Nats {
     /// Connects to the server and stores a job there. A first job ends with an error if the server
     /// cannot be used; later ones wait for it.
@@ -125,8 +128,18 @@ impl Nats {
         let has_begun = self.has_begun.load(Ordering::Relaxed);
         let patience = if has_begun { Patience::UntilConnected } else { Patience::FailAtOnce };
         let name = format!("{}-{} (coordinator)", host_name(), random_text());
-        let client = connect(&self.connection, &name, patience).await?;
         let (began, mut complaints) = (Instant::now(), Complaints::default());
+        let client = loop {
+            match connect(&self.connection, &name, patience).await {
+                // A server that is being started again.
+                Err(WorkError::Broker(reason))
+                    if reason.contains("IO error") && began.elapsed() < RESTART =>
+                {
+                    sleep(Duration::from_millis(300)).await;
+                }
+                connected => break connected?,
+            }
+        };
         loop {
             let stored = async {
                 let bus = Bus::open(client.clone()).await?;

@@ -125,9 +125,11 @@ async fn play(at_once: usize, kills: usize, pauses: Range<u64>) -> Option<Vec<Du
         }
     }
     delays.sort_unstable();
+    let late = delays.iter().filter(|delay| **delay > Duration::from_millis(300)).count();
     let at = |percent: usize| delays[(delays.len() - 1) * percent / 100];
     println!(
-        "{games} games, {killed} kills, {} moves seen by watchers: p50 {:.1?}, p99 {:.1?}, max {:.1?}",
+        "{games} games, {killed} kills, {} moves seen by watchers: p50 {:.1?}, p99 {:.1?}, max {:.1?}, \
+         {late} after more than 300 ms",
         delays.len(),
         at(50),
         at(99),
