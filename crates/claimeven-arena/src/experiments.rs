@@ -12,17 +12,20 @@ mod tournaments;
 use std::fmt;
 
 use claimeven_search::{AgentError, RandomGameError};
+use claimeven_work::WorkError;
 
+pub use exact::{SamplePosition, SamplePositions, SampleRequest};
 pub use finding::{
     Cell, Figure, Finding, HeatPanel, Line, LinePanel, Plot, RangePanel, RangeRow, Table, Unit,
     Verdict,
 };
-pub use lab::{Lab, Progress};
+pub use lab::{Lab, LabMachines, Progress};
 pub use match_journal::MatchJournal;
 
 use crate::game::MatchError;
 use crate::openings::OpeningError;
 use crate::roster::write_guess;
+use crate::strength::EvaluateError;
 
 /// A claim and its test.
 #[derive(Debug)]
@@ -35,6 +38,9 @@ pub struct Experiment {
     pub claim: &'static str,
     /// Who made the claim.
     pub origin: Origin,
+    /// Whether it counts and times single searches, all of them on this machine. Others hand games and
+    /// positions to other machines if there are any.
+    pub runs_here: bool,
     run: fn(&Lab) -> Result<Finding, ExperimentError>,
 }
 
@@ -76,8 +82,28 @@ pub enum ExperimentError {
     NoPosition,
     /// A finished match cannot be written to the journal.
     Journal(String),
+    /// Other machines cannot do it.
+    Work(WorkError),
     /// The experiment was cancelled.
     Cancelled,
+}
+
+impl From<WorkError> for ExperimentError {
+    fn from(error: WorkError) -> ExperimentError {
+        ExperimentError::Work(error)
+    }
+}
+
+impl From<EvaluateError> for ExperimentError {
+    fn from(error: EvaluateError) -> ExperimentError {
+        match error {
+            EvaluateError::Agent(error) => ExperimentError::Agent(error),
+            EvaluateError::Work(error) => ExperimentError::Work(error),
+            EvaluateError::Unsolvable(_) | EvaluateError::OutOfReach { .. } => {
+                ExperimentError::NoPosition
+            }
+        }
+    }
 }
 
 impl From<AgentError> for ExperimentError {
@@ -118,6 +144,7 @@ impl fmt::Display for ExperimentError {
                 f.write_str("found too few different positions for the experiment")
             }
             ExperimentError::Journal(error) => write!(f, "cannot write the journal: {error}"),
+            ExperimentError::Work(error) => error.fmt(f),
             ExperimentError::Cancelled => f.write_str("the experiment was cancelled"),
         }
     }
@@ -130,6 +157,7 @@ impl std::error::Error for ExperimentError {
             ExperimentError::Match(error) => Some(error),
             ExperimentError::Openings(error) => Some(error),
             ExperimentError::Positions(error) => Some(error),
+            ExperimentError::Work(error) => Some(error),
             ExperimentError::NoPosition
             | ExperimentError::Journal(_)
             | ExperimentError::Cancelled => None,
@@ -160,6 +188,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         title: "Any depth beats random",
         claim: "A search of any depth, with any evaluation, beats a player who moves at random.",
         origin: Origin::Older,
+        runs_here: false,
         run: matches::beats_random,
     },
     Experiment {
@@ -167,6 +196,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         title: "A higher depth beats a lower one",
         claim: "Of two searches with the same evaluation, the deeper one wins the match.",
         origin: Origin::Older,
+        runs_here: false,
         run: matches::deeper_wins,
     },
     Experiment {
@@ -174,6 +204,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         title: "The first mover wins between equals",
         claim: "When a player meets itself on the empty board, whoever begins wins more often.",
         origin: Origin::Older,
+        runs_here: false,
         run: matches::first_mover,
     },
     Experiment {
@@ -182,6 +213,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         claim: "Minimax players play the same games again and again, so that only different games \
                 are worth a list.",
         origin: Origin::Older,
+        runs_here: false,
         run: matches::repeats,
     },
     Experiment {
@@ -190,6 +222,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         claim: "Depths 1, 3 and 5, or 2, 4 and 6, make three difficulties, each of which beats the \
                 one below.",
         origin: Origin::Older,
+        runs_here: false,
         run: matches::difficulties,
     },
     Experiment {
@@ -198,6 +231,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         claim: "Alpha-beta finds the value and the move of minimax at the same depth; so does \
                 MTD(f).",
         origin: Origin::Older,
+        runs_here: true,
         run: searches::same_value,
     },
     Experiment {
@@ -206,6 +240,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         claim: "Alpha-beta visits fewer nodes and takes less time than minimax, and saves more the \
                 deeper it looks.",
         origin: Origin::Older,
+        runs_here: true,
         run: searches::pruning,
     },
     Experiment {
@@ -213,6 +248,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         title: "How deep is reasonable",
         claim: "More than 4 plies without pruning, or 6 with it, take unreasonably long.",
         origin: Origin::Older,
+        runs_here: true,
         run: searches::patience,
     },
     Experiment {
@@ -221,6 +257,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         claim: "MTD(f) is the best classical choice: it takes less time and fewer leaves than \
                 alpha-beta.",
         origin: Origin::Older,
+        runs_here: true,
         run: searches::mtdf,
     },
     Experiment {
@@ -229,6 +266,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         claim: "At equal depth every evaluation of unfinished games is better than none \
                 (`terminal`).",
         origin: Origin::Older,
+        runs_here: false,
         run: tournaments::evaluations,
     },
     Experiment {
@@ -236,6 +274,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         title: "AlphaZero against minimax",
         claim: "A network that learnt from games against itself loses to minimax of depth 4.",
         origin: Origin::Older,
+        runs_here: false,
         run: alphazero::against_minimax,
     },
     Experiment {
@@ -243,6 +282,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         title: "Who gives away what, and when",
         claim: "The more a player searches, the fewer wins and draws it gives away.",
         origin: Origin::Ours,
+        runs_here: false,
         run: exact::errors,
     },
     Experiment {
@@ -250,6 +290,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         title: "The ladder of levels",
         claim: "Each of the ten levels beats the one below, and gives away less.",
         origin: Origin::Ours,
+        runs_here: false,
         run: tournaments::ladder,
     },
 ];

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use claimeven_game::{Column, Setup, mix_key};
-use claimeven_work::{Dispatcher, Local, Taken};
+use claimeven_work::{DispatchOf, Local, Taken};
 
 use crate::external::EnginePool;
 use crate::game::{MatchError, Pairing, TimeControl, play_opening};
@@ -205,7 +205,7 @@ impl<'a> Match<'a> {
     /// again with the games of the others.
     pub fn resume_on(
         &self,
-        dispatcher: &impl Dispatcher,
+        dispatcher: &dyn DispatchOf<Games>,
         played: impl IntoIterator<Item = GameRecord>,
         mut report: impl FnMut(MatchEvent<'_>),
     ) -> Result<MatchStatus, MatchError> {
@@ -230,16 +230,16 @@ impl<'a> Match<'a> {
         let mut waiting = BTreeMap::new();
         let mut counted = self.first_pair;
         let games = Games { setup: self.setup, players: players.to_vec(), time: self.time };
-        dispatcher.run(
+        dispatcher.run_all(
             &games,
             self.first_pair..self.pairs,
-            |pair| {
+            &|pair| {
                 let both = [2 * pair, 2 * pair + 1];
                 let missing = both.into_iter().filter(|number| !known.contains_key(number));
                 missing.map(|number| self.planned(number)).collect()
             },
             self.cancel.as_deref(),
-            |taken| {
+            &mut |taken| {
                 let (pair, new) = match taken {
                     Taken::Output(pair, new) => (pair, new),
                     Taken::Restart => {

@@ -75,41 +75,18 @@ impl Work for Games {
             clock: self.time.clock.map(|clock| [micros(clock.base), micros(clock.increment)]),
             per_move: self.time.per_move.map(micros),
         };
-        let mut files = BTreeMap::new();
-        for player in &self.players {
-            for (name, path) in player.files()? {
-                let content = std::fs::read(&path)
-                    .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-                files.insert(name, content);
-            }
-        }
         let title = match &parameters.players[..] {
             [first, second] => format!("{first} vs {second}"),
             players => format!("tournament of {} players", players.len()),
         };
-        let has_network = self.players.iter().any(|player| player.kind().name == "zero");
-        let is_timed = self.players.iter().any(AgentSpec::depends_on_time);
-        Ok(Job {
-            files: files.into_iter().map(|(name, content)| File { name, content }).collect(),
-            arithmetic: has_network.then(|| claimeven_zero::arithmetic().to_owned()),
-            is_repeatable: self.time.is_unlimited() && !is_timed,
-            ..Job::new(title, &parameters)
-        })
+        let job = job_of_players(title, &parameters, &self.players)?;
+        Ok(Job { is_repeatable: self.time.is_unlimited() && job.is_repeatable, ..job })
     }
 
     fn open(parameters: serde_json::Value, files: &Files) -> Result<Games, String> {
         let parameters: Parameters =
             serde_json::from_value(parameters).map_err(|error| error.to_string())?;
-        let player = |text: &String| {
-            let player = text.parse::<AgentSpec>().map_err(|error| error.to_string())?;
-            // No job starts a program on this machine or reads a file of it.
-            if let Some((name, _)) =
-                player.files()?.into_iter().find(|(name, _)| !files.contains_key(name))
-            {
-                return Err(format!("the file {name} of {text} is missing"));
-            }
-            Ok(player.with_files(files))
-        };
+        let player = |text: &String| open_player(text, files);
         let players = parameters.players.iter().map(player).collect::<Result<_, String>>()?;
         let clock = parameters.clock.map(|[base, increment]| Clock {
             base: Duration::from_micros(base),
@@ -161,6 +138,41 @@ impl Work for Games {
         }
         Self::encode(&games)
     }
+}
+
+/// A job with the files of players, the arithmetic of their networks, and whether they play the same
+/// again.
+pub(crate) fn job_of_players(
+    title: String,
+    parameters: &impl Serialize,
+    players: &[AgentSpec],
+) -> Result<Job, String> {
+    let mut files = BTreeMap::new();
+    for player in players {
+        for (name, path) in player.files()? {
+            let content = std::fs::read(&path)
+                .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+            files.insert(name, content);
+        }
+    }
+    let has_network = players.iter().any(|player| player.kind().name == "zero");
+    Ok(Job {
+        files: files.into_iter().map(|(name, content)| File { name, content }).collect(),
+        arithmetic: has_network.then(|| claimeven_zero::arithmetic().to_owned()),
+        is_repeatable: !players.iter().any(AgentSpec::depends_on_time),
+        ..Job::new(title, parameters)
+    })
+}
+
+/// A player of a job with the files of that job. No job starts a program on this machine or reads a
+/// file of it.
+pub(crate) fn open_player(text: &str, files: &Files) -> Result<AgentSpec, String> {
+    let player = text.parse::<AgentSpec>().map_err(|error| error.to_string())?;
+    if let Some((name, _)) = player.files()?.into_iter().find(|(name, _)| !files.contains_key(name))
+    {
+        return Err(format!("the file {name} of {text} is missing"));
+    }
+    Ok(player.with_files(files))
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ mod game_units;
 mod import;
 mod journal;
 mod line_margins;
+mod move_units;
 mod openings;
 mod picture;
 mod plan;
@@ -61,9 +62,9 @@ pub use agents::{AGENTS, ALIASES};
 pub use analysis::{Analysis, AnalysisLimits, Analyzer, ColumnAnalysis, Estimate, ExactValue};
 pub use claimeven_coach::Theme;
 pub use experiments::{
-    Cell, EXPERIMENTS, Experiment, ExperimentError, Figure, Finding, HeatPanel, Lab, Line,
-    LinePanel, MatchJournal, Origin, Plot, Progress, RangePanel, RangeRow, Table, Unit,
-    UnknownExperiment, Verdict,
+    Cell, EXPERIMENTS, Experiment, ExperimentError, Figure, Finding, HeatPanel, Lab, LabMachines,
+    Line, LinePanel, MatchJournal, Origin, Plot, Progress, RangePanel, RangeRow, SamplePosition,
+    SamplePositions, SampleRequest, Table, Unit, UnknownExperiment, Verdict,
 };
 pub use export::{LegacyRecord, pgn};
 pub use external::EnginePool;
@@ -72,6 +73,7 @@ pub use game_match::{Match, MatchEvent, MatchStatus, PlayerStats};
 pub use game_units::{Games, PlannedGame};
 pub use import::{ImportError, import_legacy};
 pub use journal::{Journal, JournalError};
+pub use move_units::{ChosenMove, MoveQuestion, Moves};
 pub use openings::{OpeningError, OpeningSearch, Openings};
 pub use picture::{Picture, game_gif};
 pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
@@ -84,7 +86,10 @@ pub use review::{
     Choice, Judgement, MoveReview, PlayerReview, Review, ReviewEstimate, ReviewOptions,
 };
 pub use roster::{AgentKind, AgentSpec, Parameter, Participant, SpecError, Values};
-pub use strength::{EvaluateError, LineError, Rate, Strength, TestSet, TestSetError, evaluate};
+pub use strength::{
+    EvaluateError, LineError, RandomPositions, Rate, Strength, TestSet, TestSetError, evaluate,
+    evaluate_on,
+};
 pub use tournament::{Tournament, TournamentError};
 pub use tree_drawing::{Cut, NodeKind, TreeDrawing};
 pub use ugi::run_ugi;

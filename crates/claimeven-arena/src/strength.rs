@@ -12,10 +12,13 @@ use std::time::Duration;
 use claimeven_game::{Position, Setup};
 use claimeven_search::{Agent, AgentError, Limits, RandomGames};
 use claimeven_solver::{Options, Solver, Unsolvable, embedded_books};
+use claimeven_work::{Dispatcher, WorkError, run_in_order};
+use claimeven_zero::Interval;
 use fastrand::Rng;
 use serde::Serialize;
 
-use claimeven_zero::Interval;
+use crate::move_units::{MOVES_AT_ONCE, MoveQuestion, Moves};
+use crate::roster::AgentSpec;
 
 /// Positions with their exact scores.
 #[derive(Clone, Debug)]
@@ -56,17 +59,7 @@ impl TestSet {
         seed: u64,
         threads: usize,
     ) -> Result<TestSet, EvaluateError> {
-        const MAX_ATTEMPTS: u32 = 10_000;
-        Solver::check(setup).map_err(EvaluateError::Unsolvable)?;
-        let games = RandomGames::new(setup).with_max_attempts(MAX_ATTEMPTS);
-        let mut random = Rng::with_seed(seed);
-        let mut positions: Vec<Position> = Vec::new();
-        for _ in 0..count {
-            let plies = random.u32(plies.clone());
-            let game = games.sample(plies, &mut random);
-            let game = game.map_err(|_| EvaluateError::OutOfReach { setup, plies })?;
-            positions.push(*game.position());
-        }
+        let RandomPositions { name, positions } = RandomPositions::new(setup, count, plies, seed)?;
         let scores = in_parallel(&positions, threads, solver, |solver, position| {
             solver.score(position).map(claimeven_solver::Score::value)
         });
@@ -75,7 +68,6 @@ impl TestSet {
             .zip(scores)
             .map(|(position, score)| Ok((position, score.map_err(EvaluateError::Unsolvable)?)))
             .collect::<Result<_, EvaluateError>>()?;
-        let name = format!("random, {} to {} discs, seed {seed}", plies.start(), plies.end());
         Ok(TestSet { name, positions })
     }
 
@@ -94,6 +86,39 @@ impl TestSet {
     pub fn truncated(mut self, count: usize) -> TestSet {
         self.positions.truncate(count);
         self
+    }
+}
+
+/// Positions of random games, of which a test set can be made.
+#[derive(Clone, Debug)]
+pub struct RandomPositions {
+    /// The name of the test set.
+    pub name: String,
+    /// The positions.
+    pub positions: Vec<Position>,
+}
+
+impl RandomPositions {
+    /// Samples positions by random play, with a number of discs from a range.
+    pub fn new(
+        setup: Setup,
+        count: usize,
+        plies: std::ops::RangeInclusive<u32>,
+        seed: u64,
+    ) -> Result<RandomPositions, EvaluateError> {
+        const MAX_ATTEMPTS: u32 = 10_000;
+        Solver::check(setup).map_err(EvaluateError::Unsolvable)?;
+        let games = RandomGames::new(setup).with_max_attempts(MAX_ATTEMPTS);
+        let mut random = Rng::with_seed(seed);
+        let mut positions: Vec<Position> = Vec::new();
+        for _ in 0..count {
+            let plies = random.u32(plies.clone());
+            let game = games.sample(plies, &mut random);
+            let game = game.map_err(|_| EvaluateError::OutOfReach { setup, plies })?;
+            positions.push(*game.position());
+        }
+        let name = format!("random, {} to {} discs, seed {seed}", plies.start(), plies.end());
+        Ok(RandomPositions { name, positions })
     }
 }
 
@@ -192,22 +217,57 @@ pub fn evaluate(
         progress();
         judged
     });
-    let mut strength = Strength { set: set.name.clone(), ..Strength::default() };
-    let mut time = Duration::ZERO;
-    for judged in moves {
-        let judged = judged?;
-        strength.positions += 1;
-        strength.wins_drawn += u64::from(judged.signs == (1, 0));
-        strength.wins_lost += u64::from(judged.signs == (1, -1));
-        strength.draws_lost += u64::from(judged.signs == (0, -1));
-        strength.best_moves += u64::from(judged.is_best);
-        strength.simulations += judged.simulations as f64;
-        time += judged.time;
+    Ok(Strength::of(set, moves.into_iter().collect::<Result<_, _>>()?))
+}
+
+/// The same for a player of the roster, on the machines of a dispatcher. `progress` gets the number of
+/// moves so far; `None` if it was cancelled.
+pub fn evaluate_on(
+    dispatcher: &impl Dispatcher,
+    player: &AgentSpec,
+    seed: u64,
+    set: &TestSet,
+    mut progress: impl FnMut(u64),
+) -> Result<Option<Strength>, EvaluateError> {
+    let Some((first, _)) = set.positions.first() else {
+        return Ok(Some(Strength::of(set, Vec::new())));
+    };
+    let work = Moves { setup: first.setup(), player: player.clone(), is_scored: true };
+    let chunks: Vec<&[(Position, i32)]> = set.positions.chunks(MOVES_AT_ONCE).collect();
+    let unit = |number: u64| {
+        let questions = chunks[number as usize].iter();
+        questions.map(|(position, _)| MoveQuestion { position: *position, seed }).collect()
+    };
+    let units = chunks.len() as u64;
+    let done = |units: u64| progress((units * MOVES_AT_ONCE as u64).min(set.len() as u64));
+    let Some(moves) = run_in_order(dispatcher, &work, units, &unit, None, done)? else {
+        return Ok(None);
+    };
+    let judged = moves.iter().flatten().zip(&set.positions).map(|(chosen, (_, score))| {
+        let reached = chosen.score.expect("the outputs have been verified");
+        JudgedMove::new(*score, reached, chosen.simulations, Duration::from_micros(chosen.micros))
+    });
+    Ok(Some(Strength::of(set, judged.collect())))
+}
+
+impl Strength {
+    fn of(set: &TestSet, moves: Vec<JudgedMove>) -> Strength {
+        let mut strength = Strength { set: set.name.clone(), ..Strength::default() };
+        let mut time = Duration::ZERO;
+        for judged in moves {
+            strength.positions += 1;
+            strength.wins_drawn += u64::from(judged.signs == (1, 0));
+            strength.wins_lost += u64::from(judged.signs == (1, -1));
+            strength.draws_lost += u64::from(judged.signs == (0, -1));
+            strength.best_moves += u64::from(judged.is_best);
+            strength.simulations += judged.simulations as f64;
+            time += judged.time;
+        }
+        let count = strength.positions.max(1) as f64;
+        strength.simulations /= count;
+        strength.seconds = time.as_secs_f64() / count;
+        strength
     }
-    let count = strength.positions.max(1) as f64;
-    strength.simulations /= count;
-    strength.seconds = time.as_secs_f64() / count;
-    Ok(strength)
 }
 
 struct JudgedMove {
@@ -216,6 +276,14 @@ struct JudgedMove {
     is_best: bool,
     simulations: u64,
     time: Duration,
+}
+
+impl JudgedMove {
+    /// A move from a position with one exact score to one with another, for the side that made it.
+    fn new(score: i32, reached: i32, simulations: u64, time: Duration) -> JudgedMove {
+        let signs = (score.signum(), reached.signum());
+        JudgedMove { signs, is_best: reached == score, simulations, time }
+    }
 }
 
 fn judge_move(
@@ -229,15 +297,10 @@ fn judge_move(
     let mut after = *position;
     after.play(decision.column).expect("a player's move is legal");
     let reached = -solver.score(&after).map_err(EvaluateError::Unsolvable)?.value();
-    Ok(JudgedMove {
-        signs: (score.signum(), reached.signum()),
-        is_best: reached == score,
-        simulations: decision.stats.simulations,
-        time: decision.time,
-    })
+    Ok(JudgedMove::new(score, reached, decision.stats.simulations, decision.time))
 }
 
-fn solver() -> Solver {
+pub(crate) fn solver() -> Solver {
     Solver::new(Options::default().with_books(embedded_books()))
 }
 
@@ -337,6 +400,14 @@ pub enum EvaluateError {
         /// The plies.
         plies: u32,
     },
+    /// Other machines cannot do it.
+    Work(WorkError),
+}
+
+impl From<WorkError> for EvaluateError {
+    fn from(error: WorkError) -> EvaluateError {
+        EvaluateError::Work(error)
+    }
 }
 
 impl fmt::Display for EvaluateError {
@@ -347,6 +418,7 @@ impl fmt::Display for EvaluateError {
             EvaluateError::OutOfReach { setup, plies } => {
                 write!(f, "random games of {setup} end before ply {plies}")
             }
+            EvaluateError::Work(error) => error.fmt(f),
         }
     }
 }
@@ -357,6 +429,7 @@ impl std::error::Error for EvaluateError {
             EvaluateError::Agent(error) => Some(error),
             EvaluateError::Unsolvable(error) => Some(error),
             EvaluateError::OutOfReach { .. } => None,
+            EvaluateError::Work(error) => Some(error),
         }
     }
 }

@@ -43,7 +43,7 @@ pub struct Config {
     pub nats_nkey: String,
     /// The file of the credentials with which to connect.
     pub nats_creds: String,
-    /// The file of certificates to trust in addition to those of the system.
+    /// The file of certificates to trust instead of those of the system.
     pub nats_ca: String,
     /// Whether `/metrics` is served.
     pub metrics: bool,

@@ -60,4 +60,4 @@ pub use nats::{
     Channel, ChannelMessages, Connection, FleetStatus, JobStatus, Kinds, Log, Nats, Worker,
     WorkerStatus, process_name, watch_fleet,
 };
-pub use work::{Dispatcher, File, Files, Job, Taken, Work, WorkError};
+pub use work::{DispatchOf, Dispatcher, File, Files, Job, Taken, Work, WorkError, run_in_order};

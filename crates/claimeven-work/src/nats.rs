@@ -27,7 +27,7 @@ mod worker;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use channel::{Channel, ChannelMessages};
 pub use coordinator::Nats;
@@ -77,7 +77,7 @@ impl Connection {
         Connection { nkey: file, ..self }
     }
 
-    /// Trusts the certificates of a file in addition to those of the system.
+    /// Trusts the certificates of a file instead of those of the system.
     pub fn with_certificates(self, file: Option<PathBuf>) -> Connection {
         Connection { certificates: file, ..self }
     }
@@ -110,6 +110,34 @@ impl Connection {
 
     pub(crate) fn say(&self, message: impl fmt::Display) {
         (self.log)(&message.to_string());
+    }
+}
+
+/// What is wrong, said once and again every half minute for as long as it lasts.
+#[derive(Default)]
+pub(crate) struct Complaints {
+    last: Option<(String, Instant)>,
+}
+
+impl Complaints {
+    const PAUSE: Duration = Duration::from_secs(30);
+
+    /// Says it, unless it has just been said.
+    pub(crate) fn say(&mut self, connection: &Connection, message: String) {
+        let is_known = |(last, said): &(String, Instant)| {
+            *last == message && said.elapsed() < Complaints::PAUSE
+        };
+        if !self.last.as_ref().is_some_and(is_known) {
+            connection.say(&message);
+            self.last = Some((message, Instant::now()));
+        }
+    }
+
+    /// Says once that all is well again.
+    pub(crate) fn settle(&mut self, connection: &Connection, message: &str) {
+        if self.last.take().is_some() {
+            connection.say(message);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -127,6 +127,57 @@ pub trait Dispatcher {
         cancel: Option<&AtomicBool>,
         take: impl FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
     ) -> Result<(), W::Error>;
+}
+
+/// A dispatcher of one kind of work, for trait objects. Every [`Dispatcher`] is one.
+pub trait DispatchOf<W: Work> {
+    /// As [`Dispatcher::run`].
+    fn run_all(
+        &self,
+        work: &W,
+        numbers: Range<u64>,
+        unit: &(dyn Fn(u64) -> W::Unit + Sync),
+        cancel: Option<&AtomicBool>,
+        take: &mut dyn FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
+    ) -> Result<(), W::Error>;
+}
+
+impl<W: Work, D: Dispatcher> DispatchOf<W> for D {
+    fn run_all(
+        &self,
+        work: &W,
+        numbers: Range<u64>,
+        unit: &(dyn Fn(u64) -> W::Unit + Sync),
+        cancel: Option<&AtomicBool>,
+        take: &mut dyn FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
+    ) -> Result<(), W::Error> {
+        self.run(work, numbers, unit, cancel, take)
+    }
+}
+
+/// Has all units of work computed and returns their outputs in order; `None` if it was cancelled.
+/// `progress` gets the number of outputs so far.
+pub fn run_in_order<W: Work>(
+    dispatcher: &dyn DispatchOf<W>,
+    work: &W,
+    units: u64,
+    unit: &(dyn Fn(u64) -> W::Unit + Sync),
+    cancel: Option<&AtomicBool>,
+    mut progress: impl FnMut(u64),
+) -> Result<Option<Vec<W::Output>>, W::Error> {
+    let mut outputs = BTreeMap::new();
+    dispatcher.run_all(work, 0..units, unit, cancel, &mut |taken| {
+        match taken {
+            Taken::Output(number, output) => {
+                outputs.insert(number, output);
+            }
+            Taken::Restart => outputs.clear(),
+        }
+        progress(outputs.len() as u64);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let is_complete = outputs.len() as u64 == units;
+    Ok(is_complete.then(|| outputs.into_values().collect()))
 }
 
 /// Why work on other machines failed.

@@ -3,6 +3,8 @@
 
 mod it {
     mod fleet;
+    mod full_disk;
+    mod keys;
     mod server;
     mod works;
 }

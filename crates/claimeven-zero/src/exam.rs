@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,11 +18,11 @@ use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::cache::Cache;
-use crate::evaluator::Evaluator;
+use crate::evaluator::{Evaluation, Evaluator};
 use crate::files::{self, FileError};
 use crate::inference::Inference;
 use crate::parameters::ExamParameters;
-use crate::search_tree::TreeParameters;
+use crate::search_tree::{SearchTree, TreeParameters};
 use crate::searches::search_many;
 
 /// Positions with the result of every move.
@@ -143,18 +143,31 @@ impl Exam {
 
     /// Reads the exam of a setup from a file.
     pub fn load(path: &Path, setup: Setup) -> Result<Exam, FileError<ExamFileError>> {
-        files::read(path, |bytes| {
-            let exam: Exam = serde_json::from_slice(bytes).map_err(ExamFileError::Json)?;
-            match exam.questions.iter().position(|question| question.position(setup).is_none()) {
-                Some(index) => Err(ExamFileError::Question(index)),
-                None => Ok(exam),
-            }
-        })
+        files::read(path, |bytes| Exam::from_bytes(bytes, setup))
+    }
+
+    /// Reads the exam of a setup.
+    pub fn from_bytes(bytes: &[u8], setup: Setup) -> Result<Exam, ExamFileError> {
+        let exam: Exam = serde_json::from_slice(bytes).map_err(ExamFileError::Json)?;
+        match exam.questions.iter().position(|question| question.position(setup).is_none()) {
+            Some(index) => Err(ExamFileError::Question(index)),
+            None => Ok(exam),
+        }
+    }
+
+    /// The exam as a file has it.
+    ///
+    /// # Panics
+    ///
+    /// Never: an exam is plain data.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("an exam is plain data")
     }
 
     /// Writes the exam to a file.
     pub fn save(&self, path: &Path) -> io::Result<()> {
-        files::write(path, &serde_json::to_vec(self).expect("an exam is plain data"))
+        files::write(path, &self.to_bytes())
     }
 
     /// The number of positions.
@@ -170,36 +183,60 @@ impl Exam {
     /// Measures a network for the exam's setup.
     #[must_use]
     pub fn score(&self, network: &Inference, simulations: u32, threads: usize) -> ExamScore {
-        let setup = network.architecture().setup().expect("a network's setup is sound");
         let share = self.questions.len().div_ceil(threads.max(1)).max(1);
-        let examine = |questions: &[Question]| {
-            let positions: Vec<Position> = questions
-                .iter()
-                .map(|question| question.position(setup).expect("the network is for this setup"))
-                .collect();
-            let mut evaluator = Cache::new(network.clone(), 1 << 12);
-            let mut evaluations = Vec::new();
-            evaluator.evaluate(&positions, &mut evaluations);
-            let trees =
-                search_many(&mut evaluator, &positions, simulations, TreeParameters::default());
-            let judged = questions.iter().zip(evaluations).zip(trees);
-            let points = judged.map(|((question, evaluation), tree)| {
-                let best = tree.best_move().expect("the root has been visited").column;
-                let result = 0.5 * (1 + question.result()) as f32;
-                [
-                    f32::from(question.is_error(evaluation.best_column())),
-                    f32::from(question.is_error(best.index())),
-                    (evaluation.value.expected() - result).abs(),
-                ]
-            });
-            points.collect::<Vec<[f32; 3]>>()
-        };
-        // In order, because a sum of rounded numbers depends on its order.
-        let points: Vec<[f32; 3]> = thread::scope(|scope| {
-            let chunks = self.questions.chunks(share);
-            let workers: Vec<_> = chunks.map(|chunk| scope.spawn(move || examine(chunk))).collect();
+        let starts = (0..self.questions.len()).step_by(share);
+        let points: Vec<ExamPoint> = thread::scope(|scope| {
+            let examine = |start| move || self.points(network, simulations, start..start + share);
+            let workers: Vec<_> = starts.map(|start| scope.spawn(examine(start))).collect();
             workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
         });
+        ExamScore::of(&points)
+    }
+
+    /// The errors of a network for the exam's setup in a range of the positions, which ends with the
+    /// last one at the latest. They do not depend on the range.
+    ///
+    /// # Panics
+    ///
+    /// If the network is for another setup.
+    #[must_use]
+    pub fn points(
+        &self,
+        network: &Inference,
+        simulations: u32,
+        range: Range<usize>,
+    ) -> Vec<ExamPoint> {
+        let setup = network.architecture().setup().expect("a network's setup is sound");
+        let end = range.end.min(self.questions.len());
+        let questions = &self.questions[range.start.min(end)..end];
+        let positions: Vec<Position> = questions
+            .iter()
+            .map(|question| question.position(setup).expect("the network is for this setup"))
+            .collect();
+        let mut evaluator = Cache::new(network.clone(), 1 << 12);
+        let mut evaluations = Vec::new();
+        evaluator.evaluate(&positions, &mut evaluations);
+        let trees = search_many(&mut evaluator, &positions, simulations, TreeParameters::default());
+        let judged = questions.iter().zip(evaluations).zip(trees);
+        let point = |((question, evaluation), tree): ((&Question, Evaluation), SearchTree)| {
+            let best = tree.best_move().expect("the root has been visited").column;
+            let result = 0.5 * (1 + question.result()) as f32;
+            [
+                f32::from(question.is_error(evaluation.best_column())),
+                f32::from(question.is_error(best.index())),
+                (evaluation.value.expected() - result).abs(),
+            ]
+        };
+        judged.map(point).collect()
+    }
+}
+
+/// The errors of a network in a position: of its policy, of a search, and of its value.
+pub type ExamPoint = [f32; 3];
+
+impl ExamScore {
+    /// The means, in the order of the positions, because a sum of rounded numbers depends on it.
+    pub(crate) fn of(points: &[ExamPoint]) -> ExamScore {
         let mean = |index: usize| {
             points.iter().map(|point| point[index]).sum::<f32>() / points.len().max(1) as f32
         };

@@ -7,7 +7,7 @@
 
 use std::thread;
 
-use claimeven_game::{Outcome, Player, Position};
+use claimeven_game::{Outcome, Player, Position, Setup};
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -46,10 +46,7 @@ impl MatchScore {
     }
 }
 
-/// Plays the match, pairs of games with the same random opening and colours exchanged.
-///
-/// The new network is promoted if a sequential test says that its score is above the threshold,
-/// or, undecided after the maximum number of pairs, if its score reaches the threshold.
+/// Plays the match on this machine.
 pub(crate) fn gate(
     new: &Inference,
     best: &Inference,
@@ -57,24 +54,83 @@ pub(crate) fn gate(
     seed: u64,
     threads: usize,
 ) -> (MatchScore, Verdict) {
-    let openings = openings(new, parameters, seed);
-    let test = sequential_test(parameters.threshold);
-    let (mut score, mut pairs) = (MatchScore::default(), PairResults::default());
-    for openings in openings.chunks(PAIRS_AT_ONCE) {
-        for half_points in play_match(new, best, parameters, openings, threads) {
-            for &points in &half_points {
-                score.add(points);
-            }
-            pairs.add(half_points.iter().sum());
-        }
-        match test.outcome(&pairs) {
-            Some(SprtOutcome::Accepted) => return (score, Verdict::Promoted),
-            Some(SprtOutcome::Rejected) => return (score, Verdict::Rejected),
-            None => {}
+    let setup = new.architecture().setup().expect("a network's setup is sound");
+    let gate = Gate::new(setup, parameters, seed);
+    let mut pairs: Vec<GatePair> = Vec::new();
+    for openings in gate.openings.chunks(PAIRS_AT_ONCE) {
+        pairs.extend(play_match(new, best, parameters, openings, threads));
+        if gate.is_decided(&pairs) {
+            break;
         }
     }
-    let is_promoted = score.share() >= parameters.threshold;
-    (score, if is_promoted { Verdict::Promoted } else { Verdict::Rejected })
+    gate.outcome(&pairs).expect("all pairs have been played")
+}
+
+/// The half points of the new network in a pair of games: as first and as second player.
+pub type GatePair = [usize; 2];
+
+/// A match that is to be played: pairs of games with the same random opening and colours exchanged.
+///
+/// The new network is promoted if a sequential test says that its score is above the threshold,
+/// or, undecided after the maximum number of pairs, if its score reaches the threshold.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    parameters: GateParameters,
+    openings: Vec<Position>,
+}
+
+impl Gate {
+    pub(crate) fn new(setup: Setup, parameters: &GateParameters, seed: u64) -> Gate {
+        let plies = parameters.opening_plies.min(setup.cells() / 2);
+        let mut random = Rng::with_seed(seed);
+        let opening = |_| random_position(setup, plies, &mut random);
+        Gate { parameters: *parameters, openings: (0..parameters.pairs).map(opening).collect() }
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn parameters(&self) -> &GateParameters {
+        &self.parameters
+    }
+
+    /// The openings, one for each pair.
+    #[must_use]
+    pub fn openings(&self) -> &[Position] {
+        &self.openings
+    }
+
+    /// Whether the results of the first pairs, in order, decide the match.
+    #[must_use]
+    pub fn is_decided(&self, pairs: &[GatePair]) -> bool {
+        self.outcome(pairs).is_some()
+    }
+
+    /// The outcome, if the results of the first pairs decide the match. Pairs after those that do so are
+    /// ignored.
+    pub(crate) fn outcome(&self, pairs: &[GatePair]) -> Option<(MatchScore, Verdict)> {
+        let test = sequential_test(self.parameters.threshold);
+        let (mut score, mut results) = (MatchScore::default(), PairResults::default());
+        for pairs in pairs.chunks(PAIRS_AT_ONCE) {
+            for half_points in pairs {
+                for &points in half_points {
+                    score.add(points);
+                }
+                results.add(half_points.iter().sum());
+            }
+            let played = score.wins + score.draws + score.losses;
+            if pairs.len() < PAIRS_AT_ONCE && played < 2 * self.openings.len() as u64 {
+                return None;
+            }
+            match test.outcome(&results) {
+                Some(SprtOutcome::Accepted) => return Some((score, Verdict::Promoted)),
+                Some(SprtOutcome::Rejected) => return Some((score, Verdict::Rejected)),
+                None => {}
+            }
+        }
+        let is_promoted = score.share() >= self.parameters.threshold;
+        let verdict = if is_promoted { Verdict::Promoted } else { Verdict::Rejected };
+        (pairs.len() >= self.openings.len()).then_some((score, verdict))
+    }
 }
 
 /// Pairs between two looks at the test: enough games for full batches of the networks. The same on
@@ -99,13 +155,6 @@ pub(crate) enum Verdict {
     Rejected,
 }
 
-fn openings(network: &Inference, parameters: &GateParameters, seed: u64) -> Vec<Position> {
-    let setup = network.architecture().setup().expect("a network's setup is sound");
-    let plies = parameters.opening_plies.min(setup.cells() / 2);
-    let mut random = Rng::with_seed(seed);
-    (0..parameters.pairs).map(|_| random_position(setup, plies, &mut random)).collect()
-}
-
 /// Plays pairs of games with the same random opening and swapped colours.
 fn play_match(
     new: &Inference,
@@ -113,12 +162,12 @@ fn play_match(
     parameters: &GateParameters,
     openings: &[Position],
     threads: usize,
-) -> Vec<[usize; 2]> {
+) -> Vec<GatePair> {
     let share = openings.len().div_ceil(threads.max(1)).max(1);
     thread::scope(|scope| {
         let workers: Vec<_> = openings
             .chunks(share)
-            .map(|openings| scope.spawn(move || play_pairs(new, best, parameters, openings)))
+            .map(|openings| scope.spawn(move || play_gate_pairs(new, best, parameters, openings)))
             .collect();
         workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
     })
@@ -132,12 +181,14 @@ struct Pairing {
     pair: usize,
 }
 
-fn play_pairs(
+/// Plays a pair of games from each opening. The result of a pair does not depend on the others.
+#[must_use]
+pub fn play_gate_pairs(
     new: &Inference,
     best: &Inference,
     parameters: &GateParameters,
     openings: &[Position],
-) -> Vec<[usize; 2]> {
+) -> Vec<GatePair> {
     let mut playing: Vec<Pairing> = openings
         .iter()
         .enumerate()
@@ -202,6 +253,23 @@ mod tests {
         assert_eq!((verdict, games(reversed)), (Verdict::Rejected, 16), "{reversed:?}");
         // The same games, seen from the other side.
         assert_eq!((reversed.wins, reversed.losses), (score.losses, score.wins));
+    }
+
+    #[test]
+    fn results_beyond_the_decision_make_no_difference() {
+        let parameters =
+            GateParameters { pairs: 20, ..Parameters::strongest(Setup::STANDARD).gate };
+        let gate = Gate::new(Setup::STANDARD, &parameters, 1);
+        let won = [[2, 2]; 20];
+        assert_eq!(gate.outcome(&won[..7]), None);
+        let decided = gate.outcome(&won[..8]);
+        assert_eq!(decided.unwrap().1, Verdict::Promoted);
+        assert_eq!((gate.outcome(&won[..11]), gate.outcome(&won)), (decided, decided));
+        // Level matches go to the end, at which a part of a chunk counts.
+        let level = [[2, 0]; 20];
+        assert_eq!(gate.outcome(&level[..19]), None);
+        let (score, verdict) = gate.outcome(&level).unwrap();
+        assert_eq!((score.wins, score.losses, verdict), (20, 20, Verdict::Rejected));
     }
 
     #[test]

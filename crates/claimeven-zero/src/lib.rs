@@ -57,9 +57,9 @@ mod zero;
 pub use architecture::{Architecture, ArchitectureError, Role, TensorShape, ValueHead};
 pub use cache::Cache;
 pub use evaluator::{Evaluation, Evaluator, UniformEvaluator, Wdl};
-pub use exam::{Exam, ExamError, ExamFileError, ExamScore};
+pub use exam::{Exam, ExamError, ExamFileError, ExamPoint, ExamScore};
 pub use files::{FileError, FileErrorCause};
-pub use gate::MatchScore;
+pub use gate::{Gate, GatePair, MatchScore, play_gate_pairs};
 pub use gradient::Losses;
 pub use gumbel::{GumbelParameters, SequentialHalving, improved_policy};
 pub use inference::Inference;
@@ -79,7 +79,7 @@ pub use run::{Event, Metrics, Observer, Resources, Run, RunError, RunState};
 pub use sample::{Sample, SamplesError};
 pub use search_tree::{Gathered, Node, Proof, SearchTree, SelectionRule, TreeParameters};
 pub use searches::search_many;
-pub use self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, SelfPlayer, play_games};
+pub use self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, TrainingMachines, play_games};
 pub use statistics::{
     Interval, PairResults, Sprt, SprtOutcome, Z95, elo_of_score, score_of_elo, simultaneous_z,
 };

@@ -15,14 +15,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::exam::{Exam, ExamError, ExamScore};
 use crate::files;
-use crate::gate::{self, MatchScore, Verdict};
+use crate::gate::{self, Gate, MatchScore, Verdict};
 use crate::inference::Inference;
 use crate::learner::{LearnError, Learner, LearningJob};
 use crate::network::Network;
 use crate::parameters::{Parameters, ParametersError};
 use crate::replay_buffer::ReplayBuffer;
 use crate::sample::{Sample, load_samples, save_samples};
-use crate::self_play::{SelfPlayBatch, SelfPlayGame, SelfPlayProgress, SelfPlayer, play_games};
+use crate::self_play::{
+    SelfPlayBatch, SelfPlayGame, SelfPlayProgress, TrainingMachines, play_games,
+};
 
 /// A training run and its folder.
 ///
@@ -75,8 +77,8 @@ pub struct Run {
     best: Network,
     replay: ReplayBuffer,
     exam: Option<Exam>,
-    /// Who plays the games, if not this process.
-    self_player: Option<Arc<dyn SelfPlayer>>,
+    /// Who plays the games and takes the tests, if not this process.
+    machines: Option<Arc<dyn TrainingMachines>>,
     /// Prevents other processes from training in the folder.
     _lock: File,
 }
@@ -376,12 +378,12 @@ impl Run {
         let _ = observer(Event::Testing { iteration });
         let inference = Inference::new(&self.player);
         let is_gate_due = iteration.is_multiple_of(self.parameters.gate.every.max(1));
-        let gate = (iteration > 1 && is_gate_due).then(|| self.gate(iteration, &inference));
+        let has_gate = iteration > 1 && is_gate_due;
+        let gate = has_gate.then(|| self.gate(iteration, &inference)).transpose()?;
         state.note_gate(gate.map(|(_, verdict)| verdict));
         let is_exam_due = iteration.is_multiple_of(self.parameters.exam.every.max(1));
         let exam = self.exam.as_ref().filter(|_| is_exam_due);
-        let exam =
-            exam.map(|exam| exam.score(&inference, self.parameters.exam.simulations, threads));
+        let exam = exam.map(|exam| self.examine(exam, &inference)).transpose()?;
 
         // 4. Save, with the state last.
         let seconds = start.elapsed().as_secs_f64();
@@ -422,9 +424,10 @@ impl Run {
         samples.map(Some).map_err(|error| RunError::Damaged(path, error.to_string()))
     }
 
-    /// Lets others play the games. The networks are the same.
-    pub fn set_self_player(&mut self, player: Arc<dyn SelfPlayer>) {
-        self.self_player = Some(player);
+    /// Lets others play the games, including those of the gate, and take the exams. The networks and
+    /// their results are the same.
+    pub fn set_machines(&mut self, machines: Arc<dyn TrainingMachines>) {
+        self.machines = Some(machines);
     }
 
     fn play(
@@ -439,8 +442,8 @@ impl Run {
         let observing = thread::current();
         thread::scope(|scope| {
             let games = scope.spawn(|| {
-                let batch = if let Some(player) = &self.self_player {
-                    player.play(&self.player, parameters, seed, numbers, &progress)
+                let batch = if let Some(machines) = &self.machines {
+                    machines.play(&self.player, parameters, seed, numbers, &progress)
                 } else {
                     let network = Inference::new(&self.player);
                     Ok(play_games(&network, parameters, seed, numbers, threads, &progress))
@@ -456,7 +459,7 @@ impl Run {
                     progress.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
                 }
             }
-            games.join().expect("no panic").map_err(RunError::SelfPlay)
+            games.join().expect("no panic").map_err(RunError::Machines)
         })
     }
 
@@ -469,7 +472,7 @@ impl Run {
         }
         let start = Instant::now();
         let _ = observer(Event::Testing { iteration });
-        let (score, verdict) = self.gate(iteration, &Inference::new(&self.player));
+        let (score, verdict) = self.gate(iteration, &Inference::new(&self.player))?;
         let seconds = start.elapsed().as_secs_f64();
         let mut state = self.state;
         state.note_gate(Some(verdict));
@@ -497,9 +500,25 @@ impl Run {
         Ok(())
     }
 
-    fn gate(&self, iteration: u64, new: &Inference) -> (MatchScore, Verdict) {
-        let (parameters, best) = (&self.parameters.gate, Inference::new(&self.best));
-        gate::gate(new, &best, parameters, self.seed(iteration, 3), self.resources.threads)
+    fn gate(&self, iteration: u64, new: &Inference) -> Result<(MatchScore, Verdict), RunError> {
+        let (parameters, seed) = (&self.parameters.gate, self.seed(iteration, 3));
+        let Some(machines) = &self.machines else {
+            let best = Inference::new(&self.best);
+            return Ok(gate::gate(new, &best, parameters, seed, self.resources.threads));
+        };
+        let gate = Gate::new(self.setup, parameters, seed);
+        let pairs = machines.play_gate(&gate, &self.player, &self.best);
+        let outcome = gate.outcome(&pairs.map_err(RunError::Machines)?);
+        outcome.ok_or_else(|| RunError::Machines("games of the gate are missing".to_owned()))
+    }
+
+    fn examine(&self, exam: &Exam, network: &Inference) -> Result<ExamScore, RunError> {
+        let simulations = self.parameters.exam.simulations;
+        let Some(machines) = &self.machines else {
+            return Ok(exam.score(network, simulations, self.resources.threads));
+        };
+        let points = machines.examine(exam, &self.player, simulations);
+        points.map(|points| ExamScore::of(&points)).map_err(RunError::Machines)
     }
 
     /// The learning-rate schedule: linear warm-up, then inverse square root of the iterations.
@@ -586,7 +605,7 @@ impl Run {
             best: network,
             replay: ReplayBuffer::new(setup),
             exam: None,
-            self_player: None,
+            machines: None,
             _lock: lock,
         };
         run.load()?;
@@ -896,7 +915,7 @@ pub enum RunError {
     /// The positions of the exam cannot be sampled.
     Exam(ExamError),
     /// Others could not play the games.
-    SelfPlay(String),
+    Machines(String),
     /// A file of the run is damaged.
     Damaged(PathBuf, String),
     /// A file cannot be read or written.
@@ -943,7 +962,7 @@ impl fmt::Display for RunError {
             RunError::Exam(error) => {
                 write!(f, "exam: {error} (exam.positions=0 trains without an exam)")
             }
-            RunError::SelfPlay(reason) => write!(f, "self-play: {reason}"),
+            RunError::Machines(reason) => f.write_str(reason),
             RunError::Damaged(path, reason) => write!(f, "{}: {reason}", path.display()),
             RunError::Io(path, error) => write!(f, "{}: {error}", path.display()),
         }

@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::Cache;
 use crate::evaluator::{Evaluation, Evaluator, Wdl};
+use crate::exam::{Exam, ExamPoint};
+use crate::gate::{Gate, GatePair};
 use crate::gumbel::{SequentialHalving, improved_policy};
 use crate::inference::Inference;
 use crate::network::Network;
@@ -105,8 +107,8 @@ pub fn play_games(
     Some(batch)
 }
 
-/// Plays the games of a training run: this machine or others.
-pub trait SelfPlayer: Send + Sync {
+/// Other machines that do the work of a training run.
+pub trait TrainingMachines: Send + Sync {
     /// Plays the games with the given numbers; `None` if cancelled. Samples and results must be those
     /// of [`play_games`].
     fn play(
@@ -117,6 +119,23 @@ pub trait SelfPlayer: Send + Sync {
         numbers: std::ops::Range<u64>,
         progress: &SelfPlayProgress,
     ) -> Result<Option<SelfPlayBatch>, String>;
+
+    /// Plays a match of the gate, at least until it is decided. Returns the results of its first pairs,
+    /// which must be those of [`play_gate_pairs`](crate::play_gate_pairs).
+    fn play_gate(
+        &self,
+        gate: &Gate,
+        new: &Network,
+        best: &Network,
+    ) -> Result<Vec<GatePair>, String>;
+
+    /// The errors of a network in all positions of an exam, which must be those of [`Exam::points`].
+    fn examine(
+        &self,
+        exam: &Exam,
+        network: &Network,
+        simulations: u32,
+    ) -> Result<Vec<ExamPoint>, String>;
 }
 
 impl SelfPlayBatch {

@@ -3,14 +3,18 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use claimeven_arena::{AgentSpec, Rate, Strength, TestSet, evaluate};
-use claimeven_game::Setup;
+use claimeven_arena::{AgentSpec, RandomPositions, Rate, Strength, TestSet, evaluate, evaluate_on};
+use claimeven_game::{Position, Setup};
 use claimeven_search::Limits;
+use claimeven_solver::Score;
+use claimeven_work::{Local, Nats, run_in_order};
 use claimeven_zero::{Run, kept_networks};
 use serde_json::json;
 
 use crate::Failure;
+use crate::fleet::{BookScores, FleetArgs, Machines, SolverWork, log_above};
 use crate::options::{SeedArgs, ThreadsArgs};
 use crate::plot::{Chart, Figure, Scale, Series};
 use crate::progress;
@@ -21,7 +25,8 @@ use crate::setup::SetupArgs;
 #[command(after_help = "\
 An error is a move that gives away a win or a draw. A best move keeps the exact score: the fastest\n\
 win or the slowest loss. Intervals are 95 % confidence intervals. With --run, the player is measured\n\
-with the networks of a training run, from the first to the last.\n\n\
+with the networks of a training run, from the first to the last. With --nats, times are those of the\n\
+workers.\n\n\
 Examples:\n  \
     claimeven evaluate level:5\n  \
     claimeven evaluate alphabeta:depth=8 --sets DIR --count 200\n  \
@@ -76,6 +81,10 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     setup: SetupArgs,
+
+    // Last, because its heading would be that of the options after it.
+    #[command(flatten)]
+    fleet: FleetArgs,
 }
 
 fn discs(text: &str) -> Result<(u32, u32), String> {
@@ -105,19 +114,29 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         candidate.agent.build(setup, 0)?;
     }
     let threads = args.threads.threads();
-    let sets = sets(args, setup, threads)?;
+    let log = Arc::new(|message: &str| anstream::eprintln!("{message}"));
+    let sets = sets(args, setup, &args.fleet.machines(threads, log))?;
 
     let positions: u64 = sets.iter().map(|set| set.len() as u64).sum();
     let length = positions * candidates.len() as u64;
     let bar = progress::bar(length, "{bar:15} {pos}/{len} positions, {eta} left, {wide_msg}");
+    let machines = args.fleet.machines(threads, log_above(&bar));
     let mut outcomes = Vec::new();
     for Candidate { agent, iteration } in &candidates {
         let mut results = Vec::new();
         for set in &sets {
             bar.set_message(set.name.clone());
-            let agent = || agent.build(setup, args.seed.seed);
-            let strength = evaluate(agent, set, &Limits::default(), threads, || bar.inc(1));
-            results.push(strength.map_err(|error| Failure::Input(error.to_string()))?);
+            let seed = args.seed.seed;
+            let strength = if args.fleet.is_given() {
+                let before = bar.position();
+                let progress = |moves| bar.set_position(before + moves);
+                let strength = evaluate_on(&machines, agent, seed, set, progress)?;
+                strength.expect("nobody cancels it")
+            } else {
+                let agent = || agent.build(setup, seed);
+                evaluate(agent, set, &Limits::default(), threads, || bar.inc(1))?
+            };
+            results.push(strength);
         }
         outcomes.push(Outcome { iteration: *iteration, results });
     }
@@ -197,17 +216,42 @@ fn spread(kept: &[u64], count: usize) -> Vec<u64> {
     chosen
 }
 
-fn sets(args: &Args, setup: Setup, threads: usize) -> Result<Vec<TestSet>, Failure> {
+fn sets(args: &Args, setup: Setup, machines: &Machines) -> Result<Vec<TestSet>, Failure> {
     let mut sets = match &args.sets {
         Some(folder) => read_sets(folder, setup, args.count as usize)?,
         None => Vec::new(),
     };
     if args.random > 0 {
         let (first, last) = disc_range(args, setup);
-        let count = args.random as usize;
-        sets.push(TestSet::random(setup, count, first..=last, args.seed.seed, threads)?);
+        let (count, seed) = (args.random as usize, args.seed.seed);
+        sets.push(match machines {
+            Machines::Here(Local { threads }) => {
+                TestSet::random(setup, count, first..=last, seed, *threads)?
+            }
+            Machines::Fleet(nats) => solve_elsewhere(
+                nats,
+                setup,
+                RandomPositions::new(setup, count, first..=last, seed)?,
+            )?,
+        });
     }
     Ok(sets)
+}
+
+/// A test set whose scores are computed by other machines.
+fn solve_elsewhere(
+    nats: &Nats,
+    setup: Setup,
+    sampled: RandomPositions,
+) -> Result<TestSet, Failure> {
+    const AT_ONCE: usize = 16;
+    let RandomPositions { name, positions } = sampled;
+    let work = BookScores(SolverWork::with_embedded_books(setup));
+    let chunks: Vec<&[Position]> = positions.chunks(AT_ONCE).collect();
+    let unit = |number: u64| chunks[number as usize].to_vec();
+    let scores = run_in_order(nats, &work, chunks.len() as u64, &unit, None, |_| {})?;
+    let scores = scores.expect("nobody cancels it").into_iter().flatten();
+    Ok(TestSet::new(name, positions.iter().copied().zip(scores.map(Score::value))))
 }
 
 /// The test sets of a folder, sorted by name: files without an extension or with `.txt`.

@@ -13,6 +13,7 @@ use claimeven_arena::{EXPERIMENTS, Experiment, Finding, Lab, MatchJournal, Origi
 use serde_json::json;
 
 use crate::Failure;
+use crate::fleet::{FleetArgs, log_above};
 use crate::options::{SeedArgs, ThreadsArgs};
 use crate::output::write_file;
 use crate::progress;
@@ -22,7 +23,9 @@ use crate::progress;
 #[command(after_help = "\
 Each experiment prints the claim, what was run, the measurements with 95 % confidence intervals, and\n\
 whether the claim holds, which follows from the numbers. The same seed gives the same numbers except\n\
-for times, whatever the number of threads. All experiments take about half an hour on two cores.\n\n\
+for times, whatever the number of threads. All experiments take about half an hour on two cores. With\n\
+--nats, workers play the games and answer the positions; experiments about the time of searches run\n\
+on this machine.\n\n\
 Examples:\n  \
     claimeven experiments --list\n  \
     claimeven experiments deeper-wins\n  \
@@ -59,6 +62,10 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+
+    // Last, because its heading would be that of the options after it.
+    #[command(flatten)]
+    fleet: FleetArgs,
 }
 
 /// An experiment with its finding.
@@ -100,7 +107,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Progress::More(steps) => bar.inc_length(steps),
         Progress::Done(steps) => bar.inc(steps),
     };
+    let machines = args.fleet.machines(threads, log_above(&bar));
     let mut lab = Lab::new(seed, threads, args.quick, &watch);
+    if args.fleet.is_given() {
+        lab = lab.with_machines(&machines);
+    }
     if let Some(path) = &args.journal {
         lab = lab.with_journal(open_journal(path)?);
     }
@@ -110,6 +121,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         bar.reset();
         bar.set_length(0);
         bar.set_message(format!("{number} of {}: {}", chosen.len(), experiment.name));
+        if args.fleet.is_given() && experiment.runs_here {
+            let name = experiment.name;
+            bar.suspend(|| {
+                anstream::eprintln!(
+                    "{name} counts and times single searches and runs on this machine"
+                );
+            });
+        }
         let finding = experiment.run(&lab)?;
         bar.set_message("");
         let quick = if args.quick { " --quick" } else { "" };

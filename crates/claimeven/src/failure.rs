@@ -137,12 +137,29 @@ input_errors!(
     Unsolvable,
     SpecError,
     AgentError,
-    ExperimentError,
     OpeningError,
     RecordError,
-    EvaluateError,
     UnknownExperiment
 );
+
+impl From<EvaluateError> for Failure {
+    fn from(error: EvaluateError) -> Failure {
+        match error {
+            EvaluateError::Work(error) => error.into(),
+            error => Failure::Input(error.to_string()),
+        }
+    }
+}
+
+impl From<ExperimentError> for Failure {
+    fn from(error: ExperimentError) -> Failure {
+        match error {
+            ExperimentError::Work(error) => error.into(),
+            ExperimentError::Match(error) => error.into(),
+            error => Failure::Input(error.to_string()),
+        }
+    }
+}
 
 impl From<MatchError> for Failure {
     fn from(error: MatchError) -> Failure {

@@ -4,6 +4,7 @@ mod lines;
 mod scores;
 mod self_play;
 mod status;
+mod tests_of_networks;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use claimeven_arena::Games;
+use claimeven_arena::{Games, Moves, SamplePositions};
 use claimeven_work::{Connection, Dispatcher, Kinds, Local, Log, Nats, Taken, Work};
 use etcetera::BaseStrategy;
 
@@ -21,6 +22,7 @@ pub(crate) use lines::SolveLines;
 pub(crate) use scores::{BookScores, SolverWork};
 pub(crate) use self_play::{FleetPlayer, SelfPlayGames};
 pub(crate) use status::{Args, run};
+pub(crate) use tests_of_networks::{ExamAnswers, GateGames};
 
 /// How to reach the NATS server.
 #[derive(clap::Args)]
@@ -33,7 +35,7 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "FILE", env = "CLAIMEVEN_NATS_CREDS", hide = true)]
     nats_creds: Option<PathBuf>,
 
-    /// Certificates to trust in addition to those of the system
+    /// Certificates to trust instead of those of the system
     #[arg(long, value_name = "FILE", env = "CLAIMEVEN_NATS_CA", hide = true)]
     nats_ca: Option<PathBuf>,
 
@@ -122,6 +124,10 @@ pub(crate) fn kinds() -> Kinds {
         .with::<BookScores>()
         .with::<SolveLines>()
         .with::<SelfPlayGames>()
+        .with::<GateGames>()
+        .with::<ExamAnswers>()
+        .with::<Moves>()
+        .with::<SamplePositions>()
 }
 
 /// The folder in which networks and books of others are kept.

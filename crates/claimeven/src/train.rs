@@ -265,7 +265,7 @@ impl Task<'_> {
                 Arc::new(|_| {})
             };
             let machines = self.args.fleet.machines(threads, log);
-            run.set_self_player(Arc::new(FleetPlayer { machines }));
+            run.set_machines(Arc::new(FleetPlayer { machines }));
         }
         while !self.goal().is_reached(run.state()) && !self.stop.load(Ordering::Relaxed) {
             run.iterate(observer)?;
@@ -390,7 +390,7 @@ impl From<RunError> for Failure {
             RunError::Io(..)
             | RunError::Disk { .. }
             | RunError::Busy(_)
-            | RunError::SelfPlay(_) => Failure::Other(error.to_string()),
+            | RunError::Machines(_) => Failure::Other(error.to_string()),
             _ => Failure::Input(error.to_string()),
         }
     }

@@ -16,7 +16,8 @@ use crate::options::ThreadsArgs;
 Connects to a NATS server with JetStream and computes units of work until it is stopped. It waits for\n\
 a server that is away. Ctrl-C and SIGTERM let running units finish for up to 3 seconds and hand back\n\
 the others.\n\n\
-Kinds: games (match, arena), book (book build), solve, self-play (train).\n\n\
+Kinds: games (match, arena, experiments), moves (evaluate, experiments), sample (experiments), book\n\
+(book build, evaluate), solve, self-play, gate, exam (train).\n\n\
 Keys: --nats-nkey FILE or --nats-creds FILE, and --nats-ca FILE for certificates of your own, as for\n\
 all commands with --nats (see docs/fleet.md).\n\n\
 Examples:\n  \

@@ -1,11 +1,20 @@
 //! Commands with `--nats`, and the workers that do their work: real processes and a real NATS server.
 
+#[path = "fleet/chaos.rs"]
+mod chaos;
 #[path = "../../claimeven-work/tests/it/server.rs"]
 #[allow(dead_code, reason = "shared with the tests of the library")]
 mod server;
+#[path = "fleet/servers.rs"]
+mod servers;
+#[path = "../../claimeven-server/tests/it/under_fire.rs"]
+mod under_fire;
+#[path = "../../claimeven-server/tests/it/world.rs"]
+#[allow(dead_code, unused_imports, unused_macros, reason = "shared with the tests of the server")]
+mod world;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -99,18 +108,6 @@ fn games(path: &Path) -> Vec<serde_json::Value> {
     games
 }
 
-const PLAN: &str = "\
-games = 60
-openings = 'random:4'
-players = ['mcts:sims=600', 'alphabeta:depth=5', 'minimax:depth=4,ties=random', 'zero:sims=8']
-";
-
-fn plan(folder: &Path, seed: u64) -> PathBuf {
-    let path = folder.join(format!("{seed}.toml"));
-    fs::write(&path, format!("seed = {seed}\n{PLAN}")).unwrap();
-    path
-}
-
 #[test]
 fn commands_print_the_same_with_workers_as_without() {
     let Some(server) = Server::start() else { return };
@@ -141,6 +138,37 @@ fn commands_print_the_same_with_workers_as_without() {
     let positions = "solve --all 4453 44 123456 7777 121212";
     assert_eq!(output(folder, positions), output(folder, &format!("{positions} {nats}")));
 
+    // A player measured on random positions, and one with a network on positions of a file.
+    let without_times = |text: &str| {
+        let mut report: serde_json::Value = serde_json::from_str(text).unwrap();
+        for set in report["sets"].as_array_mut().unwrap() {
+            set["counts"]["seconds"] = 0.into();
+        }
+        report
+    };
+    fs::create_dir(folder.join("sets")).unwrap();
+    fs::write(folder.join("sets/one"), "4444 0\n44 2\n7477341735434 -2\n").unwrap();
+    for line in
+        ["evaluate mcts:sims=30 --random 50", "evaluate zero:sims=8 --random 20 --sets sets"]
+    {
+        let line = format!("{line} --discs 14..20 --json");
+        let here = without_times(&output(folder, &line));
+        assert_eq!(without_times(&output(folder, &format!("{line} {nats}"))), here);
+    }
+
+    // Experiments with games and with positions, and one that stays here.
+    let findings = |text: &str| {
+        let report: serde_json::Value = serde_json::from_str(text).unwrap();
+        report["experiments"].clone()
+    };
+    let line = "experiments beats-random repeats errors ladder same-value --quick --json";
+    let here = findings(&output(folder, line));
+    let there = claimeven(folder, &format!("{line} {nats}")).output().unwrap();
+    assert_eq!(findings(&String::from_utf8(there.stdout).unwrap()), here);
+    let said = String::from_utf8(there.stderr).unwrap();
+    let stays = "same-value counts and times single searches and runs on this machine";
+    assert!(said.contains(stays) && !said.contains("working here"), "{said}");
+
     let status = status(folder, &server);
     let done: u64 =
         status["workers"].as_array().unwrap().iter().map(|w| w["done"].as_u64().unwrap()).sum();
@@ -164,7 +192,7 @@ fn what_cannot_run_elsewhere_is_refused() {
     let said = error("work --nats nats://127.0.0.1:9 --kinds games,chess", 2);
     assert_eq!(
         said,
-        "error: invalid value for '--kinds': unknown kind 'chess' (available: games, book, solve, self-play)\n"
+        "error: invalid value for '--kinds': unknown kind 'chess' (available: games, book, solve, self-play, gate, exam, moves, sample)\n"
     );
     let said = error("solve 44 --nats nats://127.0.0.1:9", 1);
     assert!(said.starts_with("error: NATS: cannot connect to nats://127.0.0.1:9"), "{said}");
@@ -195,79 +223,4 @@ fn a_worker_ends_on_sigterm_within_five_seconds() {
         thread::sleep(Duration::from_millis(10));
     }
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-}
-
-/// Kills workers, server and coordinator at random moments until this many have been killed. The
-/// environment variable is for longer runs.
-fn kills() -> u32 {
-    std::env::var("CLAIMEVEN_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12)
-}
-
-/// Runs a command again and again until it has succeeded, under fire. Returns the number of kills.
-fn run_under_fire(
-    folder: &Path,
-    server: &mut Server,
-    workers: &mut [Process],
-    random: &mut fastrand::Rng,
-    line: &str,
-) -> u32 {
-    let line = format!("{line} --nats {} --ack-wait 2", server.url());
-    let (began, mut kills) = (Instant::now(), 0);
-    let mut coordinator = Process::start(folder, &line);
-    let mut next = Duration::from_millis(random.u64(300..1500));
-    let mut last = Instant::now();
-    while !coordinator.has_succeeded() {
-        assert!(began.elapsed() < LONG, "{line} does not end");
-        thread::sleep(Duration::from_millis(5));
-        if last.elapsed() < next {
-            continue;
-        }
-        match random.u8(0..5) {
-            0 => server.kill_and_restart(),
-            1 => {
-                coordinator.kill();
-                coordinator = Process::start(folder, &line);
-            }
-            _ => {
-                let hit = random.usize(..workers.len());
-                workers[hit].kill();
-                workers[hit] = worker(folder, server);
-            }
-        }
-        kills += 1;
-        (last, next) = (Instant::now(), Duration::from_millis(random.u64(100..1500)));
-    }
-    kills
-}
-
-#[test]
-fn tournaments_and_books_are_the_same_whatever_is_killed() {
-    let Some(mut server) = Server::start() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let seed = std::env::var("CLAIMEVEN_TEST_SEED").ok().and_then(|text| text.parse().ok());
-    let seed = seed.unwrap_or_else(|| fastrand::u64(..1_000_000));
-    println!("CLAIMEVEN_TEST_SEED={seed}");
-    let mut random = fastrand::Rng::with_seed(seed);
-    let mut workers = [0, 1, 2].map(|_| worker(folder, &server));
-    let mut hits = 0;
-    for round in 1.. {
-        let name = plan(folder, round).display().to_string();
-        output(folder, &format!("arena {name} --journal here-{round}.jsonl --threads 2"));
-        let line = format!("arena {name} --journal there-{round}.jsonl");
-        hits += run_under_fire(folder, &mut server, &mut workers, &mut random, &line);
-        let journal = |place: &str| games(&folder.join(format!("{place}-{round}.jsonl")));
-        assert_eq!(journal("there"), journal("here"), "seed {seed}");
-
-        let book = "book build --cols 6 --rows 5 --plies 8 --no-book --table-mb 1";
-        output(folder, &format!("{book} --out here-{round}.book --threads 2"));
-        let line = format!("{book} --out there-{round}.book");
-        hits += run_under_fire(folder, &mut server, &mut workers, &mut random, &line);
-        let bytes = |place: &str| fs::read(folder.join(format!("{place}-{round}.book"))).unwrap();
-        assert_eq!(bytes("there"), bytes("here"), "seed {seed}");
-        if hits >= kills() {
-            break;
-        }
-    }
-    println!("{hits} kills");
 }

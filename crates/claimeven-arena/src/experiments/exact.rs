@@ -2,15 +2,21 @@
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use claimeven_game::{Column, Position, Setup, mix_key};
+use claimeven_search::Limits;
 use claimeven_solver::{Options, Solver, embedded_books};
+use claimeven_work::{DispatchOf, Files, Job, Work, run_in_order};
+use serde::{Deserialize, Serialize};
 
 use super::ExperimentError;
 use super::finding::{
     Cell, Count, Figure, Finding, Line, LinePanel, Plot, Table, Unit, Verdict, percent, thousands,
 };
 use super::lab::{Lab, agent, canonical_key};
+use crate::move_units::{MOVES_AT_ONCE, MoveQuestion, Moves};
 use crate::roster::AgentSpec;
 use claimeven_zero::{Interval, simultaneous_z};
 
@@ -50,14 +56,16 @@ impl Sample {
             (0..groups.len() * each).map(|index| (index as u64, index / each)).collect();
         for round in 0..MAX_ROUNDS {
             lab.more(wanted.len() as u64);
-            let drawn = lab.for_each(&wanted, |_, &(index, group)| {
-                let own_seed = lab.seed ^ mix_key((round << 32) + index + 1);
-                draw_position(lab, group, &groups[group], own_seed)
-            })?;
+            let request = |&(index, group): &(u64, usize)| SampleRequest {
+                seed: lab.seed ^ mix_key((round << 32) + index + 1),
+                discs: groups[group].clone(),
+            };
+            let requests: Vec<SampleRequest> = wanted.iter().map(request).collect();
+            let drawn = draw_positions(lab, &requests)?;
             let mut repeated = Vec::new();
-            for (wanted, drawn) in wanted.into_iter().zip(drawn) {
-                if seen.insert(canonical_key(&drawn.position)) {
-                    positions.push(drawn);
+            for (wanted, SamplePosition { position, keeping }) in wanted.into_iter().zip(drawn) {
+                if seen.insert(canonical_key(&position)) {
+                    positions.push(TestPosition { group: wanted.1, position, keeping });
                 } else {
                     repeated.push(wanted);
                 }
@@ -77,12 +85,27 @@ impl Sample {
     /// Asks a player for its move in every position; each position gets a new player.
     pub(super) fn ask(&self, lab: &Lab, spec: &AgentSpec) -> Result<Answers, ExperimentError> {
         lab.more(self.len());
-        let erred = lab.for_each(&self.positions, |index, test| {
-            let mut player = spec.build(Setup::STANDARD, lab.seed ^ index as u64)?;
-            let decision = player.decide(&test.position, &lab.limits())?;
-            Ok(!test.keeping.contains(&decision.column))
-        })?;
-        Ok(Answers { erred })
+        let seed = |index: usize| lab.seed ^ index as u64;
+        let Some(machines) = lab.machines() else {
+            let erred = lab.for_each(&self.positions, |index, test| {
+                let mut player = spec.build(Setup::STANDARD, seed(index))?;
+                let decision = player.decide(&test.position, &lab.limits())?;
+                Ok(!test.keeping.contains(&decision.column))
+            })?;
+            return Ok(Answers { erred });
+        };
+        let work = Moves { setup: Setup::STANDARD, player: spec.clone(), is_scored: false };
+        let questions: Vec<MoveQuestion> = (0..)
+            .zip(&self.positions)
+            .map(|(index, test)| MoveQuestion { position: test.position, seed: seed(index) })
+            .collect();
+        let machines: &dyn DispatchOf<Moves> = machines;
+        let moves = spread(lab, machines, &work, &questions, MOVES_AT_ONCE)?;
+        let erred = moves
+            .iter()
+            .zip(&self.positions)
+            .map(|(chosen, test)| !test.keeping.contains(&chosen.column));
+        Ok(Answers { erred: erred.collect() })
     }
 
     /// The share of errors in each group, by the mean number of discs.
@@ -138,20 +161,138 @@ impl Answers {
     }
 }
 
+/// Has the questions of a player or the requests for positions answered by other machines.
+fn spread<W, Q, A>(
+    lab: &Lab,
+    machines: &dyn DispatchOf<W>,
+    work: &W,
+    questions: &[Q],
+    at_once: usize,
+) -> Result<Vec<A>, ExperimentError>
+where
+    W: Work<Unit = Vec<Q>, Output = Vec<A>>,
+    Q: Clone + Sync,
+    ExperimentError: From<W::Error>,
+{
+    let chunks: Vec<&[Q]> = questions.chunks(at_once).collect();
+    let unit = |number: u64| chunks[number as usize].to_vec();
+    let mut done = 0;
+    let progress = |units: u64| {
+        let now = (units * at_once as u64).min(questions.len() as u64);
+        // After a worker was wrong, everything is counted again.
+        lab.more(done.max(now) - now);
+        lab.done(now.saturating_sub(done));
+        done = now;
+    };
+    let units = chunks.len() as u64;
+    let answers = run_in_order(machines, work, units, &unit, Some(lab.cancel()), progress)?;
+    lab.check_cancelled()?;
+    let answers = answers.ok_or(ExperimentError::Cancelled)?;
+    Ok(answers.into_iter().flatten().collect())
+}
+
+/// A wish for a position in which a player can err.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SampleRequest {
+    seed: u64,
+    /// The range of its discs.
+    discs: RangeInclusive<u32>,
+}
+
+/// Such a position.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SamplePosition {
+    position: Position,
+    keeping: Vec<Column>,
+}
+
+/// The search for positions in which players can err, as units of work.
+#[derive(Clone, Copy, Debug)]
+pub struct SamplePositions;
+
+/// Positions of a unit.
+const POSITIONS_AT_ONCE: usize = 4;
+
+fn draw_positions(
+    lab: &Lab,
+    requests: &[SampleRequest],
+) -> Result<Vec<SamplePosition>, ExperimentError> {
+    let machines = lab.machines().map(|machines| machines as &dyn DispatchOf<SamplePositions>);
+    match machines {
+        Some(machines) => spread(lab, machines, &SamplePositions, requests, POSITIONS_AT_ONCE),
+        None => lab.for_each(requests, |_, request| draw_position(request, &lab.limits())),
+    }
+}
+
+impl Work for SamplePositions {
+    const KIND: &'static str = "sample";
+    type Unit = Vec<SampleRequest>;
+    type Output = Vec<SamplePosition>;
+    type Thread = ();
+    type Error = ExperimentError;
+
+    fn job(&self) -> Result<Job, String> {
+        Ok(Job::new("positions in which players can err", &()))
+    }
+
+    fn open(_: serde_json::Value, _: &Files) -> Result<SamplePositions, String> {
+        Ok(SamplePositions)
+    }
+
+    fn thread(&self) {}
+
+    fn compute(
+        &self,
+        (): &mut (),
+        unit: &Vec<SampleRequest>,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Option<Vec<SamplePosition>>, ExperimentError> {
+        let limits = Limits::default().with_cancel(Arc::clone(cancel));
+        let drawn: Result<_, _> =
+            unit.iter().map(|request| draw_position(request, &limits)).collect();
+        match drawn {
+            Err(ExperimentError::Cancelled) => Ok(None),
+            drawn => drawn.map(Some),
+        }
+    }
+
+    fn encode(output: &Vec<SamplePosition>) -> Vec<u8> {
+        serde_json::to_vec(output).expect("positions are plain data")
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Vec<SamplePosition>, String> {
+        serde_json::from_slice(bytes).map_err(|error| error.to_string())
+    }
+
+    fn verify(
+        &self,
+        unit: &Vec<SampleRequest>,
+        output: &Vec<SamplePosition>,
+    ) -> Result<(), String> {
+        let is_one = |(request, drawn): (&SampleRequest, &SamplePosition)| {
+            drawn.position.setup() == Setup::STANDARD
+                && drawn.position.outcome().is_none()
+                && request.discs.contains(&drawn.position.ply())
+        };
+        if unit.len() == output.len() && unit.iter().zip(output).all(is_one) {
+            return Ok(());
+        }
+        Err("the positions are not those that were asked for".to_owned())
+    }
+}
+
 /// A position with a number of discs in a range, in which a player can err.
 fn draw_position(
-    lab: &Lab,
-    group: usize,
-    discs: &RangeInclusive<u32>,
-    seed: u64,
-) -> Result<TestPosition, ExperimentError> {
-    let mut random = fastrand::Rng::with_seed(seed);
+    request: &SampleRequest,
+    limits: &Limits,
+) -> Result<SamplePosition, ExperimentError> {
+    let mut random = fastrand::Rng::with_seed(request.seed);
     let mut solver = Solver::new(Options::default().with_books(embedded_books()));
     for _ in 0..MAX_ATTEMPTS {
-        let discs = random.u32(discs.clone());
-        let position = played_position(lab, discs, &mut random)?;
-        if let Some(keeping) = keeping_columns(lab, &mut solver, &position)? {
-            return Ok(TestPosition { group, position, keeping });
+        let discs = random.u32(request.discs.clone());
+        let position = played_position(limits, discs, &mut random)?;
+        if let Some(keeping) = keeping_columns(limits, &mut solver, &position)? {
+            return Ok(SamplePosition { position, keeping });
         }
     }
     Err(ExperimentError::NoPosition)
@@ -159,7 +300,7 @@ fn draw_position(
 
 /// The position after this many moves of a game between two levels that make mistakes.
 fn played_position(
-    lab: &Lab,
+    limits: &Limits,
     discs: u32,
     random: &mut fastrand::Rng,
 ) -> Result<Position, ExperimentError> {
@@ -172,10 +313,12 @@ fn played_position(
         let mut position = Position::new(Setup::STANDARD);
         while position.ply() < discs && position.outcome().is_none() {
             let player = &mut players[position.ply() as usize % 2];
-            let column = player.decide(&position, &lab.limits())?.column;
+            let column = player.decide(&position, limits)?.column;
             position.play(column).expect("a player's move is legal");
         }
-        lab.check_cancelled()?;
+        if limits.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            return Err(ExperimentError::Cancelled);
+        }
         if position.outcome().is_none() {
             return Ok(position);
         }
@@ -185,11 +328,11 @@ fn played_position(
 
 /// The columns that keep the result of perfect play; `None` if all do.
 fn keeping_columns(
-    lab: &Lab,
+    limits: &Limits,
     solver: &mut Solver,
     position: &Position,
 ) -> Result<Option<Vec<Column>>, ExperimentError> {
-    let limits = lab.limits().for_solver();
+    let limits = limits.for_solver();
     let mut signs = Vec::new();
     for column in position.legal() {
         let mut child = *position;
@@ -386,7 +529,7 @@ mod tests {
         let mut solver = Solver::new(Options::default().with_books(embedded_books()));
         let mut keeping = |moves: &str| {
             let position = Position::from_moves(Setup::STANDARD, moves).unwrap();
-            let columns = keeping_columns(&lab, &mut solver, &position).unwrap()?;
+            let columns = keeping_columns(&lab.limits(), &mut solver, &position).unwrap()?;
             Some(columns.iter().map(|column| column.number()).collect::<Vec<_>>())
         };
         // On the empty board the centre wins and nothing else does.

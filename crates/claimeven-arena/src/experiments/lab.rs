@@ -7,14 +7,16 @@ use std::sync::{Arc, OnceLock};
 
 use claimeven_game::{Bits, Column, Position, Setup, mix_key, with_board};
 use claimeven_search::{Limits, RandomGames};
-use claimeven_work::run_jobs;
+use claimeven_work::{DispatchOf, Dispatcher, run_jobs};
 use serde::{Deserialize, Serialize};
 
 use super::ExperimentError;
-use super::exact::Sample;
+use super::exact::{Sample, SamplePositions};
 use super::finding::score_of_games;
 use super::match_journal::MatchJournal;
-use crate::game_match::Match;
+use crate::game_match::{Match, MatchEvent};
+use crate::game_units::Games;
+use crate::move_units::Moves;
 use crate::openings::Openings;
 use crate::record::GameRecord;
 use crate::roster::AgentSpec;
@@ -42,8 +44,17 @@ pub struct Lab<'a> {
     progress: &'a (dyn Fn(Progress) + Sync),
     cancel: Arc<AtomicBool>,
     journal: Option<MatchJournal>,
+    machines: Option<&'a dyn LabMachines>,
     sample: OnceLock<Sample>,
 }
+
+/// Machines that do the work of experiments. Every dispatcher is such machines.
+pub trait LabMachines:
+    DispatchOf<Games> + DispatchOf<Moves> + DispatchOf<SamplePositions> + Sync
+{
+}
+
+impl<D: Dispatcher + Sync> LabMachines for D {}
 
 /// The progress of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +116,23 @@ impl<'a> Lab<'a> {
         progress: &'a (dyn Fn(Progress) + Sync),
     ) -> Lab<'a> {
         let (cancel, sample) = (Arc::default(), OnceLock::new());
-        Lab { seed, threads, quick, progress, cancel, journal: None, sample }
+        Lab { seed, threads, quick, progress, cancel, journal: None, machines: None, sample }
+    }
+
+    /// The same lab, whose games are played and whose positions are judged by other machines. Findings
+    /// are the same.
+    #[must_use]
+    pub fn with_machines(self, machines: &'a dyn LabMachines) -> Lab<'a> {
+        Lab { machines: Some(machines), ..self }
+    }
+
+    /// The machines, unless this process works itself.
+    pub(super) fn machines(&self) -> Option<&'a dyn LabMachines> {
+        self.machines
+    }
+
+    pub(super) fn cancel(&self) -> &AtomicBool {
+        &self.cancel
     }
 
     /// The same lab, whose experiments end with [`ExperimentError::Cancelled`] after another thread
@@ -268,11 +295,28 @@ impl<'a> Lab<'a> {
             .with_seed(self.seed)
             .with_threads(self.threads)
             .with_cancel(Arc::clone(&self.cancel));
-        planned.run(|games, _| {
-            report(games);
-            self.done(2);
+        let Some(machines) = self.machines else {
+            planned.run(|games, _| {
+                report(games);
+                self.done(2);
+            })?;
+            return self.check_cancelled();
+        };
+        // Some of them may have to be played again, so they are reported at the end.
+        let mut played: Vec<[GameRecord; 2]> = Vec::new();
+        planned.resume_on(machines, [], |event| match event {
+            MatchEvent::Pair { games, .. } => {
+                played.push(games.clone());
+                self.done(2);
+            }
+            MatchEvent::Restart => {
+                self.more(2 * played.len() as u64);
+                played.clear();
+            }
         })?;
-        self.check_cancelled()
+        self.check_cancelled()?;
+        played.iter().for_each(report);
+        Ok(())
     }
 
     /// Maps items on all threads in their order; each item is a step of the progress.

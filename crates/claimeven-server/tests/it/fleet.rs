@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use claimeven_server::{Config, Server};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::world::{Reply, Visitor, postgres_config};
+use crate::under_fire::{open_game, play_game};
+use crate::world::{Visitor, postgres_config};
 
 /// An upper limit for everything, on a busy machine.
 const LONG: Duration = Duration::from_mins(4);
@@ -116,10 +116,6 @@ impl Drop for Node {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-fn open_game() -> Value {
-    json!([{ "kind": "human" }, { "kind": "open" }])
 }
 
 fn is_ply(ply: u64) -> impl Fn(&Value) -> bool {
@@ -370,12 +366,12 @@ async fn play_under_fire(end: End) {
     loop {
         assert!(began.elapsed() < LONG, "{} games are not over after {ends} restarts", play.len());
         while play.len() < at_once && ends < enough {
-            play.push(tokio::spawn(play_game(addrs, games)));
+            play.push(tokio::spawn(play_game(addrs, games, 20..200)));
             games += 1;
         }
         tokio::select! {
             game = play.next() => match game {
-                Some(game) => game.unwrap(),
+                Some(game) => drop(game.unwrap()),
                 None => break,
             },
             () = &mut pause => {
@@ -393,105 +389,4 @@ async fn play_under_fire(end: End) {
         }
     }
     println!("{games} games, {ends} restarts");
-}
-
-/// A whole game between two visitors who go to the other server whenever theirs is away.
-async fn play_game(addrs: [SocketAddr; 2], game: usize) {
-    let mut random = fastrand::Rng::with_seed(game as u64);
-    let mut players = [0, 1].map(|player| Visitor::new(addrs[player], "127.0.0.1"));
-    // The first requests give the visitors their cookies.
-    let id = loop {
-        let body = json!({ "seats": open_game(), "first": 0 });
-        let reply = post(&mut players[0], addrs, "/api/games", &body).await;
-        if reply.status.as_u16() == 201 {
-            break reply.json()["id"].as_str().unwrap().to_owned();
-        }
-    };
-    let watchers = addrs.map(|addr| tokio::spawn(watch(addrs, addr, id.clone())));
-    let path = |action: &str| format!("/api/games/{id}/{action}");
-    loop {
-        let reply = post(&mut players[1], addrs, &path("join"), &json!({})).await;
-        // 409 if the answer to the first attempt was lost.
-        if [200, 409].contains(&reply.status.as_u16()) {
-            break;
-        }
-    }
-    let (mut acknowledged, mut column) = (String::new(), random.u64(1..=7));
-    loop {
-        let ply = acknowledged.len() as u64;
-        let player = &mut players[acknowledged.len() % 2];
-        let body = json!({ "column": column, "ply": ply });
-        let reply = post(player, addrs, &path("moves"), &body).await;
-        let view = reply.json();
-        let view = if reply.status.as_u16() == 409 { view["game"].clone() } else { view };
-        let Some(moves) = view["moves"].as_array() else { continue };
-        let line: String = moves.iter().map(|played| played["column"].to_string()).collect();
-        assert!(line.starts_with(&acknowledged), "{acknowledged} was acknowledged, not {line}");
-        // A move whose answer was lost is found by its repetition.
-        assert!(line.len() <= acknowledged.len() + 1, "{acknowledged} {line}");
-        if reply.status.as_u16() == 200 || line.len() > acknowledged.len() {
-            assert!(line.ends_with(&column.to_string()), "{line} does not end with {column}");
-            acknowledged = line;
-        }
-        if view["status"] == "finished" {
-            break;
-        }
-        column = random.u64(1..=7);
-        tokio::time::sleep(Duration::from_millis(random.u64(20..200))).await;
-    }
-    for watcher in watchers {
-        let (line, ends) = watcher.await.unwrap();
-        assert_eq!(line, acknowledged);
-        assert_eq!(ends.len(), 1, "a game is decided once: {ends:?}");
-    }
-}
-
-/// Sends a request to a server, or to the other one if it is away, until there is an answer.
-async fn post(visitor: &mut Visitor, addrs: [SocketAddr; 2], path: &str, body: &Value) -> Reply {
-    let began = Instant::now();
-    loop {
-        assert!(began.elapsed() < LONG, "no server answers {path}");
-        let json = [("content-type", "application/json")];
-        let body = Some(body.to_string().into_bytes());
-        match visitor.try_send(Method::POST, path, &json, body).await {
-            Ok(reply) if reply.status.is_server_error() => {}
-            Ok(reply) => return reply,
-            Err(_) => {
-                let other = usize::from(visitor.addr == addrs[0]);
-                *visitor = visitor.at_addr(addrs[other]);
-            }
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
-/// Follows a game to its end. Returns its moves and the results that were shown, and checks that no move
-/// ever disappears.
-async fn watch(addrs: [SocketAddr; 2], mut addr: SocketAddr, id: String) -> (String, Vec<Value>) {
-    let (mut seen, mut ends) = (String::new(), Vec::new());
-    let began = Instant::now();
-    loop {
-        assert!(began.elapsed() < LONG, "game {id} does not end");
-        let visitor = Visitor::new(addr, "127.0.0.1");
-        let Some(mut socket) = visitor.follow_if_there(&id).await else {
-            addr = addrs[usize::from(addr == addrs[0])];
-            tokio::time::sleep(Duration::from_millis(20)).await;
-            continue;
-        };
-        while let Some(message) = socket.hear().await {
-            let game = &message["game"];
-            let Some(moves) = game["moves"].as_array() else { continue };
-            let line: String = moves.iter().map(|played| played["column"].to_string()).collect();
-            if line.len() >= seen.len() {
-                assert!(line.starts_with(&seen), "{seen} became {line}");
-                seen = line;
-            }
-            if game["status"] == "finished" {
-                if !ends.contains(&game["result"]) {
-                    ends.push(game["result"].clone());
-                }
-                return (seen, ends);
-            }
-        }
-    }
 }

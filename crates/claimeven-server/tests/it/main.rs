@@ -17,4 +17,5 @@ mod privacy;
 mod share;
 mod store;
 mod study;
+mod under_fire;
 mod world;

@@ -1,20 +1,31 @@
 //! The streams and buckets on the NATS server.
 
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_nats::connection::State;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, pull};
-use async_nats::jetstream::context::{ContextBuilder, CreateStreamError, CreateStreamErrorKind};
+use async_nats::jetstream::context::{
+    ContextBuilder, CreateStreamError, CreateStreamErrorKind, PublishError, PublishErrorKind,
+};
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::object_store::ObjectStore;
-use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, Stream};
-use async_nats::{Client, ConnectOptions, Event, ServerAddr};
-use futures_util::TryStreamExt;
+use async_nats::jetstream::stream::{
+    Config, DiscardPolicy, LastRawMessageErrorKind, RetentionPolicy, Stream,
+};
+use async_nats::{
+    Client, ClientError, ConnectError, ConnectOptions, Event, ServerAddr, ServerError,
+};
+use futures_util::stream::FuturesUnordered;
+use futures_util::{StreamExt, TryStreamExt};
+use nkeys::KeyPair;
 
-use super::Connection;
+use super::{Complaints, Connection};
 use crate::work::WorkError;
 
 const UNITS: &str = "claimeven-units";
@@ -57,8 +68,41 @@ pub(crate) async fn connect(
     name: &str,
     patience: Patience,
 ) -> Result<Client, WorkError> {
-    let error = |error: String| {
-        WorkError::Broker(format!("cannot connect to {}: {error}", connection.shown_url()))
+    let mut servers: Vec<ServerAddr> = Vec::new();
+    for url in connection.url.split(',') {
+        servers.push(url.trim().parse().map_err(|cause| unusable(connection, cause))?);
+    }
+    let first = options(connection, name)?.connect(servers.clone());
+    if patience == Patience::FailAtOnce {
+        let failed =
+            |cause: ConnectError| WorkError::Broker(refusal(connection, &cause.to_string()));
+        return first.await.map_err(failed);
+    }
+    // The first attempt is the one that knows why it fails.
+    match tokio::time::timeout(FIRST_ATTEMPT, first).await {
+        Ok(Ok(client)) => return Ok(client),
+        Ok(Err(cause)) => {
+            connection.say(format!("{}; trying again", refusal(connection, &cause.to_string())));
+        }
+        Err(_) => {}
+    }
+    let options = options(connection, name)?.retry_on_initial_connect();
+    options.connect(servers).await.map_err(|cause| unusable(connection, cause))
+}
+
+/// How long the first attempt to connect may take before others follow in the background.
+const FIRST_ATTEMPT: Duration = Duration::from_secs(2);
+
+/// An address or a file of the command line that cannot be used.
+fn unusable(connection: &Connection, reason: impl std::fmt::Display) -> WorkError {
+    WorkError::Broker(format!("cannot connect to {}: {reason}", connection.shown_url()))
+}
+
+fn options(connection: &Connection, name: &str) -> Result<ConnectOptions, WorkError> {
+    let events = connection.clone();
+    let complaints = Mutex::new(Complaints::default());
+    let complain = move |message: String| {
+        complaints.lock().unwrap_or_else(PoisonError::into_inner).say(&events, message);
     };
     let events = connection.clone();
     let mut options = ConnectOptions::new()
@@ -76,32 +120,61 @@ pub(crate) async fn connect(
                     events.say(format!("lost the connection to {}", events.shown_url()));
                 }
                 Event::Connected => events.say(format!("connected to {}", events.shown_url())),
+                // Without its cause, an I/O error says no more than that the connection was lost.
+                Event::ClientError(ClientError::Other(reason)) if reason != "IO error" => {
+                    complain(format!("{}; trying again", refusal(&events, &reason)));
+                }
+                // For example that this client may not publish somewhere.
+                Event::ServerError(ServerError::Other(reason)) => {
+                    complain(format!("{}: {reason}", events.shown_url()));
+                }
                 _ => {}
             }
             async {}
         });
-    if patience == Patience::UntilConnected {
-        options = options.retry_on_initial_connect();
-    }
+    let unusable = |reason: String| unusable(connection, reason);
     if let Some(file) = &connection.credentials {
-        let text = read_secret(file).map_err(error)?;
-        options = options.credentials(&text).map_err(|cause| error(cause.to_string()))?;
+        let text = read_text(file).map_err(unusable)?;
+        let invalid = |_| unusable(format!("{}: not a file of credentials", file.display()));
+        options = options.credentials(&text).map_err(invalid)?;
     }
     if let Some(file) = &connection.nkey {
-        options = options.nkey(read_secret(file).map_err(error)?.trim().to_owned());
+        let seed = read_text(file).map_err(unusable)?.trim().to_owned();
+        let invalid = |_| unusable(format!("{}: not the seed of an nkey", file.display()));
+        KeyPair::from_seed(&seed).map_err(invalid)?;
+        options = options.nkey(seed);
     }
     if let Some(file) = &connection.certificates {
+        if !read_text(file).map_err(unusable)?.contains("-----BEGIN CERTIFICATE-----") {
+            return Err(unusable(format!("{}: not a file of certificates", file.display())));
+        }
         options = options.add_root_certificates(file.clone());
     }
-    let mut servers = Vec::new();
-    for url in connection.url.split(',') {
-        let server: ServerAddr = url.trim().parse().map_err(|cause| error(format!("{cause}")))?;
-        servers.push(server);
-    }
-    options.connect(servers).await.map_err(|cause| error(cause.to_string()))
+    Ok(options)
 }
 
-fn read_secret(file: &std::path::Path) -> Result<String, String> {
+/// Why there is no connection, with the option that the server or this client did not like.
+fn refusal(connection: &Connection, reason: &str) -> String {
+    let Connection { credentials, nkey, certificates, .. } = connection;
+    let used = |what: &str, file: &Path| format!(" ({what} {})", file.display());
+    let hint = if reason.contains("authorization") || reason.contains("nonce") {
+        match (credentials, nkey) {
+            (Some(file), _) => used("with the credentials of", file),
+            (None, Some(file)) => used("with the key of", file),
+            (None, None) => " (without a key)".to_owned(),
+        }
+    } else if reason.contains("certificate") || reason.contains("TLS") {
+        match certificates {
+            Some(file) => used("trusting the certificates of", file),
+            None => " (trusting the certificates of the system)".to_owned(),
+        }
+    } else {
+        String::new()
+    };
+    format!("cannot connect to {}: {reason}{hint}", connection.shown_url())
+}
+
+fn read_text(file: &Path) -> Result<String, String> {
     std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
@@ -133,21 +206,31 @@ impl Bus {
         Ok(Bus { client, context, units, results, jobs, attempts, files })
     }
 
+    /// How often a connection has been made.
+    pub(crate) fn connects(&self) -> u64 {
+        self.client.statistics().connects.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn is_connected(&self) -> bool {
         self.client.connection_state() == State::Connected
     }
 
-    /// Stores a result; whether the server has it. A message with the id of an earlier one is not stored
+    /// Stores a result; `Ok` if the server has it. A message with the id of an earlier one is not stored
     /// again for a while.
-    pub(crate) async fn store_result(&self, job: &str, message: Vec<u8>, id: Option<&str>) -> bool {
+    pub(crate) async fn store_result(
+        &self,
+        job: &str,
+        message: Vec<u8>,
+        id: Option<&str>,
+    ) -> Result<(), WorkError> {
         let mut publish = PublishMessage::build().payload(message.into());
         if let Some(id) = id {
             publish = publish.message_id(id);
         }
-        match self.context.send_publish(results_subject(job), publish).await {
-            Ok(stored) => stored.await.is_ok(),
-            Err(_) => false,
-        }
+        let stored = self.context.send_publish(results_subject(job), publish).await;
+        let stored = stored.map_err(|error| not_stored(&error))?;
+        stored.await.map_err(|error| not_stored(&error))?;
+        Ok(())
     }
 
     /// The consumer of the units of a kind, which all workers share.
@@ -159,7 +242,7 @@ impl Bus {
     ) -> Result<Consumer<pull::Config>, WorkError> {
         let version = token(&connection.version);
         let config = pull::Config {
-            durable_name: Some(format!("{version}-{arithmetic}-{kind}")),
+            durable_name: Some(consumer_name(connection, arithmetic, kind)),
             filter_subject: format!("claimeven.units.{version}.{arithmetic}.{kind}.>"),
             ack_policy: AckPolicy::Explicit,
             ack_wait: connection.ack_wait,
@@ -169,6 +252,45 @@ impl Bus {
         };
         self.units.create_consumer(config).await.map_err(broker)
     }
+
+    /// Removes the units of a job, one by one: a purge of their subject makes servers before 2.9.12 forget
+    /// the units of other jobs that the same consumer hands out.
+    pub(crate) async fn remove_units(&self, subject: &str) -> Result<(), WorkError> {
+        let mut removing = FuturesUnordered::new();
+        let mut next = 1;
+        loop {
+            let found = self.units.get_first_raw_message_by_subject(subject, next).await;
+            let sequence = match found {
+                Ok(message) => message.sequence,
+                Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => break,
+                Err(error) => return Err(broker(error)),
+            };
+            next = sequence + 1;
+            removing.push(self.units.delete_message(sequence));
+            if removing.len() >= 64 {
+                // One that a worker acknowledges meanwhile is gone, too.
+                let _ = removing.next().await;
+            }
+        }
+        while removing.next().await.is_some() {}
+        Ok(())
+    }
+
+    /// Removes that consumer. Workers make it again, and get all units that are still there.
+    pub(crate) async fn remove_consumer(
+        &self,
+        connection: &Connection,
+        arithmetic: &str,
+        kind: &str,
+    ) -> Result<(), WorkError> {
+        let name = consumer_name(connection, arithmetic, kind);
+        self.units.delete_consumer(&name).await.map_err(broker)?;
+        Ok(())
+    }
+}
+
+fn consumer_name(connection: &Connection, arithmetic: &str, kind: &str) -> String {
+    format!("{}-{arithmetic}-{kind}", token(&connection.version))
 }
 
 /// A key-value bucket. The client's own function asks the account for its limits first, in a form
@@ -264,4 +386,19 @@ pub(crate) async fn count(stream: &Stream, subject: &str) -> Result<u64, WorkErr
 
 pub(crate) fn broker(error: impl std::fmt::Display) -> WorkError {
     WorkError::Broker(error.to_string())
+}
+
+/// Why a message is not stored. A server whose disk is full switches JetStream off and no longer answers.
+pub(crate) fn not_stored(error: &PublishError) -> WorkError {
+    let text = error.to_string();
+    let is_full = error.kind() == PublishErrorKind::TimedOut || text.contains("insufficient");
+    let hint = if is_full { " (the disk of the NATS server may be full, see its log)" } else { "" };
+    WorkError::Broker(format!("{text}{hint}"))
+}
+
+/// Waits until a flag is set.
+pub(crate) async fn until_set(flag: &AtomicBool) {
+    while !flag.load(Ordering::Relaxed) {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
+use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
 use async_nats::jetstream::message::PublishMessage;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -18,8 +18,8 @@ use tokio::sync::mpsc::{self, Receiver, UnboundedReceiver, UnboundedSender};
 use tokio::time::{sleep, timeout};
 
 use super::bus::{
-    Bus, DISMISSED, ENDED, HELLO, LIVE_JOBS, LIVE_WORKERS, Patience, broker, connect, count,
-    results_subject, units_subject,
+    ANY, Bus, DISMISSED, ENDED, HELLO, LIVE_JOBS, LIVE_WORKERS, Patience, broker, connect, count,
+    not_stored, results_subject, units_subject, until_set,
 };
 use super::kinds::Kinds;
 use super::messages::{
@@ -27,7 +27,7 @@ use super::messages::{
     unframe,
 };
 use super::worker::Worker;
-use super::{Connection, host_name, random_text};
+use super::{Complaints, Connection, host_name, random_text};
 use crate::work::{Dispatcher, Job, Taken, Work, WorkError};
 
 /// All workers that are connected to a NATS server.
@@ -39,14 +39,22 @@ pub struct Nats {
     threads: usize,
     check_share: f64,
     cache: PathBuf,
+    /// Whether a job has begun. Later ones wait for a server that is away.
+    has_begun: Arc<AtomicBool>,
 }
 
 impl Nats {
     /// The workers at a NATS server. If there are none, this process works itself, with this many
     /// threads.
     pub fn new(connection: Connection, threads: usize, cache: PathBuf) -> Nats {
-        let arithmetic = String::new();
-        Nats { connection, arithmetic, threads: threads.max(1), check_share: 0.02, cache }
+        Nats {
+            connection,
+            arithmetic: String::new(),
+            threads: threads.max(1),
+            check_share: 0.02,
+            cache,
+            has_begun: Arc::default(),
+        }
     }
 
     /// Names the arithmetic of this processor, for the case that it works itself.
@@ -87,25 +95,88 @@ impl Dispatcher for Nats {
             let stop = Arc::clone(&stop_judge);
             scope.spawn(move || judge(work, &to_judge, &verdicts, &stop));
             let ended = runtime.block_on(async {
-                let mut coordinator = Coordinator::new(
-                    self,
-                    work,
-                    job,
-                    all,
-                    unit,
-                    take,
-                    requests,
-                    judged,
-                    &own_worker,
-                )
-                .await?;
-                coordinator.run(cancel).await
+                let record = JobRecord::new(W::KIND, &self.connection.version, &job);
+                let bus = tokio::select! {
+                    bus = self.open(&record, &job) => bus?,
+                    () = until_cancelled(cancel) => return Ok(()),
+                };
+                self.has_begun.store(true, Ordering::Relaxed);
+                let caller = Caller { all, unit, take, cancel };
+                let judge = Judge { requests, verdicts: judged };
+                let mut coordinator =
+                    Coordinator::new(self, work, bus, record, job, caller, judge, &own_worker);
+                coordinator.run().await
             });
             stop_judge.store(true, Ordering::Relaxed);
             own_worker.end();
             ended
         })
     }
+}
+
+/// How long the first job of a command waits for a server that answers but cannot be used, for
+/// example because it has just been started.
+const START: Duration = Duration::from_secs(10);
+
+/// How long it waits for a server that is away.
+const RESTART: Duration = Duration::from_secs(3);
+
+impl Nats {
+    /// Connects to the server and stores a job there. A first job ends with an error if the server
+    /// cannot be used; later ones wait for it.
+    async fn open(&self, record: &JobRecord, job: &Job) -> Result<Bus, WorkError> {
+        let has_begun = self.has_begun.load(Ordering::Relaxed);
+        let patience = if has_begun { Patience::UntilConnected } else { Patience::FailAtOnce };
+        let name = format!("{}-{} (coordinator)", host_name(), random_text());
+        let (began, mut complaints) = (Instant::now(), Complaints::default());
+        let client = loop {
+            match connect(&self.connection, &name, patience).await {
+                // A server that is being started again.
+                Err(WorkError::Broker(reason))
+                    if reason.contains("IO error") && began.elapsed() < RESTART =>
+                {
+                    sleep(Duration::from_millis(300)).await;
+                }
+                connected => break connected?,
+            }
+        };
+        loop {
+            let stored = async {
+                let bus = Bus::open(client.clone()).await?;
+                store_job(&bus, &record.id(), record, job).await?;
+                Ok(bus)
+            };
+            match stored.await {
+                Ok(bus) => return Ok(bus),
+                Err(error) if !has_begun && began.elapsed() > START => return Err(error),
+                Err(error) => {
+                    complaints.say(&self.connection, format!("{error}; trying again"));
+                    sleep(Duration::from_millis(300)).await;
+                }
+            }
+        }
+    }
+}
+
+async fn until_cancelled(cancel: Option<&AtomicBool>) {
+    match cancel {
+        Some(cancel) => until_set(cancel).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What the caller of a dispatcher wants.
+struct Caller<'a, U, T> {
+    all: Vec<u64>,
+    unit: U,
+    take: T,
+    cancel: Option<&'a AtomicBool>,
+}
+
+/// The thread that computes disputed units.
+struct Judge<W: Work> {
+    requests: std_mpsc::Sender<(u64, W::Unit)>,
+    verdicts: UnboundedReceiver<Verdict<W>>,
 }
 
 /// The worker of this process, if it had to start one.
@@ -185,13 +256,13 @@ struct Coordinator<'a, W: Work, U, T> {
     all: Vec<u64>,
     unit: U,
     take: T,
-    judge: std_mpsc::Sender<(u64, W::Unit)>,
-    verdicts: UnboundedReceiver<Verdict<W>>,
+    cancel: Option<&'a AtomicBool>,
+    judge: Judge<W>,
     own_worker: &'a OwnWorker,
     own_worker_runs: bool,
 
     results: Results,
-    /// Whether results that were there before are being read; until then no unit is published.
+    /// Whether results that were there before are being read. Meanwhile no unit is published.
     catching_up: bool,
     /// The units without an accepted result.
     remaining: BTreeSet<u64>,
@@ -201,6 +272,9 @@ struct Coordinator<'a, W: Work, U, T> {
     outstanding: HashMap<u64, String>,
     window: usize,
     publishing: FuturesUnordered<Publishing>,
+    /// No unit is published before this time, because the server has refused one.
+    pause_until: Instant,
+    complaints: Complaints,
     checks: HashMap<u64, Check>,
     disputes: HashMap<u64, Dispute>,
     /// Units whose result has been confirmed.
@@ -216,10 +290,15 @@ struct Coordinator<'a, W: Work, U, T> {
     told_versions: HashSet<String>,
     last_worker: Instant,
     last_result: Instant,
+    /// The last time at which a worker had something to do, or nobody was there.
+    last_busy: Instant,
     rate: Rate,
 }
 
-type Publishing = Pin<Box<dyn Future<Output = (u64, bool)> + Send>>;
+type Publishing = Pin<Box<dyn Future<Output = (u64, Result<(), WorkError>)> + Send>>;
+
+/// How long to wait after the server has refused a unit.
+const REFUSED: Duration = Duration::from_secs(1);
 
 /// How long to wait for the first worker, and for another one after the last has gone.
 const FIRST_WORKER: Duration = Duration::from_secs(2);
@@ -228,6 +307,8 @@ const NEXT_WORKER: Duration = Duration::from_secs(10);
 /// server has to keep all of a large job.
 const MIN_WINDOW: usize = 512;
 const MAX_WINDOW: usize = 16_384;
+/// Units are asked for again after workers have been idle for this long.
+const MAX_IDLE: Duration = Duration::from_secs(20);
 /// A worker that has not been heard of for this long has gone.
 const SILENCE: Duration = Duration::from_secs(5);
 
@@ -238,28 +319,23 @@ where
     T: FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
 {
     #[allow(clippy::too_many_arguments, reason = "called once")]
-    async fn new(
+    fn new(
         nats: &'a Nats,
         work: &'a W,
+        bus: Bus,
+        record: JobRecord,
         job: Job,
-        all: Vec<u64>,
-        unit: U,
-        take: T,
-        judge: std_mpsc::Sender<(u64, W::Unit)>,
-        verdicts: UnboundedReceiver<Verdict<W>>,
+        caller: Caller<'a, U, T>,
+        judge: Judge<W>,
         own_worker: &'a OwnWorker,
-    ) -> Result<Self, WorkError> {
-        let name = format!("{}-{} (coordinator)", host_name(), random_text());
-        let client = connect(&nats.connection, &name, Patience::FailAtOnce).await?;
-        let bus = Bus::open(client).await?;
-        let record = JobRecord::new(W::KIND, &nats.connection.version, &job);
+    ) -> Self {
+        let Caller { all, unit, take, cancel } = caller;
         let id = record.id();
-        store_job(&bus, &id, &record, &job).await?;
         let units_subject =
             units_subject(&record.version, record.arithmetic.as_deref(), W::KIND, &id);
         let results = Results::new(bus.clone(), results_subject(&id));
         let now = Instant::now();
-        Ok(Coordinator {
+        Coordinator {
             nats,
             work,
             bus,
@@ -270,8 +346,8 @@ where
             all,
             unit,
             take,
+            cancel,
             judge,
-            verdicts,
             own_worker,
             own_worker_runs: false,
             results,
@@ -281,6 +357,8 @@ where
             outstanding: HashMap::new(),
             window: MIN_WINDOW,
             publishing: FuturesUnordered::new(),
+            pause_until: now,
+            complaints: Complaints::default(),
             checks: HashMap::new(),
             disputes: HashMap::new(),
             confirmed: HashSet::new(),
@@ -293,12 +371,13 @@ where
             told_versions: HashSet::new(),
             last_worker: now,
             last_result: now,
+            last_busy: now,
             rate: Rate::default(),
-        })
+        }
     }
 
-    async fn run(&mut self, cancel: Option<&AtomicBool>) -> Result<(), W::Error> {
-        let ended = self.collect(cancel).await;
+    async fn run(&mut self) -> Result<(), W::Error> {
+        let ended = self.collect().await;
         // Nobody needs the units any more. The results are kept if the job is to be resumed.
         let is_over = matches!(ended, Ok(End::Complete | End::Enough));
         let _ = timeout(Duration::from_secs(5), self.clean_up(is_over)).await;
@@ -310,7 +389,7 @@ where
         Err(WorkError::SetAside(std::mem::take(&mut self.set_aside)).into())
     }
 
-    async fn collect(&mut self, cancel: Option<&AtomicBool>) -> Result<End, W::Error> {
+    async fn collect(&mut self) -> Result<End, W::Error> {
         let subject = format!("{LIVE_WORKERS}.*");
         let mut workers = self.bus.client.subscribe(subject).await.map_err(broker)?;
         let mut hello = self.bus.client.subscribe(HELLO).await.map_err(broker)?;
@@ -332,14 +411,8 @@ where
                         return Ok(End::Enough);
                     }
                 }
-                Some((number, is_stored)) = self.publishing.next() => {
-                    if !is_stored {
-                        // It may come twice, which does no harm.
-                        self.outstanding.remove(&number);
-                        self.next = self.next.min(number);
-                    }
-                }
-                Some(verdict) = self.verdicts.recv() => {
+                Some((number, stored)) = self.publishing.next() => self.on_published(number, stored),
+                Some(verdict) = self.judge.verdicts.recv() => {
                     if self.on_verdict(verdict).await?.is_break() {
                         return Ok(End::Enough);
                     }
@@ -347,7 +420,7 @@ where
                 Some(message) = workers.next() => self.on_worker(&message.payload),
                 Some(_) = hello.next() => self.beat().await,
                 _ = tick.tick() => {
-                    if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                    if self.is_cancelled() {
                         return Ok(End::Cancelled);
                     }
                     self.look_for_workers();
@@ -365,6 +438,10 @@ where
         }
     }
 
+    fn is_cancelled(&self) -> bool {
+        self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+
     fn is_complete(&self) -> bool {
         !self.catching_up
             && self.remaining.is_empty()
@@ -372,20 +449,20 @@ where
             && self.disputes.is_empty()
     }
 
-    /// Begins to collect, from the results that are there already. Waits for a server that is away.
+    /// Begins to collect, from the results that are there already. Waits for a server that is away,
+    /// unless the job is cancelled.
     async fn begin(&mut self) {
         self.remaining = self.all.iter().copied().collect();
         self.outstanding.clear();
         self.publishing.clear();
         self.next = 0;
+        self.catching_up = true;
         self.results.rewind();
-        loop {
+        while !self.is_cancelled() {
             // Units of an earlier coordinator are published again if they are still needed.
-            let purged = self.bus.units.purge().filter(&self.units_subject).await;
-            let earlier = count(&self.bus.results, &self.results.subject).await;
-            if let (Ok(_), Ok(earlier)) = (purged, earlier) {
-                self.catching_up = earlier > 0;
-                return;
+            match self.bus.remove_units(&self.units_subject).await {
+                Ok(()) => return,
+                Err(error) => self.complain(format!("{error}; trying again")),
             }
             sleep(Duration::from_millis(300)).await;
         }
@@ -393,7 +470,7 @@ where
 
     /// Publishes units until enough of them are on their way.
     async fn publish_units(&mut self) {
-        if self.catching_up || !self.bus.is_connected() {
+        if self.catching_up || !self.bus.is_connected() || Instant::now() < self.pause_until {
             return;
         }
         while self.outstanding.len() < self.window {
@@ -412,13 +489,35 @@ where
     async fn publish(&mut self, number: u64, message: Vec<u8>) {
         let publish = PublishMessage::build().payload(message.into());
         match self.bus.context.send_publish(self.units_subject.clone(), publish).await {
-            Ok(stored) => {
-                self.publishing.push(Box::pin(async move { (number, stored.await.is_ok()) }));
-            }
-            Err(_) => self.publishing.push(Box::pin(async move {
-                sleep(Duration::from_millis(200)).await;
-                (number, false)
+            Ok(stored) => self.publishing.push(Box::pin(async move {
+                (number, stored.await.map(|_| ()).map_err(|error| not_stored(&error)))
             })),
+            Err(error) => {
+                let refused = (number, Err(not_stored(&error)));
+                self.publishing.push(Box::pin(std::future::ready(refused)));
+            }
+        }
+    }
+
+    fn on_published(&mut self, number: u64, stored: Result<(), WorkError>) {
+        match stored {
+            Ok(()) => {
+                self.complaints.settle(&self.nats.connection, "the NATS server works again");
+            }
+            Err(error) => {
+                // It may come twice, which does no harm.
+                self.outstanding.remove(&number);
+                self.next = self.next.min(number);
+                self.pause_until = Instant::now() + REFUSED;
+                self.complain(format!("cannot publish units: {error}; trying again"));
+            }
+        }
+    }
+
+    /// Says what the server refuses. A server that is away has been mentioned already.
+    fn complain(&mut self, message: String) {
+        if self.bus.is_connected() {
+            self.complaints.say(&self.nats.connection, message);
         }
     }
 
@@ -553,7 +652,8 @@ where
     /// Has a unit computed on this machine.
     fn dispute(&mut self, number: u64, dispute: Dispute) {
         self.disputes.insert(number, dispute);
-        self.judge.send((number, (self.unit)(number))).expect("the judge waits for requests");
+        let request = (number, (self.unit)(number));
+        self.judge.requests.send(request).expect("the judge waits for requests");
     }
 
     async fn on_verdict(&mut self, verdict: Verdict<W>) -> Result<ControlFlow<()>, W::Error> {
@@ -627,6 +727,9 @@ where
                 status.id, status.version
             ));
         }
+        if status.running + status.waiting > 0 {
+            self.last_busy = Instant::now();
+        }
         self.workers.insert(status.id.clone(), (status, Instant::now()));
     }
 
@@ -652,6 +755,7 @@ where
             self.last_worker = Instant::now();
             return;
         }
+        self.last_busy = Instant::now();
         let patience = if self.workers.is_empty() { FIRST_WORKER } else { NEXT_WORKER };
         if self.own_worker_runs || self.last_worker.elapsed() < patience {
             return;
@@ -683,12 +787,27 @@ where
                     self.outstanding.clear();
                 }
             }
-            Ok(_) => {}
-            Err(_) => {
-                if let Ok(bus) = Bus::open(self.bus.client.clone()).await {
-                    self.bus = bus;
-                }
-            }
+            Ok(_) => self.look_for_stuck_units().await,
+            Err(_) => match Bus::open(self.bus.client.clone()).await {
+                Ok(bus) => self.bus = bus,
+                Err(error) => self.complain(format!("{error}; trying again")),
+            },
+        }
+    }
+
+    /// A server that was killed can come back with units that it never hands out again.
+    async fn look_for_stuck_units(&mut self) {
+        let idle = self.last_busy.max(self.last_result).elapsed();
+        if idle < MAX_IDLE.max(2 * self.nats.connection.ack_wait) {
+            return;
+        }
+        self.last_busy = Instant::now();
+        let connection = &self.nats.connection;
+        connection
+            .say("the NATS server does not hand out its units; workers ask for all of them again");
+        let arithmetic = self.record.arithmetic.as_deref().unwrap_or(ANY);
+        if let Err(error) = self.bus.remove_consumer(connection, arithmetic, W::KIND).await {
+            self.complain(format!("{error}; trying again"));
         }
     }
 
@@ -737,8 +856,8 @@ where
     }
 
     async fn clean_up(&mut self, is_over: bool) {
-        let _ = self.bus.units.purge().filter(&self.units_subject).await;
         let _ = self.bus.client.publish(format!("{ENDED}.{}", self.id), "".into()).await;
+        let _ = self.bus.remove_units(&self.units_subject).await;
         if is_over {
             let _ = self.bus.jobs.purge(&self.id).await;
             let _ = self.bus.results.purge().filter(&self.results.subject).await;
@@ -830,11 +949,18 @@ async fn read_results(bus: Bus, subject: String, sender: mpsc::Sender<Received>)
             // The first stream, or one that was made after the server had lost its disk.
             last = 0;
         }
-        let Ok(mut messages) = results_after(&bus, &subject, last).await else {
+        let Ok(consumer) = results_after(&bus, &subject, last).await else {
             sleep(Duration::from_millis(300)).await;
             continue;
         };
-        while let Some(Ok(message)) = messages.next().await {
+        let pending = consumer.cached_info().num_pending;
+        if pending == 0 && sender.send(Received { pending, result: None }).await.is_err() {
+            return;
+        }
+        let Ok(mut messages) = messages_of(&consumer).await else { continue };
+        // After a silence, the server is asked again: when the results of another job are removed, servers
+        // before 2.9.12 can forget to hand out these.
+        while let Ok(Some(Ok(message))) = timeout(MAX_SILENCE, messages.next()).await {
             let Ok(info) = message.info() else { continue };
             let (sequence, pending) = (info.stream_sequence, info.pending);
             let result = unframe::<ResultHead>(&message.payload).filter(|_| sequence > last);
@@ -844,10 +970,19 @@ async fn read_results(bus: Bus, subject: String, sender: mpsc::Sender<Received>)
                 return;
             }
         }
+        drop(messages);
+        let _ = bus.results.delete_consumer(&consumer.cached_info().name).await;
     }
 }
 
-async fn results_after(bus: &Bus, subject: &str, last: u64) -> Result<pull::Stream, WorkError> {
+/// How long the reader of results waits for the next one before it asks the server again.
+const MAX_SILENCE: Duration = Duration::from_secs(5);
+
+async fn results_after(
+    bus: &Bus,
+    subject: &str,
+    last: u64,
+) -> Result<Consumer<pull::Config>, WorkError> {
     let config = pull::Config {
         filter_subject: subject.to_owned(),
         ack_policy: AckPolicy::None,
@@ -855,7 +990,10 @@ async fn results_after(bus: &Bus, subject: &str, last: u64) -> Result<pull::Stre
         inactive_threshold: Duration::from_mins(1),
         ..pull::Config::default()
     };
-    let consumer = bus.results.create_consumer(config).await.map_err(broker)?;
+    bus.results.create_consumer(config).await.map_err(broker)
+}
+
+async fn messages_of(consumer: &Consumer<pull::Config>) -> Result<pull::Stream, WorkError> {
     consumer
         .stream()
         .max_messages_per_batch(1000)

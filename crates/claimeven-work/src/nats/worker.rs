@@ -8,6 +8,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use async_nats::Client;
+use async_nats::connection::State;
 use async_nats::jetstream::AckKind;
 use async_nats::jetstream::message::Acker;
 use futures_util::StreamExt;
@@ -19,12 +21,13 @@ use tokio::time::{sleep, timeout};
 
 use super::bus::{
     ANY, Bus, DISMISSED, ENDED, HELLO, LIVE_JOBS, LIVE_WORKERS, Patience, broker, connect,
+    until_set,
 };
 use super::kinds::{Compute, Kinds, OpenWork};
 use super::messages::{
     JobRecord, JobStatus, Rate, ResultHead, Status, UnitHead, WorkerStatus, frame, hash, unframe,
 };
-use super::{Connection, process_name, random_text};
+use super::{Complaints, Connection, process_name, random_text};
 use crate::work::{Files, WorkError};
 
 /// A unit that has been started this often without an end is set aside.
@@ -73,15 +76,19 @@ impl Worker {
         let shared = Arc::new(Shared::new(id, self.clone(), finished));
         let mut bus = None;
         while bus.is_none() && !stop.load(Ordering::Relaxed) {
-            bus = tokio::select! {
-                opened = Bus::open(client.clone()) => opened.ok(),
-                () = until_set(stop) => None,
-            };
-            if bus.is_none() {
-                pause(stop, Duration::from_millis(500)).await;
+            tokio::select! {
+                opened = Bus::open(client.clone()) => match opened {
+                    Ok(opened) => bus = Some(opened),
+                    Err(error) => {
+                        shared.complain(&client, format!("{error}; trying again"));
+                        pause(stop, Duration::from_millis(500)).await;
+                    }
+                },
+                () = until_set(stop) => {}
             }
         }
         let Some(bus) = bus else { return Ok(()) };
+        shared.settle();
         let list = self.kinds.names().join(", ");
         let host = self.connection.shown_url();
         let (id, threads) = (&shared.id, self.threads);
@@ -137,6 +144,7 @@ struct Shared {
     /// The mean time of a unit, in microseconds; 0 before the first.
     micros: AtomicU64,
     begun: Instant,
+    complaints: Mutex<Complaints>,
 }
 
 /// A job that the worker has opened.
@@ -207,6 +215,7 @@ impl Shared {
             handed_back: AtomicU64::new(0),
             micros: AtomicU64::new(0),
             begun: Instant::now(),
+            complaints: Mutex::default(),
         }
     }
 
@@ -307,6 +316,17 @@ impl Shared {
         self.worker.connection.say(message);
     }
 
+    /// Says what the server refuses. A server that is away has been mentioned already.
+    fn complain(&self, client: &Client, message: String) {
+        if client.connection_state() == State::Connected {
+            lock(&self.complaints).say(&self.worker.connection, message);
+        }
+    }
+
+    fn settle(&self) {
+        lock(&self.complaints).settle(&self.worker.connection, "the NATS server works again");
+    }
+
     fn status(&self, rate: &mut Rate) -> WorkerStatus {
         let done = self.done.load(Ordering::Relaxed);
         WorkerStatus {
@@ -336,13 +356,6 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     format!("panic: {}", text.unwrap_or("without a message"))
 }
 
-/// Waits until a flag is set.
-async fn until_set(flag: &AtomicBool) {
-    while !flag.load(Ordering::Relaxed) {
-        sleep(Duration::from_millis(200)).await;
-    }
-}
-
 async fn pause(stop: &AtomicBool, time: Duration) {
     let _ = timeout(time, until_set(stop)).await;
 }
@@ -356,7 +369,9 @@ async fn pull(shared: Arc<Shared>, bus: Bus, arithmetic: String, kind: &'static 
             // Also after the server has lost its data.
             sleep(delay).await;
             delay = (2 * delay).min(Duration::from_secs(4));
-            let _ = Bus::open(bus.client.clone()).await;
+            if let Err(error) = Bus::open(bus.client.clone()).await {
+                shared.complain(&bus.client, format!("cannot get units: {error}; trying again"));
+            }
             continue;
         };
         delay = Duration::from_millis(100);
@@ -377,8 +392,17 @@ async fn pull(shared: Arc<Shared>, bus: Bus, arithmetic: String, kind: &'static 
                 .heartbeat(Duration::from_secs(2));
             let Ok(mut messages) = batch.messages().await else { break };
             let (mut is_lost, mut is_empty) = (false, true);
-            let began = Instant::now();
-            while let Some(message) = messages.next().await {
+            let (began, connects) = (Instant::now(), bus.connects());
+            loop {
+                // A server that was started again has forgotten the request.
+                let Ok(message) = timeout(Duration::from_millis(500), messages.next()).await else {
+                    is_lost = bus.connects() != connects;
+                    if is_lost {
+                        break;
+                    }
+                    continue;
+                };
+                let Some(message) = message else { break };
                 let Ok(message) = message else {
                     is_lost = true;
                     break;
@@ -451,9 +475,11 @@ async fn receive(
                 status: Status::Failed,
                 is_check: head.check_of.is_some(),
             };
-            let is_stored = bus.store_result(id, frame(&failed, reason.as_bytes()), None).await;
-            let answer =
-                if is_stored { AckKind::Ack } else { AckKind::Nak(Some(Duration::from_secs(1))) };
+            let stored = bus.store_result(id, frame(&failed, reason.as_bytes()), None).await;
+            let answer = match stored {
+                Ok(()) => AckKind::Ack,
+                Err(_) => AckKind::Nak(Some(Duration::from_secs(1))),
+            };
             shared.release(key);
             let _ = acker.ack_with(answer).await;
             return;
@@ -564,7 +590,7 @@ async fn note_start(shared: &Shared, bus: &Bus, unit: &Unit) -> bool {
             status: Status::SetAside,
             is_check: unit.head.check_of.is_some(),
         };
-        if bus.store_result(&unit.job.id, frame(&head, reason.as_bytes()), None).await {
+        if bus.store_result(&unit.job.id, frame(&head, reason.as_bytes()), None).await.is_ok() {
             shared.release(unit.key);
             let _ = unit.acker.ack().await;
             let _ = bus.attempts.purge(&key).await;
@@ -630,10 +656,12 @@ async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
     let message = frame(&head, &body);
     let id = format!("{}.{}", unit.sequence, shared.id);
     let mut delay = Duration::from_millis(50);
-    while !bus.store_result(&unit.job.id, message.clone(), Some(&id)).await {
+    while let Err(error) = bus.store_result(&unit.job.id, message.clone(), Some(&id)).await {
+        shared.complain(&bus.client, format!("cannot store results: {error}; trying again"));
         sleep(delay).await;
         delay = (2 * delay).min(Duration::from_secs(4));
     }
+    shared.settle();
     let _ = unit.acker.ack().await;
     shared.release(unit.key);
     shared.done.fetch_add(1, Ordering::Relaxed);

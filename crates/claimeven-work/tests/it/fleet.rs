@@ -17,22 +17,22 @@ use super::works::{COMPUTED, Hashes, Mischief, Number, truth};
 
 const ACK_WAIT: Duration = Duration::from_secs(2);
 /// An upper limit for everything, on a busy machine.
-const LONG: Duration = Duration::from_mins(5);
+pub(super) const LONG: Duration = Duration::from_mins(5);
 
 type Lines = Arc<Mutex<Vec<String>>>;
 
-struct Fleet {
-    folder: tempfile::TempDir,
-    said: Lines,
+pub(super) struct Fleet {
+    pub(super) folder: tempfile::TempDir,
+    pub(super) said: Lines,
 }
 
-struct Hand {
+pub(super) struct Hand {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), WorkError>>>,
 }
 
 impl Hand {
-    fn stop(mut self) -> Result<(), WorkError> {
+    pub(super) fn stop(mut self) -> Result<(), WorkError> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().unwrap().join().unwrap()
     }
@@ -45,11 +45,11 @@ impl Drop for Hand {
 }
 
 impl Fleet {
-    fn new() -> Fleet {
+    pub(super) fn new() -> Fleet {
         Fleet { folder: tempfile::tempdir().unwrap(), said: Lines::default() }
     }
 
-    fn connection(&self, url: &str) -> Connection {
+    pub(super) fn connection(&self, url: &str) -> Connection {
         let said = Arc::clone(&self.said);
         let log = Arc::new(move |line: &str| said.lock().unwrap().push(line.to_owned()));
         Connection::new(url).with_ack_wait(ACK_WAIT).with_log(log)
@@ -59,7 +59,7 @@ impl Fleet {
         self.folder.path()
     }
 
-    fn worker_of<W: Work>(&self, connection: Connection, threads: usize) -> Hand {
+    pub(super) fn worker_of<W: Work>(&self, connection: Connection, threads: usize) -> Hand {
         let kinds = Kinds::new("test").with::<W>();
         let worker = Worker::new(connection, kinds, threads, self.cache().join("worker"));
         let stop = Arc::new(AtomicBool::new(false));
@@ -67,21 +67,25 @@ impl Fleet {
         Hand { stop, thread: Some(thread::spawn(move || worker.run(&flag))) }
     }
 
-    fn worker(&self, url: &str, threads: usize) -> Hand {
+    pub(super) fn worker(&self, url: &str, threads: usize) -> Hand {
         self.worker_of::<Hashes<false>>(self.connection(url), threads)
     }
 
-    fn nats(&self, url: &str) -> Nats {
-        Nats::new(self.connection(url), 2, self.cache().join("coordinator"))
+    pub(super) fn nats(&self, url: &str) -> Nats {
+        self.nats_of(self.connection(url))
     }
 
-    fn has_said(&self, text: &str) -> bool {
+    pub(super) fn nats_of(&self, connection: Connection) -> Nats {
+        Nats::new(connection, 2, self.cache().join("coordinator"))
+    }
+
+    pub(super) fn has_said(&self, text: &str) -> bool {
         self.said.lock().unwrap().iter().any(|line| line.contains(text))
     }
 }
 
 /// Waits until this many workers answer.
-fn await_workers(url: &str, count: usize) {
+pub(super) fn await_workers(url: &str, count: usize) {
     let began = Instant::now();
     let mut seen = BTreeSet::new();
     let shown = watch_fleet(&Connection::new(url), Duration::from_millis(100), |status| {
@@ -93,7 +97,7 @@ fn await_workers(url: &str, count: usize) {
 }
 
 /// The outputs of units without mischief, and how often everything came again.
-fn collect(
+pub(super) fn collect(
     dispatcher: &impl Dispatcher,
     test: usize,
     units: u64,
@@ -117,11 +121,11 @@ fn collect(
     Ok((outputs, restarts))
 }
 
-fn expected(units: u64) -> BTreeMap<u64, u64> {
+pub(super) fn expected(units: u64) -> BTreeMap<u64, u64> {
     (0..units).map(|number| (number, truth(12345, number))).collect()
 }
 
-fn none(_: u64) -> Mischief {
+pub(super) fn none(_: u64) -> Mischief {
     Mischief::None
 }
 
@@ -289,6 +293,41 @@ fn all_may_come_to_a_new_server_at_once() {
     for worker in workers {
         worker.stop().unwrap();
     }
+}
+
+/// Servers before 2.9.12 forget units of one job when those of another one are purged.
+#[test]
+fn jobs_that_end_leave_the_units_and_results_of_others_alone() {
+    let Some(server) = Server::start() else { return };
+    let (fleet, url) = (Fleet::new(), server.url());
+    let _workers = [fleet.worker(&url, 1), fleet.worker(&url, 1)];
+    await_workers(&url, 2);
+    let nats = fleet.nats(&url).with_check_share(0.0);
+    let slow = |_| Mischief::Sleep(4);
+    thread::scope(|scope| {
+        let long = scope.spawn(|| collect(&nats, 22, 1500, slow));
+        let began = Instant::now();
+        let mut others = 0;
+        while !long.is_finished() {
+            assert!(began.elapsed() < LONG, "{:?}", fleet.said.lock().unwrap());
+            // A job that ends before all of its units are done.
+            let work = Hashes::<false> { salt: 12345, test: 23 };
+            let unit = |number| Number { number, mischief: Mischief::Sleep(1) };
+            let mut count = 0;
+            let ended = nats.run(&work, 0..400, unit, None, |_| {
+                count += 1;
+                let is_enough = count == 20;
+                Ok(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            });
+            ended.unwrap();
+            others += 1;
+        }
+        assert_eq!(long.join().unwrap().unwrap().0, expected(1500));
+        assert!(others > 2, "{others}");
+    });
+    // Nothing had to be done again.
+    assert_eq!(COMPUTED[22].load(Ordering::Relaxed), 1500);
+    assert!(!fleet.has_said("hand out"), "{:?}", fleet.said);
 }
 
 #[test]

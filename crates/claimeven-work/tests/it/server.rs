@@ -1,8 +1,8 @@
-//! A NATS server for a test, and a line to it that can be cut.
+//! A NATS server for a test, a line to it that can be cut, and a small disk.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,9 @@ use tempfile::TempDir;
 /// A server with JetStream in a folder of its own.
 pub(crate) struct Server {
     program: PathBuf,
+    /// Its configuration, and its store unless that is elsewhere.
     folder: TempDir,
+    store: PathBuf,
     port: u16,
     process: Child,
 }
@@ -33,11 +35,18 @@ pub(crate) fn program() -> Option<PathBuf> {
 
 impl Server {
     pub(crate) fn start() -> Option<Server> {
+        Server::start_with("", None)
+    }
+
+    /// A server with more configuration, and with its store in another folder.
+    pub(crate) fn start_with(configuration: &str, store: Option<&Path>) -> Option<Server> {
         let program = program()?;
         let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("nats.conf"), configuration).unwrap();
+        let store = store.unwrap_or(folder.path()).to_owned();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let process = spawn(&program, &folder, port);
-        Some(Server { program, folder, port, process })
+        let process = spawn(&program, folder.path(), &store, port);
+        Some(Server { program, folder, store, port, process })
     }
 
     pub(crate) fn url(&self) -> String {
@@ -51,14 +60,14 @@ impl Server {
     /// Kills the server and starts it again with what is on its disk.
     pub(crate) fn kill_and_restart(&mut self) {
         self.kill();
-        self.process = spawn(&self.program, &self.folder, self.port);
+        self.process = spawn(&self.program, self.folder.path(), &self.store, self.port);
     }
 
     /// The same, but its disk is empty.
     pub(crate) fn kill_and_lose_disk(&mut self) {
         self.kill();
-        std::fs::remove_dir_all(self.folder.path().join("jetstream")).unwrap();
-        self.process = spawn(&self.program, &self.folder, self.port);
+        std::fs::remove_dir_all(self.store.join("jetstream")).unwrap();
+        self.kill_and_restart();
     }
 
     /// Kills the server.
@@ -75,10 +84,12 @@ impl Drop for Server {
     }
 }
 
-fn spawn(program: &PathBuf, folder: &TempDir, port: u16) -> Child {
+fn spawn(program: &Path, folder: &Path, store: &Path, port: u16) -> Child {
     let process = Command::new(program)
         .args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"])
-        .arg(folder.path())
+        .arg(store)
+        .arg("-c")
+        .arg(folder.join("nats.conf"))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -89,6 +100,52 @@ fn spawn(program: &PathBuf, folder: &TempDir, port: u16) -> Child {
         thread::sleep(Duration::from_millis(20));
     }
     process
+}
+
+/// A file system in memory.
+pub(crate) struct SmallDisk(TempDir);
+
+impl SmallDisk {
+    /// `None` if this process may not mount one, which is said aloud.
+    pub(crate) fn mount(megabytes: u32) -> Option<SmallDisk> {
+        let folder = tempfile::tempdir().unwrap();
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={megabytes}m"), "tmpfs"])
+            .arg(folder.path())
+            .status();
+        if mount.is_ok_and(|status| status.success()) {
+            return Some(SmallDisk(folder));
+        }
+        eprintln!("NOT TESTED: a full disk, because a tmpfs cannot be mounted (not root?)");
+        None
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Fills it to the last byte.
+    pub(crate) fn fill(&self) {
+        let mut file = std::fs::File::create(self.filler()).unwrap();
+        for size in [65_536, 1] {
+            while file.write_all(&vec![0; size]).is_ok() {}
+        }
+    }
+
+    /// Makes room again.
+    pub(crate) fn free(&self) {
+        std::fs::remove_file(self.filler()).unwrap();
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.path().join("filler")
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.path()).status();
+    }
 }
 
 /// A line to a server. While it is cut, nothing passes in either direction, and nobody is told.

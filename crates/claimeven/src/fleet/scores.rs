@@ -38,6 +38,12 @@ impl SolverWork {
         })
     }
 
+    /// A solver with the embedded books.
+    pub(crate) fn with_embedded_books(setup: Setup) -> SolverWork {
+        let table_mb = Options::default().table_mb() as u32;
+        SolverWork { setup, table_mb, has_embedded_books: true, books: Vec::new() }
+    }
+
     pub(super) fn setup(&self) -> Setup {
         self.setup
     }

@@ -5,13 +5,16 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use claimeven_work::{Dispatcher, File, Files, Job, Taken, Work, WorkError};
+use claimeven_game::Position;
+use claimeven_work::{Dispatcher, File, Files, Job, Taken, Work, WorkError, run_in_order};
 use claimeven_zero::{
-    Inference, Network, SelfPlayBatch, SelfPlayParameters, SelfPlayProgress, SelfPlayer, play_games,
+    Exam, ExamPoint, Gate, GatePair, Inference, Network, SelfPlayBatch, SelfPlayParameters,
+    SelfPlayProgress, TrainingMachines, play_games,
 };
 use serde::{Deserialize, Serialize};
 
 use super::Machines;
+use super::tests_of_networks::{ExamAnswers, GateGames, PAIRS_AT_ONCE, POSITIONS_AT_ONCE};
 
 /// Games of a network against itself.
 pub(crate) struct SelfPlayGames {
@@ -113,7 +116,7 @@ pub(crate) struct FleetPlayer {
     pub(crate) machines: Machines,
 }
 
-impl SelfPlayer for FleetPlayer {
+impl TrainingMachines for FleetPlayer {
     fn play(
         &self,
         network: &Network,
@@ -153,5 +156,54 @@ impl SelfPlayer for FleetPlayer {
             whole.append(part);
         }
         Ok(Some(whole))
+    }
+
+    fn play_gate(
+        &self,
+        gate: &Gate,
+        new: &Network,
+        best: &Network,
+    ) -> Result<Vec<GatePair>, String> {
+        let work = GateGames::new([new.clone(), best.clone()], *gate.parameters());
+        let chunks: Vec<&[Position]> = gate.openings().chunks(PAIRS_AT_ONCE).collect();
+        let unit = |number: u64| chunks[number as usize].to_vec();
+        let (mut waiting, mut pairs) = (BTreeMap::new(), Vec::new());
+        let played = self.machines.run(&work, 0..chunks.len() as u64, unit, None, |taken| {
+            match taken {
+                Taken::Output(number, results) => {
+                    waiting.insert(number * PAIRS_AT_ONCE as u64, results);
+                }
+                Taken::Restart => {
+                    waiting.clear();
+                    pairs.clear();
+                }
+            }
+            while let Some(results) = waiting.remove(&(pairs.len() as u64)) {
+                pairs.extend(results);
+                if gate.is_decided(&pairs) {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        played.map_err(|error: WorkError| error.to_string())?;
+        Ok(pairs)
+    }
+
+    fn examine(
+        &self,
+        exam: &Exam,
+        network: &Network,
+        simulations: u32,
+    ) -> Result<Vec<ExamPoint>, String> {
+        let work = ExamAnswers::new(network.clone(), exam.clone(), simulations);
+        let units = exam.len().div_ceil(POSITIONS_AT_ONCE);
+        let unit = |number: u64| {
+            let start = number as usize * POSITIONS_AT_ONCE;
+            start..exam.len().min(start + POSITIONS_AT_ONCE)
+        };
+        let points = run_in_order(&self.machines, &work, units as u64, &unit, None, |_| {});
+        let points = points.map_err(|error| error.to_string())?.expect("nobody cancels it");
+        Ok(points.into_iter().flatten().collect())
     }
 }

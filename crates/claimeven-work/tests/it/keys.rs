@@ -1,0 +1,232 @@
+//! Servers that want to know who is there: TLS, nkeys and credentials.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use claimeven_work::{Connection, WorkError};
+use nkeys::{KeyPair, KeyPairType};
+use serde_json::{Value, json};
+
+use super::fleet::{Fleet, Hand, LONG, collect, expected, none};
+use super::server::Server;
+use super::works::Hashes;
+
+/// A file of the two self-signed certificates for `localhost` that the tests of the server use, too.
+fn certificate(name: &str) -> PathBuf {
+    let folder = "../claimeven-server/tests/it/certificates";
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join(name).canonicalize().unwrap()
+}
+
+/// A key made from a number.
+fn key(kind: KeyPairType, number: u8) -> KeyPair {
+    KeyPair::new_from_raw(kind, [number; 32]).unwrap()
+}
+
+fn write(fleet: &Fleet, name: &str, text: &str) -> PathBuf {
+    let path = fleet.folder.path().join(name);
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn seed(fleet: &Fleet, name: &str, key: &KeyPair) -> PathBuf {
+    write(fleet, name, &format!("{}\n", key.seed().unwrap()))
+}
+
+/// The error of a job that cannot begin.
+fn refusal(fleet: &Fleet, connection: Connection) -> String {
+    let nats = fleet.nats_of(connection);
+    match collect(&nats, 19, 3, none) {
+        Err(WorkError::Broker(reason)) => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn await_said(fleet: &Fleet, text: &str) {
+    let began = Instant::now();
+    while !fleet.has_said(text) {
+        assert!(began.elapsed() < LONG, "{text}: {:?}", fleet.said.lock().unwrap());
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The configuration that docs/fleet.md recommends, with real keys and files.
+fn documented_configuration(keys: [&KeyPair; 3]) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fleet.md");
+    let text = fs::read_to_string(path).unwrap();
+    let begin = text.find("    # nats.conf").unwrap();
+    let block =
+        text[begin..].lines().take_while(|line| line.is_empty() || line.starts_with("    "));
+    let mut text: String = block.flat_map(|line| [line, "\n"]).collect();
+    let files = [certificate("first.pem"), certificate("first.key")];
+    let [certificate, key] = files.map(|file| file.display().to_string());
+    let [server, coordinator, worker] = keys.map(KeyPair::public_key);
+    for (documented, real) in [
+        ("jetstream { store_dir: /var/lib/nats }", ""),
+        ("/etc/nats/cert.pem", &certificate),
+        ("/etc/nats/key.pem", &key),
+        ("USERVER…", &server),
+        ("UCOORDINATOR…", &coordinator),
+        ("UWORKER…", &worker),
+    ] {
+        assert_eq!(text.matches(documented).count(), 1, "{documented}");
+        text = text.replace(documented, real);
+    }
+    text
+}
+
+#[test]
+fn the_documented_configuration_lets_in_whom_it_should() {
+    let [web, coordinator, worker, stranger] = [1, 2, 3, 4].map(|n| key(KeyPairType::User, n));
+    let configuration = documented_configuration([&web, &coordinator, &worker]);
+    let Some(server) = Server::start_with(&configuration, None) else { return };
+    let fleet = Fleet::new();
+    let url = format!("tls://localhost:{}", server.port());
+    let trusted = certificate("first.pem");
+    let connection = |key: Option<PathBuf>, trusted: &Path| {
+        fleet.connection(&url).with_nkey(key).with_certificates(Some(trusted.to_owned()))
+    };
+    let [own, of_worker, of_stranger] =
+        [("coordinator.nk", &coordinator), ("worker.nk", &worker), ("stranger.nk", &stranger)]
+            .map(|(name, key)| seed(&fleet, name, key));
+
+    // Those who start jobs make the streams.
+    let first = fleet.nats_of(connection(Some(own.clone()), &trusted));
+    assert_eq!(collect(&first, 19, 20, none).unwrap().0, expected(20));
+    assert!(fleet.has_said("working here"));
+    let hand = worker_with(&fleet, connection(Some(of_worker.clone()), &trusted));
+    await_said(&fleet, "threads for hashes at tls://localhost");
+    let nats = fleet.nats_of(connection(Some(own.clone()), &trusted)).with_check_share(0.0);
+    fleet.said.lock().unwrap().clear();
+    assert_eq!(collect(&nats, 20, 100, none).unwrap().0, expected(100));
+    assert!(!fleet.has_said("working here"), "{:?}", fleet.said);
+    assert!(!fleet.has_said("Permissions Violation"), "{:?}", fleet.said);
+    hand.stop().unwrap();
+
+    // A worker's key starts no job.
+    let error = refusal(&fleet, connection(Some(of_worker), &trusted));
+    assert!(fleet.has_said("Permissions Violation for Publish"), "{error} {:?}", fleet.said);
+
+    // Everything that is wrong is named.
+    let error = refusal(&fleet, connection(Some(of_stranger.clone()), &trusted));
+    let file = of_stranger.display().to_string();
+    let expected_error = format!("cannot connect to {url}: authorization violation");
+    assert!(
+        error.starts_with(&expected_error) && error.ends_with(&format!("of {file})")),
+        "{error}"
+    );
+    let error = refusal(&fleet, connection(None, &trusted));
+    assert!(error.starts_with(&expected_error) && error.ends_with("(without a key)"), "{error}");
+    let wrong = certificate("second.pem");
+    let error = refusal(&fleet, connection(Some(own.clone()), &wrong));
+    let named = format!("(trusting the certificates of {})", wrong.display());
+    assert!(error.contains("certificate") && error.ends_with(&named), "{error}");
+    let error = refusal(&fleet, fleet.connection(&url).with_nkey(Some(own.clone())));
+    assert!(error.ends_with("(trusting the certificates of the system)"), "{error}");
+    let missing = fleet.folder.path().join("missing");
+    let missing_key = refusal(&fleet, connection(Some(missing.clone()), &trusted));
+    let missing_authority = refusal(&fleet, connection(Some(own.clone()), &missing));
+    for error in [missing_key, missing_authority] {
+        assert!(error.contains(&format!("{}: No such file", missing.display())), "{error}");
+    }
+    let nonsense = write(&fleet, "nonsense", "nonsense");
+    let error = refusal(&fleet, connection(Some(nonsense.clone()), &trusted));
+    assert!(
+        error.ends_with(&format!("{}: not the seed of an nkey", nonsense.display())),
+        "{error}"
+    );
+    let error = refusal(&fleet, connection(Some(own), &nonsense));
+    let named = format!("{}: not a file of certificates", nonsense.display());
+    assert!(error.ends_with(&named), "{error}");
+
+    // A worker waits, and says why.
+    let hand = worker_with(&fleet, connection(Some(of_stranger), &trusted));
+    await_said(&fleet, &format!("(with the key of {file}); trying again"));
+    hand.stop().unwrap();
+    let hand = worker_with(&fleet, connection(None, &wrong));
+    await_said(
+        &fleet,
+        &format!("(trusting the certificates of {}); trying again", wrong.display()),
+    );
+    hand.stop().unwrap();
+}
+
+fn worker_with(fleet: &Fleet, connection: Connection) -> Hand {
+    fleet.worker_of::<Hashes<false>>(connection, 2)
+}
+
+/// A JWT of NATS, signed by a key.
+fn jwt(issuer: &KeyPair, subject: &KeyPair, nats: &Value) -> String {
+    let part = |value: &Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
+    let head = part(&json!({ "typ": "JWT", "alg": "ed25519-nkey" }));
+    let claims = part(&json!({
+        "jti": subject.public_key(), "iat": 1_700_000_000, "name": "test",
+        "iss": issuer.public_key(), "sub": subject.public_key(), "nats": nats,
+    }));
+    let signed = format!("{head}.{claims}");
+    let signature = BASE64_URL_SAFE_NO_PAD.encode(issuer.sign(signed.as_bytes()).unwrap());
+    format!("{signed}.{signature}")
+}
+
+/// A file of credentials of a user of an account.
+fn credentials(fleet: &Fleet, name: &str, account: &KeyPair, user: &KeyPair) -> PathBuf {
+    let claims = json!({
+        "type": "user", "version": 2, "pub": {}, "sub": {}, "subs": -1, "data": -1, "payload": -1,
+    });
+    let text = format!(
+        "-----BEGIN NATS USER JWT-----\n{}\n------END NATS USER JWT------\n\n\
+         -----BEGIN USER NKEY SEED-----\n{}\n------END USER NKEY SEED------\n",
+        jwt(account, user, &claims),
+        user.seed().unwrap()
+    );
+    write(fleet, name, &text)
+}
+
+#[test]
+fn decentralised_accounts_and_their_credentials() {
+    let operator = key(KeyPairType::Operator, 1);
+    let [system, account, other] = [2, 3, 4].map(|number| key(KeyPairType::Account, number));
+    let user = key(KeyPairType::User, 5);
+    let claims = |storage: i64| {
+        json!({ "type": "account", "version": 2, "limits": {
+            "subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1, "wildcards": true,
+            "conn": -1, "leaf": -1, "mem_storage": storage, "disk_storage": storage,
+            "streams": storage, "consumer": storage,
+        } })
+    };
+    let configuration = format!(
+        "operator: {}\nsystem_account: {}\nresolver: MEMORY\nresolver_preload: {{\n{}: {}\n{}: {}\n}}\n",
+        jwt(&operator, &operator, &json!({ "type": "operator", "version": 2 })),
+        system.public_key(),
+        system.public_key(),
+        jwt(&operator, &system, &claims(0)),
+        account.public_key(),
+        jwt(&operator, &account, &claims(-1)),
+    );
+    let Some(server) = Server::start_with(&configuration, None) else { return };
+    let fleet = Fleet::new();
+    let connection =
+        |file: &Path| fleet.connection(&server.url()).with_credentials(Some(file.into()));
+    let good = credentials(&fleet, "good.creds", &account, &user);
+    let _hand = worker_with(&fleet, connection(&good));
+    await_said(&fleet, "threads for hashes at nats://");
+    let nats = fleet.nats_of(connection(&good)).with_check_share(0.0);
+    assert_eq!(collect(&nats, 21, 100, none).unwrap().0, expected(100));
+    assert!(!fleet.has_said("working here"), "{:?}", fleet.said);
+
+    // An account that the operator has not signed, a file that is missing, and one that is no such file.
+    let bad = credentials(&fleet, "bad.creds", &other, &user);
+    let error = refusal(&fleet, connection(&bad));
+    let named = format!("(with the credentials of {})", bad.display());
+    assert!(error.contains("authorization violation") && error.ends_with(&named), "{error}");
+    let missing = fleet.folder.path().join("missing");
+    let error = refusal(&fleet, connection(&missing));
+    assert!(error.contains(&format!("{}: No such file", missing.display())), "{error}");
+    let nonsense = write(&fleet, "nonsense", "nonsense");
+    let error = refusal(&fleet, connection(&nonsense));
+    let named = format!("{}: not a file of credentials", nonsense.display());
+    assert!(error.ends_with(&named), "{error}");
+}
