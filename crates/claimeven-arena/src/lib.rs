@@ -51,6 +51,7 @@ mod replay;
 mod report;
 mod review;
 mod roster;
+mod self_play_units;
 mod strength;
 pub mod svg;
 mod tournament;
@@ -84,8 +85,9 @@ pub use review::{
     Choice, Judgement, MoveReview, PlayerReview, Review, ReviewEstimate, ReviewOptions,
 };
 pub use roster::{AgentKind, AgentSpec, Parameter, Participant, SpecError, Values};
+pub use self_play_units::{FleetPlayer, Played, SelfPlayGames};
 pub use strength::{EvaluateError, LineError, Rate, Strength, TestSet, TestSetError, evaluate};
-pub use tournament::{Tournament, TournamentError};
+pub use tournament::{Tournament, TournamentError, TournamentProgress};
 pub use tree_drawing::{Cut, NodeKind, TreeDrawing};
 pub use ugi::run_ugi;
 

@@ -2,7 +2,6 @@
 
 mod lines;
 mod scores;
-mod self_play;
 mod status;
 
 use std::ops::ControlFlow;
@@ -11,15 +10,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use claimeven_arena::Games;
+use claimeven_arena::{Games, SelfPlayGames};
 use claimeven_work::{Connection, Dispatcher, Kinds, Local, Log, Nats, Taken, Work};
 use etcetera::BaseStrategy;
 
 use crate::Failure;
 
+pub(crate) use claimeven_arena::FleetPlayer;
 pub(crate) use lines::SolveLines;
 pub(crate) use scores::{BookScores, SolverWork};
-pub(crate) use self_play::{FleetPlayer, SelfPlayGames};
 pub(crate) use status::{Args, run};
 
 /// How to reach the NATS server.

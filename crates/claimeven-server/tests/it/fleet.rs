@@ -327,9 +327,6 @@ async fn servers_that_do_not_fit_are_refused() {
     let stranger = Config { secret: "another secret".to_owned(), ..common.config.clone() };
     let stranger = refusal(stranger).await;
     assert!(stranger.contains("give all of them the same secret"), "{stranger}");
-    let sqlite = Config { database: "sqlite::memory:".to_owned(), ..common.config.clone() };
-    let sqlite = refusal(sqlite).await;
-    assert!(sqlite.contains("PostgreSQL"), "{sqlite}");
 }
 
 /// How the servers end again and again.

@@ -6,6 +6,7 @@ mod connections;
 mod fairness;
 mod faults;
 mod fleet;
+mod fleet_page;
 mod fuzz;
 mod games;
 mod https;

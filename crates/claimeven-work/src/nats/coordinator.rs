@@ -94,12 +94,13 @@ impl Dispatcher for Nats {
                     all,
                     unit,
                     take,
+                    cancel,
                     requests,
                     judged,
                     &own_worker,
                 )
                 .await?;
-                coordinator.run(cancel).await
+                coordinator.run().await
             });
             stop_judge.store(true, Ordering::Relaxed);
             own_worker.end();
@@ -185,6 +186,7 @@ struct Coordinator<'a, W: Work, U, T> {
     all: Vec<u64>,
     unit: U,
     take: T,
+    cancel: Option<&'a AtomicBool>,
     judge: std_mpsc::Sender<(u64, W::Unit)>,
     verdicts: UnboundedReceiver<Verdict<W>>,
     own_worker: &'a OwnWorker,
@@ -240,6 +242,7 @@ where
         all: Vec<u64>,
         unit: U,
         take: T,
+        cancel: Option<&'a AtomicBool>,
         judge: std_mpsc::Sender<(u64, W::Unit)>,
         verdicts: UnboundedReceiver<Verdict<W>>,
         own_worker: &'a OwnWorker,
@@ -265,6 +268,7 @@ where
             all,
             unit,
             take,
+            cancel,
             judge,
             verdicts,
             own_worker,
@@ -291,8 +295,10 @@ where
         })
     }
 
-    async fn run(&mut self, cancel: Option<&AtomicBool>) -> Result<(), W::Error> {
-        let ended = self.collect(cancel).await;
+    async fn run(&mut self) -> Result<(), W::Error> {
+        let ended = self.collect().await;
+        // The last numbers, for those who watch.
+        self.beat().await;
         // Nobody needs the units any more. The results are kept if the job is to be resumed.
         let is_over = matches!(ended, Ok(End::Complete | End::Enough));
         let _ = timeout(Duration::from_secs(5), self.clean_up(is_over)).await;
@@ -304,7 +310,7 @@ where
         Err(WorkError::SetAside(std::mem::take(&mut self.set_aside)).into())
     }
 
-    async fn collect(&mut self, cancel: Option<&AtomicBool>) -> Result<End, W::Error> {
+    async fn collect(&mut self) -> Result<End, W::Error> {
         let subject = format!("{LIVE_WORKERS}.*");
         let mut workers = self.bus.client.subscribe(subject).await.map_err(broker)?;
         let mut hello = self.bus.client.subscribe(HELLO).await.map_err(broker)?;
@@ -341,7 +347,7 @@ where
                 Some(message) = workers.next() => self.on_worker(&message.payload),
                 Some(_) = hello.next() => self.beat().await,
                 _ = tick.tick() => {
-                    if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                    if self.is_cancelled() {
                         return Ok(End::Cancelled);
                     }
                     self.look_for_workers();
@@ -359,6 +365,10 @@ where
         }
     }
 
+    fn is_cancelled(&self) -> bool {
+        self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+
     fn is_complete(&self) -> bool {
         !self.catching_up
             && self.remaining.is_empty()
@@ -373,7 +383,7 @@ where
         self.publishing.clear();
         self.next = 0;
         self.results.rewind();
-        loop {
+        while !self.is_cancelled() {
             // Units of an earlier coordinator are published again if they are still needed.
             let purged = self.bus.units.purge().filter(&self.units_subject).await;
             let earlier = count(&self.bus.results, &self.results.subject).await;

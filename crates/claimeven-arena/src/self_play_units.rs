@@ -11,16 +11,14 @@ use claimeven_zero::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::Machines;
-
-/// Games of a network against itself.
-pub(crate) struct SelfPlayGames {
+/// Games of a network against itself. A unit is a range of game numbers.
+pub struct SelfPlayGames {
     network: Network,
     inference: Inference,
     parameters: Parameters,
 }
 
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Parameters {
     self_play: SelfPlayParameters,
     seed: u64,
@@ -35,8 +33,8 @@ impl SelfPlayGames {
     }
 }
 
-/// An output knows its setup, so that it can be written and read without the work.
-pub(crate) struct Played {
+/// The games of a unit. They know their setup, so that they can be written and read without the work.
+pub struct Played {
     setup: claimeven_game::Setup,
     batch: SelfPlayBatch,
 }
@@ -108,12 +106,14 @@ impl Work for SelfPlayGames {
     }
 }
 
-/// The workers of a fleet as players of a training run.
-pub(crate) struct FleetPlayer {
-    pub(crate) machines: Machines,
+/// The machines of a dispatcher as players of a training run.
+#[derive(Clone, Debug)]
+pub struct FleetPlayer<D> {
+    /// Who plays the games.
+    pub machines: D,
 }
 
-impl SelfPlayer for FleetPlayer {
+impl<D: Dispatcher + Send + Sync> SelfPlayer for FleetPlayer<D> {
     fn play(
         &self,
         network: &Network,
