@@ -247,9 +247,20 @@ impl Seen {
 /// What workers and jobs have been counted with. They count from their own start.
 #[derive(Default)]
 struct Counts {
-    workers: HashMap<String, [u64; 2]>,
-    jobs: HashMap<String, [u64; 4]>,
+    /// When the fleet was first seen. What had been done before is not counted.
+    began: Option<Instant>,
+    workers: HashMap<String, Known<2>>,
+    jobs: HashMap<String, Known<4>>,
 }
+
+/// The last numbers of a worker or a job.
+struct Known<const N: usize> {
+    numbers: [u64; N],
+    seen: Instant,
+}
+
+/// For how long the numbers of a worker that has gone are kept. It may only be cut off.
+const KEPT: Duration = Duration::from_hours(1);
 
 impl Counts {
     /// Adds what has happened since the last sighting.
@@ -266,33 +277,38 @@ impl Counts {
         metrics.running.set(status.workers.iter().map(|worker| count(worker.running)).sum());
         metrics.jobs.set(count(status.jobs.len()));
         metrics.waiting.set(waiting_units(status, *has_streams).cast_signed());
+        let is_first = self.began.is_none();
+        let age = self.began.get_or_insert_with(Instant::now).elapsed();
         for worker in &status.workers {
+            let is_older = is_first || worker.seconds > age.as_secs() + 1;
             let now = [worker.done, worker.handed_back];
             let counters = [&metrics.done, &metrics.handed_back];
-            add_growth(&mut self.workers, &worker.id, now, counters);
+            add_growth(&mut self.workers, &worker.id, is_older, now, counters);
         }
         for job in &status.jobs {
             let JobStatus { repeated, checked, .. } = *job;
             let now = [repeated, checked, job.set_aside.len() as u64, job.dismissed.len() as u64];
             let counters =
                 [&metrics.repeated, &metrics.checked, &metrics.set_aside, &metrics.dismissed];
-            add_growth(&mut self.jobs, &job.id, now, counters);
+            add_growth(&mut self.jobs, &job.id, is_first, now, counters);
         }
-        self.workers.retain(|id, _| status.workers.iter().any(|worker| worker.id == *id));
-        self.jobs.retain(|id, _| status.jobs.iter().any(|job| job.id == *id));
+        self.workers.retain(|_, known| known.seen.elapsed() < KEPT);
+        self.jobs.retain(|_, known| known.seen.elapsed() < KEPT);
     }
 }
 
-/// Adds by how much numbers have grown. Those of a worker or job that is seen for the first time are
-/// counted from then on.
+/// Adds by how much numbers have grown. If they are `older` than the counters, those count from then on.
 fn add_growth<const N: usize>(
-    known: &mut HashMap<String, [u64; N]>,
+    known: &mut HashMap<String, Known<N>>,
     id: &str,
-    now: [u64; N],
+    is_older: bool,
+    numbers: [u64; N],
     counters: [&prometheus::IntCounter; N],
 ) {
-    let before = known.insert(id.to_owned(), now).unwrap_or(now);
-    for ((now, before), counter) in now.into_iter().zip(before).zip(counters) {
+    let before = known.insert(id.to_owned(), Known { numbers, seen: Instant::now() });
+    let new = if is_older { numbers } else { [0; N] };
+    let before = before.map_or(new, |known| known.numbers);
+    for ((now, before), counter) in numbers.into_iter().zip(before).zip(counters) {
         // A job that is begun again counts from 0.
         counter.inc_by(now.checked_sub(before).unwrap_or(now));
     }
@@ -365,5 +381,11 @@ mod tests {
             assert_eq!(metrics.workers.done.get(), counted, "{done}");
         }
         assert_eq!((metrics.workers.workers.get(), metrics.workers.waiting.get()), (1, 6));
+        // One that has been started meanwhile counts from its start, also after a silence.
+        let new = |done| WorkerStatus { seconds: 0, ..worker("b", done) };
+        counts.add(&sighting(vec![new(5)], &[]), &metrics.workers);
+        counts.add(&sighting(Vec::new(), &[]), &metrics.workers);
+        counts.add(&sighting(vec![new(8), worker("older", 50)], &[]), &metrics.workers);
+        assert_eq!(metrics.workers.done.get(), 20);
     }
 }
