@@ -87,6 +87,8 @@ test("workers come and go, a job is followed, NATS is lost and found", async () 
   const other = watch(await context.newPage());
   await other.goto(`${server.base}/arena`);
   await other.getByRole("link", { name: "Fleet: 2 workers" }).waitFor();
+  // Games that take long enough to be seen.
+  await other.getByRole("textbox", { name: "Simulations" }).first().fill("40000");
   await other.getByLabel("Games per pairing", { exact: true }).fill("600");
   await other.getByLabel("Title").fill("Cup of machines");
   await other.getByRole("button", { name: "Start tournament" }).click();
@@ -112,7 +114,7 @@ test("workers come and go, a job is followed, NATS is lost and found", async () 
   await eventually("the plot is there", async () => (await page.locator("figure svg .line").count()) >= 2);
 
   // All of it is reached with the keyboard.
-  await page.getByRole("region", { name: "Workers" }).getByRole("region").focus();
+  await page.getByRole("region", { name: "Workers" }).focus();
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Copy" }).focus();
   await page.keyboard.press("Enter");
