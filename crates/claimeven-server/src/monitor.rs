@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use claimeven_arena::{Games, SelfPlayGames};
-use claimeven_work::{Connection, FleetMonitor, FleetStatus, JobStatus, Sighting, Work};
+use claimeven_work::{
+    Connection, FLEET_SILENCE, FleetMonitor, FleetStatus, JobStatus, Sighting, Work,
+};
 
 use crate::bus::{self, Message, ServerStatus};
 use crate::config::Config;
@@ -212,7 +214,9 @@ impl Monitor {
         for worker in before {
             if !status.workers.iter().any(|other| other.id == worker.id) {
                 let was_stopped = left.contains(&worker.id);
-                let done = worker.done;
+                // Silence is noticed only after a while.
+                let silent = if was_stopped { 0 } else { FLEET_SILENCE.as_millis() as i64 };
+                let (at, done) = (at - silent, worker.done);
                 state.gone.push_front(GoneWorker { id: worker.id, at, was_stopped, done });
             }
         }

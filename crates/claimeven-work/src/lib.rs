@@ -57,7 +57,7 @@ mod work;
 pub use local::{Local, run_jobs};
 #[cfg(feature = "nats")]
 pub use nats::{
-    Channel, ChannelMessages, Connection, FleetMonitor, FleetStatus, JobStatus, Kinds, Log, Nats,
-    Sighting, Worker, WorkerStatus, process_name, watch_fleet,
+    Channel, ChannelMessages, Connection, FLEET_SILENCE, FleetMonitor, FleetStatus, JobStatus,
+    Kinds, Log, Nats, Sighting, Worker, WorkerStatus, process_name, watch_fleet,
 };
 pub use work::{Dispatcher, File, Files, Job, Taken, Work, WorkError};

@@ -33,7 +33,7 @@ pub use channel::{Channel, ChannelMessages};
 pub use coordinator::Nats;
 pub use kinds::Kinds;
 pub use messages::{JobStatus, WorkerStatus};
-pub use status::{FleetMonitor, FleetStatus, Sighting, watch_fleet};
+pub use status::{FLEET_SILENCE, FleetMonitor, FleetStatus, Sighting, watch_fleet};
 pub use worker::Worker;
 
 /// Takes messages for people, one line each.

@@ -219,8 +219,9 @@ async fn fleet(app: &App, nats: String) -> ApiResult<Fleet> {
     })
 }
 
+/// Rounded to tenths; the sum of nothing is -0.
 fn tenths(number: f64) -> f64 {
-    (10.0 * number).round() / 10.0
+    (10.0 * number).round() / 10.0 + 0.0
 }
 
 fn worker_view(worker: &WorkerStatus, version: &str) -> WorkerView {

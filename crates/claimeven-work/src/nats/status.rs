@@ -31,8 +31,8 @@ pub struct FleetStatus {
     pub bytes: u64,
 }
 
-/// Whoever is not heard of for this long has gone.
-const SILENCE: Duration = Duration::from_secs(5);
+/// A worker or coordinator that is not heard of for this long has gone.
+pub const FLEET_SILENCE: Duration = Duration::from_secs(5);
 
 /// How long everybody has to answer the first question.
 const FIRST_ANSWERS: Duration = Duration::from_millis(750);
@@ -142,8 +142,8 @@ impl FleetMonitor {
         }
         let now = Instant::now();
         if is_connected {
-            self.known_workers.retain(|_, (_, heard)| now.duration_since(*heard) < SILENCE);
-            self.known_jobs.retain(|_, (_, heard)| now.duration_since(*heard) < SILENCE);
+            self.known_workers.retain(|_, (_, heard)| now.duration_since(*heard) < FLEET_SILENCE);
+            self.known_jobs.retain(|_, (_, heard)| now.duration_since(*heard) < FLEET_SILENCE);
         } else {
             self.known_workers.values_mut().for_each(|(_, heard)| *heard = now);
             self.known_jobs.values_mut().for_each(|(_, heard)| *heard = now);
