@@ -148,19 +148,18 @@ impl Monitor {
         }
     }
 
-    /// Watches the fleet until it is dropped. `beat` is called every second.
-    pub(crate) async fn watch(&self, name: &str, metrics: &Metrics, beat: impl Fn()) {
+    /// Watches the fleet until it is dropped.
+    pub(crate) async fn watch(&self, name: &str, metrics: &Metrics) {
         let Some(connection) = &self.connection else { return };
         let mut counts = Counts::default();
         loop {
             let opened = FleetMonitor::open(connection, name).await;
             let failed = match opened {
-                Ok(monitor) => self.follow(monitor, metrics, &mut counts, &beat).await,
+                Ok(monitor) => self.follow(monitor, metrics, &mut counts).await,
                 Err(error) => error,
             };
             tracing::warn!(%failed, "Failed to watch the fleet");
             self.note_loss();
-            beat();
             tokio::time::sleep(INTERVAL).await;
         }
     }
@@ -170,14 +169,12 @@ impl Monitor {
         mut monitor: FleetMonitor,
         metrics: &Metrics,
         counts: &mut Counts,
-        beat: impl Fn(),
     ) -> claimeven_work::WorkError {
         for number in 0_u64.. {
             match monitor.next(INTERVAL).await {
                 Ok(sighting) => {
                     counts.add(&sighting, &metrics.workers);
                     self.take(sighting, number.is_multiple_of(SIGHTINGS_PER_POINT));
-                    beat();
                 }
                 Err(error) => return error,
             }

@@ -235,12 +235,13 @@ fn join_fleet(app: &Arc<App>, inbox: Inbox) -> [AbortOnDropHandle<()>; 2] {
         Message::StopJob { job } => jobs.cancel(job),
         message => monitor.hear(server, message),
     });
-    let (lapsed, ticking) = (Arc::clone(&app.jobs), Arc::clone(&app.jobs));
+    let (lapsed, ticking) = (Arc::clone(&app.jobs), Arc::clone(app));
     let lapse = move || lapsed.cancel_all();
     let tick = move || {
-        let jobs = Arc::clone(&ticking);
+        let app = Arc::clone(&ticking);
         async move {
-            if let Err(error) = jobs.requeue().await {
+            app.games.fleet().publish(Message::Status(app.status()));
+            if let Err(error) = app.jobs.requeue().await {
                 tracing::warn!(?error, "Failed to look for jobs to take over");
             }
         }
@@ -249,11 +250,10 @@ fn join_fleet(app: &Arc<App>, inbox: Inbox) -> [AbortOnDropHandle<()>; 2] {
     [tokio::spawn(listener), tokio::spawn(toucher)].map(AbortOnDropHandle::new)
 }
 
-/// Watches the workers, and tells other servers of this one.
+/// Watches the workers.
 async fn watch_fleet(app: Arc<App>) {
     let name = app.store.server_name().unwrap_or("claimeven serve");
-    let beat = || app.games.fleet().publish(Message::Status(app.status()));
-    app.monitor.watch(name, &app.metrics, beat).await;
+    app.monitor.watch(name, &app.metrics).await;
 }
 
 async fn sweep(games: Arc<LiveGames>) {

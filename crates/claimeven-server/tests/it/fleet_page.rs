@@ -457,3 +457,74 @@ async fn an_sqlite_file_has_one_server_with_or_without_workers() {
     let refusal = second.err().expect("it is refused").to_string();
     assert!(refusal.contains("another server is using it"), "{refusal}");
 }
+
+/// A NATS server with users.
+struct Guarded {
+    process: std::process::Child,
+    port: u16,
+    _folder: tempfile::TempDir,
+}
+
+impl Guarded {
+    fn start() -> Option<Guarded> {
+        let program = nats::program()?;
+        let folder = tempfile::tempdir().unwrap();
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let config = folder.path().join("nats.conf");
+        let text = format!(
+            "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: {:?} }}\n\
+             authorization {{ users = [ {{ user: all, password: \"a@b\" }}, {{ user: server, \
+             password: s, permissions: {{ publish: claimeven.servers, subscribe: claimeven.servers }} \
+             }} ] }}\n",
+            folder.path().join("js")
+        );
+        std::fs::write(&config, text).unwrap();
+        let quiet = std::process::Stdio::null;
+        let process = std::process::Command::new(program)
+            .arg("-c")
+            .arg(&config)
+            .stdout(quiet())
+            .stderr(quiet())
+            .spawn()
+            .unwrap();
+        Some(Guarded { process, port, _folder: folder })
+    }
+
+    fn url(&self, login: &str) -> String {
+        format!("nats://{login}@127.0.0.1:{}", self.port)
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_may_not_see_workers_plays_by_itself() {
+    let Some(nats) = Guarded::start() else { return };
+    let with_login = |login: &str| Config {
+        nats: nats.url(login),
+        requests_per_second: 0,
+        threads: 1,
+        ..Config::default()
+    };
+    let _helper = Helper::new(&nats.url("all:a%40b"));
+    let free = World::sqlite(with_login("all:a%40b")).await;
+    let view = wait_for_workers(&free.visitor(), 1).await;
+    assert_eq!(view["fleet"]["nats"], format!("nats://127.0.0.1:{}", nats.port));
+
+    let bound = World::sqlite(with_login("server:s")).await;
+    let ada = bound.visitor();
+    wait(&ada, "/api/fleet", |view| view["fleet"]["connected"] == true).await;
+    let path = start(&ada, 10, 4).await;
+    let done = wait(&ada, &path, |view| {
+        assert_ne!(view["workers"], 1, "{view:#}");
+        is_done(view)
+    })
+    .await;
+    assert_eq!(done["done"], 10);
+    assert_eq!(ada.get("/api/fleet").await.expect(200)["fleet"]["workers"], json!([]));
+}

@@ -96,9 +96,37 @@ pub(crate) async fn connect(
     let mut servers = Vec::new();
     for url in connection.url.split(',') {
         let server: ServerAddr = url.trim().parse().map_err(|cause| error(format!("{cause}")))?;
+        // The library does not look for them in the address.
+        if let Some(user) = server.username().map(percent_decoded) {
+            options = match server.password().map(percent_decoded) {
+                Some(password) => options.user_and_password(user, password),
+                None => options.token(user),
+            };
+        }
         servers.push(server);
     }
     options.connect(servers).await.map_err(|cause| error(cause.to_string()))
+}
+
+/// A part of a URL as it was meant: `%40` is an at sign.
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((&first, others)) = rest.split_first() {
+        let digits = others.get(..2).filter(|_| first == b'%');
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &others[2..];
+            }
+            None => {
+                bytes.push(first);
+                rest = others;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn read_secret(file: &std::path::Path) -> Result<String, String> {
@@ -264,4 +292,18 @@ pub(crate) async fn count(stream: &Stream, subject: &str) -> Result<u64, WorkErr
 
 pub(crate) fn broker(error: impl std::fmt::Display) -> WorkError {
     WorkError::Broker(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_in_passwords_are_read_as_they_were_meant() {
+        for (text, meant) in
+            [("plain", "plain"), ("se%40cret", "se@cret"), ("%C3%A4%", "ä%"), ("%zz%4", "%zz%4")]
+        {
+            assert_eq!(percent_decoded(text), meant);
+        }
+    }
 }

@@ -9,7 +9,7 @@ use async_nats::connection::State;
 use async_nats::{Client, Subscriber};
 use futures_util::StreamExt;
 use serde::Serialize;
-use tokio::time::timeout_at;
+use tokio::time::{timeout, timeout_at};
 
 use super::Connection;
 use super::bus::{Bus, HELLO, LIVE_JOBS, LIVE_WORKERS, Patience, broker, connect};
@@ -90,6 +90,8 @@ pub struct Sighting {
 
 /// How long to wait before streams that could not be read are tried again.
 const RETRY_STREAMS: Duration = Duration::from_secs(20);
+/// How long reading them may take. A server does not answer those whose key does not allow it.
+const STREAMS_PATIENCE: Duration = Duration::from_secs(3);
 
 impl FleetMonitor {
     /// Begins to listen, under a name that the NATS server shows. A server that is away is waited for in
@@ -179,20 +181,16 @@ impl FleetMonitor {
         if self.missed_streams.is_some_and(|missed| missed.elapsed() < RETRY_STREAMS) {
             return None;
         }
-        if self.bus.is_none() {
-            self.bus = Bus::open(self.client.clone()).await.ok();
-        }
-        let stored = match &self.bus {
-            Some(bus) => match (bus.units.get_info().await, bus.results.get_info().await) {
-                (Ok(units), Ok(results)) => Some([
-                    units.state.messages,
-                    results.state.messages,
-                    units.state.bytes + results.state.bytes,
-                ]),
-                _ => None,
-            },
-            None => None,
+        let count = async {
+            if self.bus.is_none() {
+                self.bus = Some(Bus::open(self.client.clone()).await.ok()?);
+            }
+            let bus = self.bus.as_ref()?;
+            let (units, results) =
+                (bus.units.get_info().await.ok()?.state, bus.results.get_info().await.ok()?.state);
+            Some([units.messages, results.messages, units.bytes + results.bytes])
         };
+        let stored = timeout(STREAMS_PATIENCE, count).await.ok().flatten();
         if stored.is_none() {
             self.bus = None;
             self.missed_streams = Some(Instant::now());
