@@ -37,12 +37,12 @@ export const after = test.afterAll;
 /** How long a step may take on the slowest machine. Training yields to everything else that runs there. */
 export const PATIENCE = Number(process.env.E2E_PATIENCE ?? 120_000);
 
-/** Starts the server on a free port with a fresh database. */
-export async function startServer() {
+/** Starts the server on a free port with a fresh database, with further options. */
+export async function startServer(options = []) {
   const folder = mkdtempSync(path.join(tmpdir(), "claimeven-e2e-"));
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
-  let running = await runServer(base, folder);
+  let running = await runServer(base, folder, options);
   const front = process.env.E2E_DIST ? await serveDist(base) : { base, port, stop() {} };
   return {
     base: front.base,
@@ -53,7 +53,7 @@ export async function startServer() {
     async restart(ms = 0) {
       await running.stop();
       await pause(ms);
-      running = await runServer(base, folder);
+      running = await runServer(base, folder, options);
     },
     async stop() {
       await front.stop();
@@ -64,8 +64,8 @@ export async function startServer() {
 }
 
 /** Runs the program until it answers. */
-async function runServer(base, folder) {
-  const server = spawn(binary, ["serve", "--addr", base.replace("http://", ""), "--database", `sqlite:${path.join(folder, "games.db")}`], {
+async function runServer(base, folder, options) {
+  const server = spawn(binary, ["serve", "--addr", base.replace("http://", ""), "--database", `sqlite:${path.join(folder, "games.db")}`, ...options], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let log = "";
@@ -84,6 +84,57 @@ async function runServer(base, folder) {
       await ended;
     },
   };
+}
+
+/** Starts a NATS server that can be killed and started again, or returns null where the program is missing. */
+export async function startNats() {
+  const program = findNats();
+  if (!program) return null;
+  const folder = mkdtempSync(path.join(tmpdir(), "claimeven-nats-"));
+  const port = await freePort();
+  const run = async () => {
+    const nats = spawn(program, ["-a", "127.0.0.1", "-p", String(port), "-js", "-sd", folder], { stdio: "ignore" });
+    const ended = new Promise((resolve) => nats.once("exit", resolve));
+    await eventually("NATS answers", () => new Promise((resolve) => {
+      const probe = net.connect(port, "127.0.0.1", () => (probe.destroy(), resolve(true)));
+      probe.on("error", () => resolve("no connection"));
+    }));
+    return async () => {
+      nats.kill("SIGKILL");
+      await ended;
+    };
+  };
+  let kill = await run();
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    kill: () => kill(),
+    async start() {
+      kill = await run();
+    },
+    async stop() {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Starts a worker. */
+export function startWorker(url, threads = 1) {
+  const cache = mkdtempSync(path.join(tmpdir(), "claimeven-worker-"));
+  const worker = spawn(binary, ["work", "--nats", url, "--threads", String(threads), "--cache", cache], { stdio: "ignore" });
+  const ended = new Promise((resolve) => worker.once("exit", resolve));
+  const end = async (signal) => {
+    worker.kill(signal);
+    await ended;
+    rmSync(cache, { recursive: true, force: true });
+  };
+  return { stop: () => end("SIGTERM"), kill: () => end("SIGKILL") };
+}
+
+function findNats() {
+  const folders = [...(process.env.PATH ?? "").split(path.delimiter), "/usr/sbin"];
+  const given = process.env.CLAIMEVEN_TEST_NATS;
+  return given || folders.map((folder) => path.join(folder, "nats-server")).find((file) => existsSync(file));
 }
 
 /** Serves the built page in front of a server's API. */

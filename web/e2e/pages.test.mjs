@@ -131,6 +131,7 @@ const PAGES = {
   nocup: { path: () => "/arena/none", ready: "main h1" },
   training: { path: () => "/training", ready: "form [type=submit]" },
   run: { path: () => `/training/${made.training}`, ready: "main section" },
+  fleet: { path: () => "/fleet", ready: "code" },
   embed: { path: () => "/embed?pos=4453", ready: ".frame .disc" },
   "embed-game": { path: () => `/embed/game/${made.won}`, ready: ".frame .disc" },
 };

@@ -229,7 +229,8 @@ impl<'a> Match<'a> {
         let (mut status, mut seen) = (MatchStatus::default(), HashSet::new());
         let mut waiting = BTreeMap::new();
         let mut counted = self.first_pair;
-        let games = Games { setup: self.setup, players: players.to_vec(), time: self.time };
+        let games =
+            Games { title: None, setup: self.setup, players: players.to_vec(), time: self.time };
         dispatcher.run_all(
             &games,
             self.first_pair..self.pairs,

@@ -16,6 +16,8 @@ use crate::roster::AgentSpec;
 /// Games between some players: the work of matches and tournaments. A unit is one or more games.
 #[derive(Clone, Debug)]
 pub struct Games {
+    /// A few words for people, if not the names of the players. Other words make another job.
+    pub(crate) title: Option<String>,
     pub(crate) setup: Setup,
     pub(crate) players: Vec<AgentSpec>,
     pub(crate) time: TimeControl,
@@ -75,9 +77,10 @@ impl Work for Games {
             clock: self.time.clock.map(|clock| [micros(clock.base), micros(clock.increment)]),
             per_move: self.time.per_move.map(micros),
         };
-        let title = match &parameters.players[..] {
-            [first, second] => format!("{first} vs {second}"),
-            players => format!("tournament of {} players", players.len()),
+        let title = match (&self.title, &parameters.players[..]) {
+            (Some(title), _) => title.clone(),
+            (None, [first, second]) => format!("{first} vs {second}"),
+            (None, players) => format!("tournament of {} players", players.len()),
         };
         let job = job_of_players(title, &parameters, &self.players)?;
         Ok(Job { is_repeatable: self.time.is_unlimited() && job.is_repeatable, ..job })
@@ -93,7 +96,8 @@ impl Work for Games {
             increment: Duration::from_micros(increment),
         });
         let per_move = parameters.per_move.map(Duration::from_micros);
-        Ok(Games { setup: parameters.setup, players, time: TimeControl { clock, per_move } })
+        let time = TimeControl { clock, per_move };
+        Ok(Games { title: None, setup: parameters.setup, players, time })
     }
 
     fn thread(&self) {}
@@ -181,7 +185,7 @@ mod tests {
 
     fn games(players: &[&str]) -> Games {
         let players = players.iter().map(|text| text.parse().unwrap()).collect();
-        Games { setup: Setup::STANDARD, players, time: TimeControl::default() }
+        Games { title: None, setup: Setup::STANDARD, players, time: TimeControl::default() }
     }
 
     #[test]

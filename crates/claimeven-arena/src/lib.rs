@@ -41,6 +41,7 @@ mod import;
 mod journal;
 mod line_margins;
 mod move_units;
+mod network_units;
 mod openings;
 mod picture;
 mod plan;
@@ -52,6 +53,7 @@ mod replay;
 mod report;
 mod review;
 mod roster;
+mod self_play_units;
 mod strength;
 pub mod svg;
 mod tournament;
@@ -74,6 +76,7 @@ pub use game_units::{Games, PlannedGame};
 pub use import::{ImportError, import_legacy};
 pub use journal::{Journal, JournalError};
 pub use move_units::{ChosenMove, MoveQuestion, Moves};
+pub use network_units::{ExamAnswers, GateGames};
 pub use openings::{OpeningError, OpeningSearch, Openings};
 pub use picture::{Picture, game_gif};
 pub use plan::{Entrant, Fixture, Format, Plan, PlanError};
@@ -86,11 +89,12 @@ pub use review::{
     Choice, Judgement, MoveReview, PlayerReview, Review, ReviewEstimate, ReviewOptions,
 };
 pub use roster::{AgentKind, AgentSpec, Parameter, Participant, SpecError, Values};
+pub use self_play_units::{FleetPlayer, Played, SelfPlayGames};
 pub use strength::{
     EvaluateError, LineError, RandomPositions, Rate, Strength, TestSet, TestSetError, evaluate,
     evaluate_on,
 };
-pub use tournament::{Tournament, TournamentError};
+pub use tournament::{Tournament, TournamentError, TournamentProgress};
 pub use tree_drawing::{Cut, NodeKind, TreeDrawing};
 pub use ugi::run_ugi;
 

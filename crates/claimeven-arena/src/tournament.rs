@@ -185,6 +185,44 @@ impl<'a> Tournament<'a> {
         Ok(results)
     }
 
+    /// The same on the machines of a dispatcher. The games of two tournaments that are played at the same
+    /// time need different titles.
+    pub fn resume_on(
+        &self,
+        dispatcher: &impl Dispatcher,
+        title: &str,
+        played: impl IntoIterator<Item = GameRecord>,
+        cancel: &AtomicBool,
+        mut take: impl FnMut(TournamentProgress, &TournamentResults) -> ControlFlow<()>,
+    ) -> Result<TournamentResults, TournamentError> {
+        let (mut results, is_played) = self.count(played)?;
+        let at_start = results.clone();
+        let ended = dispatcher.run(
+            &Games { title: Some(title.to_owned()), ..self.games() },
+            (0..self.schedule.len() as u64).filter(|&number| !is_played[number as usize]),
+            |number| vec![self.planned(number as usize)],
+            Some(cancel),
+            |taken| match taken {
+                Taken::Output(number, records) => {
+                    for record in records {
+                        let record = self.with_names(number as usize, record);
+                        self.add_to(&mut results, number as usize, &record);
+                        if take(TournamentProgress::Game(Box::new(record)), &results).is_break() {
+                            return Ok(Break(()));
+                        }
+                    }
+                    Ok(Continue(()))
+                }
+                Taken::Restart => {
+                    results = at_start.clone();
+                    Ok(take(TournamentProgress::Restart, &results))
+                }
+            },
+        );
+        ended.map_err(TournamentError::Game)?;
+        Ok(results)
+    }
+
     /// The results of games, and which games of the schedule they are.
     fn count(
         &self,
@@ -257,7 +295,7 @@ impl<'a> Tournament<'a> {
     /// The games as work for any machine.
     fn games(&self) -> Games {
         let players = self.plan.players.iter().map(|entrant| entrant.agent.clone()).collect();
-        Games { setup: self.plan.setup, players, time: self.plan.time }
+        Games { title: None, setup: self.plan.setup, players, time: self.plan.time }
     }
 
     fn planned(&self, number: usize) -> PlannedGame {
@@ -281,6 +319,15 @@ impl<'a> Tournament<'a> {
         self.pairing(number).check_record(record, names)?;
         Ok(number)
     }
+}
+
+/// What happens in a tournament on other machines.
+#[derive(Debug)]
+pub enum TournamentProgress {
+    /// A game has ended.
+    Game(Box<GameRecord>),
+    /// A machine turned out to be wrong: all games of this run are void and come again.
+    Restart,
 }
 
 /// Why a tournament could not be finished.

@@ -3,7 +3,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use claimeven_work::{Channel, ChannelMessages, Connection};
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::config::Config;
+use crate::metrics::Metrics;
 
 /// The subject that all servers publish to and hear.
 const SUBJECT: &str = "claimeven.servers";
@@ -35,8 +36,22 @@ pub(crate) enum Message {
     Thought { game: String, json: String },
     /// The owner has stopped a job.
     StopJob { job: String },
+    /// A server describes itself, every second.
+    Status(ServerStatus),
     /// The server is going.
     Left,
+}
+
+/// What a server says about itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ServerStatus {
+    pub(crate) version: String,
+    /// Games of which it has the lease.
+    pub(crate) led: usize,
+    /// Games in its memory.
+    pub(crate) live: usize,
+    /// Seconds since it was started.
+    pub(crate) seconds: u64,
 }
 
 /// Who follows a game on one server.
@@ -52,8 +67,21 @@ pub(crate) struct RemotePeople {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Heard {
     pub(crate) server: String,
+    /// When it was sent, in microseconds by a clock that only the sender knows.
+    #[serde(default)]
+    pub(crate) sent_us: Option<u64>,
     #[serde(flatten)]
     pub(crate) message: Message,
+}
+
+/// How to reach the NATS server of a configuration.
+pub(crate) fn connection(config: &Config) -> Connection {
+    let path = |text: &str| Some(text.into()).filter(|_| !text.is_empty());
+    Connection::new(&config.nats)
+        .with_nkey(path(&config.nats_nkey))
+        .with_credentials(path(&config.nats_creds))
+        .with_certificates(path(&config.nats_ca))
+        .with_log(Arc::new(|message| tracing::info!("NATS: {message}")))
 }
 
 /// Connects the servers of a fleet.
@@ -95,6 +123,9 @@ pub(crate) struct NatsBus {
     server: Arc<str>,
     channel: Channel,
     outbox: mpsc::Sender<Outgoing>,
+    metrics: Arc<Metrics>,
+    /// The zero of the times in its messages.
+    began: Instant,
     _sender: AbortOnDropHandle<()>,
 }
 
@@ -115,14 +146,9 @@ impl NatsBus {
     pub(crate) async fn open(
         config: &Config,
         server: &Arc<str>,
+        metrics: &Arc<Metrics>,
     ) -> Result<(NatsBus, Inbox), String> {
-        let path = |text: &str| Some(text.into()).filter(|_| !text.is_empty());
-        let connection = Connection::new(&config.nats)
-            .with_nkey(path(&config.nats_nkey))
-            .with_credentials(path(&config.nats_creds))
-            .with_certificates(path(&config.nats_ca))
-            .with_log(Arc::new(|message| tracing::info!("NATS: {message}")));
-        let opened = connection.channel(server, SUBJECT).await;
+        let opened = connection(config).channel(server, SUBJECT).await;
         let (channel, messages) = opened.map_err(|error| error.to_string())?;
         let (outbox, mut waiting) = mpsc::channel(MAX_WAITING);
         let sender = channel.clone();
@@ -138,17 +164,23 @@ impl NatsBus {
             }
         });
         let sender = AbortOnDropHandle::new(sender);
-        let bus = NatsBus { server: Arc::clone(server), channel, outbox, _sender: sender };
-        Ok((bus, Inbox { server: Arc::clone(server), messages }))
+        let (server, metrics, began) = (Arc::clone(server), Arc::clone(metrics), Instant::now());
+        let inbox = Inbox { server: Arc::clone(&server), messages, metrics, began };
+        let metrics = Arc::clone(&inbox.metrics);
+        Ok((NatsBus { server, channel, outbox, metrics, began, _sender: sender }, inbox))
     }
 }
 
 impl Bus for NatsBus {
     fn publish(&self, message: Message) {
-        let heard = Heard { server: self.server.to_string(), message };
+        let sent_us = Some(self.began.elapsed().as_micros() as u64);
+        let heard = Heard { server: self.server.to_string(), sent_us, message };
         if let Ok(bytes) = serde_json::to_vec(&heard) {
             // The others look into the database if this is lost.
-            let _ = self.outbox.try_send(Outgoing::Message(bytes));
+            let is_sent =
+                self.is_connected() && self.outbox.try_send(Outgoing::Message(bytes)).is_ok();
+            let counter = if is_sent { &self.metrics.bus_sent } else { &self.metrics.bus_dropped };
+            counter.inc();
         }
     }
 
@@ -174,6 +206,8 @@ impl Bus for NatsBus {
 pub(crate) struct Inbox {
     server: Arc<str>,
     messages: ChannelMessages,
+    metrics: Arc<Metrics>,
+    began: Instant,
 }
 
 impl Inbox {
@@ -183,8 +217,17 @@ impl Inbox {
         loop {
             let bytes = self.messages.next().await?;
             match serde_json::from_slice::<Heard>(&bytes) {
-                Ok(heard) if *heard.server != *self.server => return Some(heard),
-                Ok(_) => {}
+                Ok(heard) if *heard.server != *self.server => {
+                    self.metrics.bus_received.inc();
+                    return Some(heard);
+                }
+                // Its own, which says how long messages take.
+                Ok(heard) => {
+                    let sent = Duration::from_micros(heard.sent_us.unwrap_or(u64::MAX));
+                    if let Some(time) = self.began.elapsed().checked_sub(sent) {
+                        self.metrics.bus_seconds.observe(time.as_secs_f64());
+                    }
+                }
                 Err(error) => tracing::debug!(%error, "Skipped a message of another server"),
             }
         }
@@ -202,13 +245,18 @@ mod tests {
         for message in [
             Message::Changed { game: "abc".to_owned(), version: 7 },
             Message::Presence { game: "abc".to_owned(), people },
+            Message::Status(ServerStatus { version: "1".to_owned(), led: 2, live: 3, seconds: 4 }),
             Message::Left,
         ] {
-            let heard = Heard { server: "one".to_owned(), message: message.clone() };
+            let server = "one".to_owned();
+            let heard = Heard { server, sent_us: Some(5), message: message.clone() };
             let text = serde_json::to_string(&heard).unwrap();
             let read: Heard = serde_json::from_str(&text).unwrap();
             assert_eq!((read.server, read.message), ("one".to_owned(), message));
         }
+        // An earlier version says no time.
+        let earlier: Heard = serde_json::from_str(r#"{"server":"two","type":"left"}"#).unwrap();
+        assert_eq!((earlier.sent_us, earlier.message), (None, Message::Left));
         let unknown = r#"{"server":"two","type":"of a later version"}"#;
         assert!(serde_json::from_str::<Heard>(unknown).is_err());
     }

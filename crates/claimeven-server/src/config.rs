@@ -36,8 +36,8 @@ pub struct Config {
     /// The addresses or ranges (`10.0.0.0/8`) of proxies whose X-Forwarded-For, -Host and -Proto
     /// are trusted, separated by commas.
     pub trusted_proxies: String,
-    /// The NATS servers that connect this server with others on the same PostgreSQL database, separated by
-    /// commas; if empty, there are no others.
+    /// The NATS servers that connect this server with workers and, on a PostgreSQL database, with other
+    /// servers, separated by commas; if empty, it is alone.
     pub nats: String,
     /// The file of the nkey's seed with which to connect.
     pub nats_nkey: String,
@@ -45,6 +45,8 @@ pub struct Config {
     pub nats_creds: String,
     /// The file of certificates to trust instead of those of the system.
     pub nats_ca: String,
+    /// Who may see the page of the fleet: `local` for browsers on this machine, `everyone` or `nobody`.
+    pub fleet_page: String,
     /// Whether `/metrics` is served.
     pub metrics: bool,
 
@@ -150,6 +152,7 @@ impl Default for Config {
             nats_nkey: String::new(),
             nats_creds: String::new(),
             nats_ca: String::new(),
+            fleet_page: "local".to_owned(),
             tls_certificate: String::new(),
             tls_key: String::new(),
             hosts: String::new(),

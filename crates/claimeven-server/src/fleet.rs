@@ -10,12 +10,14 @@ use std::time::Instant;
 
 use crate::bus::{Bus, Inbox, LocalBus, Message, NatsBus};
 use crate::config::Config;
+use crate::metrics::Metrics;
 use crate::store::{SERVER_LIFETIME, Store, StoreError};
 
 /// This server as part of a fleet, or alone.
 pub(crate) struct Fleet {
     bus: Box<dyn Bus>,
     store: Store,
+    metrics: Arc<Metrics>,
     /// The hash of the key that signs cookies.
     signing_key: String,
     /// `None` without other servers.
@@ -35,8 +37,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Fleet {
     /// A server without others.
-    pub(crate) fn alone(store: Store) -> Fleet {
-        Fleet { bus: Box::new(LocalBus), store, signing_key: String::new(), leases: None }
+    pub(crate) fn alone(store: Store, metrics: Arc<Metrics>) -> Fleet {
+        let signing_key = String::new();
+        Fleet { bus: Box::new(LocalBus), store, metrics, signing_key, leases: None }
     }
 
     /// Joins the servers of a database. Returns what they say, and whether there is none yet.
@@ -45,14 +48,16 @@ impl Fleet {
         store: Store,
         server: &Arc<str>,
         signing_key: String,
+        metrics: &Arc<Metrics>,
     ) -> Result<(Fleet, Inbox, bool), String> {
-        let (bus, inbox) = NatsBus::open(config, server).await?;
+        let (bus, inbox) = NatsBus::open(config, server, metrics).await?;
         let until = Instant::now() + SERVER_LIFETIME;
         store.measure_clock().await.map_err(|error| error.to_string())?;
         let registered = store.register_server(&signing_key).await;
         let is_first = registered.map_err(|error| error.to_string())?;
         let leases = Some(Mutex::new(Leases { games: HashSet::new(), until }));
-        let fleet = Fleet { bus: Box::new(bus), store, signing_key, leases };
+        let metrics = Arc::clone(metrics);
+        let fleet = Fleet { bus: Box::new(bus), store, metrics, signing_key, leases };
         Ok((fleet, inbox, is_first))
     }
 
@@ -102,6 +107,7 @@ impl Fleet {
         match self.store.take_lease(game).await {
             Ok(true) => {
                 lock(leases).games.insert(game.to_owned());
+                self.metrics.leases_taken.inc();
                 true
             }
             Ok(false) => false,
@@ -133,7 +139,8 @@ impl Fleet {
         let was_alive = self.store.beat(&self.signing_key).await?;
         if !was_alive {
             tracing::warn!("Others took this server for gone; its games may have moved on there");
-            lock(leases).games.clear();
+            let lost = std::mem::take(&mut lock(leases).games).len();
+            self.metrics.leases_lost.inc_by(lost as u64);
         }
         lock(leases).until = until;
         Ok(!was_alive)

@@ -8,6 +8,7 @@ mod analysis;
 mod arena;
 pub(crate) mod explain;
 pub(crate) mod extract;
+mod fleet;
 mod games;
 mod guard;
 mod hints;
@@ -85,6 +86,7 @@ fn api() -> OpenApiRouter<Arc<App>> {
         .merge(lab::api())
         .merge(arena::api())
         .merge(training::api())
+        .routes(routes!(fleet::show))
 }
 
 /// The description of the API, as `/api/openapi.json` serves it.

@@ -33,6 +33,7 @@ mod fuzz;
 mod http;
 mod live_games;
 mod metrics;
+mod monitor;
 mod quota;
 mod secret_key;
 mod server;

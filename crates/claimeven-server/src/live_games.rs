@@ -398,6 +398,7 @@ impl LiveGames {
             // It is not stored without a clock.
             session.turn_began = known.turn_began;
         }
+        self.metrics.reloads.inc();
         self.install(live, session);
         Ok(())
     }

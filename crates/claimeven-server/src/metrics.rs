@@ -36,6 +36,19 @@ pub(crate) struct Metrics {
     pub(crate) led_games: IntGauge,
     /// Whether the other servers can be heard.
     pub(crate) connected: IntGauge,
+    /// Messages to other servers, those that could not be sent, and those of others.
+    pub(crate) bus_sent: IntCounter,
+    pub(crate) bus_dropped: IntCounter,
+    pub(crate) bus_received: IntCounter,
+    /// How long messages take from this server over the NATS server to the servers.
+    pub(crate) bus_seconds: Histogram,
+    /// Games that were read again because somebody else had changed them.
+    pub(crate) reloads: IntCounter,
+    /// Leases of games that this server has taken, and those that it has lost.
+    pub(crate) leases_taken: IntCounter,
+    pub(crate) leases_lost: IntCounter,
+    /// The workers of the fleet, whichever server they work for.
+    pub(crate) workers: WorkerMetrics,
     /// Queued searches in games with people.
     pub(crate) waiting_people: IntGauge,
     /// Other queued searches.
@@ -44,6 +57,21 @@ pub(crate) struct Metrics {
     pub(crate) thinking: IntGauge,
     /// Memory of agents between their moves.
     pub(crate) agent_bytes: IntGauge,
+}
+
+/// What the workers of a fleet do.
+pub(crate) struct WorkerMetrics {
+    pub(crate) workers: IntGauge,
+    pub(crate) threads: IntGauge,
+    pub(crate) jobs: IntGauge,
+    pub(crate) running: IntGauge,
+    pub(crate) waiting: IntGauge,
+    pub(crate) done: IntCounter,
+    pub(crate) handed_back: IntCounter,
+    pub(crate) repeated: IntCounter,
+    pub(crate) checked: IntCounter,
+    pub(crate) set_aside: IntCounter,
+    pub(crate) dismissed: IntCounter,
 }
 
 impl Metrics {
@@ -93,6 +121,38 @@ impl Metrics {
             live_games: gauge("live_games", "Games in memory")?,
             led_games: gauge("led_games", "Games of which this server of several has the lease")?,
             connected: gauge("fleet_connected", "Whether the NATS server can be reached")?,
+            bus_sent: counter("bus_sent_total", "Messages to other servers")?,
+            bus_dropped: counter(
+                "bus_dropped_total",
+                "Messages to other servers that could not be sent",
+            )?,
+            bus_received: counter("bus_received_total", "Messages of other servers")?,
+            bus_seconds: histogram(
+                "bus_seconds",
+                "Time of messages from this server over the NATS server and back",
+            )?,
+            reloads: counter(
+                "game_reloads_total",
+                "Games read again because another server or an operator had changed them",
+            )?,
+            leases_taken: counter("leases_taken_total", "Leases of games taken")?,
+            leases_lost: counter(
+                "leases_lost_total",
+                "Leases of games lost because this server was taken for gone",
+            )?,
+            workers: WorkerMetrics {
+                workers: gauge("fleet_workers", "Workers")?,
+                threads: gauge("fleet_threads", "Threads of all workers")?,
+                jobs: gauge("fleet_jobs", "Jobs that workers do")?,
+                running: gauge("fleet_units_running", "Units that are being computed")?,
+                waiting: gauge("fleet_units_waiting", "Units that wait for a worker")?,
+                done: counter("fleet_units_done_total", "Units that workers have done")?,
+                handed_back: counter("fleet_units_handed_back_total", "Units handed back")?,
+                repeated: counter("fleet_units_repeated_total", "Results that came again")?,
+                checked: counter("fleet_units_checked_total", "Units computed twice to compare")?,
+                set_aside: counter("fleet_units_set_aside_total", "Units set aside")?,
+                dismissed: counter("fleet_workers_dismissed_total", "Workers dismissed")?,
+            },
             waiting_people: gauge("waiting_people", "Queued searches in games with people")?,
             waiting_others: gauge("waiting_others", "Other queued searches")?,
             thinking: gauge("thinking", "Searches in progress")?,

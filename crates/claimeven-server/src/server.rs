@@ -12,7 +12,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::admin::{Admin, Retention};
 use crate::bans::Bans;
-use crate::bus::Inbox;
+use crate::bus::{Inbox, Message, ServerStatus};
 use crate::config::Config;
 use crate::error::Error;
 use crate::fleet::Fleet;
@@ -21,6 +21,7 @@ use crate::http::tls::Tls;
 use crate::http::{self, Guard, Reach};
 use crate::live_games::LiveGames;
 use crate::metrics::Metrics;
+use crate::monitor::Monitor;
 use crate::quota::Quota;
 use crate::secret_key::signing_key;
 use crate::store::{Store, StoreError};
@@ -45,6 +46,20 @@ pub(crate) struct App {
     pub(crate) analyzers: Analyzers,
     pub(crate) coaches: Arc<Coaches>,
     pub(crate) jobs: Arc<Jobs>,
+    pub(crate) monitor: Arc<Monitor>,
+    began: Instant,
+}
+
+impl App {
+    /// What this server says about itself.
+    pub(crate) fn status(&self) -> ServerStatus {
+        ServerStatus {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            led: self.games.fleet().led(),
+            live: self.games.len(),
+            seconds: self.began.elapsed().as_secs(),
+        }
+    }
 }
 
 /// A server with an open database, bound to its address.
@@ -103,12 +118,8 @@ impl Server {
         };
         let reach = Reach::new(&config).map_err(ServerError::Other)?;
         let tls = Tls::new(&config).map_err(ServerError::Other)?;
-        let is_shared = !config.nats.is_empty();
-        if is_shared && !config.is_postgres() {
-            let reason =
-                "'nats' connects the servers of a PostgreSQL database; an SQLite file has only one";
-            return Err(ServerError::Other(reason.to_owned()));
-        }
+        // An SQLite file has only one server, which may have workers, though.
+        let is_shared = !config.nats.is_empty() && config.is_postgres();
         let name: Option<Arc<str>> = is_shared.then(|| claimeven_work::process_name().into());
         let connections = config.database_connections.max(2);
         let opened = Store::open(&config.database, connections, name.clone()).await;
@@ -120,18 +131,20 @@ impl Server {
         let listener =
             listener.map_err(|error| ServerError::Address { addr, reason: error.to_string() })?;
         let metrics = Metrics::new().map_err(|error| ServerError::Other(error.to_string()))?;
+        let metrics = Arc::new(metrics);
         let (fleet, inbox, is_first) = match &name {
-            None => (Fleet::alone(store.clone()), None, true),
+            None => (Fleet::alone(store.clone(), Arc::clone(&metrics)), None, true),
             Some(name) => {
                 let key = hash_key(&secret);
-                let joined = Fleet::join(&config, store.clone(), name, key).await;
+                let joined = Fleet::join(&config, store.clone(), name, key, &metrics).await;
                 let (fleet, inbox, is_first) = joined.map_err(ServerError::Other)?;
                 tracing::info!(name = &**name, is_first, "Joined the servers of the database");
                 (fleet, Some(inbox), is_first)
             }
         };
         let fleet = Arc::new(fleet);
-        let (config, metrics) = (Arc::new(config), Arc::new(metrics));
+        let monitor = Arc::new(Monitor::new(&config));
+        let config = Arc::new(config);
         let engine = Arc::new(Engine::new(&config, &metrics));
         let games = LiveGames::new(
             Arc::clone(&config),
@@ -146,7 +159,13 @@ impl Server {
         if resumed > 0 {
             tracing::info!(games = resumed, "Resumed games");
         }
-        let jobs = Jobs::new(Arc::clone(&config), store.clone(), fleet, Arc::clone(&engine));
+        let jobs = Jobs::new(
+            Arc::clone(&config),
+            store.clone(),
+            fleet,
+            Arc::clone(&engine),
+            Arc::clone(&monitor),
+        );
         jobs.start().await.map_err(other)?;
         let app = App {
             guard: Guard::new(Arc::clone(&config)),
@@ -161,6 +180,8 @@ impl Server {
             games,
             engine,
             jobs,
+            monitor,
+            began: Instant::now(),
         };
         Ok(Server { listener, tls, app: Arc::new(app), inbox })
     }
@@ -184,13 +205,14 @@ impl Server {
         let pruner = AbortOnDropHandle::new(tokio::spawn(prune(Arc::clone(&app.config))));
         let counter = AbortOnDropHandle::new(tokio::spawn(count(app.store.clone())));
         let fleet = inbox.map(|inbox| join_fleet(&app, inbox));
+        let watcher = AbortOnDropHandle::new(tokio::spawn(watch_fleet(Arc::clone(&app))));
         let quota = Quota::new(app.config.connections, app.config.connections_per_address);
         let proxies = Arc::clone(&app);
         let is_proxy = move |peer: SocketAddr| proxies.reach.is_proxy(peer.ip());
         let router = http::router(Arc::clone(&app));
         let connections = listener::serve(listener, router, quota, is_proxy, acceptor, stop).await;
         tracing::info!("Shutting down");
-        drop((sweeper, reviewer, operator, pruner, counter, fleet));
+        drop((sweeper, reviewer, operator, pruner, counter, fleet, watcher));
         let work = async { tokio::join!(app.jobs.close(), app.games.close()) };
         // Watchers keep their connections open until their games say goodbye.
         let (stored, ()) = tokio::join!(timeout(CLOSING_TIME, work), connections.close());
@@ -208,20 +230,30 @@ fn hash_key(key: &str) -> String {
 
 /// Listens to the other servers of the database and stays in touch with them until it is dropped.
 fn join_fleet(app: &Arc<App>, inbox: Inbox) -> [AbortOnDropHandle<()>; 2] {
-    let jobs = Arc::clone(&app.jobs);
-    let listener = Arc::clone(&app.games).listen(inbox, move |job| jobs.cancel(job));
-    let (lapsed, ticking) = (Arc::clone(&app.jobs), Arc::clone(&app.jobs));
+    let (jobs, monitor) = (Arc::clone(&app.jobs), Arc::clone(&app.monitor));
+    let listener = Arc::clone(&app.games).listen(inbox, move |server, message| match message {
+        Message::StopJob { job } => jobs.cancel(job),
+        message => monitor.hear(server, message),
+    });
+    let (lapsed, ticking) = (Arc::clone(&app.jobs), Arc::clone(app));
     let lapse = move || lapsed.cancel_all();
     let tick = move || {
-        let jobs = Arc::clone(&ticking);
+        let app = Arc::clone(&ticking);
         async move {
-            if let Err(error) = jobs.requeue().await {
+            app.games.fleet().publish(Message::Status(app.status()));
+            if let Err(error) = app.jobs.requeue().await {
                 tracing::warn!(?error, "Failed to look for jobs to take over");
             }
         }
     };
     let toucher = Arc::clone(&app.games).stay_in_touch(lapse, tick);
     [tokio::spawn(listener), tokio::spawn(toucher)].map(AbortOnDropHandle::new)
+}
+
+/// Watches the workers.
+async fn watch_fleet(app: Arc<App>) {
+    let name = app.store.server_name().unwrap_or("claimeven serve");
+    Box::pin(app.monitor.watch(name, &app.metrics)).await;
 }
 
 async fn sweep(games: Arc<LiveGames>) {

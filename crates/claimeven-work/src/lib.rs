@@ -57,7 +57,7 @@ mod work;
 pub use local::{Local, run_jobs};
 #[cfg(feature = "nats")]
 pub use nats::{
-    Channel, ChannelMessages, Connection, FleetStatus, JobStatus, Kinds, Log, Nats, Worker,
-    WorkerStatus, process_name, watch_fleet,
+    Channel, ChannelMessages, Connection, FLEET_SILENCE, FleetMonitor, FleetStatus, JobStatus,
+    Kinds, Log, Nats, Sighting, Worker, WorkerStatus, process_name, watch_fleet,
 };
 pub use work::{DispatchOf, Dispatcher, File, Files, Job, Taken, Work, WorkError, run_in_order};

@@ -33,7 +33,7 @@ pub use channel::{Channel, ChannelMessages};
 pub use coordinator::Nats;
 pub use kinds::Kinds;
 pub use messages::{JobStatus, WorkerStatus};
-pub use status::{FleetStatus, watch_fleet};
+pub use status::{FLEET_SILENCE, FleetMonitor, FleetStatus, Sighting, watch_fleet};
 pub use worker::Worker;
 
 /// Takes messages for people, one line each.
@@ -99,13 +99,18 @@ impl Connection {
     }
 
     /// The URL without user and password.
-    pub(crate) fn shown_url(&self) -> String {
+    pub fn shown_url(&self) -> String {
         let shown = |url: &str| match (url.split_once("://"), url.rsplit_once('@')) {
             (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
             (None, Some((_, host))) => host.to_owned(),
             (_, None) => url.to_owned(),
         };
         self.url.split(',').map(shown).collect::<Vec<_>>().join(",")
+    }
+
+    /// The version.
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
     pub(crate) fn say(&self, message: impl fmt::Display) {

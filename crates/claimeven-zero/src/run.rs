@@ -502,23 +502,27 @@ impl Run {
 
     fn gate(&self, iteration: u64, new: &Inference) -> Result<(MatchScore, Verdict), RunError> {
         let (parameters, seed) = (&self.parameters.gate, self.seed(iteration, 3));
-        let Some(machines) = &self.machines else {
-            let best = Inference::new(&self.best);
-            return Ok(gate::gate(new, &best, parameters, seed, self.resources.threads));
-        };
-        let gate = Gate::new(self.setup, parameters, seed);
-        let pairs = machines.play_gate(&gate, &self.player, &self.best);
-        let outcome = gate.outcome(&pairs.map_err(RunError::Machines)?);
-        outcome.ok_or_else(|| RunError::Machines("games of the gate are missing".to_owned()))
+        if let Some(machines) = &self.machines {
+            let gate = Gate::new(self.setup, parameters, seed);
+            let pairs = machines.play_gate(&gate, &self.player, &self.best);
+            if let Some(pairs) = pairs.map_err(RunError::Machines)? {
+                let missing = || RunError::Machines("games of the gate are missing".to_owned());
+                return gate.outcome(&pairs).ok_or_else(missing);
+            }
+        }
+        let best = Inference::new(&self.best);
+        Ok(gate::gate(new, &best, parameters, seed, self.resources.threads))
     }
 
     fn examine(&self, exam: &Exam, network: &Inference) -> Result<ExamScore, RunError> {
         let simulations = self.parameters.exam.simulations;
-        let Some(machines) = &self.machines else {
-            return Ok(exam.score(network, simulations, self.resources.threads));
-        };
-        let points = machines.examine(exam, &self.player, simulations);
-        points.map(|points| ExamScore::of(&points)).map_err(RunError::Machines)
+        if let Some(machines) = &self.machines {
+            let points = machines.examine(exam, &self.player, simulations);
+            if let Some(points) = points.map_err(RunError::Machines)? {
+                return Ok(ExamScore::of(&points));
+            }
+        }
+        Ok(exam.score(network, simulations, self.resources.threads))
     }
 
     /// The learning-rate schedule: linear warm-up, then inverse square root of the iterations.

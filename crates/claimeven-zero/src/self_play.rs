@@ -121,21 +121,27 @@ pub trait TrainingMachines: Send + Sync {
     ) -> Result<Option<SelfPlayBatch>, String>;
 
     /// Plays a match of the gate, at least until it is decided. Returns the results of its first pairs,
-    /// which must be those of [`play_gate_pairs`](crate::play_gate_pairs).
+    /// which must be those of [`play_gate_pairs`](crate::play_gate_pairs); `None` to have it played on
+    /// this machine.
     fn play_gate(
         &self,
-        gate: &Gate,
-        new: &Network,
-        best: &Network,
-    ) -> Result<Vec<GatePair>, String>;
+        _gate: &Gate,
+        _new: &Network,
+        _best: &Network,
+    ) -> Result<Option<Vec<GatePair>>, String> {
+        Ok(None)
+    }
 
-    /// The errors of a network in all positions of an exam, which must be those of [`Exam::points`].
+    /// The errors of a network in all positions of an exam, which must be those of [`Exam::points`];
+    /// `None` to have them found on this machine.
     fn examine(
         &self,
-        exam: &Exam,
-        network: &Network,
-        simulations: u32,
-    ) -> Result<Vec<ExamPoint>, String>;
+        _exam: &Exam,
+        _network: &Network,
+        _simulations: u32,
+    ) -> Result<Option<Vec<ExamPoint>>, String> {
+        Ok(None)
+    }
 }
 
 impl SelfPlayBatch {

@@ -2,9 +2,7 @@
 
 mod lines;
 mod scores;
-mod self_play;
 mod status;
-mod tests_of_networks;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -12,17 +10,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use claimeven_arena::{Games, Moves, SamplePositions};
+use claimeven_arena::{ExamAnswers, Games, GateGames, Moves, SamplePositions, SelfPlayGames};
 use claimeven_work::{Connection, Dispatcher, Kinds, Local, Log, Nats, Taken, Work};
 use etcetera::BaseStrategy;
 
 use crate::Failure;
 
+pub(crate) use claimeven_arena::FleetPlayer;
 pub(crate) use lines::SolveLines;
 pub(crate) use scores::{BookScores, SolverWork};
-pub(crate) use self_play::{FleetPlayer, SelfPlayGames};
 pub(crate) use status::{Args, run};
-pub(crate) use tests_of_networks::{ExamAnswers, GateGames};
 
 /// How to reach the NATS server.
 #[derive(clap::Args)]

@@ -72,7 +72,7 @@ export interface components {
             column: number;
             reason: components["schemas"]["ExplanationView"];
         };
-        /** @description A game in progress. */
+        /** @description A game in progress, or one that workers have just played. */
         BoardView: {
             /** @description Which of them moved first. */
             first: number;
@@ -247,6 +247,87 @@ export interface components {
             /** @description The continuations, the most frequent first. */
             moves: components["schemas"]["ExplorerMoveView"][];
         };
+        /** @description A fleet. */
+        Fleet: {
+            /**
+             * Format: int64
+             * @description For how many seconds it has been away.
+             */
+            away_seconds: number;
+            /** @description Whether it can be reached. If not, workers and jobs are the last that were seen. */
+            connected: boolean;
+            /** @description Workers that have gone in the last ten minutes, the last first. */
+            gone: components["schemas"]["GoneView"][];
+            /** @description The last five minutes. */
+            history: components["schemas"]["PointView"][];
+            jobs: components["schemas"]["FleetJobView"][];
+            /** @description The NATS server, without a password. */
+            nats: string;
+            /**
+             * Format: int64
+             * @description The time of this view, in milliseconds since 1970.
+             */
+            now: number;
+            /**
+             * Format: double
+             * @description Units of all workers per second.
+             */
+            rate: number;
+            servers: components["schemas"]["ServerView"][];
+            /** @description The version of this server, which workers need as well. */
+            version: string;
+            /**
+             * Format: int64
+             * @description Units that wait for a worker.
+             */
+            waiting: number;
+            workers: components["schemas"]["WorkerView"][];
+        };
+        /** @description A job of the fleet. */
+        FleetJobView: {
+            /**
+             * Format: int64
+             * @description Units that a second worker has computed as well.
+             */
+            checked: number;
+            /** @description Workers that were dismissed, and why. */
+            dismissed: components["schemas"]["ReasonView"][];
+            /** Format: int64 */
+            done: number;
+            /** @description The machine of its coordinator. */
+            host: string;
+            id: string;
+            kind: string;
+            /**
+             * Format: double
+             * @description Units per second, over the last ten seconds.
+             */
+            rate: number;
+            /**
+             * Format: int64
+             * @description Results that came a second time.
+             */
+            repeated: number;
+            /**
+             * Format: double
+             * @description An estimate.
+             */
+            seconds_left?: number | null;
+            /** @description Units that were set aside, and why. */
+            set_aside: components["schemas"]["ReasonView"][];
+            title: string;
+            /** Format: int64 */
+            units: number;
+            version: string;
+        };
+        /** @description Whether the visitor may see the fleet, and the fleet. */
+        FleetView: {
+            /** @description Whether the visitor may see it. */
+            allowed: boolean;
+            fleet?: components["schemas"]["Fleet"] | null;
+            /** @description Why not. */
+            reason?: string | null;
+        };
         /** @description A game in a list. */
         GameSummary: {
             /** Format: int64 */
@@ -314,6 +395,22 @@ export interface components {
             version: number;
             /** @description The number of spectators. */
             watchers: number;
+        };
+        /** @description A worker that has gone. */
+        GoneView: {
+            /**
+             * Format: int64
+             * @description Units that it had done.
+             */
+            done: number;
+            id: string;
+            /**
+             * Format: int64
+             * @description Seconds since then.
+             */
+            seconds: number;
+            /** @description Whether it was stopped; otherwise it has not been heard of any more. */
+            stopped: boolean;
         };
         /** @description The games grouped by one property. */
         GroupView: {
@@ -543,6 +640,25 @@ export interface components {
              */
             ply: number;
         };
+        /** @description A point of the history. */
+        PointView: {
+            /**
+             * Format: int64
+             * @description Milliseconds since 1970.
+             */
+            at: number;
+            /**
+             * Format: double
+             * @description Units per second.
+             */
+            rate: number;
+            /**
+             * Format: int64
+             * @description Units that wait for a worker.
+             */
+            waiting: number;
+            workers: number;
+        };
         /** @description A position: moves from the empty board or from a custom position. */
         PositionInput: {
             /**
@@ -642,6 +758,11 @@ export interface components {
             /** @description The moves, if the text contained them. */
             moves?: string | null;
             setup: components["schemas"]["Setup"];
+        };
+        /** @description What was set aside, and why. */
+        ReasonView: {
+            name: string;
+            reason: string;
         };
         /** @description A rematch. */
         RematchView: {
@@ -868,6 +989,25 @@ export interface components {
             kind: "agent";
             name?: string | null;
         };
+        /** @description A server of the database. */
+        ServerView: {
+            /** @description Whether it reaches the NATS server. */
+            connected: boolean;
+            /** @description Games of which it has the lease. */
+            led?: number | null;
+            /** @description Games in its memory. */
+            live?: number | null;
+            name: string;
+            /**
+             * Format: int64
+             * @description Seconds since it was started.
+             */
+            seconds?: number | null;
+            /** @description Whether it is the one that answers. */
+            this: boolean;
+            /** @description `null` if it cannot be heard. */
+            version?: string | null;
+        };
         /** @description The board and the rules. Missing fields are those of the standard game. */
         Setup: {
             /**
@@ -973,7 +1113,7 @@ export interface components {
         };
         /** @description A tournament and its current results. */
         TournamentView: {
-            /** @description The games in progress. */
+            /** @description The games in progress; the latest ones, if workers play them. */
             boards: components["schemas"]["BoardView"][];
             /**
              * Format: int64
@@ -1002,6 +1142,8 @@ export interface components {
              * @description Games planned.
              */
             total: number;
+            /** @description How many workers of the fleet play it; 0 if this server does, `null` if it does not run here. */
+            workers?: number | null;
         };
         /** @description Whether training is allowed, and all runs. */
         TrainingView: {
@@ -1058,6 +1200,42 @@ export interface components {
             number: number;
             text: string;
         };
+        /** @description A worker. */
+        WorkerView: {
+            /** @description `fused` or `unfused`: how it rounds, on which the results of networks depend. */
+            arithmetic: string;
+            /**
+             * Format: int64
+             * @description Units that it has done.
+             */
+            done: number;
+            /**
+             * Format: int64
+             * @description Units that it has handed back, because it was stopped or they failed.
+             */
+            handed_back: number;
+            /** @description The name of its machine and a random part. */
+            id: string;
+            kinds: string[];
+            /**
+             * Format: double
+             * @description Units per second, over the last ten seconds.
+             */
+            rate: number;
+            /** @description Units that it is computing. */
+            running: number;
+            /**
+             * Format: int64
+             * @description Seconds since it was started.
+             */
+            seconds: number;
+            /** @description Whether it can help: whether its version is that of this server. */
+            suits: boolean;
+            threads: number;
+            version: string;
+            /** @description Units that wait for one of its threads. */
+            waiting: number;
+        };
     };
     responses: never;
     parameters: never;
@@ -1087,8 +1265,12 @@ export type ExplainView = components['schemas']['ExplainView'];
 export type ExplanationView = components['schemas']['ExplanationView'];
 export type ExplorerMoveView = components['schemas']['ExplorerMoveView'];
 export type ExplorerView = components['schemas']['ExplorerView'];
+export type Fleet = components['schemas']['Fleet'];
+export type FleetJobView = components['schemas']['FleetJobView'];
+export type FleetView = components['schemas']['FleetView'];
 export type GameSummary = components['schemas']['GameSummary'];
 export type GameView = components['schemas']['GameView'];
+export type GoneView = components['schemas']['GoneView'];
 export type GroupView = components['schemas']['GroupView'];
 export type HintInput = components['schemas']['HintInput'];
 export type HintView = components['schemas']['HintView'];
@@ -1110,6 +1292,7 @@ export type ParameterView = components['schemas']['ParameterView'];
 export type PlayedView = components['schemas']['PlayedView'];
 export type PlayerView = components['schemas']['PlayerView'];
 export type Playing = components['schemas']['Playing'];
+export type PointView = components['schemas']['PointView'];
 export type PositionInput = components['schemas']['PositionInput'];
 export type PresetView = components['schemas']['PresetView'];
 export type ProgressView = components['schemas']['ProgressView'];
@@ -1117,6 +1300,7 @@ export type PuzzleView = components['schemas']['PuzzleView'];
 export type PuzzlesView = components['schemas']['PuzzlesView'];
 export type ReadInput = components['schemas']['ReadInput'];
 export type ReadView = components['schemas']['ReadView'];
+export type ReasonView = components['schemas']['ReasonView'];
 export type RematchView = components['schemas']['RematchView'];
 export type Reseating = components['schemas']['Reseating'];
 export type ResultView = components['schemas']['ResultView'];
@@ -1132,6 +1316,7 @@ export type RunView = components['schemas']['RunView'];
 export type SearchInput = components['schemas']['SearchInput'];
 export type SearchView = components['schemas']['SearchView'];
 export type SeatInput = components['schemas']['SeatInput'];
+export type ServerView = components['schemas']['ServerView'];
 export type Setup = components['schemas']['Setup'];
 export type ShownGame = components['schemas']['ShownGame'];
 export type StageView = components['schemas']['StageView'];
@@ -1145,5 +1330,6 @@ export type TrainingView = components['schemas']['TrainingView'];
 export type TreeView = components['schemas']['TreeView'];
 export type TurnView = components['schemas']['TurnView'];
 export type ValueView = components['schemas']['ValueView'];
+export type WorkerView = components['schemas']['WorkerView'];
 export type $defs = Record<string, never>;
 export type operations = Record<string, never>;

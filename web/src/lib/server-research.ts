@@ -1,8 +1,8 @@
-/** Server calls of the lab, the arena and training. */
+/** Server calls of the lab, the arena, training and the fleet. */
 
 import { call, patientCall } from "./server";
 import type { Setup } from "./types";
-import type { Played, Search, SearchTree, ShownGame, Tournament, TournamentSummary, TrainingInfo, TrainingRun } from "./types-research";
+import type { FleetInfo, Played, Search, SearchTree, ShownGame, Tournament, TournamentSummary, TrainingInfo, TrainingRun } from "./types-research";
 
 export const lab = {
   tree: (setup: Setup, moves: string, agent: string, signal: AbortSignal) =>
@@ -39,6 +39,10 @@ export const training = {
   stop: (id: string) => call<TrainingRun>("POST", run(id, "stop"), {}),
   resume: (id: string, minutes?: number) => call<TrainingRun>("POST", run(id, "resume"), minutes === undefined ? {} : { minutes }),
   remove: (id: string) => call<void>("DELETE", run(id)),
+};
+
+export const fleet = {
+  show: () => call<FleetInfo>("GET", "/api/fleet"),
 };
 
 /** Offers a text as a file for download. */

@@ -1,4 +1,4 @@
-/** Types of the lab, the arena and training. */
+/** Types of the lab, the arena, training and the fleet. */
 
 import type * as api from "./api";
 import type { Player, Complete, Setup, Narrowed, Value } from "./types";
@@ -72,7 +72,7 @@ export type LiveBoard = Complete<api.BoardView, { players: [string, string]; fir
 
 export type Played = Complete<api.PlayedView, { players: [string, string]; first: Player; winner: Player | null }>;
 
-export type Tournament = Complete<api.TournamentView, { state: JobState; plan: TournamentPlan; report: Report | null; boards: LiveBoard[] }>;
+export type Tournament = Complete<api.TournamentView, { state: JobState; plan: TournamentPlan; report: Report | null; workers: number | null; boards: LiveBoard[] }>;
 
 export type TournamentSummary = Complete<api.TournamentSummary, { state: JobState }>;
 
@@ -112,5 +112,17 @@ export type TrainingRun = Complete<
     history: Iteration[];
   }
 >;
+
+/** A worker, and what it has done. */
+export type FleetWorker = Complete<api.WorkerView>;
+
+export type FleetJob = Complete<api.FleetJobView, { seconds_left: number | null }>;
+
+export type FleetServer = Complete<api.ServerView, { version: string | null; led: number | null; live: number | null; seconds: number | null }>;
+
+export type Fleet = Complete<api.Fleet, { workers: FleetWorker[]; jobs: FleetJob[]; servers: FleetServer[] }>;
+
+/** What the visitor may know of the fleet; without one, `fleet` is null. */
+export type FleetInfo = Complete<api.FleetView, { reason: string | null; fleet: Fleet | null }>;
 
 export type { ShownGame } from "./api";

@@ -1,6 +1,7 @@
 //! Tournaments: starting, watching, stopping and downloading them.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -164,7 +165,9 @@ struct TournamentView {
     /// The results so far, as `claimeven arena --json` prints them; `null` before the first game.
     #[schema(value_type = Option<Object>)]
     report: Option<Value>,
-    /// The games in progress.
+    /// How many workers of the fleet play it; 0 if this server does, `null` if it does not run here.
+    workers: Option<usize>,
+    /// The games in progress; the latest ones, if workers play them.
     boards: Vec<BoardView>,
 }
 
@@ -202,6 +205,7 @@ fn view(app: &App, job: &Job, who: &Visitor) -> TournamentView {
         plan.remove(CHOSEN);
     }
     let running = app.jobs.running(&job.id);
+    let workers = running.as_ref().map(|running| running.workers.load(Ordering::Relaxed));
     let boards = running.map(|running| lock(&running.boards).values().cloned().collect());
     TournamentView {
         id: job.id.clone(),
@@ -212,6 +216,7 @@ fn view(app: &App, job: &Job, who: &Visitor) -> TournamentView {
         done: job.done,
         total: job.total,
         error: job.error.clone(),
+        workers,
         plan,
         report: job.result.as_deref().and_then(|text| serde_json::from_str(text).ok()),
         boards: boards.unwrap_or_default(),

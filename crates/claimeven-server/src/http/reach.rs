@@ -84,6 +84,22 @@ impl Reach {
         self.has_tls || self.forwarded(peer, headers, "x-forwarded-proto") == Some("https")
     }
 
+    /// Whether the request comes from a program on this machine, such as a browser or an SSH tunnel, and
+    /// was not forwarded by a proxy there.
+    pub(crate) fn is_local(&self, peer: SocketAddr, headers: &HeaderMap) -> bool {
+        const FORWARDED: [&str; 4] = ["forwarded", "via", "x-forwarded-for", "x-real-ip"];
+        let host = headers.get("host").and_then(|host| host.to_str().ok());
+        let name = host.map(|host| without_port(host).to_ascii_lowercase());
+        let is_loopback = |name: &str| {
+            let address = name.parse::<IpAddr>();
+            name == "localhost" || address.is_ok_and(|address| address.to_canonical().is_loopback())
+        };
+        peer.ip().to_canonical().is_loopback()
+            && !self.is_proxy(peer.ip())
+            && FORWARDED.iter().all(|header| !headers.contains_key(*header))
+            && name.is_some_and(|name| is_loopback(&name))
+    }
+
     /// Rejects host names that are not this server's. Otherwise a page that points its own name to
     /// this address (DNS rebinding) would count as our own page. That needs a name, so IP addresses
     /// are allowed.
@@ -160,6 +176,26 @@ mod tests {
             assert!(reach.check_host(Some(host)).is_err(), "{host}");
         }
         assert!(reach.check_host(None).is_ok());
+    }
+
+    #[test]
+    fn requests_from_this_machine_are_local_unless_a_proxy_forwards_them() {
+        let is_local = |peer: &str, trusted: &str, given: &[(&'static str, &'static str)]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in given {
+                headers.append(*name, HeaderValue::from_static(value));
+            }
+            reach(trusted, "").is_local(peer.parse().unwrap(), &headers)
+        };
+        let here = ("host", "127.0.0.1:8080");
+        assert!(is_local("127.0.0.1:5", "", &[here]));
+        assert!(is_local("[::1]:5", "", &[("host", "localhost:8080")]));
+        assert!(is_local("[::ffff:127.0.0.1]:5", "", &[("host", "[::1]:8080")]));
+        assert!(!is_local("192.168.0.7:5", "", &[here]));
+        assert!(!is_local("127.0.0.1:5", "", &[("host", "play.example")]), "an unknown proxy");
+        assert!(!is_local("127.0.0.1:5", "", &[here, ("x-forwarded-for", "9.9.9.9")]));
+        assert!(!is_local("127.0.0.1:5", "127.0.0.1", &[here]), "a trusted proxy");
+        assert!(!is_local("127.0.0.1:5", "", &[]));
     }
 
     #[test]

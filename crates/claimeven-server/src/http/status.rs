@@ -40,9 +40,10 @@ pub(crate) async fn metrics(State(app): AppState) -> ApiResult<Response> {
     }
     let (people, others, thinking) = app.engine.load();
     app.metrics.live_games.set(app.games.len() as i64);
-    let (led, is_connected) = app.games.fleet_state();
-    app.metrics.led_games.set(led as i64);
-    app.metrics.connected.set(i64::from(is_connected));
+    let fleet = app.games.fleet();
+    app.metrics.led_games.set(fleet.led() as i64);
+    let is_connected = app.monitor.nats().is_none() || app.monitor.seen().is_connected;
+    app.metrics.connected.set(i64::from(fleet.is_connected() && is_connected));
     app.metrics.waiting_people.set(people as i64);
     app.metrics.waiting_others.set(others as i64);
     app.metrics.thinking.set(thinking as i64);

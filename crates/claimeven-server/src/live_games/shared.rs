@@ -8,6 +8,7 @@ use super::{GameEvent, LiveGame, LiveGames, lock};
 use crate::bus::{Heard, Inbox, Message};
 use crate::client::Client;
 use crate::error::Error;
+use crate::fleet::Fleet;
 
 /// For how long another server is believed to lead a game before its lease is tried again.
 const LED_ELSEWHERE: Duration = Duration::from_secs(4);
@@ -38,9 +39,9 @@ impl LiveGames {
         has
     }
 
-    /// How many games this server leads, and whether it can hear the others.
-    pub(crate) fn fleet_state(&self) -> (usize, bool) {
-        (self.fleet.led(), self.fleet.is_connected())
+    /// This server among others.
+    pub(crate) fn fleet(&self) -> &Fleet {
+        &self.fleet
     }
 
     /// Gives back the lease of a game, in the background.
@@ -67,14 +68,15 @@ impl LiveGames {
         }
     }
 
-    /// Hears what other servers say.
-    pub(crate) async fn listen(self: Arc<Self>, mut inbox: Inbox, stop_job: impl Fn(&str)) {
-        while let Some(Heard { server, message }) = inbox.next().await {
-            if let Message::StopJob { job } = &message {
-                stop_job(job);
-            } else {
-                self.hear(server, message);
-            }
+    /// Hears what other servers say. What is not about games is left to `pass_on`, which hears all.
+    pub(crate) async fn listen(
+        self: Arc<Self>,
+        mut inbox: Inbox,
+        pass_on: impl Fn(&str, &Message),
+    ) {
+        while let Some(Heard { server, message, .. }) = inbox.next().await {
+            pass_on(&server, &message);
+            self.hear(server, message);
         }
     }
 
@@ -88,7 +90,7 @@ impl LiveGames {
             | Message::Thought { game, .. } => game,
             Message::ManyChanged => return self.catch_up(),
             Message::Left => return self.hear_of_departure(&server),
-            Message::StopJob { .. } => return,
+            Message::StopJob { .. } | Message::Status(_) => return,
         };
         let Some(live) = lock(&self.games).get(game).cloned() else { return };
         match message {
@@ -113,7 +115,8 @@ impl LiveGames {
             }
             Message::Presence { people, .. } => live.hear_of_people(server, people),
             Message::Thought { json, .. } => live.notify(GameEvent::Thought(json.into())),
-            Message::ManyChanged | Message::Left | Message::StopJob { .. } => {}
+            Message::ManyChanged | Message::Left | Message::StopJob { .. } | Message::Status(_) => {
+            }
         }
     }
 

@@ -95,6 +95,13 @@ pub(super) enum JobChange {
         done: u64,
         result: Option<String>,
     },
+    /// Removes games, by their numbers.
+    Retract {
+        id: String,
+        games: Vec<i64>,
+        done: u64,
+        result: Option<String>,
+    },
     Replan {
         id: String,
         plan: String,
@@ -196,6 +203,18 @@ impl Store {
         let games = games.iter().map(record).collect::<Result<Vec<_>, StoreError>>()?;
         let id = id.to_owned();
         self.change_jobs(JobChange::Advance { id, games, done, result }).await.map(drop)
+    }
+
+    /// Removes games of a job that were wrong; the rest of its progress is as before them.
+    pub(crate) async fn retract_games(
+        &self,
+        id: &str,
+        games: Vec<i64>,
+        done: u64,
+        result: Option<String>,
+    ) -> Result<(), StoreError> {
+        let id = id.to_owned();
+        self.change_jobs(JobChange::Retract { id, games, done, result }).await.map(drop)
     }
 
     /// Changes the plan of a job.
@@ -308,6 +327,21 @@ pub(super) async fn apply(
                 insert_games(connection, id, games, "ON CONFLICT DO NOTHING").await?;
             }
             updated
+        }
+        JobChange::Retract { id, games, done, result } => {
+            for number in games {
+                sqlx::query("DELETE FROM job_games WHERE job = $1 AND number = $2")
+                    .bind(id.clone())
+                    .bind(*number)
+                    .execute(&mut *connection)
+                    .await?;
+            }
+            sqlx::query("UPDATE jobs SET done = $1, result = $2 WHERE id = $3")
+                .bind(*done as i64)
+                .bind(result.clone())
+                .bind(id.clone())
+                .execute(connection)
+                .await?
         }
         JobChange::Replan { id, plan, total } => {
             sqlx::query("UPDATE jobs SET plan = $1, total = $2 WHERE id = $3")

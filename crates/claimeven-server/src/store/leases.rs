@@ -66,6 +66,18 @@ impl Store {
         self.change_leases(LeaseChange::Release { name, server }).await.map(drop)
     }
 
+    /// The name of this server among others.
+    pub(crate) fn server_name(&self) -> Option<&str> {
+        self.server.as_deref()
+    }
+
+    /// The names of the running servers.
+    pub(crate) async fn servers(&self) -> Result<Vec<String>, StoreError> {
+        let sql = format!("SELECT id FROM servers WHERE expires > {NOW} ORDER BY id");
+        let rows = self.fetch(sqlx::query(AssertSqlSafe(sql))).await?;
+        rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    }
+
     /// Leases of servers that have gone.
     pub(crate) async fn orphaned_leases(&self, most: u32) -> Result<Vec<String>, StoreError> {
         let sql =

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::engine::Engine;
+use super::machines::Machines;
 use super::priority::{self, Priority};
 use super::{tournament, training};
 use crate::bus::Message;
@@ -22,6 +23,7 @@ use crate::client::Client;
 use crate::config::Config;
 use crate::error::Error;
 use crate::fleet::Fleet;
+use crate::monitor::Monitor;
 use crate::quota::{Permit, Quota};
 use crate::store::{Job, Kind, State, Store, StoreError};
 use crate::visitor::Visitor;
@@ -32,6 +34,7 @@ pub(crate) struct Jobs {
     store: Store,
     fleet: Arc<Fleet>,
     engine: Arc<Engine>,
+    machines: Machines,
     running: Mutex<HashMap<String, Arc<Running>>>,
     /// The limit per address; the clients and permits of the active jobs that were started since the
     /// server was.
@@ -47,7 +50,9 @@ pub(crate) struct Jobs {
 pub(crate) struct Running {
     /// Set to stop it.
     pub(crate) cancel: Arc<AtomicBool>,
-    /// The games in progress, by number.
+    /// How many workers of the fleet do it; 0 if this server does.
+    pub(crate) workers: AtomicUsize,
+    /// The games in progress, by number; those that have come last, if workers play them.
     pub(crate) boards: Mutex<BTreeMap<usize, tournament::BoardView>>,
     /// The current stage of a training run.
     pub(crate) stage: Mutex<Option<training::StageView>>,
@@ -70,6 +75,7 @@ pub(crate) enum TurnEnd {
 pub(crate) struct JobContext {
     pub(crate) config: Arc<Config>,
     pub(crate) running: Arc<Running>,
+    pub(crate) machines: Machines,
     store: Store,
     handle: Handle,
 }
@@ -82,9 +88,14 @@ impl JobContext {
         T: Send + 'static,
         F: Future<Output = Result<T, StoreError>> + Send + 'static,
     {
-        let query = self.handle.spawn(query(self.store.clone()));
+        let (answer, answered) = mpsc::sync_channel(1);
+        let query = query(self.store.clone());
+        self.handle.spawn(async move {
+            let _ = answer.send(query.await);
+        });
+        // Not `block_on`: this thread may be that of a coordinator's runtime.
         let closed = |_| Err(StoreError::Broken("the server is closing".to_owned()));
-        self.handle.block_on(query).unwrap_or_else(closed)
+        answered.recv().unwrap_or_else(closed)
     }
 }
 
@@ -98,8 +109,10 @@ impl Jobs {
         store: Store,
         fleet: Arc<Fleet>,
         engine: Arc<Engine>,
+        monitor: Arc<Monitor>,
     ) -> Arc<Jobs> {
         Arc::new(Jobs {
+            machines: Machines::new(Arc::clone(&config), monitor),
             store,
             fleet,
             engine,
@@ -376,6 +389,7 @@ impl Jobs {
         let context = JobContext {
             config: Arc::clone(&self.config),
             running,
+            machines: self.machines.clone(),
             store: self.store.clone(),
             handle: Handle::current(),
         };

@@ -1,12 +1,16 @@
 //! Tournaments, played one turn at a time.
 
-use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use claimeven_arena::{OpeningError, OpeningSearch, Plan, Tournament, TournamentResults};
+use claimeven_arena::{
+    Fixture, GameRecord, MatchError, OpeningError, OpeningSearch, Plan, Tournament,
+    TournamentError, TournamentProgress, TournamentResults,
+};
+use claimeven_game::Game;
+use claimeven_work::{Nats, WorkError};
 use claimeven_zero::ModelStore;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -16,6 +20,7 @@ use super::engine::{Engine, EngineError, Urgency};
 use super::jobs::{JobContext, TurnEnd, lock};
 use crate::client::Client;
 use crate::config::Config;
+use crate::monitor::WorkKind;
 use crate::store::{Job, Kind};
 
 /// How long a tournament runs while another one is waiting.
@@ -24,7 +29,7 @@ const TURN: Duration = Duration::from_secs(20);
 /// How often games and standings are stored.
 const INTERVAL: Duration = Duration::from_millis(300);
 
-/// A game in progress.
+/// A game in progress, or one that workers have just played.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct BoardView {
     /// The number of the game, from 1.
@@ -132,84 +137,225 @@ pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
         Ok(plan) => plan,
         Err(error) => return failed(&error),
     };
-    let running = &context.running;
     let tournament = match Tournament::new(&plan) {
         Ok(tournament) => tournament,
         Err(error) => return failed(&error),
     };
-    let stored = context.with_store(|store| {
-        let id = job.id.clone();
-        async move { store.job_games(&id, i64::MAX, u32::MAX).await }
-    });
-    let stored = match stored {
-        Ok(stored) => stored,
-        Err(error) => return TurnEnd::Failed(format!("{error:?}")),
-    };
-    let played = stored.iter().rev().filter_map(|text| serde_json::from_str(text).ok());
+    let threads = context.config.arena_threads.max(1);
+    let mut turn = Turn::new(job, context, &plan);
+    let mut fleet = context.machines.fleet(WorkKind::Games, threads);
+    loop {
+        let ended = match &fleet {
+            Some(fleet) => turn.play_on(fleet, &tournament),
+            None => turn.play_here(&tournament, threads),
+        };
+        lock(&context.running.boards).clear();
+        context.running.workers.store(0, Ordering::Relaxed);
+        match ended {
+            Ok(Some(results)) => return turn.end(&results),
+            // The fleet cannot do it, or no longer.
+            Ok(None) => (fleet, turn.is_refused) = (None, true),
+            Err(error) => return error,
+        }
+    }
+}
 
-    let watch = |number: usize, fixture: claimeven_arena::Fixture, game: &claimeven_game::Game| {
-        let name = |place: usize| plan.players()[place].name.clone();
+/// The results so far; `None` if the games have to be played on this server.
+type Played = Result<Option<TournamentResults>, TurnEnd>;
+
+/// A turn of a tournament.
+struct Turn<'a> {
+    job: &'a Job,
+    context: &'a JobContext,
+    plan: &'a Plan,
+    began: Instant,
+    /// When games were last stored.
+    stored: Instant,
+    /// Games that are not stored yet.
+    unstored: Vec<GameRecord>,
+    /// The numbers of those that were stored in this turn.
+    numbers: Vec<i64>,
+    yields: bool,
+    /// Whether the fleet could not play it.
+    is_refused: bool,
+    broken: Option<String>,
+}
+
+/// How many of the latest games of the fleet are shown.
+const SHOWN: usize = 4;
+
+/// For how long a tournament is played here before workers that have come meanwhile go on with it.
+const HERE: Duration = Duration::from_secs(5);
+
+impl<'a> Turn<'a> {
+    fn new(job: &'a Job, context: &'a JobContext, plan: &'a Plan) -> Turn<'a> {
+        let now = Instant::now();
+        Turn {
+            job,
+            context,
+            plan,
+            began: now,
+            stored: now,
+            unstored: Vec::new(),
+            numbers: Vec::new(),
+            yields: false,
+            is_refused: false,
+            broken: None,
+        }
+    }
+
+    /// The games that are stored.
+    fn played(&self) -> Result<Vec<GameRecord>, TurnEnd> {
+        let stored = self.context.with_store(|store| {
+            let id = self.job.id.clone();
+            async move { store.job_games(&id, i64::MAX, u32::MAX).await }
+        });
+        let stored = stored.map_err(|error| TurnEnd::Failed(format!("{error:?}")))?;
+        Ok(stored.iter().rev().filter_map(|text| serde_json::from_str(text).ok()).collect())
+    }
+
+    /// Plays with the threads of this server.
+    fn play_here(&mut self, tournament: &Tournament, threads: usize) -> Played {
+        let (played, running) = (self.played()?, &self.context.running);
+        let (plan, boards) = (self.plan, &running.boards);
+        let watch = |number: usize, fixture: Fixture, game: &Game| {
+            let name = |place: usize| plan.players()[place].name.clone();
+            let board = BoardView {
+                number: number + 1,
+                players: fixture.players.map(name),
+                first: fixture.first_player,
+                moves: game.move_text(),
+            };
+            lock(boards).insert(number, board);
+        };
+        let ended =
+            tournament.resume(played, threads, &running.cancel, watch, |record, results| {
+                if let Ok(number) = record.id.parse::<usize>() {
+                    lock(boards).remove(&(number - 1));
+                }
+                let machines = &self.context.machines;
+                self.yields |= self.began.elapsed() > HERE && machines.workers(WorkKind::Games) > 0;
+                self.take(record, results)
+            });
+        ended.map(Some).map_err(|error| TurnEnd::Failed(error.to_string()))
+    }
+
+    /// Plays on the workers of the fleet.
+    fn play_on(&mut self, fleet: &Nats, tournament: &Tournament) -> Played {
+        let (played, running) = (self.played()?, &self.context.running);
+        let at_start = (played.len() as u64, self.job.result.clone());
+        // Two tournaments with the same players are two jobs.
+        let title = format!("tournament {}: {}", self.job.id, self.job.title);
+        let machines = &self.context.machines;
+        running.workers.store(machines.workers(WorkKind::Games), Ordering::Relaxed);
+        let (ended, is_lost) = machines.watched(&running.cancel, |stop| {
+            tournament.resume_on(fleet, &title, played, stop, |progress, results| {
+                let workers = machines.workers(WorkKind::Games).max(1);
+                running.workers.store(workers, Ordering::Relaxed);
+                match progress {
+                    TournamentProgress::Game(record) => {
+                        self.show(&record);
+                        self.take(*record, results)
+                    }
+                    TournamentProgress::Restart => self.retract(&at_start),
+                }
+            })
+        });
+        match ended {
+            Ok(results) if is_lost && results.games() < self.plan.games() => {
+                tracing::warn!(job = self.job.id, "The NATS server is away: playing here");
+                self.store(&results).map_err(TurnEnd::Failed)?;
+                Ok(None)
+            }
+            Ok(results) => Ok(Some(results)),
+            Err(TournamentError::Game(MatchError::Work(
+                error @ (WorkError::OnlyHere(_) | WorkError::Broker(_)),
+            ))) => {
+                tracing::warn!(%error, job = self.job.id, "The fleet cannot play a tournament");
+                Ok(None)
+            }
+            Err(error) => Err(TurnEnd::Failed(error.to_string())),
+        }
+    }
+
+    /// Shows a game of the fleet, whose moves are known only after its end.
+    fn show(&self, record: &GameRecord) {
+        let Some(number) = record.id.parse::<usize>().ok().and_then(|id| id.checked_sub(1)) else {
+            return;
+        };
         let board = BoardView {
             number: number + 1,
-            players: fixture.players.map(name),
-            first: fixture.first_player,
-            moves: game.move_text(),
+            players: record.players.each_ref().map(|player| player.name.clone()),
+            first: record.first_player,
+            moves: record.move_text(),
         };
-        lock(&running.boards).insert(number, board);
-    };
-    let began = Instant::now();
-    let mut stored = Instant::now();
-    let mut yields = false;
-    let mut broken = None;
-    let unstored = RefCell::new(Vec::new());
-    let store = |results: &TournamentResults| {
-        let games = unstored.take();
-        let report = serde_json::to_string(&results.report(&plan)).ok();
-        context.with_store(|store| {
-            let (id, done) = (job.id.clone(), results.games());
-            async move { store.advance_job(&id, &games, done, report).await }
-        })
-    };
-    let ended = tournament.resume(
-        played,
-        context.config.arena_threads.max(1),
-        &running.cancel,
-        watch,
-        |record, results| {
-            if let Ok(number) = record.id.parse::<usize>() {
-                lock(&running.boards).remove(&(number - 1));
-            }
-            unstored.borrow_mut().push(record);
-            if stored.elapsed() > INTERVAL {
-                stored = Instant::now();
-                if let Err(error) = store(results) {
-                    broken = Some(format!("{error:?}"));
-                    return ControlFlow::Break(());
-                }
-                if began.elapsed() > TURN {
-                    let active = context.with_store(|store| async move {
-                        store.active_jobs(Kind::Tournament).await
-                    });
-                    yields = active.is_ok_and(|active| active > 1);
-                }
-            }
-            if yields { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        },
-    );
-    let results = match ended {
-        Ok(results) => results,
-        Err(error) => return failed(&error),
-    };
-    if let Some(error) = broken.or_else(|| store(&results).err().map(|error| format!("{error:?}")))
-    {
-        tracing::error!(error, "Failed to store a tournament");
-        return TurnEnd::Failed("The games could not be stored".to_owned());
+        let mut boards = lock(&self.context.running.boards);
+        while boards.len() >= SHOWN {
+            boards.pop_first();
+        }
+        boards.insert(number, board);
     }
-    if results.games() >= plan.games() {
-        TurnEnd::Done
-    } else if yields {
-        TurnEnd::Yielded
-    } else {
-        TurnEnd::Cancelled
+
+    /// Keeps a game that has ended.
+    fn take(&mut self, record: GameRecord, results: &TournamentResults) -> ControlFlow<()> {
+        self.unstored.push(record);
+        if self.stored.elapsed() > INTERVAL {
+            self.stored = Instant::now();
+            if let Err(error) = self.store(results) {
+                self.broken = Some(error);
+                return ControlFlow::Break(());
+            }
+            if self.began.elapsed() > TURN {
+                let active = self
+                    .context
+                    .with_store(|store| async move { store.active_jobs(Kind::Tournament).await });
+                self.yields |= active.is_ok_and(|active| active > 1);
+            }
+        }
+        if self.yields { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Stores games and standings.
+    fn store(&mut self, results: &TournamentResults) -> Result<(), String> {
+        let games = std::mem::take(&mut self.unstored);
+        self.numbers.extend(games.iter().filter_map(|game| game.id.parse::<i64>().ok()));
+        let report = serde_json::to_string(&results.report(self.plan)).ok();
+        let stored = self.context.with_store(|store| {
+            let (id, done) = (self.job.id.clone(), results.games());
+            async move { store.advance_job(&id, &games, done, report).await }
+        });
+        stored.map_err(|error| format!("{error:?}"))
+    }
+
+    /// Removes the games of this turn, because a worker was wrong. Those before it stay.
+    fn retract(&mut self, (done, result): &(u64, Option<String>)) -> ControlFlow<()> {
+        self.unstored.clear();
+        lock(&self.context.running.boards).clear();
+        let (games, done, result) = (std::mem::take(&mut self.numbers), *done, result.clone());
+        let stored = self.context.with_store(|store| {
+            let id = self.job.id.clone();
+            async move { store.retract_games(&id, games, done, result).await }
+        });
+        match stored {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.broken = Some(format!("{error:?}"));
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn end(mut self, results: &TournamentResults) -> TurnEnd {
+        if let Some(error) = self.broken.take().or_else(|| self.store(results).err()) {
+            tracing::error!(error, "Failed to store a tournament");
+            return TurnEnd::Failed("The games could not be stored".to_owned());
+        }
+        if results.games() >= self.plan.games() {
+            TurnEnd::Done
+        } else if self.yields {
+            TurnEnd::Yielded
+        } else {
+            TurnEnd::Cancelled
+        }
     }
 }

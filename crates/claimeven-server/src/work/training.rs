@@ -3,6 +3,7 @@
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::jobs::{JobContext, TurnEnd, lock};
+use super::machines::TrainingPlayer;
 use crate::config::Config;
 use crate::error::Error;
 use crate::http::extract::{ApiResult, SetupSchema};
@@ -204,6 +206,8 @@ fn train(
         fs::create_dir_all(folder).map_err(|error| RunError::Io(folder.to_owned(), error))?;
         Run::begin(folder, parameters, None, resources, &mut observer)?
     };
+    let (machines, threads) = (context.machines.clone(), resources.threads);
+    run.set_machines(Arc::new(TrainingPlayer { machines, threads }));
     while run.state().seconds < seconds {
         if running.cancel.load(Ordering::Relaxed) || run.iterate(&mut observer)?.is_none() {
             return Ok(TurnEnd::Cancelled);

@@ -1,9 +1,5 @@
 //! Several servers on one PostgreSQL database, connected by a real NATS server.
 
-#[path = "../../../claimeven-work/tests/it/server.rs"]
-#[allow(dead_code, reason = "shared with the tests of the library")]
-mod nats;
-
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -15,6 +11,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::nats;
 use crate::under_fire::{open_game, play_game};
 use crate::world::{Visitor, postgres_config};
 
@@ -323,9 +320,6 @@ async fn servers_that_do_not_fit_are_refused() {
     let stranger = Config { secret: "another secret".to_owned(), ..common.config.clone() };
     let stranger = refusal(stranger).await;
     assert!(stranger.contains("give all of them the same secret"), "{stranger}");
-    let sqlite = Config { database: "sqlite::memory:".to_owned(), ..common.config.clone() };
-    let sqlite = refusal(sqlite).await;
-    assert!(sqlite.contains("PostgreSQL"), "{sqlite}");
 }
 
 /// How the servers end again and again.

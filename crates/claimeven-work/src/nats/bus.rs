@@ -24,6 +24,7 @@ use async_nats::{
 use futures_util::stream::FuturesUnordered;
 use futures_util::{StreamExt, TryStreamExt};
 use nkeys::KeyPair;
+use percent_encoding::percent_decode_str;
 
 use super::{Complaints, Connection};
 use crate::work::WorkError;
@@ -72,7 +73,8 @@ pub(crate) async fn connect(
     for url in connection.url.split(',') {
         servers.push(url.trim().parse().map_err(|cause| unusable(connection, cause))?);
     }
-    let first = options(connection, name)?.connect(servers.clone());
+    let options = || Ok::<_, WorkError>(with_users(options(connection, name)?, &servers));
+    let first = options()?.connect(servers.clone());
     if patience == Patience::FailAtOnce {
         let failed =
             |cause: ConnectError| WorkError::Broker(refusal(connection, &cause.to_string()));
@@ -86,7 +88,7 @@ pub(crate) async fn connect(
         }
         Err(_) => {}
     }
-    let options = options(connection, name)?.retry_on_initial_connect();
+    let options = options()?.retry_on_initial_connect();
     options.connect(servers).await.map_err(|cause| unusable(connection, cause))
 }
 
@@ -151,6 +153,24 @@ fn options(connection: &Connection, name: &str) -> Result<ConnectOptions, WorkEr
         options = options.add_root_certificates(file.clone());
     }
     Ok(options)
+}
+
+/// Users, passwords and tokens of the addresses, where the library does not look for them.
+fn with_users(mut options: ConnectOptions, servers: &[ServerAddr]) -> ConnectOptions {
+    for server in servers {
+        if let Some(user) = server.username().map(percent_decoded) {
+            options = match server.password().map(percent_decoded) {
+                Some(password) => options.user_and_password(user, password),
+                None => options.token(user),
+            };
+        }
+    }
+    options
+}
+
+/// A part of a URL as it was meant: `%40` is an at sign.
+fn percent_decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 /// Why there is no connection, with the option that the server or this client did not like.

@@ -378,6 +378,8 @@ where
 
     async fn run(&mut self) -> Result<(), W::Error> {
         let ended = self.collect().await;
+        // The last numbers, for those who watch.
+        self.beat().await;
         // Nobody needs the units any more. The results are kept if the job is to be resumed.
         let is_over = matches!(ended, Ok(End::Complete | End::Enough));
         let _ = timeout(Duration::from_secs(5), self.clean_up(is_over)).await;

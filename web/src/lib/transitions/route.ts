@@ -2,7 +2,7 @@
 
 export type Route =
   | { page: "home" | "new" | "history" | "settings" | "about" | "missing" }
-  | { page: "analysis" | "puzzles" | "statistics" | "lab" }
+  | { page: "analysis" | "puzzles" | "statistics" | "lab" | "fleet" }
   | { page: "arena" | "training" | "learn"; id: string | null }
   | { page: "game" | "review"; id: string }
   /** An embedded board: a game, or the position in the query string. */
@@ -18,6 +18,7 @@ const PAGES = {
   "/puzzles": "puzzles",
   "/statistics": "statistics",
   "/lab": "lab",
+  "/fleet": "fleet",
 } as const;
 
 export function parseRoute(path: string): Route {

@@ -135,6 +135,7 @@ async fn use_everything(store: &Store) -> Result<(), StoreError> {
     store.set_job_state("cup", &[State::Queued], State::Running, None).await?;
     store.replan_job("cup", String::new(), 2).await?;
     store.advance_job("cup", &[], 1, None).await?;
+    store.retract_games("cup", vec![1], 0, None).await?;
     store.show_games("cup", vec![(1, String::new())]).await?;
     store.job_games_after("cup", 0, 50).await?;
     store.job_games("cup", i64::MAX, 10).await?;

@@ -5,6 +5,7 @@ import type { Texts } from "../en";
 import { plural as counted, size } from "../format";
 import { research } from "./research";
 import { coach } from "./coach";
+import { fleet } from "./fleet";
 import { learn } from "./learn";
 import { play } from "./play";
 import { players } from "./players";
@@ -20,6 +21,7 @@ export const de: Texts = {
   refusals,
   study,
   research,
+  fleet,
   learn,
   coach,
   play,

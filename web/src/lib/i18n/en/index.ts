@@ -6,6 +6,7 @@ import type { Reason, Result, Setup } from "../../types";
 import { plural as counted, size } from "../format";
 import { research } from "./research";
 import { coach } from "./coach";
+import { fleet } from "./fleet";
 import { learn } from "./learn";
 import { play } from "./play";
 import { players } from "./players";
@@ -22,6 +23,7 @@ export const en = {
   product: "Claimeven",
   study,
   research,
+  fleet,
   learn,
   coach,
   play,

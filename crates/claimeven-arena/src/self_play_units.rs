@@ -13,17 +13,16 @@ use claimeven_zero::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::Machines;
-use super::tests_of_networks::{ExamAnswers, GateGames, PAIRS_AT_ONCE, POSITIONS_AT_ONCE};
+use crate::network_units::{ExamAnswers, GateGames, PAIRS_AT_ONCE, POSITIONS_AT_ONCE};
 
-/// Games of a network against itself.
-pub(crate) struct SelfPlayGames {
+/// Games of a network against itself. A unit is a range of game numbers.
+pub struct SelfPlayGames {
     network: Network,
     inference: Inference,
     parameters: Parameters,
 }
 
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Parameters {
     self_play: SelfPlayParameters,
     seed: u64,
@@ -38,8 +37,8 @@ impl SelfPlayGames {
     }
 }
 
-/// An output knows its setup, so that it can be written and read without the work.
-pub(crate) struct Played {
+/// The games of a unit. They know their setup, so that they can be written and read without the work.
+pub struct Played {
     setup: claimeven_game::Setup,
     batch: SelfPlayBatch,
 }
@@ -111,12 +110,14 @@ impl Work for SelfPlayGames {
     }
 }
 
-/// The workers of a fleet as players of a training run.
-pub(crate) struct FleetPlayer {
-    pub(crate) machines: Machines,
+/// The machines of a dispatcher as players of a training run.
+#[derive(Clone, Debug)]
+pub struct FleetPlayer<D> {
+    /// Who plays the games.
+    pub machines: D,
 }
 
-impl TrainingMachines for FleetPlayer {
+impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetPlayer<D> {
     fn play(
         &self,
         network: &Network,
@@ -163,7 +164,7 @@ impl TrainingMachines for FleetPlayer {
         gate: &Gate,
         new: &Network,
         best: &Network,
-    ) -> Result<Vec<GatePair>, String> {
+    ) -> Result<Option<Vec<GatePair>>, String> {
         let work = GateGames::new([new.clone(), best.clone()], *gate.parameters());
         let chunks: Vec<&[Position]> = gate.openings().chunks(PAIRS_AT_ONCE).collect();
         let unit = |number: u64| chunks[number as usize].to_vec();
@@ -187,7 +188,7 @@ impl TrainingMachines for FleetPlayer {
             Ok(ControlFlow::Continue(()))
         });
         played.map_err(|error: WorkError| error.to_string())?;
-        Ok(pairs)
+        Ok(Some(pairs))
     }
 
     fn examine(
@@ -195,7 +196,7 @@ impl TrainingMachines for FleetPlayer {
         exam: &Exam,
         network: &Network,
         simulations: u32,
-    ) -> Result<Vec<ExamPoint>, String> {
+    ) -> Result<Option<Vec<ExamPoint>>, String> {
         let work = ExamAnswers::new(network.clone(), exam.clone(), simulations);
         let units = exam.len().div_ceil(POSITIONS_AT_ONCE);
         let unit = |number: u64| {
@@ -204,6 +205,6 @@ impl TrainingMachines for FleetPlayer {
         };
         let points = run_in_order(&self.machines, &work, units as u64, &unit, None, |_| {});
         let points = points.map_err(|error| error.to_string())?.expect("nobody cancels it");
-        Ok(points.into_iter().flatten().collect())
+        Ok(Some(points.into_iter().flatten().collect()))
     }
 }

@@ -16,8 +16,8 @@ const BEST: &str = "best";
 const EXAM: &str = "exam";
 
 /// Pairs of a unit, and positions.
-pub(super) const PAIRS_AT_ONCE: usize = 2;
-pub(super) const POSITIONS_AT_ONCE: usize = 25;
+pub(crate) const PAIRS_AT_ONCE: usize = 2;
+pub(crate) const POSITIONS_AT_ONCE: usize = 25;
 
 fn file(name: &str, content: Vec<u8>) -> File {
     File { name: name.to_owned(), content }
@@ -33,14 +33,14 @@ fn read_network(files: &Files, name: &str) -> Result<Network, String> {
 }
 
 /// Games between two networks.
-pub(crate) struct GateGames {
+pub struct GateGames {
     networks: [Network; 2],
     inferences: [Inference; 2],
     parameters: GateParameters,
 }
 
 impl GateGames {
-    pub(super) fn new(networks: [Network; 2], parameters: GateParameters) -> GateGames {
+    pub(crate) fn new(networks: [Network; 2], parameters: GateParameters) -> GateGames {
         let inferences = networks.each_ref().map(Inference::new);
         GateGames { networks, inferences, parameters }
     }
@@ -108,7 +108,7 @@ impl Work for GateGames {
 }
 
 /// The positions of an exam, answered by a network.
-pub(crate) struct ExamAnswers {
+pub struct ExamAnswers {
     network: Network,
     inference: Inference,
     exam: Exam,
@@ -116,7 +116,7 @@ pub(crate) struct ExamAnswers {
 }
 
 impl ExamAnswers {
-    pub(super) fn new(network: Network, exam: Exam, simulations: u32) -> ExamAnswers {
+    pub(crate) fn new(network: Network, exam: Exam, simulations: u32) -> ExamAnswers {
         ExamAnswers { inference: Inference::new(&network), network, exam, simulations }
     }
 }

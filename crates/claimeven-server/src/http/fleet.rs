@@ -1,0 +1,295 @@
+//! What the fleet is doing, for those who may know.
+
+use std::net::SocketAddr;
+
+use axum::Json;
+use axum::extract::{ConnectInfo, State};
+use axum::http::HeaderMap;
+use claimeven_work::{JobStatus, WorkerStatus};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::extract::{ApiResult, AppState};
+use crate::App;
+use crate::monitor::{Seen, waiting_units};
+use crate::store::now_ms;
+
+/// Whether the visitor may see the fleet, and the fleet.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FleetView {
+    /// Whether the visitor may see it.
+    allowed: bool,
+    /// Why not.
+    reason: Option<String>,
+    /// The fleet, unless the server has none (setting: nats).
+    fleet: Option<Fleet>,
+}
+
+/// A fleet.
+#[derive(Debug, Serialize, ToSchema)]
+struct Fleet {
+    /// The NATS server, without a password.
+    nats: String,
+    /// Whether it can be reached. If not, workers and jobs are the last that were seen.
+    connected: bool,
+    /// For how many seconds it has been away.
+    away_seconds: u64,
+    /// The version of this server, which workers need as well.
+    version: &'static str,
+    /// The time of this view, in milliseconds since 1970.
+    now: i64,
+    /// Units of all workers per second.
+    rate: f64,
+    /// Units that wait for a worker.
+    waiting: u64,
+    workers: Vec<WorkerView>,
+    /// Workers that have gone in the last ten minutes, the last first.
+    gone: Vec<GoneView>,
+    jobs: Vec<FleetJobView>,
+    servers: Vec<ServerView>,
+    /// The last five minutes.
+    history: Vec<PointView>,
+}
+
+/// A worker.
+#[derive(Debug, Serialize, ToSchema)]
+struct WorkerView {
+    /// The name of its machine and a random part.
+    id: String,
+    version: String,
+    /// Whether it can help: whether its version is that of this server.
+    suits: bool,
+    threads: usize,
+    /// Units that it is computing.
+    running: usize,
+    /// Units that wait for one of its threads.
+    waiting: usize,
+    /// Units that it has done.
+    done: u64,
+    /// Units that it has handed back, because it was stopped or they failed.
+    handed_back: u64,
+    /// Units per second, over the last ten seconds.
+    rate: f64,
+    /// `fused` or `unfused`: how it rounds, on which the results of networks depend.
+    arithmetic: String,
+    kinds: Vec<String>,
+    /// Seconds since it was started.
+    seconds: u64,
+}
+
+/// A worker that has gone.
+#[derive(Debug, Serialize, ToSchema)]
+struct GoneView {
+    id: String,
+    /// Seconds since then.
+    seconds: u64,
+    /// Whether it was stopped; otherwise it has not been heard of any more.
+    stopped: bool,
+    /// Units that it had done.
+    done: u64,
+}
+
+/// A job of the fleet.
+#[derive(Debug, Serialize, ToSchema)]
+struct FleetJobView {
+    id: String,
+    kind: String,
+    title: String,
+    version: String,
+    /// The machine of its coordinator.
+    host: String,
+    units: u64,
+    done: u64,
+    /// Results that came a second time.
+    repeated: u64,
+    /// Units that a second worker has computed as well.
+    checked: u64,
+    /// Units that were set aside, and why.
+    set_aside: Vec<ReasonView>,
+    /// Workers that were dismissed, and why.
+    dismissed: Vec<ReasonView>,
+    /// Units per second, over the last ten seconds.
+    rate: f64,
+    /// An estimate.
+    seconds_left: Option<f64>,
+}
+
+/// What was set aside, and why.
+#[derive(Debug, Serialize, ToSchema)]
+struct ReasonView {
+    name: String,
+    reason: String,
+}
+
+/// A server of the database.
+#[derive(Debug, Serialize, ToSchema)]
+struct ServerView {
+    name: String,
+    /// Whether it is the one that answers.
+    this: bool,
+    /// Whether it reaches the NATS server.
+    connected: bool,
+    /// `null` if it cannot be heard.
+    version: Option<String>,
+    /// Games of which it has the lease.
+    led: Option<usize>,
+    /// Games in its memory.
+    live: Option<usize>,
+    /// Seconds since it was started.
+    seconds: Option<u64>,
+}
+
+/// A point of the history.
+#[derive(Debug, Serialize, ToSchema)]
+struct PointView {
+    /// Milliseconds since 1970.
+    at: i64,
+    workers: usize,
+    /// Units per second.
+    rate: f64,
+    /// Units that wait for a worker.
+    waiting: u64,
+}
+
+/// The workers, jobs and servers of the fleet. Their names are the operator's, so the setting `fleet_page`
+/// decides who sees them.
+#[utoipa::path(get, path = "/api/fleet", operation_id = "get_fleet", responses((status = 200, body = FleetView)))]
+pub(crate) async fn show(
+    State(app): AppState,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+) -> ApiResult<Json<FleetView>> {
+    if let Err(reason) = allowed(&app, peer, &headers) {
+        return Ok(Json(FleetView { allowed: false, reason: Some(reason), fleet: None }));
+    }
+    let fleet = match app.monitor.nats() {
+        Some(nats) => Some(fleet(&app, nats).await?),
+        None => None,
+    };
+    Ok(Json(FleetView { allowed: true, reason: None, fleet }))
+}
+
+fn allowed(app: &App, peer: SocketAddr, headers: &HeaderMap) -> Result<(), String> {
+    match app.config.fleet_page.as_str() {
+        "everyone" => Ok(()),
+        "local" if app.reach.is_local(peer, headers) => Ok(()),
+        "local" => Err("The fleet is shown only to browsers on the machine of the server, for \
+             example through an SSH tunnel (setting: fleet_page)"
+            .to_owned()),
+        _ => Err("The fleet is not shown on this server (setting: fleet_page)".to_owned()),
+    }
+}
+
+async fn fleet(app: &App, nats: String) -> ApiResult<Fleet> {
+    let seen = app.monitor.seen();
+    let now = now_ms();
+    let status = seen.fleet.as_ref();
+    let version = env!("CARGO_PKG_VERSION");
+    let workers: Vec<WorkerView> = status
+        .map_or(&[][..], |status| &status.workers)
+        .iter()
+        .map(|worker| worker_view(worker, version))
+        .collect();
+    let seconds = |at: i64| u64::try_from((now - at) / 1000).unwrap_or(0);
+    let gone = seen.gone.iter().map(|gone| GoneView {
+        id: gone.id.clone(),
+        seconds: seconds(gone.at),
+        stopped: gone.was_stopped,
+        done: gone.done,
+    });
+    let history = seen.points.iter().map(|point| PointView {
+        at: point.at,
+        workers: point.workers,
+        rate: tenths(point.rate),
+        waiting: point.waiting,
+    });
+    Ok(Fleet {
+        nats,
+        connected: seen.is_connected,
+        away_seconds: seen.lost.map_or(0, |lost| lost.elapsed().as_secs()),
+        version,
+        now,
+        rate: tenths(workers.iter().map(|worker| worker.rate).sum()),
+        waiting: status.map_or(0, |status| waiting_units(status, seen.has_streams)),
+        workers,
+        gone: gone.collect(),
+        jobs: status.map_or(&[][..], |status| &status.jobs).iter().map(job_view).collect(),
+        servers: servers(app, &seen).await?,
+        history: history.collect(),
+    })
+}
+
+/// Rounded to tenths; the sum of nothing is -0.
+fn tenths(number: f64) -> f64 {
+    (10.0 * number).round() / 10.0 + 0.0
+}
+
+fn worker_view(worker: &WorkerStatus, version: &str) -> WorkerView {
+    WorkerView {
+        id: worker.id.clone(),
+        version: worker.version.clone(),
+        suits: worker.version == version,
+        threads: worker.threads,
+        running: worker.running,
+        waiting: worker.waiting,
+        done: worker.done,
+        handed_back: worker.handed_back,
+        rate: tenths(worker.rate),
+        arithmetic: worker.arithmetic.clone(),
+        kinds: worker.kinds.clone(),
+        seconds: worker.seconds,
+    }
+}
+
+fn job_view(job: &JobStatus) -> FleetJobView {
+    let left = job.units.saturating_sub(job.done) as f64 / job.rate;
+    let reason = |name: String, reason: &String| ReasonView { name, reason: reason.clone() };
+    FleetJobView {
+        id: job.id.clone(),
+        kind: job.kind.clone(),
+        title: job.title.clone(),
+        version: job.version.clone(),
+        host: job.host.clone(),
+        units: job.units,
+        done: job.done,
+        repeated: job.repeated,
+        checked: job.checked,
+        set_aside: job.set_aside.iter().map(|(unit, why)| reason(unit.to_string(), why)).collect(),
+        dismissed: job.dismissed.iter().map(|(id, why)| reason(id.clone(), why)).collect(),
+        rate: tenths(job.rate),
+        seconds_left: left.is_finite().then(|| left.ceil()),
+    }
+}
+
+/// The servers of the database, this one first.
+async fn servers(app: &App, seen: &Seen) -> ApiResult<Vec<ServerView>> {
+    let own = app.status();
+    let fleet = app.games.fleet();
+    let name = app.store.server_name().map_or_else(|| app.config.addr.to_string(), str::to_owned);
+    let mut servers = vec![ServerView {
+        name: name.clone(),
+        this: true,
+        connected: seen.is_connected && fleet.is_connected(),
+        version: Some(own.version),
+        led: fleet.is_shared().then_some(own.led),
+        live: Some(own.live),
+        seconds: Some(own.seconds),
+    }];
+    if !fleet.is_shared() {
+        return Ok(servers);
+    }
+    let heard: std::collections::BTreeMap<_, _> = seen.live_servers().collect();
+    for other in app.store.servers().await?.into_iter().filter(|other| *other != name) {
+        let status = heard.get(&other);
+        servers.push(ServerView {
+            this: false,
+            connected: status.is_some(),
+            version: status.map(|status| status.version.clone()),
+            led: status.map(|status| status.led),
+            live: status.map(|status| status.live),
+            seconds: status.map(|status| status.seconds),
+            name: other,
+        });
+    }
+    Ok(servers)
+}

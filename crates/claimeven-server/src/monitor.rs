@@ -1,0 +1,392 @@
+//! What this server knows of the fleet: workers, jobs and servers now, and the last minutes.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use claimeven_arena::{Games, SelfPlayGames};
+use claimeven_work::{
+    Connection, FLEET_SILENCE, FleetMonitor, FleetStatus, JobStatus, Sighting, Work,
+};
+
+use crate::bus::{self, Message, ServerStatus};
+use crate::config::Config;
+use crate::metrics::{Metrics, WorkerMetrics};
+use crate::store::now_ms;
+use crate::work::jobs::lock;
+
+/// How often the fleet is looked at.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// How many sightings make one point of the history, and how many points are kept: five minutes.
+const SIGHTINGS_PER_POINT: u64 = 2;
+const MAX_POINTS: usize = 150;
+
+/// For how long a worker that has gone is remembered, and how many of them.
+const REMEMBERED: Duration = Duration::from_mins(10);
+const MAX_GONE: usize = 50;
+
+/// A server that has not been heard of for this long is cut off.
+const SERVER_SILENCE: Duration = Duration::from_secs(5);
+
+/// Watches the fleet of a server. Without the setting `nats`, it never sees anything.
+#[derive(Default)]
+pub(crate) struct Monitor {
+    connection: Option<Connection>,
+    state: Mutex<Seen>,
+    // For the threads of jobs, which hold no lock.
+    workers: [AtomicUsize; 2],
+    /// Since when the NATS server has been away, in milliseconds since 1970; 0 if it is there.
+    lost_ms: AtomicI64,
+}
+
+/// Kinds of work that jobs of the page have for workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WorkKind {
+    Games,
+    SelfPlay,
+}
+
+impl WorkKind {
+    const ALL: [WorkKind; 2] = [WorkKind::Games, WorkKind::SelfPlay];
+
+    const fn name(self) -> &'static str {
+        match self {
+            WorkKind::Games => Games::KIND,
+            WorkKind::SelfPlay => SelfPlayGames::KIND,
+        }
+    }
+}
+
+/// What has been seen.
+#[derive(Clone, Default)]
+pub(crate) struct Seen {
+    /// Whether the NATS server can be reached, and since when it cannot.
+    pub(crate) is_connected: bool,
+    pub(crate) lost: Option<Instant>,
+    /// The last status.
+    pub(crate) fleet: Option<FleetStatus>,
+    /// Whether units and results at the NATS server could be counted.
+    pub(crate) has_streams: bool,
+    pub(crate) gone: VecDeque<GoneWorker>,
+    pub(crate) points: VecDeque<Point>,
+    /// Other servers, by their names.
+    pub(crate) servers: BTreeMap<String, (ServerStatus, Instant)>,
+}
+
+/// A worker that is no longer there.
+#[derive(Clone, Debug)]
+pub(crate) struct GoneWorker {
+    pub(crate) id: String,
+    /// Milliseconds since 1970.
+    pub(crate) at: i64,
+    /// Whether it said goodbye.
+    pub(crate) was_stopped: bool,
+    /// Units that it had done.
+    pub(crate) done: u64,
+}
+
+/// A point of the history.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Point {
+    /// Milliseconds since 1970.
+    pub(crate) at: i64,
+    pub(crate) workers: usize,
+    /// Units per second.
+    pub(crate) rate: f64,
+    pub(crate) waiting: u64,
+}
+
+/// Units that wait for a worker.
+pub(crate) fn waiting_units(fleet: &FleetStatus, has_streams: bool) -> u64 {
+    let running: usize = fleet.workers.iter().map(|worker| worker.running).sum();
+    let all =
+        if has_streams { fleet.units } else { fleet.jobs.iter().map(|job| job.outstanding).sum() };
+    all.saturating_sub(running as u64)
+}
+
+impl Monitor {
+    pub(crate) fn new(config: &Config) -> Monitor {
+        let has_fleet = !config.nats.is_empty();
+        // The connection that the servers share writes the log.
+        let connection = has_fleet.then(|| bus::connection(config).with_log(Arc::new(|_| {})));
+        Monitor { connection, ..Monitor::default() }
+    }
+
+    /// The NATS server, without a password, if there is one.
+    pub(crate) fn nats(&self) -> Option<String> {
+        self.connection.as_ref().map(Connection::shown_url)
+    }
+
+    pub(crate) fn seen(&self) -> Seen {
+        lock(&self.state).clone()
+    }
+
+    /// How many workers can do work of a kind for this version now. None, if the NATS server is away.
+    pub(crate) fn workers(&self, kind: WorkKind) -> usize {
+        self.workers[kind as usize].load(Ordering::Relaxed)
+    }
+
+    /// For how long the NATS server has been away.
+    pub(crate) fn away(&self) -> Duration {
+        let lost = self.lost_ms.load(Ordering::Relaxed);
+        let ms = if lost == 0 { 0 } else { now_ms() - lost };
+        Duration::from_millis(u64::try_from(ms).unwrap_or(0))
+    }
+
+    /// Hears what another server says about itself.
+    pub(crate) fn hear(&self, server: &str, message: &Message) {
+        let mut state = lock(&self.state);
+        match message {
+            Message::Status(status) => {
+                state.servers.insert(server.to_owned(), (status.clone(), Instant::now()));
+                state.servers.retain(|_, (_, heard)| heard.elapsed() < REMEMBERED);
+            }
+            Message::Left => drop(state.servers.remove(server)),
+            _ => {}
+        }
+    }
+
+    /// Watches the fleet until it is dropped.
+    pub(crate) async fn watch(&self, name: &str, metrics: &Metrics) {
+        let Some(connection) = &self.connection else { return };
+        let mut counts = Counts::default();
+        loop {
+            let opened = FleetMonitor::open(connection, name).await;
+            let failed = match opened {
+                Ok(monitor) => Box::pin(self.follow(monitor, metrics, &mut counts)).await,
+                Err(error) => error,
+            };
+            tracing::warn!(%failed, "Failed to watch the fleet");
+            self.note_loss();
+            tokio::time::sleep(INTERVAL).await;
+        }
+    }
+
+    async fn follow(
+        &self,
+        mut monitor: FleetMonitor,
+        metrics: &Metrics,
+        counts: &mut Counts,
+    ) -> claimeven_work::WorkError {
+        for number in 0_u64.. {
+            match monitor.next(INTERVAL).await {
+                Ok(sighting) => {
+                    counts.add(&sighting, &metrics.workers);
+                    self.take(sighting, number.is_multiple_of(SIGHTINGS_PER_POINT));
+                }
+                Err(error) => return error,
+            }
+        }
+        unreachable!("it is followed for ever")
+    }
+
+    fn note_loss(&self) {
+        let mut state = lock(&self.state);
+        state.is_connected = false;
+        state.lost.get_or_insert_with(Instant::now);
+        self.workers.iter().for_each(|count| count.store(0, Ordering::Relaxed));
+        let _ = self.lost_ms.compare_exchange(0, now_ms(), Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    fn take(&self, sighting: Sighting, is_point: bool) {
+        if !sighting.is_connected {
+            return self.note_loss();
+        }
+        let Sighting { has_streams, left, status, .. } = sighting;
+        self.lost_ms.store(0, Ordering::Relaxed);
+        let version = self.connection.as_ref().map(Connection::version);
+        for kind in WorkKind::ALL {
+            let can_help = status.workers.iter().filter(|worker| {
+                Some(&*worker.version) == version
+                    && worker.kinds.iter().any(|known| known == kind.name())
+            });
+            self.workers[kind as usize].store(can_help.count(), Ordering::Relaxed);
+        }
+        let mut state = lock(&self.state);
+        (state.is_connected, state.lost, state.has_streams) = (true, None, has_streams);
+        let at = now_ms();
+        let before = state.fleet.take().map(|fleet| fleet.workers).unwrap_or_default();
+        for worker in before {
+            if !status.workers.iter().any(|other| other.id == worker.id) {
+                let was_stopped = left.contains(&worker.id);
+                // Silence is noticed only after a while.
+                let silent = if was_stopped { 0 } else { FLEET_SILENCE.as_millis() as i64 };
+                let (at, done) = (at - silent, worker.done);
+                state.gone.push_front(GoneWorker { id: worker.id, at, was_stopped, done });
+            }
+        }
+        // One that was only cut off for a while is there again.
+        let oldest = at - REMEMBERED.as_millis() as i64;
+        state.gone.retain(|gone| {
+            gone.at > oldest && !status.workers.iter().any(|worker| worker.id == gone.id)
+        });
+        state.gone.truncate(MAX_GONE);
+        if is_point {
+            let rate = status.workers.iter().map(|worker| worker.rate).sum();
+            let waiting = waiting_units(&status, has_streams);
+            state.points.push_back(Point { at, workers: status.workers.len(), rate, waiting });
+            while state.points.len() > MAX_POINTS {
+                state.points.pop_front();
+            }
+        }
+        state.fleet = Some(status);
+    }
+}
+
+impl Seen {
+    /// The other servers that have been heard of in the last seconds.
+    pub(crate) fn live_servers(&self) -> impl Iterator<Item = (&String, &ServerStatus)> {
+        self.servers
+            .iter()
+            .filter(|(_, (_, heard))| heard.elapsed() < SERVER_SILENCE)
+            .map(|(name, (status, _))| (name, status))
+    }
+}
+
+/// What workers and jobs have been counted with. They count from their own start.
+#[derive(Default)]
+struct Counts {
+    /// When the fleet was first seen. What had been done before is not counted.
+    began: Option<Instant>,
+    workers: HashMap<String, Known<2>>,
+    jobs: HashMap<String, Known<4>>,
+}
+
+/// The last numbers of a worker or a job.
+struct Known<const N: usize> {
+    numbers: [u64; N],
+    seen: Instant,
+}
+
+/// For how long the numbers of a worker that has gone are kept. It may only be cut off.
+const KEPT: Duration = Duration::from_hours(1);
+
+impl Counts {
+    /// Adds what has happened since the last sighting.
+    fn add(&mut self, sighting: &Sighting, metrics: &WorkerMetrics) {
+        let Sighting { status, is_connected, has_streams, .. } = sighting;
+        let count = |number: usize| number as i64;
+        if !is_connected {
+            metrics.workers.set(0);
+            metrics.threads.set(0);
+            return;
+        }
+        metrics.workers.set(count(status.workers.len()));
+        metrics.threads.set(status.workers.iter().map(|worker| count(worker.threads)).sum());
+        metrics.running.set(status.workers.iter().map(|worker| count(worker.running)).sum());
+        metrics.jobs.set(count(status.jobs.len()));
+        metrics.waiting.set(waiting_units(status, *has_streams).cast_signed());
+        let is_first = self.began.is_none();
+        let age = self.began.get_or_insert_with(Instant::now).elapsed();
+        for worker in &status.workers {
+            let is_older = is_first || worker.seconds > age.as_secs() + 1;
+            let now = [worker.done, worker.handed_back];
+            let counters = [&metrics.done, &metrics.handed_back];
+            add_growth(&mut self.workers, &worker.id, is_older, now, counters);
+        }
+        for job in &status.jobs {
+            let JobStatus { repeated, checked, .. } = *job;
+            let now = [repeated, checked, job.set_aside.len() as u64, job.dismissed.len() as u64];
+            let counters =
+                [&metrics.repeated, &metrics.checked, &metrics.set_aside, &metrics.dismissed];
+            add_growth(&mut self.jobs, &job.id, is_first, now, counters);
+        }
+        self.workers.retain(|_, known| known.seen.elapsed() < KEPT);
+        self.jobs.retain(|_, known| known.seen.elapsed() < KEPT);
+    }
+}
+
+/// Adds by how much numbers have grown. If they are `older` than the counters, those count from then on.
+fn add_growth<const N: usize>(
+    known: &mut HashMap<String, Known<N>>,
+    id: &str,
+    is_older: bool,
+    numbers: [u64; N],
+    counters: [&prometheus::IntCounter; N],
+) {
+    let before = known.insert(id.to_owned(), Known { numbers, seen: Instant::now() });
+    let new = if is_older { numbers } else { [0; N] };
+    let before = before.map_or(new, |known| known.numbers);
+    for ((now, before), counter) in numbers.into_iter().zip(before).zip(counters) {
+        // A job that is begun again counts from 0.
+        counter.inc_by(now.checked_sub(before).unwrap_or(now));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use claimeven_work::WorkerStatus;
+
+    fn worker(id: &str, done: u64) -> WorkerStatus {
+        WorkerStatus {
+            id: id.to_owned(),
+            version: Connection::new("").version().to_owned(),
+            kinds: vec!["games".to_owned()],
+            arithmetic: "fused".to_owned(),
+            threads: 2,
+            running: 1,
+            waiting: 0,
+            done,
+            handed_back: 0,
+            rate: 1.5,
+            seconds: 9,
+            is_leaving: false,
+        }
+    }
+
+    fn sighting(workers: Vec<WorkerStatus>, left: &[&str]) -> Sighting {
+        let status = FleetStatus { workers, jobs: Vec::new(), units: 7, results: 0, bytes: 0 };
+        let left = left.iter().map(|id| (*id).to_owned()).collect();
+        Sighting { is_connected: true, has_streams: true, left, status }
+    }
+
+    #[test]
+    fn workers_that_have_gone_are_remembered_until_they_come_back() {
+        let config = Config { nats: "nats://one".to_owned(), ..Config::default() };
+        let monitor = Monitor::new(&config);
+        assert_eq!(monitor.workers(WorkKind::Games), 0);
+        monitor.take(sighting(vec![worker("a", 1), worker("b", 2), worker("c", 3)], &[]), true);
+        let workers = WorkKind::ALL.map(|kind| monitor.workers(kind));
+        assert_eq!(workers, [3, 0]);
+        monitor.take(sighting(vec![worker("a", 5)], &["b"]), true);
+        let gone = |monitor: &Monitor| -> Vec<(String, bool, u64)> {
+            let seen = monitor.seen();
+            seen.gone.iter().map(|one| (one.id.clone(), one.was_stopped, one.done)).collect()
+        };
+        let mut both = gone(&monitor);
+        both.sort();
+        assert_eq!(both, [("b".to_owned(), true, 2), ("c".to_owned(), false, 3)]);
+        monitor.take(sighting(vec![worker("a", 5), worker("c", 3)], &[]), false);
+        assert_eq!(gone(&monitor), [("b".to_owned(), true, 2)]);
+        let seen = monitor.seen();
+        assert_eq!(seen.points.len(), 2);
+        assert_eq!((seen.points[0].rate, seen.points[0].waiting), (4.5, 4));
+        // Nobody has gone only because the NATS server has.
+        let away = Sighting { is_connected: false, ..sighting(Vec::new(), &[]) };
+        monitor.take(away, true);
+        let seen = monitor.seen();
+        assert!(!seen.is_connected && seen.lost.is_some());
+        assert_eq!(seen.fleet.unwrap().workers.len(), 2);
+        assert_eq!((gone(&monitor).len(), monitor.workers(WorkKind::Games)), (1, 0));
+    }
+
+    #[test]
+    fn counters_add_what_workers_do_from_the_first_sighting_on() {
+        let metrics = Metrics::new().unwrap();
+        let mut counts = Counts::default();
+        for (done, counted) in [(100, 0), (103, 3), (110, 10), (2, 12)] {
+            counts.add(&sighting(vec![worker("a", done)], &[]), &metrics.workers);
+            assert_eq!(metrics.workers.done.get(), counted, "{done}");
+        }
+        assert_eq!((metrics.workers.workers.get(), metrics.workers.waiting.get()), (1, 6));
+        // One that has been started meanwhile counts from its start, also after a silence.
+        let new = |done| WorkerStatus { seconds: 0, ..worker("b", done) };
+        counts.add(&sighting(vec![new(5)], &[]), &metrics.workers);
+        counts.add(&sighting(Vec::new(), &[]), &metrics.workers);
+        counts.add(&sighting(vec![new(8), worker("older", 50)], &[]), &metrics.workers);
+        assert_eq!(metrics.workers.done.get(), 20);
+    }
+}

@@ -1,0 +1,527 @@
+//! Workers of a server: what its page and its metrics say about them, and jobs that they do.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use claimeven_arena::{GameRecord, Games, MatchError, PlannedGame, SelfPlayGames};
+use claimeven_server::{Config, Server};
+use claimeven_work::{Connection, Files, Job, Kinds, Work, Worker};
+use serde_json::{Value, json};
+
+use crate::nats;
+use crate::world::{Visitor, World, postgres_config};
+
+/// An upper limit for everything, on a busy machine.
+const LONG: Duration = Duration::from_mins(4);
+
+/// A worker in this process.
+struct Helper {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+    _cache: tempfile::TempDir,
+}
+
+impl Helper {
+    fn new(url: &str) -> Helper {
+        let kinds = Kinds::new(claimeven_zero::arithmetic());
+        Helper::with(url, kinds.with::<Games>().with::<SelfPlayGames>())
+    }
+
+    fn with(url: &str, kinds: Kinds) -> Helper {
+        let cache = tempfile::tempdir().unwrap();
+        let worker = Worker::new(Connection::new(url), kinds, 1, cache.path().to_owned());
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || drop(worker.run(&flag)));
+        Helper { stop, thread: Some(thread), _cache: cache }
+    }
+
+    fn end(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// The settings of a server that has workers.
+fn with_workers(nats: &nats::Server) -> Config {
+    Config { nats: nats.url(), requests_per_second: 0, threads: 1, ..Config::default() }
+}
+
+/// Asks again until an answer is right.
+async fn wait(ada: &Visitor, path: &str, is_right: impl Fn(&Value) -> bool) -> Value {
+    let began = Instant::now();
+    loop {
+        let view = ada.get(path).await.expect(200);
+        if is_right(&view) {
+            return view;
+        }
+        assert!(began.elapsed() < LONG, "{view:#}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn wait_for_workers(ada: &Visitor, count: usize) -> Value {
+    wait(ada, "/api/fleet", |view| {
+        view["fleet"]["workers"].as_array().is_some_and(|workers| workers.len() == count)
+    })
+    .await
+}
+
+/// Starts a tournament; returns its path.
+async fn start(ada: &Visitor, games: u64, depth: u32) -> String {
+    let plan = json!({
+        "title": "Cup",
+        "players": [
+            { "agent": format!("alphabeta:depth={depth}") },
+            { "agent": format!("minimax:depth={}", depth / 2) },
+        ],
+        "games": games,
+        "openings": "random:4",
+        "seed": 7,
+    });
+    let job = ada.post("/api/arena", plan).await.expect(201);
+    format!("/api/arena/{}", job["id"].as_str().unwrap())
+}
+
+/// All games of a tournament without the times that were measured.
+async fn games(ada: &Visitor, path: &str) -> Vec<GameRecord> {
+    let reply = ada.get(&format!("{path}/download?format=games")).await;
+    assert_eq!(reply.status, 200, "{reply:?}");
+    let games = reply.text.lines().map(|line| {
+        let mut record: GameRecord = serde_json::from_str(line).unwrap();
+        record.time.clear();
+        record.moves.iter_mut().for_each(|chosen| chosen.ms = 0.0);
+        record
+    });
+    games.collect()
+}
+
+fn is_done(view: &Value) -> bool {
+    assert_ne!(view["state"], "failed", "{view:#}");
+    view["state"] == "done"
+}
+
+/// The games of the same tournament on a server without workers.
+async fn expected(plan: (u64, u32)) -> Vec<GameRecord> {
+    let world = World::sqlite(Config { requests_per_second: 0, ..Config::default() }).await;
+    let ada = world.visitor();
+    let path = start(&ada, plan.0, plan.1).await;
+    let view = wait(&ada, &path, is_done).await;
+    assert_eq!(view["done"], view["total"]);
+    games(&ada, &path).await
+}
+
+async fn metric(ada: &Visitor, name: &str) -> u64 {
+    let text = ada.get("/metrics").await.text;
+    let line = text.lines().find_map(|line| line.strip_prefix(&format!("claimeven_{name} ")));
+    line.unwrap_or_else(|| panic!("no {name} in\n{text}")).parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_shows_workers_jobs_and_what_was_lost() {
+    let Some(mut nats) = nats::Server::start() else { return };
+    let world = World::sqlite(with_workers(&nats)).await;
+    let ada = world.visitor();
+    let empty = wait(&ada, "/api/fleet", |view| view["fleet"]["connected"] == true).await;
+    assert_eq!(empty["fleet"]["workers"], json!([]));
+    assert_eq!(empty["fleet"]["nats"], nats.url());
+    assert_eq!(empty["fleet"]["servers"][0]["this"], true);
+
+    let mut helper = Helper::new(&nats.url());
+    let one = wait_for_workers(&ada, 1).await;
+    let worker = &one["fleet"]["workers"][0];
+    assert_eq!((&worker["threads"], &worker["suits"]), (&json!(1), &json!(true)));
+    assert_eq!(worker["kinds"], json!(["games", "self-play"]));
+
+    let path = start(&ada, 40, 6).await;
+    let view = wait(&ada, "/api/fleet", |view| {
+        view["fleet"]["jobs"][0]["done"].as_u64().is_some_and(|done| done > 0)
+    })
+    .await;
+    let job = &view["fleet"]["jobs"][0];
+    assert_eq!((&job["kind"], &job["units"]), (&json!("games"), &json!(40)));
+    assert!(job["title"].as_str().unwrap().ends_with(": Cup"), "{job}");
+    let playing = wait(&ada, &path, |view| view["boards"] != json!([]) || is_done(view)).await;
+    if playing["state"] == "running" {
+        assert_eq!(playing["workers"], 1);
+        assert!(!playing["boards"][0]["moves"].as_str().unwrap().is_empty(), "{playing}");
+    }
+    wait(&ada, &path, is_done).await;
+    let history = wait(&ada, "/api/fleet", |view| {
+        let points = view["fleet"]["history"].as_array().unwrap();
+        points.iter().any(|point| point["rate"].as_f64().unwrap() > 0.0)
+    })
+    .await;
+    let done = history["fleet"]["workers"][0]["done"].as_u64().unwrap();
+    assert!((40..=41).contains(&done), "{history:#}");
+    assert!(metric(&ada, "fleet_units_done_total").await.abs_diff(done) <= 2);
+    assert_eq!(metric(&ada, "fleet_workers").await, 1);
+    assert_eq!(metric(&ada, "fleet_connected").await, 1);
+
+    helper.end();
+    let gone = wait_for_workers(&ada, 0).await;
+    assert_eq!(gone["fleet"]["gone"][0]["id"], worker["id"]);
+    assert_eq!(gone["fleet"]["gone"][0]["stopped"], true);
+    assert_eq!(gone["fleet"]["gone"][0]["done"], done);
+
+    nats.kill();
+    wait(&ada, "/api/fleet", |view| view["fleet"]["connected"] == false).await;
+    assert_eq!(metric(&ada, "fleet_connected").await, 0);
+    nats.kill_and_restart();
+    wait(&ada, "/api/fleet", |view| view["fleet"]["connected"] == true).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strangers_see_nothing_of_the_fleet() {
+    let nats = "nats://operator:secret@127.0.0.1:9".to_owned();
+    let config = Config { nats, ..Config::default() };
+    // Without its NATS server, the server starts and plays.
+    let world = World::sqlite(config).await;
+    let ada = world.visitor();
+    let own = ada.get("/api/fleet").await.expect(200);
+    assert_eq!(own["fleet"]["nats"], "nats://127.0.0.1:9");
+    assert_eq!(own["fleet"]["connected"], false);
+    for headers in [[("x-forwarded-for", "9.9.9.9")], [("via", "1.1 proxy")]] {
+        let reply = ada.send(reqwest::Method::GET, "/api/fleet", &headers, None).await;
+        let view = reply.expect(200);
+        assert_eq!((&view["allowed"], &view["fleet"]), (&json!(false), &Value::Null));
+        assert!(!reply.text.contains("nats"), "{reply:?}");
+    }
+    let game = ada.create(json!([{ "kind": "human" }, { "kind": "agent", "agent": "level:1" }]));
+    let game = game.await;
+    ada.play(&game, 4, 0).await.expect(200);
+
+    let forwarded = [("x-forwarded-for", "9.9.9.9")];
+    for (setting, is_allowed) in [("everyone", true), ("nobody", false)] {
+        let fleet_page = setting.to_owned();
+        let world = World::sqlite(Config { fleet_page, ..Config::default() }).await;
+        let ada = world.visitor();
+        let reply = ada.send(reqwest::Method::GET, "/api/fleet", &forwarded, None).await;
+        assert_eq!(reply.expect(200)["allowed"], is_allowed, "{setting}");
+        assert_eq!(reply.json()["fleet"], Value::Null);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_play_the_games_that_the_server_would_play() {
+    let Some(nats) = nats::Server::start() else { return };
+    let plan = (60, 6);
+    let expected = expected(plan).await;
+    let world = World::sqlite(with_workers(&nats)).await;
+    let ada = world.visitor();
+    let _helpers = [Helper::new(&nats.url()), Helper::new(&nats.url())];
+    wait_for_workers(&ada, 2).await;
+    let path = start(&ada, plan.0, plan.1).await;
+    wait(&ada, &path, |view| view["done"].as_u64() > Some(3)).await;
+    // Stopped and resumed, it keeps what it has.
+    ada.post(&format!("{path}/stop"), json!({})).await.expect(200);
+    let stopped = wait(&ada, &path, |view| view["state"] != "running").await;
+    if stopped["state"] == "stopped" {
+        assert_eq!(stopped["boards"], json!([]));
+        ada.post(&format!("{path}/resume"), json!({})).await.expect(200);
+    }
+    let view = wait(&ada, &path, is_done).await;
+    assert_eq!(view["done"], view["total"]);
+    assert!(view["report"]["games"] == view["total"], "{view:#}");
+    assert_eq!(games(&ada, &path).await, expected);
+    // Workers have played them, as they say after a second.
+    let done = |worker: &Value| worker["done"].as_u64().unwrap();
+    wait(&ada, "/api/fleet", |view| {
+        view["fleet"]["workers"].as_array().unwrap().iter().map(done).sum::<u64>() >= 60
+    })
+    .await;
+    // A second one with the same players is another job; deleted, nothing of it is left.
+    let second = start(&ada, plan.0, plan.1).await;
+    wait(&ada, &second, |view| view["done"].as_u64() > Some(0)).await;
+    assert_eq!(ada.delete(&second).await.status, 204);
+    assert_eq!(ada.get(&second).await.status, 404);
+    assert_eq!(games(&ada, &path).await, expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tournament_goes_on_here_without_its_nats_server_and_on_workers_when_they_come() {
+    let Some(mut nats) = nats::Server::start() else { return };
+    let plan = (300, 8);
+    let world = World::sqlite(with_workers(&nats)).await;
+    let ada = world.visitor();
+    // Nobody is there: it begins here.
+    let path = start(&ada, plan.0, plan.1).await;
+    let here = wait(&ada, &path, |view| view["done"].as_u64() > Some(0)).await;
+    assert_eq!(here["workers"], 0, "{here:#}");
+    let _helper = Helper::new(&nats.url());
+    let there = wait(&ada, &path, |view| view["workers"] == 1 || view["state"] == "done").await;
+    assert_eq!(there["state"], "running", "too few games: {there:#}");
+    let before = wait(&ada, &path, |view| view["done"].as_u64() > there["done"].as_u64()).await;
+    nats.kill();
+    // After a while without the NATS server.
+    let back = wait(&ada, &path, |view| view["workers"] == 0 && view["boards"] != json!([])).await;
+    assert_eq!(back["state"], "running", "{back:#}");
+    wait(&ada, &path, |view| view["done"].as_u64() > before["done"].as_u64()).await;
+    ada.post(&format!("{path}/stop"), json!({})).await.expect(200);
+    wait(&ada, &path, |view| view["state"] == "stopped").await;
+}
+
+/// Plays as it should for a while and then returns games under wrong numbers.
+struct Liar(Games);
+
+/// How many units liars have done.
+static DONE: AtomicU64 = AtomicU64::new(0);
+
+impl Work for Liar {
+    const KIND: &'static str = "games";
+    type Unit = Vec<PlannedGame>;
+    type Output = Vec<GameRecord>;
+    type Thread = ();
+    type Error = MatchError;
+
+    fn job(&self) -> Result<Job, String> {
+        self.0.job()
+    }
+
+    fn open(parameters: Value, files: &Files) -> Result<Liar, String> {
+        Games::open(parameters, files).map(Liar)
+    }
+
+    fn thread(&self) {}
+
+    fn compute(
+        &self,
+        thread: &mut (),
+        unit: &Vec<PlannedGame>,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Option<Vec<GameRecord>>, MatchError> {
+        let mut played = self.0.compute(thread, unit, cancel)?;
+        if DONE.fetch_add(1, Ordering::Relaxed) > 10 {
+            played.iter_mut().flatten().for_each(|record| record.id.push('0'));
+        }
+        Ok(played)
+    }
+
+    fn encode(output: &Vec<GameRecord>) -> Vec<u8> {
+        Games::encode(output)
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Vec<GameRecord>, String> {
+        Games::decode(bytes)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn games_of_a_worker_that_lies_are_removed_and_played_again() {
+    let Some(nats) = nats::Server::start() else { return };
+    let plan = (60, 6);
+    let expected = expected(plan).await;
+    let world = World::sqlite(with_workers(&nats)).await;
+    let ada = world.visitor();
+    let kinds = Kinds::new(claimeven_zero::arithmetic()).with::<Liar>();
+    let _helpers = [Helper::new(&nats.url()), Helper::with(&nats.url(), kinds)];
+    wait_for_workers(&ada, 2).await;
+    let path = start(&ada, plan.0, plan.1).await;
+    let view = wait(&ada, &path, is_done).await;
+    assert_eq!((&view["done"], &view["report"]["games"]), (&json!(60), &json!(60)));
+    assert_eq!(games(&ada, &path).await, expected);
+    wait_for_workers(&ada, 1).await;
+    let began = Instant::now();
+    while metric(&ada, "fleet_workers_dismissed_total").await < 1 {
+        assert!(began.elapsed() < LONG, "nobody was dismissed");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// A server in a runtime of its own, which ends with it as a killed process would.
+struct Node {
+    addr: SocketAddr,
+    runtime: Option<tokio::runtime::Runtime>,
+}
+
+impl Node {
+    async fn start(config: &Config) -> Node {
+        let config = Config { addr: SocketAddr::from(([127, 0, 0, 1], 0)), ..config.clone() };
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
+        let handle = runtime.handle().clone();
+        let starting = move || handle.block_on(Server::start(config)).unwrap();
+        let server = tokio::task::spawn_blocking(starting).await.unwrap();
+        let addr = server.addr().unwrap();
+        runtime.spawn(server.run(std::future::pending()));
+        Node { addr, runtime: Some(runtime) }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_server_takes_over_a_tournament_of_the_fleet() {
+    let Some(nats) = nats::Server::start() else { return };
+    let Some(config) = postgres_config(with_workers(&nats)).await else {
+        println!("SKIPPED: CLAIMEVEN_TEST_POSTGRES names no server");
+        return;
+    };
+    let plan = (150, 7);
+    let expected = expected(plan).await;
+    let (one, two) = (Node::start(&config).await, Node::start(&config).await);
+    let ada = Visitor::new(one.addr, "127.0.0.1");
+    let mut helper = Helper::new(&nats.url());
+    wait_for_workers(&ada, 1).await;
+    // Both servers are there, and each hears the other.
+    let view = wait(&ada, "/api/fleet", |view| {
+        let servers = view["fleet"]["servers"].as_array().unwrap();
+        servers.len() == 2 && servers.iter().all(|server| server["connected"] == true)
+    })
+    .await;
+    assert_eq!(view["fleet"]["servers"][1]["version"], view["fleet"]["version"]);
+    assert!(metric(&ada, "bus_received_total").await > 0);
+    assert!(metric(&ada, "bus_seconds_count").await > 0);
+
+    let path = start(&ada, plan.0, plan.1).await;
+    // Either server may have taken it.
+    wait(&ada, &path, |view| view["done"].as_u64() > Some(3)).await;
+    let runs_on_one = ada.get(&path).await.expect(200)["workers"].is_number();
+    let (killed, other) = if runs_on_one { (one, two) } else { (two, one) };
+    drop(killed);
+    let ada = ada.at_addr(other.addr);
+    let view = wait(&ada, &path, is_done).await;
+    assert_eq!(view["done"], view["total"]);
+    assert_eq!(games(&ada, &path).await, expected);
+    wait(&ada, "/api/fleet", |view| view["fleet"]["servers"].as_array().unwrap().len() == 1).await;
+    helper.end();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_training_run_of_the_page_has_the_networks_of_a_local_one() {
+    let Some(nats) = nats::Server::start() else { return };
+    let run = async |config: Config, workers: usize| {
+        let runs = tempfile::tempdir().unwrap();
+        let folder = runs.path().to_string_lossy().into_owned();
+        let world = World::sqlite(Config { runs: folder, ..config }).await;
+        let ada = world.visitor();
+        if workers > 0 {
+            wait_for_workers(&ada, workers).await;
+        }
+        let setup = json!({ "cols": 4, "rows": 4, "connect": 4, "ruleset": "standard" });
+        let plan = json!({ "preset": "quick", "minutes": 60, "seed": 3, "setup": setup });
+        let job = ada.post("/api/training", plan).await.expect(201);
+        let path = format!("/api/training/{}", job["id"].as_str().unwrap());
+        wait(&ada, &path, |view| {
+            assert_ne!(view["state"], "failed", "{view:#}");
+            view["iterations"].as_u64() >= Some(2)
+        })
+        .await;
+        let fleet = ada.get("/api/fleet").await.expect(200);
+        ada.post(&format!("{path}/stop"), json!({})).await.expect(200);
+        wait(&ada, &path, |view| view["state"] != "running").await;
+        let folder = runs.path().join(job["id"].as_str().unwrap());
+        let mut networks = Vec::new();
+        for iteration in 1..=2 {
+            let file = claimeven_zero::ModelStore::new(Some(runs.path().to_owned()));
+            let name = format!("{}@{iteration}", job["id"].as_str().unwrap());
+            networks.push(std::fs::read(file.find(&name).file()).unwrap());
+        }
+        assert!(folder.is_dir());
+        (networks, fleet)
+    };
+    let (local, _) = run(Config { requests_per_second: 0, ..Config::default() }, 0).await;
+    let _helper = Helper::new(&nats.url());
+    let (remote, fleet) = run(with_workers(&nats), 1).await;
+    assert!(local == remote, "the networks differ");
+    let done = fleet["fleet"]["workers"][0]["done"].as_u64();
+    assert!(done > Some(0), "{fleet:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_sqlite_file_has_one_server_with_or_without_workers() {
+    let nats = "nats://127.0.0.1:9".to_owned();
+    let world = World::sqlite(Config { nats, ..Config::default() }).await;
+    let addr = SocketAddr::from(([127, 0, 0, 1], 0));
+    let second = Server::start(Config { addr, ..world.config.clone() }).await;
+    let refusal = second.err().expect("it is refused").to_string();
+    assert!(refusal.contains("another server is using it"), "{refusal}");
+}
+
+/// A NATS server with users.
+struct Guarded {
+    process: std::process::Child,
+    port: u16,
+    _folder: tempfile::TempDir,
+}
+
+impl Guarded {
+    fn start() -> Option<Guarded> {
+        let program = nats::program()?;
+        let folder = tempfile::tempdir().unwrap();
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let config = folder.path().join("nats.conf");
+        let text = format!(
+            "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: \"{}\" }}\n\
+             authorization {{ users = [ {{ user: all, password: \"a@b\" }}, {{ user: server, \
+             password: s, permissions: {{ publish: claimeven.servers, subscribe: claimeven.servers }} \
+             }} ] }}\n",
+            folder.path().join("js").display()
+        );
+        std::fs::write(&config, text).unwrap();
+        let quiet = std::process::Stdio::null;
+        let process = std::process::Command::new(program)
+            .arg("-c")
+            .arg(&config)
+            .stdout(quiet())
+            .stderr(quiet())
+            .spawn()
+            .unwrap();
+        Some(Guarded { process, port, _folder: folder })
+    }
+
+    fn url(&self, login: &str) -> String {
+        format!("nats://{login}@127.0.0.1:{}", self.port)
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_may_not_see_workers_plays_by_itself() {
+    let Some(nats) = Guarded::start() else { return };
+    let with_login = |login: &str| Config {
+        nats: nats.url(login),
+        requests_per_second: 0,
+        threads: 1,
+        ..Config::default()
+    };
+    let _helper = Helper::new(&nats.url("all:a%40b"));
+    let free = World::sqlite(with_login("all:a%40b")).await;
+    let view = wait_for_workers(&free.visitor(), 1).await;
+    assert_eq!(view["fleet"]["nats"], format!("nats://127.0.0.1:{}", nats.port));
+
+    let bound = World::sqlite(with_login("server:s")).await;
+    let ada = bound.visitor();
+    wait(&ada, "/api/fleet", |view| view["fleet"]["connected"] == true).await;
+    let path = start(&ada, 10, 4).await;
+    let done = wait(&ada, &path, |view| {
+        assert_ne!(view["workers"], 1, "{view:#}");
+        is_done(view)
+    })
+    .await;
+    assert_eq!(done["done"], 10);
+    assert_eq!(ada.get("/api/fleet").await.expect(200)["fleet"]["workers"], json!([]));
+}
