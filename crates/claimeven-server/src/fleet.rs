@@ -71,6 +71,11 @@ impl Fleet {
         self.bus.publish(message);
     }
 
+    /// Waits until everything that was published has left this process.
+    pub(crate) async fn flush(&self) {
+        self.bus.flush().await;
+    }
+
     /// Whether the other servers can be heard.
     pub(crate) fn is_connected(&self) -> bool {
         self.bus.is_connected()

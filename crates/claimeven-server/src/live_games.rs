@@ -361,6 +361,9 @@ impl LiveGames {
             self.metrics.finished.inc();
         }
         self.install(live, session);
+        // A change that is acknowledged has left this process, so a server that is killed now leaves no
+        // watcher elsewhere behind.
+        self.fleet.flush().await;
         Ok(())
     }
 

@@ -265,8 +265,8 @@ mod tests {
         let decided = gate.outcome(&won[..8]);
         assert_eq!(decided.unwrap().1, Verdict::Promoted);
         assert_eq!((gate.outcome(&won[..11]), gate.outcome(&won)), (decided, decided));
-        // Level matches go to the end, at which a part of a chunk counts.
-        let level = [[2, 0]; 20];
+        // Undecided matches go to the end, at which a part of a chunk counts.
+        let level: Vec<GatePair> = [[2, 2], [0, 0]].into_iter().cycle().take(20).collect();
         assert_eq!(gate.outcome(&level[..19]), None);
         let (score, verdict) = gate.outcome(&level).unwrap();
         assert_eq!((score.wins, score.losses, verdict), (20, 20, Verdict::Rejected));
