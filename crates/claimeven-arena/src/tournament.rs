@@ -207,7 +207,7 @@ impl<'a> Tournament<'a> {
                     for record in records {
                         let record = self.with_names(number as usize, record);
                         self.add_to(&mut results, number as usize, &record);
-                        if take(TournamentProgress::Game(record), &results).is_break() {
+                        if take(TournamentProgress::Game(Box::new(record)), &results).is_break() {
                             return Ok(Break(()));
                         }
                     }
@@ -325,7 +325,7 @@ impl<'a> Tournament<'a> {
 #[derive(Debug)]
 pub enum TournamentProgress {
     /// A game has ended.
-    Game(GameRecord),
+    Game(Box<GameRecord>),
     /// A machine turned out to be wrong: all games of this run are void and come again.
     Restart,
 }

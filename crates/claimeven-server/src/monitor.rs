@@ -155,7 +155,7 @@ impl Monitor {
         loop {
             let opened = FleetMonitor::open(connection, name).await;
             let failed = match opened {
-                Ok(monitor) => self.follow(monitor, metrics, &mut counts).await,
+                Ok(monitor) => Box::pin(self.follow(monitor, metrics, &mut counts)).await,
                 Err(error) => error,
             };
             tracing::warn!(%failed, "Failed to watch the fleet");

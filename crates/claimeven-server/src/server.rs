@@ -253,7 +253,7 @@ fn join_fleet(app: &Arc<App>, inbox: Inbox) -> [AbortOnDropHandle<()>; 2] {
 /// Watches the workers.
 async fn watch_fleet(app: Arc<App>) {
     let name = app.store.server_name().unwrap_or("claimeven serve");
-    app.monitor.watch(name, &app.metrics).await;
+    Box::pin(app.monitor.watch(name, &app.metrics)).await;
 }
 
 async fn sweep(games: Arc<LiveGames>) {

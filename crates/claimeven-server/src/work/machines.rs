@@ -111,12 +111,12 @@ impl SelfPlayer for TrainingPlayer {
         progress: &SelfPlayProgress,
     ) -> Result<Option<SelfPlayBatch>, String> {
         if let Some(machines) = self.machines.fleet(WorkKind::SelfPlay, self.threads) {
-            let player = FleetPlayer { machines };
-            let (played, is_lost) = self.machines.watched(&progress.cancel, |stop| {
+            let fleet = FleetPlayer { machines };
+            let (batch, is_lost) = self.machines.watched(&progress.cancel, |stop| {
                 let own = SelfPlayProgress { cancel: Arc::clone(stop), ..Default::default() };
                 thread::scope(|scope| {
                     let playing = scope
-                        .spawn(|| player.play(network, parameters, seed, numbers.clone(), &own));
+                        .spawn(|| fleet.play(network, parameters, seed, numbers.clone(), &own));
                     while !playing.is_finished() {
                         let games = own.games.load(Ordering::Relaxed);
                         progress.games.store(games, Ordering::Relaxed);
@@ -125,11 +125,11 @@ impl SelfPlayer for TrainingPlayer {
                     playing.join().unwrap_or_else(|_| Err("a panic".to_owned()))
                 })
             });
-            match played {
+            match batch {
                 Ok(None) if is_lost => {
                     tracing::warn!("The NATS server is away: the games of a run are played here");
                 }
-                Ok(played) => return Ok(played),
+                Ok(batch) => return Ok(batch),
                 Err(error) => {
                     tracing::warn!(error, "The fleet cannot play the games of a run");
                 }

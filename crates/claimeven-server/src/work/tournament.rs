@@ -152,20 +152,12 @@ pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
         lock(&context.running.boards).clear();
         context.running.workers.store(0, Ordering::Relaxed);
         match ended {
-            Ok(Played::Ended(results)) => return turn.end(&results),
+            Ok(Some(results)) => return turn.end(&results),
             // The fleet cannot do it, or no longer.
-            Ok(Played::Elsewhere) => (fleet, turn.is_refused) = (None, true),
+            Ok(None) => (fleet, turn.is_refused) = (None, true),
             Err(error) => return error,
         }
     }
-}
-
-/// How playing ended.
-enum Played {
-    /// With these results so far.
-    Ended(TournamentResults),
-    /// The games have to be played on this server.
-    Elsewhere,
 }
 
 /// A turn of a tournament.
@@ -220,7 +212,11 @@ impl<'a> Turn<'a> {
     }
 
     /// Plays with the threads of this server.
-    fn play_here(&mut self, tournament: &Tournament, threads: usize) -> Result<Played, TurnEnd> {
+    fn play_here(
+        &mut self,
+        tournament: &Tournament,
+        threads: usize,
+    ) -> Result<Option<TournamentResults>, TurnEnd> {
         let (played, running) = (self.played()?, &self.context.running);
         let (plan, boards) = (self.plan, &running.boards);
         let watch = |number: usize, fixture: Fixture, game: &Game| {
@@ -242,11 +238,15 @@ impl<'a> Turn<'a> {
                 self.yields |= self.began.elapsed() > HERE && machines.workers(WorkKind::Games) > 0;
                 self.take(record, results)
             });
-        ended.map(Played::Ended).map_err(|error| TurnEnd::Failed(error.to_string()))
+        ended.map(Some).map_err(|error| TurnEnd::Failed(error.to_string()))
     }
 
-    /// Plays on the workers of the fleet.
-    fn play_on(&mut self, fleet: &Nats, tournament: &Tournament) -> Result<Played, TurnEnd> {
+    /// Plays on the workers of the fleet; `None` if the games have to be played on this server.
+    fn play_on(
+        &mut self,
+        fleet: &Nats,
+        tournament: &Tournament,
+    ) -> Result<Option<TournamentResults>, TurnEnd> {
         let (played, running) = (self.played()?, &self.context.running);
         let at_start = (played.len() as u64, self.job.result.clone());
         // Two tournaments with the same players are two jobs.
@@ -260,7 +260,7 @@ impl<'a> Turn<'a> {
                 match progress {
                     TournamentProgress::Game(record) => {
                         self.show(&record);
-                        self.take(record, results)
+                        self.take(*record, results)
                     }
                     TournamentProgress::Restart => self.retract(&at_start),
                 }
@@ -270,14 +270,14 @@ impl<'a> Turn<'a> {
             Ok(results) if is_lost && results.games() < self.plan.games() => {
                 tracing::warn!(job = self.job.id, "The NATS server is away: playing here");
                 self.store(&results).map_err(TurnEnd::Failed)?;
-                Ok(Played::Elsewhere)
+                Ok(None)
             }
-            Ok(results) => Ok(Played::Ended(results)),
+            Ok(results) => Ok(Some(results)),
             Err(TournamentError::Game(MatchError::Work(
                 error @ (WorkError::OnlyHere(_) | WorkError::Broker(_)),
             ))) => {
                 tracing::warn!(%error, job = self.job.id, "The fleet cannot play a tournament");
-                Ok(Played::Elsewhere)
+                Ok(None)
             }
             Err(error) => Err(TurnEnd::Failed(error.to_string())),
         }

@@ -2,7 +2,7 @@
 
 #[path = "../../../claimeven-work/tests/it/server.rs"]
 #[allow(dead_code, reason = "shared with the tests of the library")]
-mod nats;
+pub(crate) mod nats;
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

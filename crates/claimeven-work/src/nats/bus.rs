@@ -115,15 +115,12 @@ fn percent_decoded(text: &str) -> String {
     while let Some((&first, others)) = rest.split_first() {
         let digits = others.get(..2).filter(|_| first == b'%');
         let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &others[2..];
-            }
-            None => {
-                bytes.push(first);
-                rest = others;
-            }
+        if let Some(byte) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            bytes.push(byte);
+            rest = &others[2..];
+        } else {
+            bytes.push(first);
+            rest = others;
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
