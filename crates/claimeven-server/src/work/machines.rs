@@ -113,7 +113,7 @@ impl TrainingMachines for TrainingPlayer {
     ) -> Result<Option<SelfPlayBatch>, String> {
         if let Some(machines) = self.machines.fleet(WorkKind::SelfPlay, self.threads) {
             let fleet = FleetPlayer { machines };
-            let (played, is_lost) = self.machines.watched(&progress.cancel, |stop| {
+            let (batch, is_lost) = self.machines.watched(&progress.cancel, |stop| {
                 let own = SelfPlayProgress { cancel: Arc::clone(stop), ..Default::default() };
                 thread::scope(|scope| {
                     let playing = scope
@@ -126,11 +126,11 @@ impl TrainingMachines for TrainingPlayer {
                     playing.join().unwrap_or_else(|_| Err("a panic".to_owned()))
                 })
             });
-            match played {
+            match batch {
                 Ok(None) if is_lost => {
                     tracing::warn!("The NATS server is away: the games of a run are played here");
                 }
-                Ok(played) => return Ok(played),
+                Ok(batch) => return Ok(batch),
                 Err(error) => {
                     tracing::warn!(error, "The fleet cannot play the games of a run");
                 }

@@ -160,9 +160,6 @@ pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
     }
 }
 
-/// The results so far; `None` if the games have to be played on this server.
-type Played = Result<Option<TournamentResults>, TurnEnd>;
-
 /// A turn of a tournament.
 struct Turn<'a> {
     job: &'a Job,
@@ -215,7 +212,11 @@ impl<'a> Turn<'a> {
     }
 
     /// Plays with the threads of this server.
-    fn play_here(&mut self, tournament: &Tournament, threads: usize) -> Played {
+    fn play_here(
+        &mut self,
+        tournament: &Tournament,
+        threads: usize,
+    ) -> Result<Option<TournamentResults>, TurnEnd> {
         let (played, running) = (self.played()?, &self.context.running);
         let (plan, boards) = (self.plan, &running.boards);
         let watch = |number: usize, fixture: Fixture, game: &Game| {
@@ -240,8 +241,12 @@ impl<'a> Turn<'a> {
         ended.map(Some).map_err(|error| TurnEnd::Failed(error.to_string()))
     }
 
-    /// Plays on the workers of the fleet.
-    fn play_on(&mut self, fleet: &Nats, tournament: &Tournament) -> Played {
+    /// Plays on the workers of the fleet; `None` if the games have to be played on this server.
+    fn play_on(
+        &mut self,
+        fleet: &Nats,
+        tournament: &Tournament,
+    ) -> Result<Option<TournamentResults>, TurnEnd> {
         let (played, running) = (self.played()?, &self.context.running);
         let at_start = (played.len() as u64, self.job.result.clone());
         // Two tournaments with the same players are two jobs.
