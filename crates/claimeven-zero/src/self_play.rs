@@ -121,21 +121,29 @@ pub trait TrainingMachines: Send + Sync {
     ) -> Result<Option<SelfPlayBatch>, String>;
 
     /// Plays a match of the gate, at least until it is decided. Returns the results of its first pairs,
-    /// which must be those of [`play_gate_pairs`](crate::play_gate_pairs).
+    /// which must be those of [`play_gate_pairs`](crate::play_gate_pairs); `None` leaves the match to the
+    /// process of the run.
     fn play_gate(
         &self,
         gate: &Gate,
         new: &Network,
         best: &Network,
-    ) -> Result<Vec<GatePair>, String>;
+    ) -> Result<Option<Vec<GatePair>>, String> {
+        let _ = (gate, new, best);
+        Ok(None)
+    }
 
-    /// The errors of a network in all positions of an exam, which must be those of [`Exam::points`].
+    /// The errors of a network in all positions of an exam, which must be those of [`Exam::points`];
+    /// `None` leaves the exam to the process of the run.
     fn examine(
         &self,
         exam: &Exam,
         network: &Network,
         simulations: u32,
-    ) -> Result<Vec<ExamPoint>, String>;
+    ) -> Result<Option<Vec<ExamPoint>>, String> {
+        let _ = (exam, network, simulations);
+        Ok(None)
+    }
 }
 
 impl SelfPlayBatch {

@@ -163,7 +163,7 @@ impl TrainingMachines for FleetPlayer {
         gate: &Gate,
         new: &Network,
         best: &Network,
-    ) -> Result<Vec<GatePair>, String> {
+    ) -> Result<Option<Vec<GatePair>>, String> {
         let work = GateGames::new([new.clone(), best.clone()], *gate.parameters());
         let chunks: Vec<&[Position]> = gate.openings().chunks(PAIRS_AT_ONCE).collect();
         let unit = |number: u64| chunks[number as usize].to_vec();
@@ -187,7 +187,7 @@ impl TrainingMachines for FleetPlayer {
             Ok(ControlFlow::Continue(()))
         });
         played.map_err(|error: WorkError| error.to_string())?;
-        Ok(pairs)
+        Ok(Some(pairs))
     }
 
     fn examine(
@@ -195,7 +195,7 @@ impl TrainingMachines for FleetPlayer {
         exam: &Exam,
         network: &Network,
         simulations: u32,
-    ) -> Result<Vec<ExamPoint>, String> {
+    ) -> Result<Option<Vec<ExamPoint>>, String> {
         let work = ExamAnswers::new(network.clone(), exam.clone(), simulations);
         let units = exam.len().div_ceil(POSITIONS_AT_ONCE);
         let unit = |number: u64| {
@@ -204,6 +204,6 @@ impl TrainingMachines for FleetPlayer {
         };
         let points = run_in_order(&self.machines, &work, units as u64, &unit, None, |_| {});
         let points = points.map_err(|error| error.to_string())?.expect("nobody cancels it");
-        Ok(points.into_iter().flatten().collect())
+        Ok(Some(points.into_iter().flatten().collect()))
     }
 }
