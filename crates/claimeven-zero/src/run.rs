@@ -502,27 +502,26 @@ impl Run {
 
     fn gate(&self, iteration: u64, new: &Inference) -> Result<(MatchScore, Verdict), RunError> {
         let (parameters, seed) = (&self.parameters.gate, self.seed(iteration, 3));
-        if let Some(machines) = &self.machines {
-            let gate = Gate::new(self.setup, parameters, seed);
-            let pairs = machines.play_gate(&gate, &self.player, &self.best);
-            if let Some(pairs) = pairs.map_err(RunError::Machines)? {
-                let missing = || RunError::Machines("games of the gate are missing".to_owned());
-                return gate.outcome(&pairs).ok_or_else(missing);
-            }
-        }
-        let best = Inference::new(&self.best);
-        Ok(gate::gate(new, &best, parameters, seed, self.resources.threads))
+        let gate = Gate::new(self.setup, parameters, seed);
+        let machines = self.machines.as_ref();
+        let pairs = machines.map(|machines| machines.play_gate(&gate, &self.player, &self.best));
+        let Some(pairs) = pairs.transpose().map_err(RunError::Machines)?.flatten() else {
+            let best = Inference::new(&self.best);
+            return Ok(gate::gate(new, &best, parameters, seed, self.resources.threads));
+        };
+        let missing = || RunError::Machines("games of the gate are missing".to_owned());
+        gate.outcome(&pairs).ok_or_else(missing)
     }
 
     fn examine(&self, exam: &Exam, network: &Inference) -> Result<ExamScore, RunError> {
         let simulations = self.parameters.exam.simulations;
-        if let Some(machines) = &self.machines {
-            let points = machines.examine(exam, &self.player, simulations);
-            if let Some(points) = points.map_err(RunError::Machines)? {
-                return Ok(ExamScore::of(&points));
-            }
-        }
-        Ok(exam.score(network, simulations, self.resources.threads))
+        let machines = self.machines.as_ref();
+        let points = machines.map(|machines| machines.examine(exam, &self.player, simulations));
+        let points = points.transpose().map_err(RunError::Machines)?.flatten();
+        Ok(match points {
+            Some(points) => ExamScore::of(&points),
+            None => exam.score(network, simulations, self.resources.threads),
+        })
     }
 
     /// The learning-rate schedule: linear warm-up, then inverse square root of the iterations.

@@ -121,25 +121,27 @@ pub trait TrainingMachines: Send + Sync {
     ) -> Result<Option<SelfPlayBatch>, String>;
 
     /// Plays a match of the gate, at least until it is decided. Returns the results of its first pairs,
-    /// which must be those of [`play_gate_pairs`](crate::play_gate_pairs); `None` to have it played on
-    /// this machine.
+    /// which must be those of [`play_gate_pairs`](crate::play_gate_pairs); `None` leaves the match to the
+    /// process of the run.
     fn play_gate(
         &self,
-        _gate: &Gate,
-        _new: &Network,
-        _best: &Network,
+        gate: &Gate,
+        new: &Network,
+        best: &Network,
     ) -> Result<Option<Vec<GatePair>>, String> {
+        let _ = (gate, new, best);
         Ok(None)
     }
 
     /// The errors of a network in all positions of an exam, which must be those of [`Exam::points`];
-    /// `None` to have them found on this machine.
+    /// `None` leaves the exam to the process of the run.
     fn examine(
         &self,
-        _exam: &Exam,
-        _network: &Network,
-        _simulations: u32,
+        exam: &Exam,
+        network: &Network,
+        simulations: u32,
     ) -> Result<Option<Vec<ExamPoint>>, String> {
+        let _ = (exam, network, simulations);
         Ok(None)
     }
 }

@@ -858,10 +858,13 @@ where
     }
 
     async fn clean_up(&mut self, is_over: bool) {
-        let _ = self.bus.client.publish(format!("{ENDED}.{}", self.id), "".into()).await;
-        let _ = self.bus.remove_units(&self.units_subject).await;
         if is_over {
+            // Workers that get another unit see that the job has ended.
             let _ = self.bus.jobs.purge(&self.id).await;
+        }
+        let _ = self.bus.remove_units(&self.units_subject).await;
+        let _ = self.bus.client.publish(format!("{ENDED}.{}", self.id), "".into()).await;
+        if is_over {
             let _ = self.bus.results.purge().filter(&self.results.subject).await;
         }
         let _ = self.bus.client.flush().await;

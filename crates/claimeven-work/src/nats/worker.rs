@@ -627,6 +627,12 @@ async fn publish_all(shared: &Arc<Shared>, bus: &Bus, finished: &mut UnboundedRe
 async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
     let Finished { unit, outcome } = finished;
     let (status, body) = match outcome {
+        // Nobody would remove the result.
+        Outcome::Done(_) | Outcome::Failed(_) if unit.job.has_ended.load(Ordering::Relaxed) => {
+            shared.release(unit.key);
+            let _ = unit.acker.ack_with(AckKind::Term).await;
+            return;
+        }
         Outcome::Done(output) => (Status::Done, output),
         Outcome::Failed(reason) => (Status::Failed, reason.into_bytes()),
         Outcome::Panicked(error) => {
