@@ -61,7 +61,7 @@ export const fleet: Texts["fleet"] = {
     up: "Läuft seit",
   },
   otherVersion: (own) => `Er hat eine andere Version als dieser Server (${own}) und kann ihm nicht helfen.`,
-  kinds: { games: "Partien", book: "Eröffnungsbücher", solve: "Stellungen", "self-play": "Selbstspiel" },
+  kinds: { games: "Partien", book: "Eröffnungsbücher", solve: "Stellungen", "self-play": "Selbstspiel", gate: "Gate-Matches", exam: "Prüfungen", moves: "Züge", sample: "Prüfstellungen" },
   gone: "In den letzten zehn Minuten gegangen",
   stopped: (worker, ago, done) => `${worker} wurde vor ${ago} beendet, nach ${units(done)}.`,
   silent: (worker, ago, done) => `Von ${worker} ist seit ${ago} nichts zu hören; erledigt waren ${units(done)}.`,

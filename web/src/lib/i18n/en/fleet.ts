@@ -58,7 +58,7 @@ export const fleet = {
     up: "Running for",
   },
   otherVersion: (own: string) => `It has another version than this server (${own}) and cannot help it.`,
-  kinds: { games: "games", book: "opening books", solve: "positions", "self-play": "self-play" } as Record<string, string>,
+  kinds: { games: "games", book: "opening books", solve: "positions", "self-play": "self-play", gate: "gate matches", exam: "exams", moves: "moves", sample: "test positions" } as Record<string, string>,
   gone: "Gone in the last ten minutes",
   stopped: (worker: string, ago: string, done: number) => `${worker} was stopped ${ago} ago, after ${plural(done, "unit")}.`,
   silent: (worker: string, ago: string, done: number) => `${worker} has not been heard from for ${ago}; it had done ${plural(done, "unit")}.`,

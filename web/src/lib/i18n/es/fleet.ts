@@ -61,7 +61,7 @@ export const fleet: Texts["fleet"] = {
     up: "En marcha",
   },
   otherVersion: (own) => `Tiene otra versión que este servidor (${own}) y no puede ayudarle.`,
-  kinds: { games: "partidas", book: "libros de aperturas", solve: "posiciones", "self-play": "autojuego" },
+  kinds: { games: "partidas", book: "libros de aperturas", solve: "posiciones", "self-play": "autojuego", gate: "duelos de filtro", exam: "exámenes", moves: "jugadas", sample: "posiciones de prueba" },
   gone: "Se fueron en los últimos diez minutos",
   stopped: (worker, ago, done) => `${worker} se detuvo hace ${ago}, tras ${units(done)}.`,
   silent: (worker, ago, done) => `No se sabe nada de ${worker} desde hace ${ago}; había hecho ${units(done)}.`,
