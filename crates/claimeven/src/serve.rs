@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "IP:PORT")]
     addr: Option<SocketAddr>,
 
-    /// NATS server that connects this server with others on the same PostgreSQL database
+    /// NATS server that connects this server with workers and, on PostgreSQL, with other servers
     #[arg(long, value_name = "URL")]
     nats: Option<String>,
 

@@ -57,6 +57,7 @@ pub(crate) async fn serve(
                 | "lab"
                 | "arena"
                 | "training"
+                | "fleet"
                 | "embed"
         )
         || path.strip_prefix("learn/").is_some_and(|id| !id.contains('/'))
