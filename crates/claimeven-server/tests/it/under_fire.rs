@@ -27,14 +27,18 @@ pub(crate) async fn play_game(
 ) -> Vec<Duration> {
     let mut random = fastrand::Rng::with_seed(game as u64);
     let mut players = [0, 1].map(|player| Visitor::new(addrs[player], "127.0.0.1"));
-    // The first requests give the visitors their cookies.
-    let id = loop {
-        let body = json!({ "seats": open_game(), "first": 0 });
-        let reply = post(&mut players[0], addrs, "/api/games", &body).await;
-        if reply.status.as_u16() == 201 {
-            break reply.json()["id"].as_str().unwrap().to_owned();
-        }
-    };
+    // The first answer gives a visitor their cookie. Both have one before the second joins the game of
+    // the first: with an answer that is lost, a seat would belong to nobody.
+    let mut id = String::new();
+    for player in [1, 0] {
+        id = loop {
+            let body = json!({ "seats": open_game(), "first": 0 });
+            let reply = post(&mut players[player], addrs, "/api/games", &body).await;
+            if reply.status.as_u16() == 201 {
+                break reply.json()["id"].as_str().unwrap().to_owned();
+            }
+        };
+    }
     let watchers = [0, 1].map(|home| tokio::spawn(watch(addrs, home, id.clone())));
     let path = |action: &str| format!("/api/games/{id}/{action}");
     loop {
