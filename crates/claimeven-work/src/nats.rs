@@ -21,6 +21,7 @@ mod channel;
 mod coordinator;
 mod kinds;
 mod messages;
+mod results;
 mod status;
 mod worker;
 

@@ -47,6 +47,7 @@ mod parameters;
 mod planes;
 mod replay_buffer;
 mod run;
+mod run_error;
 mod sample;
 mod search_tree;
 mod searches;
@@ -75,7 +76,8 @@ pub use parameters::{
 };
 pub use planes::{Discs, InputEncoding};
 pub use replay_buffer::ReplayBuffer;
-pub use run::{Event, Metrics, Observer, Resources, Run, RunError, RunState};
+pub use run::{Event, Metrics, Observer, Resources, Run, RunState};
+pub use run_error::RunError;
 pub use sample::{Sample, SamplesError};
 pub use search_tree::{Gathered, Node, Proof, SearchTree, SelectionRule, TreeParameters};
 pub use searches::search_many;

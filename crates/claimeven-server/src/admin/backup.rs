@@ -117,8 +117,11 @@ impl Admin {
         insert_rows(&mut transaction, is_postgres, path).await?;
         store::migrate(&mut transaction, latest).await.map_err(database)?;
         transaction.commit().await.map_err(broken)?;
-        // Moves the rows from SQLite's log, which is as large as they are, to its file.
-        connection.close().await.map_err(broken)?;
+        if !is_postgres {
+            // Moves the rows from the log, which is as large as they are, to the file.
+            let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+            connection.execute(sqlx::raw_sql(sql)).await.map_err(broken)?;
+        }
         Ok(summary)
     }
 }

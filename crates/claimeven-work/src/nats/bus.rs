@@ -296,6 +296,14 @@ impl Bus {
         Ok(())
     }
 
+    /// Removes units by their places in the stream, many at a time.
+    pub(crate) async fn remove_units_at(&self, sequences: Vec<u64>) {
+        let removing = sequences.into_iter().map(|sequence| self.units.delete_message(sequence));
+        // One that a worker has acknowledged is gone already.
+        let mut removing = futures_util::stream::iter(removing).buffer_unordered(64);
+        while removing.next().await.is_some() {}
+    }
+
     /// Removes that consumer. Workers make it again, and get all units that are still there.
     pub(crate) async fn remove_consumer(
         &self,

@@ -10,11 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
 use async_nats::jetstream::message::PublishMessage;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use tokio::sync::mpsc::{self, Receiver, UnboundedReceiver, UnboundedSender};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::{sleep, timeout};
 
 use super::bus::{
@@ -24,8 +23,8 @@ use super::bus::{
 use super::kinds::Kinds;
 use super::messages::{
     JobRecord, JobStatus, Rate, ResultHead, Status, UnitHead, WorkerStatus, digest, frame, hash,
-    unframe,
 };
+use super::results::Results;
 use super::worker::Worker;
 use super::{Complaints, Connection, host_name, random_text};
 use crate::work::{Dispatcher, Job, Taken, Work, WorkError};
@@ -268,8 +267,8 @@ struct Coordinator<'a, W: Work, U, T> {
     remaining: BTreeSet<u64>,
     /// The next unit to be published is this one or a later one.
     next: u64,
-    /// Published units with their digests, and how many there may be.
-    outstanding: HashMap<u64, String>,
+    /// Published units, and how many there may be.
+    outstanding: HashMap<u64, Published>,
     window: usize,
     publishing: FuturesUnordered<Publishing>,
     /// No unit is published before this time, because the server has refused one.
@@ -295,8 +294,17 @@ struct Coordinator<'a, W: Work, U, T> {
     rate: Rate,
 }
 
-type Publishing = Pin<Box<dyn Future<Output = (u64, Result<(), WorkError>)> + Send>>;
+/// A unit on the server.
+struct Published {
+    digest: String,
+    /// Its place in the stream, if the server has confirmed it.
+    sequence: Option<u64>,
+}
 
+type Publishing = Pin<Box<dyn Future<Output = (u64, Result<u64, WorkError>)> + Send>>;
+
+/// How long it may take to remove a job that has ended from the server.
+const CLEAN_UP: Duration = Duration::from_secs(10);
 /// How long to wait after the server has refused a unit.
 const REFUSED: Duration = Duration::from_secs(1);
 
@@ -382,7 +390,7 @@ where
         self.beat().await;
         // Nobody needs the units any more. The results are kept if the job is to be resumed.
         let is_over = matches!(ended, Ok(End::Complete | End::Enough));
-        let _ = timeout(Duration::from_secs(5), self.clean_up(is_over)).await;
+        let _ = timeout(CLEAN_UP, self.clean_up(is_over)).await;
         ended?;
         if self.set_aside.is_empty() {
             return Ok(());
@@ -455,7 +463,7 @@ where
     /// unless the job is cancelled.
     async fn begin(&mut self) {
         self.remaining = self.all.iter().copied().collect();
-        self.outstanding.clear();
+        self.remove_outstanding().await;
         self.publishing.clear();
         self.next = 0;
         self.catching_up = true;
@@ -483,7 +491,8 @@ where
             }
             let body = self.encode_unit(number);
             let head = UnitHead { unit: number, digest: digest(&body), check_of: None };
-            self.outstanding.insert(number, head.digest.clone());
+            let published = Published { digest: head.digest.clone(), sequence: None };
+            self.outstanding.insert(number, published);
             self.publish(number, frame(&head, &body)).await;
         }
     }
@@ -492,7 +501,8 @@ where
         let publish = PublishMessage::build().payload(message.into());
         match self.bus.context.send_publish(self.units_subject.clone(), publish).await {
             Ok(stored) => self.publishing.push(Box::pin(async move {
-                (number, stored.await.map(|_| ()).map_err(|error| not_stored(&error)))
+                let stored = stored.await.map(|stored| stored.sequence);
+                (number, stored.map_err(|error| not_stored(&error)))
             })),
             Err(error) => {
                 let refused = (number, Err(not_stored(&error)));
@@ -501,9 +511,12 @@ where
         }
     }
 
-    fn on_published(&mut self, number: u64, stored: Result<(), WorkError>) {
+    fn on_published(&mut self, number: u64, stored: Result<u64, WorkError>) {
         match stored {
-            Ok(()) => {
+            Ok(sequence) => {
+                if let Some(published) = self.outstanding.get_mut(&number) {
+                    published.sequence = Some(sequence);
+                }
                 self.complaints.settle(&self.nats.connection, "the NATS server works again");
             }
             Err(error) => {
@@ -546,7 +559,7 @@ where
             return Ok(ControlFlow::Continue(()));
         }
         let expected = match self.outstanding.get(&number) {
-            Some(digest) => digest.clone(),
+            Some(published) => published.digest.clone(),
             None => digest(&self.encode_unit(number)),
         };
         if head.digest != expected {
@@ -857,12 +870,22 @@ where
         let _ = self.bus.client.publish(format!("{LIVE_JOBS}.{}", self.id), bytes.into()).await;
     }
 
+    /// Removes the units that are known to be on the server. The others have to be looked for.
+    async fn remove_outstanding(&mut self) {
+        let published = self.outstanding.drain().filter_map(|(_, published)| published.sequence);
+        let published: Vec<u64> = published.collect();
+        if self.bus.is_connected() {
+            self.bus.remove_units_at(published).await;
+        }
+    }
+
     async fn clean_up(&mut self, is_over: bool) {
         if is_over {
             // Workers that get another unit see that the job has ended.
             let _ = self.bus.jobs.purge(&self.id).await;
         }
-        let _ = self.bus.remove_units(&self.units_subject).await;
+        self.remove_outstanding().await;
+        let _ = timeout(CLEAN_UP / 2, self.bus.remove_units(&self.units_subject)).await;
         let _ = self.bus.client.publish(format!("{ENDED}.{}", self.id), "".into()).await;
         if is_over {
             let _ = self.bus.results.purge().filter(&self.results.subject).await;
@@ -897,114 +920,4 @@ fn draw(job: &str, number: u64) -> f64 {
     let hash = digest(format!("{job}.{number}").as_bytes());
     let number = u32::from_str_radix(&hash[..8], 16).expect("a digest is hexadecimal");
     f64::from(number) / (f64::from(u32::MAX) + 1.0)
-}
-
-/// The results of a job, in order, through restarts of the server. A task reads them.
-struct Results {
-    bus: Bus,
-    subject: String,
-    received: Receiver<Received>,
-    reader: Option<tokio::task::JoinHandle<()>>,
-}
-
-struct Received {
-    /// How many more there are.
-    pending: u64,
-    /// `None` for a message that is not a result.
-    result: Option<(ResultHead, Vec<u8>)>,
-}
-
-impl Results {
-    fn new(bus: Bus, subject: String) -> Results {
-        let (_, received) = mpsc::channel(1);
-        Results { bus, subject, received, reader: None }
-    }
-
-    /// Begins with the first result, again.
-    fn rewind(&mut self) {
-        self.stop();
-        let (sender, received) = mpsc::channel(1024);
-        self.received = received;
-        let reader = read_results(self.bus.clone(), self.subject.clone(), sender);
-        self.reader = Some(tokio::spawn(reader));
-    }
-
-    fn stop(&mut self) {
-        if let Some(reader) = self.reader.take() {
-            reader.abort();
-        }
-    }
-}
-
-impl Drop for Results {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
-async fn read_results(bus: Bus, subject: String, sender: mpsc::Sender<Received>) {
-    // The sequence number of the last message, and the time at which the stream was made.
-    let (mut last, mut created) = (0, None);
-    loop {
-        let Ok(info) = bus.results.get_info().await else {
-            sleep(Duration::from_millis(300)).await;
-            continue;
-        };
-        if created.replace(info.created) != Some(info.created) {
-            // The first stream, or one that was made after the server had lost its disk.
-            last = 0;
-        }
-        let Ok(consumer) = results_after(&bus, &subject, last).await else {
-            sleep(Duration::from_millis(300)).await;
-            continue;
-        };
-        let pending = consumer.cached_info().num_pending;
-        if pending == 0 && sender.send(Received { pending, result: None }).await.is_err() {
-            return;
-        }
-        let Ok(mut messages) = messages_of(&consumer).await else { continue };
-        // After a silence, the server is asked again: when the results of another job are removed, servers
-        // before 2.9.12 can forget to hand out these.
-        while let Ok(Some(Ok(message))) = timeout(MAX_SILENCE, messages.next()).await {
-            let Ok(info) = message.info() else { continue };
-            let (sequence, pending) = (info.stream_sequence, info.pending);
-            let result = unframe::<ResultHead>(&message.payload).filter(|_| sequence > last);
-            let result = result.map(|(head, body)| (head, body.to_vec()));
-            last = last.max(sequence);
-            if sender.send(Received { pending, result }).await.is_err() {
-                return;
-            }
-        }
-        drop(messages);
-        let _ = bus.results.delete_consumer(&consumer.cached_info().name).await;
-    }
-}
-
-/// How long the reader of results waits for the next one before it asks the server again.
-const MAX_SILENCE: Duration = Duration::from_secs(5);
-
-async fn results_after(
-    bus: &Bus,
-    subject: &str,
-    last: u64,
-) -> Result<Consumer<pull::Config>, WorkError> {
-    let config = pull::Config {
-        filter_subject: subject.to_owned(),
-        ack_policy: AckPolicy::None,
-        deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: last + 1 },
-        inactive_threshold: Duration::from_mins(1),
-        ..pull::Config::default()
-    };
-    bus.results.create_consumer(config).await.map_err(broker)
-}
-
-async fn messages_of(consumer: &Consumer<pull::Config>) -> Result<pull::Stream, WorkError> {
-    consumer
-        .stream()
-        .max_messages_per_batch(1000)
-        .expires(Duration::from_secs(10))
-        .heartbeat(Duration::from_secs(1))
-        .messages()
-        .await
-        .map_err(broker)
 }
