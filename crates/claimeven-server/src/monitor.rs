@@ -1,7 +1,7 @@
 //! What this server knows of the fleet: workers, jobs and servers now, and the last minutes.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -35,10 +35,8 @@ const SERVER_SILENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Monitor {
     connection: Option<Connection>,
     state: Mutex<Seen>,
-    // For the threads of jobs, which hold no lock.
+    /// How many workers can do each kind of work.
     workers: [AtomicUsize; 2],
-    /// Since when the NATS server has been away, in milliseconds since 1970; 0 if it is there.
-    lost_ms: AtomicI64,
 }
 
 /// Kinds of work that jobs of the page have for workers.
@@ -130,9 +128,12 @@ impl Monitor {
 
     /// For how long the NATS server has been away.
     pub(crate) fn away(&self) -> Duration {
-        let lost = self.lost_ms.load(Ordering::Relaxed);
-        let ms = if lost == 0 { 0 } else { now_ms() - lost };
-        Duration::from_millis(u64::try_from(ms).unwrap_or(0))
+        lock(&self.state).lost.map_or(Duration::ZERO, |lost| lost.elapsed())
+    }
+
+    /// Whether the NATS server can be reached.
+    pub(crate) fn is_connected(&self) -> bool {
+        lock(&self.state).is_connected
     }
 
     /// Hears what another server says about itself.
@@ -187,7 +188,6 @@ impl Monitor {
         state.is_connected = false;
         state.lost.get_or_insert_with(Instant::now);
         self.workers.iter().for_each(|count| count.store(0, Ordering::Relaxed));
-        let _ = self.lost_ms.compare_exchange(0, now_ms(), Ordering::Relaxed, Ordering::Relaxed);
     }
 
     fn take(&self, sighting: Sighting, is_point: bool) {
@@ -195,7 +195,6 @@ impl Monitor {
             return self.note_loss();
         }
         let Sighting { has_streams, left, status, .. } = sighting;
-        self.lost_ms.store(0, Ordering::Relaxed);
         let version = self.connection.as_ref().map(Connection::version);
         for kind in WorkKind::ALL {
             let can_help = status.workers.iter().filter(|worker| {
@@ -298,7 +297,8 @@ impl Counts {
     }
 }
 
-/// Adds by how much numbers have grown. If they are `older` than the counters, those count from then on.
+/// Adds by how much numbers have grown. Numbers that are older than the counters are counted from now
+/// on.
 fn add_growth<const N: usize>(
     known: &mut HashMap<String, Known<N>>,
     id: &str,
