@@ -19,6 +19,7 @@
 mod bus;
 mod channel;
 mod coordinator;
+mod dispatcher;
 mod kinds;
 mod messages;
 mod results;
@@ -31,7 +32,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use channel::{Channel, ChannelMessages};
-pub use coordinator::Nats;
+pub use dispatcher::Nats;
 pub use kinds::Kinds;
 pub use messages::{JobStatus, WorkerStatus};
 pub use status::{FLEET_SILENCE, FleetMonitor, FleetStatus, Sighting, watch_fleet};
@@ -170,11 +171,14 @@ pub(crate) fn host_name() -> String {
     if name.is_empty() { "worker".to_owned() } else { name }
 }
 
+/// A random number, from the standard library's source of randomness for hash maps.
+pub(crate) fn random() -> u64 {
+    std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0)
+}
+
 /// Eight random letters and digits.
 pub(crate) fn random_text() -> String {
-    // The standard library's source of randomness for hash maps.
-    let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
-    format!("{:08x}", random as u32)
+    format!("{:08x}", random() as u32)
 }
 
 #[cfg(test)]

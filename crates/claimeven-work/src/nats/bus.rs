@@ -41,6 +41,8 @@ pub(crate) const LIVE_JOBS: &str = "claimeven.live.job";
 pub(crate) const HELLO: &str = "claimeven.live.hello";
 /// The subject of jobs that have ended, with their id.
 pub(crate) const ENDED: &str = "claimeven.live.ended";
+/// The end of the subject, after that of a worker's heartbeats, on which it tells which job it has left.
+pub(crate) const LEFT: &str = "left";
 /// The subject of workers that are dismissed, with their id.
 pub(crate) const DISMISSED: &str = "claimeven.live.dismissed";
 

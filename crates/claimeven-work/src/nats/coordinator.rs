@@ -2,229 +2,50 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc as std_mpsc;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use async_nats::Subscriber;
 use async_nats::jetstream::message::PublishMessage;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
-use tokio::time::{sleep, timeout};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::{MissedTickBehavior, sleep, timeout};
 
 use super::bus::{
-    ANY, Bus, DISMISSED, ENDED, HELLO, LIVE_JOBS, LIVE_WORKERS, Patience, broker, connect, count,
-    not_stored, results_subject, units_subject, until_set,
+    ANY, Bus, DISMISSED, ENDED, HELLO, LEFT, LIVE_JOBS, LIVE_WORKERS, broker, count, not_stored,
+    results_subject, units_subject,
 };
+use super::dispatcher::{Nats, OwnWorker};
 use super::kinds::Kinds;
 use super::messages::{
     JobRecord, JobStatus, Rate, ResultHead, Status, UnitHead, WorkerStatus, digest, frame, hash,
 };
 use super::results::Results;
 use super::worker::Worker;
-use super::{Complaints, Connection, host_name, random_text};
-use crate::work::{Dispatcher, Job, Taken, Work, WorkError};
-
-/// All workers that are connected to a NATS server.
-#[derive(Clone)]
-#[must_use]
-pub struct Nats {
-    connection: Connection,
-    arithmetic: String,
-    threads: usize,
-    check_share: f64,
-    cache: PathBuf,
-    /// Whether a job has begun. Later ones wait for a server that is away.
-    has_begun: Arc<AtomicBool>,
-}
-
-impl Nats {
-    /// The workers at a NATS server. If there are none, this process works itself, with this many
-    /// threads.
-    pub fn new(connection: Connection, threads: usize, cache: PathBuf) -> Nats {
-        Nats {
-            connection,
-            arithmetic: String::new(),
-            threads: threads.max(1),
-            check_share: 0.02,
-            cache,
-            has_begun: Arc::default(),
-        }
-    }
-
-    /// Names the arithmetic of this processor, for the case that it works itself.
-    pub fn with_arithmetic(self, arithmetic: &str) -> Nats {
-        Nats { arithmetic: arithmetic.to_owned(), ..self }
-    }
-
-    /// Sets the share of the units that a second worker computes again, from 0 to 1.
-    pub fn with_check_share(self, share: f64) -> Nats {
-        Nats { check_share: share.clamp(0.0, 1.0), ..self }
-    }
-}
-
-impl Dispatcher for Nats {
-    fn run<W: Work>(
-        &self,
-        work: &W,
-        numbers: impl Iterator<Item = u64> + Send,
-        unit: impl Fn(u64) -> W::Unit + Sync,
-        cancel: Option<&AtomicBool>,
-        take: impl FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
-    ) -> Result<(), W::Error> {
-        let job = work.job().map_err(WorkError::OnlyHere)?;
-        let all: Vec<u64> = numbers.collect();
-        if all.is_empty() {
-            return Ok(());
-        }
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .map_err(broker)?;
-        let own_worker = OwnWorker::default();
-        let stop_judge = Arc::new(AtomicBool::new(false));
-        thread::scope(|scope| {
-            let (requests, to_judge) = std_mpsc::channel();
-            let (verdicts, judged) = mpsc::unbounded_channel();
-            let stop = Arc::clone(&stop_judge);
-            scope.spawn(move || judge(work, &to_judge, &verdicts, &stop));
-            let ended = runtime.block_on(async {
-                let record = JobRecord::new(W::KIND, &self.connection.version, &job);
-                let bus = tokio::select! {
-                    bus = self.open(&record, &job) => bus?,
-                    () = until_cancelled(cancel) => return Ok(()),
-                };
-                self.has_begun.store(true, Ordering::Relaxed);
-                let caller = Caller { all, unit, take, cancel };
-                let judge = Judge { requests, verdicts: judged };
-                let mut coordinator =
-                    Coordinator::new(self, work, bus, record, job, caller, judge, &own_worker);
-                coordinator.run().await
-            });
-            stop_judge.store(true, Ordering::Relaxed);
-            own_worker.end();
-            ended
-        })
-    }
-}
-
-/// How long the first job of a command waits for a server that answers but cannot be used, for
-/// example because it has just been started.
-const START: Duration = Duration::from_secs(10);
-
-/// How long it waits for a server that is away.
-const RESTART: Duration = Duration::from_secs(3);
-
-impl Nats {
-    /// Connects to the server and stores a job there. A first job ends with an error if the server
-    /// cannot be used; later ones wait for it.
-    async fn open(&self, record: &JobRecord, job: &Job) -> Result<Bus, WorkError> {
-        let has_begun = self.has_begun.load(Ordering::Relaxed);
-        let patience = if has_begun { Patience::UntilConnected } else { Patience::FailAtOnce };
-        let name = format!("{}-{} (coordinator)", host_name(), random_text());
-        let (began, mut complaints) = (Instant::now(), Complaints::default());
-        let client = loop {
-            match connect(&self.connection, &name, patience).await {
-                // A server that is being started again.
-                Err(WorkError::Broker(reason))
-                    if reason.contains("IO error") && began.elapsed() < RESTART =>
-                {
-                    sleep(Duration::from_millis(300)).await;
-                }
-                connected => break connected?,
-            }
-        };
-        loop {
-            let stored = async {
-                let bus = Bus::open(client.clone()).await?;
-                store_job(&bus, &record.id(), record, job).await?;
-                Ok(bus)
-            };
-            match stored.await {
-                Ok(bus) => return Ok(bus),
-                Err(error) if !has_begun && began.elapsed() > START => return Err(error),
-                Err(error) => {
-                    complaints.say(&self.connection, format!("{error}; trying again"));
-                    sleep(Duration::from_millis(300)).await;
-                }
-            }
-        }
-    }
-}
-
-async fn until_cancelled(cancel: Option<&AtomicBool>) {
-    match cancel {
-        Some(cancel) => until_set(cancel).await,
-        None => std::future::pending().await,
-    }
-}
+use super::{Complaints, host_name};
+use crate::work::{Job, Taken, Work, WorkError};
 
 /// What the caller of a dispatcher wants.
-struct Caller<'a, U, T> {
-    all: Vec<u64>,
-    unit: U,
-    take: T,
-    cancel: Option<&'a AtomicBool>,
+pub(super) struct Caller<'a, U, T> {
+    pub(super) all: Vec<u64>,
+    pub(super) unit: U,
+    pub(super) take: T,
+    pub(super) cancel: Option<&'a AtomicBool>,
 }
 
 /// The thread that computes disputed units.
-struct Judge<W: Work> {
-    requests: std_mpsc::Sender<(u64, W::Unit)>,
-    verdicts: UnboundedReceiver<Verdict<W>>,
+pub(super) struct Judge<W: Work> {
+    pub(super) requests: std_mpsc::Sender<(u64, W::Unit)>,
+    pub(super) verdicts: UnboundedReceiver<Verdict<W>>,
 }
 
-/// The worker of this process, if it had to start one.
-#[derive(Default)]
-struct OwnWorker {
-    stop: Arc<AtomicBool>,
-    thread: Mutex<Option<JoinHandle<()>>>,
-}
-
-impl OwnWorker {
-    fn start(&self, worker: Worker, connection: Connection) {
-        let stop = Arc::clone(&self.stop);
-        let thread = thread::spawn(move || {
-            if let Err(error) = worker.run(&stop) {
-                connection.say(error);
-            }
-        });
-        *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
-    }
-
-    fn end(&self) {
-        self.stop.store(true, Ordering::Relaxed);
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            let _ = thread.join();
-        }
-    }
-}
-
-/// Computes units on this machine whose results are disputed, one after another.
-fn judge<W: Work>(
-    work: &W,
-    requests: &std_mpsc::Receiver<(u64, W::Unit)>,
-    verdicts: &UnboundedSender<Verdict<W>>,
-    stop: &Arc<AtomicBool>,
-) {
-    let mut thread = None;
-    while let Ok((number, unit)) = requests.recv() {
-        let thread = thread.get_or_insert_with(|| work.thread());
-        let output = work.compute(thread, &unit, stop);
-        if verdicts.send(Verdict { number, output }).is_err() {
-            return;
-        }
-    }
-}
-
-struct Verdict<W: Work> {
-    number: u64,
-    output: Result<Option<W::Output>, W::Error>,
+pub(super) struct Verdict<W: Work> {
+    pub(super) number: u64,
+    pub(super) output: Result<Option<W::Output>, W::Error>,
 }
 
 /// Why a unit is computed on this machine.
@@ -244,7 +65,7 @@ struct Check {
     since: Instant,
 }
 
-struct Coordinator<'a, W: Work, U, T> {
+pub(super) struct Coordinator<'a, W: Work, U, T> {
     nats: &'a Nats,
     work: &'a W,
     bus: Bus,
@@ -287,7 +108,8 @@ struct Coordinator<'a, W: Work, U, T> {
 
     workers: HashMap<String, (WorkerStatus, Instant)>,
     told_versions: HashSet<String>,
-    last_worker: Instant,
+    /// How long no worker has been there, in time that this process had.
+    alone: Duration,
     last_result: Instant,
     /// The last time at which a worker had something to do, or nobody was there.
     last_busy: Instant,
@@ -305,9 +127,13 @@ type Publishing = Pin<Box<dyn Future<Output = (u64, Result<u64, WorkError>)> + S
 
 /// How long it may take to remove a job that has ended from the server.
 const CLEAN_UP: Duration = Duration::from_secs(10);
+/// How long workers have to say that they have left a job that has ended.
+const MAX_LEAVING: Duration = Duration::from_secs(2);
 /// How long to wait after the server has refused a unit.
 const REFUSED: Duration = Duration::from_secs(1);
 
+/// How often the coordinator looks after its job.
+const TICK: Duration = Duration::from_millis(50);
 /// How long to wait for the first worker, and for another one after the last has gone.
 const FIRST_WORKER: Duration = Duration::from_secs(2);
 const NEXT_WORKER: Duration = Duration::from_secs(10);
@@ -327,7 +153,7 @@ where
     T: FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
 {
     #[allow(clippy::too_many_arguments, reason = "called once")]
-    fn new(
+    pub(super) fn new(
         nats: &'a Nats,
         work: &'a W,
         bus: Bus,
@@ -377,14 +203,14 @@ where
             checked: 0,
             workers: HashMap::new(),
             told_versions: HashSet::new(),
-            last_worker: now,
+            alone: Duration::ZERO,
             last_result: now,
             last_busy: now,
             rate: Rate::default(),
         }
     }
 
-    async fn run(&mut self) -> Result<(), W::Error> {
+    pub(super) async fn run(&mut self) -> Result<(), W::Error> {
         let ended = self.collect().await;
         // The last numbers, for those who watch.
         self.beat().await;
@@ -405,7 +231,8 @@ where
         let mut hello = self.bus.client.subscribe(HELLO).await.map_err(broker)?;
         self.bus.client.publish(HELLO, "".into()).await.map_err(broker)?;
         self.begin().await;
-        let mut tick = tokio::time::interval(Duration::from_millis(50));
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut last_beat, mut last_look) = (Instant::now(), Instant::now());
         loop {
             if self.is_complete() {
@@ -767,12 +594,13 @@ where
         let threads: usize = self.suitable_workers().map(|worker| worker.threads).sum();
         self.window = (64 * threads).clamp(MIN_WINDOW, MAX_WINDOW);
         if !self.bus.is_connected() || self.suitable_workers().next().is_some() {
-            self.last_worker = Instant::now();
+            self.alone = Duration::ZERO;
             return;
         }
         self.last_busy = Instant::now();
         let patience = if self.workers.is_empty() { FIRST_WORKER } else { NEXT_WORKER };
-        if self.own_worker_runs || self.last_worker.elapsed() < patience {
+        self.alone += TICK;
+        if self.own_worker_runs || self.alone < patience {
             return;
         }
         self.own_worker_runs = true;
@@ -886,16 +714,39 @@ where
         }
         self.remove_outstanding().await;
         let _ = timeout(CLEAN_UP / 2, self.bus.remove_units(&self.units_subject)).await;
+        let left = self.bus.client.subscribe(format!("{LIVE_WORKERS}.*.{LEFT}")).await;
         let _ = self.bus.client.publish(format!("{ENDED}.{}", self.id), "".into()).await;
         if is_over {
+            // A result that is still on its way would stay for days.
+            if let Ok(left) = left {
+                let _ = timeout(MAX_LEAVING, self.until_all_have_left(left)).await;
+            }
             let _ = self.bus.results.purge().filter(&self.results.subject).await;
         }
         let _ = self.bus.client.flush().await;
     }
+
+    /// Waits until all workers have heard that the job has ended.
+    async fn until_all_have_left(&self, mut left: Subscriber) {
+        let mut staying: HashSet<&str> =
+            self.suitable_workers().map(|worker| worker.id.as_str()).collect();
+        while !staying.is_empty() {
+            let Some(message) = left.next().await else { return };
+            if message.payload == self.id {
+                // The subject ends with the worker and that it has left.
+                staying.remove(message.subject.rsplit('.').nth(1).unwrap_or_default());
+            }
+        }
+    }
 }
 
 /// Stores what all units of a job share.
-async fn store_job(bus: &Bus, id: &str, record: &JobRecord, job: &Job) -> Result<(), WorkError> {
+pub(super) async fn store_job(
+    bus: &Bus,
+    id: &str,
+    record: &JobRecord,
+    job: &Job,
+) -> Result<(), WorkError> {
     for file in &job.files {
         let name = hash(&file.content);
         if bus.files.info(&name).await.is_err() {

@@ -20,14 +20,14 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::{sleep, timeout};
 
 use super::bus::{
-    ANY, Bus, DISMISSED, ENDED, HELLO, LIVE_JOBS, LIVE_WORKERS, Patience, broker, connect,
+    ANY, Bus, DISMISSED, ENDED, HELLO, LEFT, LIVE_JOBS, LIVE_WORKERS, Patience, broker, connect,
     until_set,
 };
 use super::kinds::{Compute, Kinds, OpenWork};
 use super::messages::{
     JobRecord, JobStatus, Rate, ResultHead, Status, UnitHead, WorkerStatus, frame, hash, unframe,
 };
-use super::{Complaints, Connection, process_name, random_text};
+use super::{Complaints, Connection, process_name, random, random_text};
 use crate::work::{Files, WorkError};
 
 /// A unit that has been started this often without an end is set aside.
@@ -444,8 +444,9 @@ async fn receive(
         return;
     }
     if head.check_of.as_ref() == Some(&shared.id) {
-        // Somebody else has to check this one. If nobody does, the coordinator will.
-        let pause = Duration::from_millis(100);
+        // Somebody else has to check this one. If nobody does, the coordinator will. The server hands units
+        // out in turns: after equal pauses, two workers could get their own for ever.
+        let pause = Duration::from_millis(random() % 100);
         let answer = if delivered < 100 { AckKind::Nak(Some(pause)) } else { AckKind::Term };
         let _ = acker.ack_with(answer).await;
         return;
@@ -749,6 +750,9 @@ async fn listen(shared: Arc<Shared>, bus: Bus) {
                     shared.release(unit.key);
                     let _ = unit.acker.ack_with(AckKind::Term).await;
                 }
+                // It follows the results that have been published before.
+                let subject = format!("{LIVE_WORKERS}.{}.{LEFT}", shared.id);
+                let _ = bus.client.publish(subject, id.to_owned().into()).await;
             }
             Some(message) = dismissed.next() => {
                 let reason = String::from_utf8_lossy(&message.payload).into_owned();
