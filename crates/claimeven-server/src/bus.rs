@@ -153,13 +153,21 @@ impl NatsBus {
         let (outbox, mut waiting) = mpsc::channel(MAX_WAITING);
         let sender = channel.clone();
         let sender = tokio::spawn(async move {
-            while let Some(outgoing) = waiting.recv().await {
-                match outgoing {
-                    Outgoing::Message(bytes) => sender.publish(bytes).await,
-                    Outgoing::Flush(done) => {
-                        sender.flush().await;
-                        let _ = done.send(());
+            let mut batch = Vec::new();
+            while waiting.recv_many(&mut batch, MAX_WAITING).await > 0 {
+                let mut flushes = Vec::new();
+                for outgoing in batch.drain(..) {
+                    match outgoing {
+                        Outgoing::Message(bytes) => sender.publish(bytes).await,
+                        Outgoing::Flush(done) => flushes.push(done),
                     }
+                }
+                // One for all that wait.
+                if !flushes.is_empty() {
+                    sender.flush().await;
+                }
+                for done in flushes {
+                    let _ = done.send(());
                 }
             }
         });

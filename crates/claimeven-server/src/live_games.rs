@@ -346,7 +346,7 @@ impl LiveGames {
         let same =
             before.moves.iter().zip(&session.moves).take_while(|(old, new)| old == new).count();
         let began = Instant::now();
-        let stored = self.store.update(session.clone(), same).await;
+        let stored = self.store.update(session.clone(), same..before.moves.len()).await;
         self.metrics.store_seconds.observe(began.elapsed().as_secs_f64());
         if let Err(error) = stored {
             if matches!(error, StoreError::Stale) {

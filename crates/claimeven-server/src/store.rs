@@ -18,6 +18,7 @@ mod visitors;
 mod writer;
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -69,8 +70,8 @@ type Request = (Change, oneshot::Sender<Result<u64, StoreError>>);
 #[derive(Clone, Debug)]
 enum Change {
     Create(Box<GameSession>),
-    /// The new state of a game, and how many of the stored moves stay.
-    Update(Box<GameSession>, usize),
+    /// The new state of a game, and which of the stored moves, the last ones, it no longer has.
+    Update(Box<GameSession>, Range<usize>),
     Delete(String, u64),
     Abandon(i64),
     RestartTurns(i64),

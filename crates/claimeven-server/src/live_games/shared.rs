@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use tokio_util::task::AbortOnDropHandle;
+
 use super::{GameEvent, LiveGame, LiveGames, lock};
 use crate::bus::{Heard, Inbox, Message};
 use crate::client::Client;
@@ -95,15 +97,15 @@ impl LiveGames {
         let Some(live) = lock(&self.games).get(game).cloned() else { return };
         match message {
             Message::Changed { version, .. } if version <= live.session().version => {}
-            Message::Changed { .. } | Message::Deleted { .. } => {
-                let live_games = Arc::clone(self);
-                self.tasks.spawn(async move {
-                    if let Err(error) = live_games.refresh(&live).await {
-                        // The next look at all games makes up for it.
-                        tracing::warn!(?error, "Failed to reload a game");
-                    }
-                });
+            Message::Changed { version, .. } => {
+                if !self.fleet.has(game) {
+                    // The other server leads it or is about to. If both tried, the writes of each would wait
+                    // for the other.
+                    *lock(&live.led_elsewhere) = Some(Instant::now());
+                }
+                self.reload_in_background(live, Some(version));
             }
+            Message::Deleted { .. } => self.reload_in_background(live, None),
             Message::Released { .. } => {
                 *lock(&live.led_elsewhere) = None;
                 self.attend(&live);
@@ -118,6 +120,21 @@ impl LiveGames {
             Message::ManyChanged | Message::Left | Message::StopJob { .. } | Message::Status(_) => {
             }
         }
+    }
+
+    /// Reloads a game that has got a new version or is gone.
+    fn reload_in_background(self: &Arc<Self>, live: Arc<LiveGame>, version: Option<u64>) {
+        let live_games = Arc::clone(self);
+        self.tasks.spawn(async move {
+            let _gate = live.gate.lock().await;
+            if version.is_some_and(|version| version <= live.session().version) {
+                return;
+            }
+            if let Err(error) = live_games.reload(&live).await {
+                // The next look at all games makes up for it.
+                tracing::warn!(?error, "Failed to reload a game");
+            }
+        });
     }
 
     /// Looks for games that have changed in the database, in the background.
@@ -154,6 +171,7 @@ impl LiveGames {
         let mut interval = tokio::time::interval(PERIOD);
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut connects = self.fleet.connects();
+        let mut adopting: Option<AbortOnDropHandle<()>> = None;
         for count in 0_u64.. {
             interval.tick().await;
             match self.fleet.beat().await {
@@ -174,7 +192,12 @@ impl LiveGames {
             {
                 tracing::warn!(?error, "Failed to compare the clocks");
             }
-            self.adopt().await;
+            // It can take longer than this server may be silent.
+            if adopting.as_ref().is_none_or(AbortOnDropHandle::is_finished) {
+                let live_games = Arc::clone(&self);
+                let adopt = tokio::spawn(async move { live_games.adopt().await });
+                adopting = Some(AbortOnDropHandle::new(adopt));
+            }
             tick().await;
         }
     }

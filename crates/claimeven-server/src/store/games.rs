@@ -1,6 +1,7 @@
 //! Games and their moves.
 
 use std::fmt;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use claimeven_arena::Reason;
@@ -19,9 +20,13 @@ impl Store {
         self.change_one(Change::Create(Box::new(session))).await
     }
 
-    /// Stores a changed game whose first `kept` moves are stored already.
-    pub(crate) async fn update(&self, session: GameSession, kept: usize) -> Result<(), StoreError> {
-        self.change_one(Change::Update(Box::new(session), kept)).await
+    /// Stores a changed game. The stored moves `outdated`, the last ones, are replaced by those of the game.
+    pub(crate) async fn update(
+        &self,
+        session: GameSession,
+        outdated: Range<usize>,
+    ) -> Result<(), StoreError> {
+        self.change_one(Change::Update(Box::new(session), outdated)).await
     }
 
     /// Deletes a game.
@@ -309,7 +314,7 @@ pub(super) async fn create(
 pub(super) async fn update(
     connection: &mut AnyConnection,
     session: &GameSession,
-    kept: usize,
+    outdated: Range<usize>,
 ) -> Result<u64, StoreError> {
     let assignments: Vec<String> = (1..)
         .zip(COLUMNS.split(','))
@@ -332,12 +337,14 @@ pub(super) async fn update(
             return Ok(0);
         }
     }
-    sqlx::query("DELETE FROM moves WHERE game = $1 AND ply >= $2")
-        .bind(session.id.clone())
-        .bind(kept as i64)
-        .execute(&mut *connection)
-        .await?;
-    append(connection, session, kept).await?;
+    if !outdated.is_empty() {
+        sqlx::query("DELETE FROM moves WHERE game = $1 AND ply >= $2")
+            .bind(session.id.clone())
+            .bind(outdated.start as i64)
+            .execute(&mut *connection)
+            .await?;
+    }
+    append(connection, session, outdated.start).await?;
     Ok(1)
 }
 

@@ -50,8 +50,8 @@ pub(crate) async fn forget(
         match stays {
             Some(mut session) => {
                 session.version += 1;
-                let kept = session.moves.len();
-                games::update(connection, &session, kept).await?;
+                let stored = session.moves.len();
+                games::update(connection, &session, stored..stored).await?;
             }
             None => drop(games::delete(connection, &id, version.cast_unsigned()).await?),
         }

@@ -1,12 +1,13 @@
 //! The engine: search threads that are shared fairly.
 //!
 //! A search cannot be interrupted for another one, so fairness depends on which search starts
-//! where. Three lanes of threads take their searches from one queue:
+//! where. Four lanes of threads take their searches from one queue:
 //!
 //! * the **express** lane, with normal priority, serves clients that have used little recently, one
 //!   search per address at a time, so that one address can never occupy all of its threads;
 //! * the **common** lane, with lower priority, serves everyone;
-//! * the **background** lane, with the lowest priority, serves the lab and reviews in advance.
+//! * the **background** lane, with the lowest priority, serves the lab;
+//! * the **idle** lane, with what nobody else wants, serves reviews in advance.
 //!
 //! In each lane the next search is one of the client that has used least of late.
 //!
@@ -48,8 +49,10 @@ pub(crate) enum Urgency {
     Brief,
     /// Games between agents, hints and other long searches.
     Other,
-    /// The lab, and work that nobody waits for.
+    /// The lab.
     Background,
+    /// Work that nobody waits for.
+    Idle,
 }
 
 /// A position to search.
@@ -126,6 +129,7 @@ impl Engine {
             (Lane::Express, threads.max(2)),
             (Lane::Common, threads),
             (Lane::Background, background_threads),
+            (Lane::Idle, 1),
         ];
         let threads = lanes.into_iter().flat_map(|(lane, count)| {
             (0..count).map(move |number| SearchThread::start(lane, number))
@@ -193,7 +197,7 @@ impl Engine {
         let flag = Arc::clone(&cancel);
         complete(async move {
             // Searches of the lab may hold as much as an agent; other work holds little.
-            let is_counted = urgency == Urgency::Background;
+            let is_counted = urgency >= Urgency::Background;
             let surplus = is_counted.then(|| turn.shared.agents.begin(None));
             let work = move || {
                 drop(surplus);
@@ -460,18 +464,20 @@ impl Shared {
         let is_light = |weight: u32| weight == 0 || weight + LIGHTER <= heaviest;
         let may_run = |&((address, _), place): &((u32, u32), usize)| {
             let queued = &state.queue[place];
-            let is_background = queued.urgency == Urgency::Background;
+            let is_for_people = queued.urgency < Urgency::Background;
             match lane {
                 Lane::Express => {
-                    !is_background
+                    is_for_people
                         && is_light(address)
                         && state.running_in(lane, &queued.client) == 0
                 }
-                Lane::Common => !is_background,
+                Lane::Common => is_for_people,
                 Lane::Background => {
                     let most = (self.background_threads - 1).max(1);
-                    is_background && state.running_in(lane, &queued.client) < most
+                    queued.urgency == Urgency::Background
+                        && state.running_in(lane, &queued.client) < most
                 }
+                Lane::Idle => queued.urgency == Urgency::Idle,
             }
         };
         let order =

@@ -111,7 +111,7 @@ pub(crate) async fn review(
         GameReview { review, turn }
     };
     let at_leisure = *client == Client::SERVER;
-    let urgency = if at_leisure { Urgency::Background } else { Urgency::Other };
+    let urgency = if at_leisure { Urgency::Idle } else { Urgency::Other };
     let reviewed = engine.run(client, urgency, name, work).await?;
     let GameReview { review, turn } = &reviewed;
     let is_complete = review.moves.iter().all(|m| m.judgement != Judgement::Unknown);

@@ -77,7 +77,7 @@ async fn use_everything(store: &Store) -> Result<(), StoreError> {
     {
         one.version += 1;
         one.end = end;
-        store.update(one.clone(), 1).await?;
+        store.update(one.clone(), 1..one.moves.len()).await?;
         let review = StoredReview {
             game: one.id.clone(),
             line: one.game.move_text(),

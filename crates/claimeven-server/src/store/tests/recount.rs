@@ -70,7 +70,8 @@ impl Model {
         }
         let at = self.rng.usize(..self.games.len());
         let mut game = self.games[at].clone();
-        let mut kept = game.moves.len();
+        let stored = game.moves.len();
+        let mut kept = stored;
         match change {
             1 => {
                 store.delete(game.id.clone(), game.version).await.unwrap();
@@ -97,7 +98,7 @@ impl Model {
                 return;
             }
             3 => {
-                let stale = store.update(game, kept).await;
+                let stale = store.update(game, kept..stored).await;
                 assert!(matches!(stale, Err(StoreError::Stale)), "{stale:?}");
                 return;
             }
@@ -139,7 +140,7 @@ impl Model {
             _ => game.is_listed = !game.is_listed,
         }
         game.version += 1;
-        store.update(game.clone(), kept).await.unwrap();
+        store.update(game.clone(), kept..stored).await.unwrap();
         self.games[at] = game;
     }
 

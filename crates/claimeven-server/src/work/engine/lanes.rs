@@ -11,16 +11,18 @@ pub(super) enum Lane {
     Express,
     Common,
     Background,
+    Idle,
 }
 
 impl Lane {
-    pub(super) const ALL: [Lane; 3] = [Lane::Express, Lane::Common, Lane::Background];
+    pub(super) const ALL: [Lane; 4] = [Lane::Express, Lane::Common, Lane::Background, Lane::Idle];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Lane::Express => "express",
             Lane::Common => "common",
             Lane::Background => "background",
+            Lane::Idle => "idle",
         }
     }
 
@@ -29,6 +31,7 @@ impl Lane {
             Lane::Express => Priority::Normal,
             Lane::Common => Priority::Low,
             Lane::Background => Priority::Lowest,
+            Lane::Idle => Priority::Idle,
         }
     }
 }
