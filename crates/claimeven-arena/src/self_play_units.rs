@@ -128,8 +128,10 @@ impl<D: Dispatcher + Send + Sync> TrainingMachines for FleetPlayer<D> {
     ) -> Result<Option<SelfPlayBatch>, String> {
         let parameters = Parameters { self_play: *parameters, seed };
         let work = SelfPlayGames::new(network.clone(), parameters);
-        let size = parameters.self_play.in_flight as u64;
-        let units = (numbers.end - numbers.start).div_ceil(size);
+        // Equal ones, so that workers end together.
+        let games = numbers.end - numbers.start;
+        let units = games.div_ceil(parameters.self_play.in_flight as u64);
+        let size = games.div_ceil(units.max(1));
         let unit = |number: u64| {
             let start = numbers.start + number * size;
             start..numbers.end.min(start + size)

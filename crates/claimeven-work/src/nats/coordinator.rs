@@ -99,8 +99,6 @@ pub(super) struct Coordinator<'a, W: Work, U, T> {
     disputes: HashMap<u64, Dispute>,
     /// Units whose result has been confirmed.
     confirmed: HashSet<u64>,
-    /// Workers of which a result has been or is being checked.
-    known_workers: HashSet<String>,
     dismissed: HashMap<String, String>,
     set_aside: Vec<(u64, String)>,
     repeated: u64,
@@ -196,7 +194,6 @@ where
             checks: HashMap::new(),
             disputes: HashMap::new(),
             confirmed: HashSet::new(),
-            known_workers: HashSet::new(),
             dismissed: HashMap::new(),
             set_aside: Vec::new(),
             repeated: 0,
@@ -440,7 +437,7 @@ where
         if !self.job.is_repeatable || share == 0.0 || self.confirmed.contains(&number) {
             return;
         }
-        let is_new = self.known_workers.insert(worker.to_owned());
+        let is_new = self.nats.note_check(W::KIND, worker);
         if !is_new && draw(&self.id, number) >= share {
             return;
         }
@@ -476,7 +473,7 @@ where
             }
         };
         let check = self.checks.remove(&head.unit).expect("it has just been there");
-        self.known_workers.insert(head.worker.clone());
+        self.nats.note_check(W::KIND, &head.worker);
         if check.fingerprint == fingerprint {
             self.confirm(head.unit);
             return Ok(());

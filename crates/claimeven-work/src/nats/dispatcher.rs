@@ -1,5 +1,6 @@
 //! The dispatcher that gives units to the workers at a NATS server.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +30,8 @@ pub struct Nats {
     pub(super) threads: usize,
     pub(super) check_share: f64,
     pub(super) cache: PathBuf,
+    /// Workers of which a result of some kind has been or is being checked.
+    checked: Arc<Mutex<HashSet<(&'static str, String)>>>,
     /// The connection of all jobs, once the first of them has begun.
     link: Arc<Mutex<Option<Arc<Link>>>>,
 }
@@ -65,6 +68,7 @@ impl Nats {
             threads: threads.max(1),
             check_share: 0.02,
             cache,
+            checked: Arc::default(),
             link: Arc::default(),
         }
     }
@@ -163,6 +167,12 @@ impl Nats {
         let link = Arc::new(Link { runtime: Some(runtime), client });
         *self.link() = Some(Arc::clone(&link));
         Ok(Some((link, bus)))
+    }
+
+    /// Remembers that a result of a worker is checked; whether that is new.
+    pub(super) fn note_check(&self, kind: &'static str, worker: &str) -> bool {
+        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        checked.insert((kind, worker.to_owned()))
     }
 
     fn link(&self) -> MutexGuard<'_, Option<Arc<Link>>> {
