@@ -146,6 +146,24 @@ fn workers_compute_what_threads_compute() {
 }
 
 #[test]
+fn two_workers_check_each_other_without_waiting_for_the_coordinator() {
+    let Some(server) = Server::start() else { return };
+    let fleet = Fleet::new();
+    // The coordinator would do old checks itself, after twice this time.
+    let patience = Duration::from_mins(1);
+    let connection = || fleet.connection(&server.url()).with_ack_wait(patience);
+    let workers = [(); 2].map(|()| fleet.worker_of::<Hashes<false>>(connection(), 1));
+    await_workers(&server.url(), workers.len());
+    for _ in 0..30 {
+        let began = Instant::now();
+        let nats = fleet.nats_of(connection()).with_check_share(1.0);
+        let (outputs, restarts) = collect(&nats, 16, 4, none).unwrap();
+        assert_eq!((outputs, restarts), (expected(4), 0));
+        assert!(began.elapsed() < patience, "{:?}", began.elapsed());
+    }
+}
+
+#[test]
 fn without_workers_the_coordinator_works_itself_and_says_so() {
     let Some(server) = Server::start() else { return };
     let fleet = Fleet::new();
@@ -363,9 +381,15 @@ fn a_worker_that_is_stopped_leaves_within_five_seconds_and_hands_back() {
             assert!(began.elapsed() < LONG);
             thread::sleep(Duration::from_millis(5));
         }
-        let began = Instant::now();
-        first.stop().unwrap();
-        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+        let left = scope.spawn(move || first.stop().unwrap());
+        // Five seconds in steps and not by the clock: time in which the machine stands still does not count.
+        let mut steps = 0;
+        while !left.is_finished() {
+            steps += 1;
+            assert!(steps < 1000);
+            thread::sleep(Duration::from_millis(5));
+        }
+        left.join().unwrap();
         let _second = fleet.worker(&url, 4);
         assert_eq!(job.join().unwrap().unwrap().0, expected(50));
     });
