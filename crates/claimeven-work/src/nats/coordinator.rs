@@ -209,6 +209,7 @@ where
 
     pub(super) async fn run(&mut self) -> Result<(), W::Error> {
         let ended = self.collect().await;
+        self.drop_checks();
         // The last numbers, for those who watch.
         self.beat().await;
         // Nobody needs the units any more. The results are kept if the job is to be resumed.
@@ -488,6 +489,17 @@ where
         self.confirmed.insert(number);
     }
 
+    /// Gives up all checks. The workers are still to be checked.
+    fn drop_checks(&mut self) {
+        let disputed = self.disputes.drain().filter_map(|(_, dispute)| match dispute {
+            Dispute::Check { worker, .. } => Some(worker),
+            Dispute::Difference { .. } | Dispute::Failure { .. } => None,
+        });
+        for worker in self.checks.drain().map(|(_, check)| check.worker).chain(disputed) {
+            self.nats.forget_check(W::KIND, worker);
+        }
+    }
+
     /// Has a unit computed on this machine.
     fn dispute(&mut self, number: u64, dispute: Dispute) {
         self.disputes.insert(number, dispute);
@@ -544,8 +556,7 @@ where
         let subject = format!("{DISMISSED}.{worker}");
         let _ = self.bus.client.publish(subject, reason.clone().into()).await;
         self.workers.remove(&worker);
-        self.checks.clear();
-        self.disputes.clear();
+        self.drop_checks();
         self.set_aside.clear();
         self.dismissed.insert(worker, reason);
         let _ = (self.take)(Taken::Restart)?;

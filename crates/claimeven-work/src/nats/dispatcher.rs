@@ -175,6 +175,11 @@ impl Nats {
         checked.insert((kind, worker.to_owned()))
     }
 
+    /// Takes that back, because the check has not been completed.
+    pub(super) fn forget_check(&self, kind: &'static str, worker: String) {
+        self.checked.lock().unwrap_or_else(PoisonError::into_inner).remove(&(kind, worker));
+    }
+
     fn link(&self) -> MutexGuard<'_, Option<Arc<Link>>> {
         self.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
