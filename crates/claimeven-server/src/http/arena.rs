@@ -375,7 +375,8 @@ async fn games(
     app.jobs.find(Kind::Tournament, &id).await?;
     let before = query.before.map_or(i64::MAX, i64::from);
     let records = app.store.job_games(&id, before, limit).await?;
-    Ok(Json(records.iter().filter_map(|text| played(text)).collect()))
+    let read = move || records.iter().filter_map(|text| played(text)).collect();
+    Ok(Json(off_thread(read).await?))
 }
 
 fn played(text: &str) -> Option<PlayedView> {
@@ -419,11 +420,8 @@ async fn download(
         }
         "json" => ("application/json", "json", job.result.unwrap_or_default().into()),
         "csv" => {
-            let internal = |error: &dyn ToString| Error::Internal(error.to_string());
-            let report = serde_json::from_str::<Report>(&job.result.unwrap_or_default());
-            let report = report.map_err(|error| internal(&error))?;
-            let mut csv = Vec::new();
-            report.write_csv(&mut csv).map_err(|error| internal(&error))?;
+            let result = job.result.unwrap_or_default();
+            let csv = off_thread(move || csv_of(&result)).await?.map_err(Error::Internal)?;
             ("text/csv; charset=utf-8", "csv", csv.into())
         }
         "games" => ("application/jsonl", "jsonl", all_games(&app, &id)),
@@ -434,6 +432,14 @@ async fn download(
     let file = format!("attachment; filename=\"tournament-{id}.{ending}\"");
     let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, file)];
     Ok((headers, content).into_response())
+}
+
+/// The standings of a stored result.
+fn csv_of(result: &str) -> Result<Vec<u8>, String> {
+    let report: Report = serde_json::from_str(result).map_err(|error| error.to_string())?;
+    let mut csv = Vec::new();
+    report.write_csv(&mut csv).map_err(|error| error.to_string())?;
+    Ok(csv)
 }
 
 /// All records of a tournament, one per line, read as fast as the client does: clients that do not
