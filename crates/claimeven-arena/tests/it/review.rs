@@ -138,8 +138,7 @@ fn early_moves_stay_unknown_but_the_end_is_judged() {
         ReviewOptions { time_per_position: Some(Duration::from_millis(50)), cancel: None };
     let start = Instant::now();
     let review = Review::of(&game, &options);
-    // Without a limit it would take years; a busy machine takes a while.
-    assert!(start.elapsed() < Duration::from_secs(30));
+    assert!(start.elapsed() < Duration::from_secs(5));
     assert_eq!(review.moves[0].judgement, Judgement::Unknown);
     // The winning move is known without a search, and only known values count.
     assert_ne!(review.moves[6].judgement, Judgement::Unknown);

@@ -71,8 +71,7 @@ fn a_flag_ends_the_search() {
         thread::sleep(Duration::from_millis(20));
         cancel.store(true, Ordering::Relaxed);
         thinking.join().unwrap();
-        // Without the flag it would take years; a busy machine takes a while.
-        assert!(start.elapsed() < Duration::from_secs(30), "{name} took {:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(2), "{name} took {:?}", start.elapsed());
     }
 }
 

@@ -92,8 +92,7 @@ async fn a_board_too_large_to_solve_gets_proven_bounds_in_time() {
         let began = std::time::Instant::now();
         let asked = json!({ "position": { "setup": setup, "moves": "" }, "patient": patient });
         let analysis = ada.post("/api/analysis", asked).await.expect(200);
-        // Without a limit it would take years; a busy machine takes some seconds more than the limit.
-        assert!(began.elapsed() < Duration::from_secs(30));
+        assert!(began.elapsed() < Duration::from_secs(3));
         assert_eq!((&analysis["exact"], &analysis["value"]), (&json!(false), &Value::Null));
         assert_eq!(analysis["columns"][5]["at_most"], 1);
         // The move that a search prefers is an opinion; not losing within its depth is proven.

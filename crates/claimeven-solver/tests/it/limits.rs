@@ -39,8 +39,7 @@ fn a_time_limit_ends_a_hopeless_search() {
         let limits = Limits { time: Some(Duration::from_millis(50)), ..Limits::default() };
         let start = Instant::now();
         let bounds = solver.score_within(&huge(), &limits).unwrap();
-        // Without a limit it would take years; a busy machine takes a while.
-        assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
         assert!(bounds.exact().is_none() && bounds.low < bounds.high);
     }
 }
