@@ -42,7 +42,7 @@ impl Writer {
         const MAX_BATCH: usize = 256;
         let mut batch = Vec::new();
         while inbox.recv_many(&mut batch, MAX_BATCH).await > 0 {
-            // Other servers write to the same rows. In the same order, nobody waits in a circle.
+            // Other servers write to the same rows: in the same order, they do not deadlock.
             batch.sort_by(|(one, _), (other, _)| place(one).cmp(&place(other)));
             let (changes, replies): (Vec<Change>, Vec<_>) = batch.drain(..).unzip();
             let results = self.write_all(&changes).await;
