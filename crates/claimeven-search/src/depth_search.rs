@@ -8,7 +8,11 @@ use claimeven_solver::Stopped;
 use crate::agent::{
     Agent, AgentError, BoundKind, ColumnValue, Decision, Limits, SearchStats, Value,
 };
+use crate::alphabeta::AlphaBeta;
 use crate::heuristic::Heuristic;
+use crate::iterative_deepening::IterativeDeepening;
+use crate::minimax::Minimax;
+use crate::mtdf::Mtdf;
 use crate::recorder::Recorder;
 use crate::stop::Stop;
 use crate::tie_break::TieBreak;
@@ -90,29 +94,43 @@ pub(crate) trait Algorithm: Send {
     }
 }
 
-impl<A: Algorithm> Agent for A {
-    fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
-        let (decision, ()) = run(self, position, limits, ())?;
-        Ok(decision)
-    }
+/// Makes players of the algorithms.
+///
+/// A blanket implementation for all algorithms would be compiled by the crates that box players,
+/// in several codegen units and without inlining: searches took several times as long.
+macro_rules! players {
+    ($($algorithm:ty),*) => {$(
+        impl Agent for $algorithm {
+            fn decide(
+                &mut self,
+                position: &Position,
+                limits: &Limits,
+            ) -> Result<Decision, AgentError> {
+                let (decision, ()) = run(self, position, limits, ())?;
+                Ok(decision)
+            }
 
-    fn decide_with_tree(
-        &mut self,
-        position: &Position,
-        limits: &Limits,
-        levels: u32,
-    ) -> Result<(Decision, Tree), AgentError> {
-        let scale = Scale::new(&self.parameters().heuristic, position.setup());
-        let recorder = Recorder::new(position, scale, levels);
-        let (decision, recorder) = run(self, position, limits, recorder)?;
-        let tree = recorder.finish(&decision);
-        Ok((decision, tree))
-    }
+            fn decide_with_tree(
+                &mut self,
+                position: &Position,
+                limits: &Limits,
+                levels: u32,
+            ) -> Result<(Decision, Tree), AgentError> {
+                let scale = Scale::new(&self.parameters().heuristic, position.setup());
+                let recorder = Recorder::new(position, scale, levels);
+                let (decision, recorder) = run(self, position, limits, recorder)?;
+                let tree = recorder.finish(&decision);
+                Ok((decision, tree))
+            }
 
-    fn memory(&self) -> usize {
-        Algorithm::memory(self)
-    }
+            fn memory(&self) -> usize {
+                Algorithm::memory(self)
+            }
+        }
+    )*};
 }
+
+players!(Minimax, AlphaBeta, Mtdf, IterativeDeepening);
 
 /// Runs an algorithm, which reports its nodes to the trace.
 fn run<T: Trace>(

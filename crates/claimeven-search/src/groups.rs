@@ -29,7 +29,8 @@ impl<B: Bits> OpenGroups<B> {
     /// more than 0    1 1 1 1
     /// more than 1    1 . 1 1           . X . X  lacks two, X . X X  one
     /// ```
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "it takes on the features of its caller")]
     pub(crate) fn new<R: Rules<Bits = B>>(rules: R, direction: u32, own: B, other: B) -> Self {
         let groups = rules.lines(rules.cells() & !other, direction);
         let empty = !own;

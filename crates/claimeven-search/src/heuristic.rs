@@ -195,8 +195,19 @@ impl Heuristic {
     }
 
     /// The points of an unfinished game for a player: fewer than for a win, more than for a loss.
-    #[inline]
     pub fn points<R: Rules>(&self, board: &Board<R>, player: Player) -> i32 {
+        #[cfg(target_arch = "x86_64")]
+        if x86::can_count_bits() {
+            #[allow(unsafe_code, reason = "a call of a function with target features")]
+            // SAFETY: the processor has these instructions, as just checked.
+            return unsafe { x86::points(self, board, player) };
+        }
+        self.points_body(board, player)
+    }
+
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "it takes on the features of its caller")]
+    fn points_body<R: Rules>(&self, board: &Board<R>, player: Player) -> i32 {
         let (own, other) = (board.discs(player), board.discs(player.opponent()));
         let points = match &self.estimate {
             Estimate::Groups(weights) => weights.points(board.rules(), own, other),
@@ -215,26 +226,60 @@ impl Heuristic {
     }
 }
 
-impl Weights {
+/// The evaluation with an instruction that counts bits, which not every x86-64 processor has.
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::env;
+    use std::sync::LazyLock;
+
+    use super::{Board, Heuristic, Player, Rules};
+
+    /// Whether the processor has BMI1 and POPCNT.
     #[inline]
+    pub(super) fn can_count_bits() -> bool {
+        static CAN_COUNT_BITS: LazyLock<bool> = LazyLock::new(|| {
+            env::var_os("CLAIMEVEN_PORTABLE").is_none()
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("popcnt")
+        });
+        *CAN_COUNT_BITS
+    }
+
+    #[target_feature(enable = "bmi1,popcnt")]
+    pub(super) fn points<R: Rules>(heuristic: &Heuristic, board: &Board<R>, player: Player) -> i32 {
+        heuristic.points_body(board, player)
+    }
+}
+
+impl Weights {
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "it takes on the features of its caller")]
+    fn points<R: Rules>(&self, rules: R, own: R::Bits, other: R::Bits) -> i64 {
+        let centre = i64::from((own & centre(rules)).count());
+        self.own.points(rules, own, other)
+            + self.other.points(rules, other, own)
+            + i64::from(self.centre) * centre
+    }
+}
+
+impl GroupWeights {
+    /// The points for the groups of the player with the discs `own`.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "it takes on the features of its caller")]
     fn points<R: Rules>(&self, rules: R, own: R::Bits, other: R::Bits) -> i64 {
         let counts_lines = rules.setup().ruleset() == Ruleset::Lines;
-        let sum = |weights: &GroupWeights, own: R::Bits, other: R::Bits| {
-            let (mut complete, mut one_short, mut two_short) = (0, 0, 0);
-            for direction in rules.directions() {
-                let groups = OpenGroups::new(rules, direction, own, other);
-                if counts_lines {
-                    complete += groups.complete.count();
-                }
-                one_short += groups.one_short.count();
-                two_short += groups.two_short.count();
+        let (mut complete, mut one_short, mut two_short) = (0, 0, 0);
+        for direction in rules.directions() {
+            let groups = OpenGroups::new(rules, direction, own, other);
+            if counts_lines {
+                complete += groups.complete.count();
             }
-            i64::from(weights.complete) * i64::from(complete)
-                + i64::from(weights.one_short) * i64::from(one_short)
-                + i64::from(weights.two_short) * i64::from(two_short)
-        };
-        let centre = i64::from((own & centre(rules)).count());
-        sum(&self.own, own, other) + sum(&self.other, other, own) + i64::from(self.centre) * centre
+            one_short += groups.one_short.count();
+            two_short += groups.two_short.count();
+        }
+        i64::from(self.complete) * i64::from(complete)
+            + i64::from(self.one_short) * i64::from(one_short)
+            + i64::from(self.two_short) * i64::from(two_short)
     }
 }
 
