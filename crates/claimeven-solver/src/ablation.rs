@@ -6,10 +6,11 @@ use crate::Score;
 use crate::cpu::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::X86V3;
-use crate::engine::{Engine, Searchers};
+use crate::engine::{Engine, Question, Searchers};
 use crate::limits::Stop;
 use crate::search::off;
 use crate::solver::Options;
+use crate::windows::Method;
 
 macro_rules! techniques {
     ($($name:literal: $flag:ident,)*) => {
@@ -75,7 +76,8 @@ impl Ablated {
             return Some(score);
         }
         let max = position.setup().cells() as i32;
-        let (bounds, nodes) = self.engine.solve(position, [-max, max], 0, nodes, &Stop::default());
+        let question = Question { range: [-max, max], guess: 0, method: Method::Alternate };
+        let (bounds, nodes) = self.engine.solve(position, question, nodes, &Stop::default());
         self.nodes += nodes;
         bounds.exact()
     }

@@ -16,20 +16,27 @@ use crate::search::{Quiet, Root, Search, off};
 use crate::shape::Shape;
 use crate::solver::{Bounds, Options};
 use crate::table::Table;
-use crate::windows::{BUDGET_ROUNDS, Interrupt, Windows};
+use crate::windows::{Interrupt, Method, Windows};
+
+/// What is asked of a position's score, and where the search begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question {
+    /// Scores outside the range count as its nearer end.
+    pub(crate) range: [i32; 2],
+    pub(crate) guess: i32,
+    pub(crate) method: Method,
+}
 
 /// Solves positions of one setup.
 pub(crate) trait Engine: Send {
     fn setup(&self) -> Setup;
 
-    /// The bounds of an unfinished position's score within a range, and the nodes searched. The
-    /// search begins at the guess and ends when the score is found, after `nodes` nodes, or when
-    /// `stop` is requested. Scores outside the range count as its nearer end.
+    /// The bounds of an unfinished position's score, and the nodes searched. The search ends when the
+    /// score is found, after `nodes` nodes, or when `stop` is requested.
     fn solve(
         &mut self,
         position: &Position,
-        range: [i32; 2],
-        guess: i32,
+        question: Question,
         nodes: u64,
         stop: &Stop,
     ) -> (Bounds, u64);
@@ -123,11 +130,11 @@ impl<S: Shape, C: Cpu, const OFF: u32> Engine for Searchers<S, C, OFF> {
     fn solve(
         &mut self,
         position: &Position,
-        range: [i32; 2],
-        guess: i32,
+        question: Question,
         nodes: u64,
         stop: &Stop,
     ) -> (Bounds, u64) {
+        let Question { range, guess, method } = question;
         // 1. The first position with a choice, and who is to move there.
         let [own, other] =
             with_board!(position, board => [board.own().widen(), board.other().widen()]);
@@ -146,8 +153,8 @@ impl<S: Shape, C: Cpu, const OFF: u32> Engine for Searchers<S, C, OFF> {
 
         // 3. Null windows, searched by one thread while they are cheap and then by all.
         let before = self.nodes();
-        let rounds = if OFF & off::WINDOWS == 0 { BUDGET_ROUNDS } else { 0 };
-        windows.close_in(rounds, |alpha, budget| {
+        let method = if OFF & off::WINDOWS == 0 { method } else { Method::Walk };
+        windows.close_in(method, |alpha, budget| {
             let start = self.nodes();
             let allowed = nodes.saturating_sub(start - before);
             let nodes = allowed.min(*budget);

@@ -7,8 +7,9 @@ use claimeven_game::{Column, Position, Ruleset, Setup};
 
 use crate::Score;
 use crate::book::{Book, is_reachable};
-use crate::engine::{Engine, engine};
+use crate::engine::{Engine, Question, engine};
 use crate::limits::{Limits, Stop};
+use crate::windows::Method;
 
 /// Options of a solver: the size of its table, its threads and its opening books.
 ///
@@ -196,14 +197,9 @@ impl Solver {
     /// The score of each column from left to right, for the side to move; `None` for columns that
     /// are not legal moves.
     pub fn scores(&mut self, position: &Position) -> Result<Vec<Option<Score>>, Unsolvable> {
-        let score = |column| {
-            let mut child = *position;
-            match child.play(column) {
-                Ok(()) => Ok(Some(-self.score(&child)?)),
-                Err(_) => Ok(None),
-            }
-        };
-        Column::all(position.setup()).map(score).collect()
+        let bounds = self.scores_within(position, &Limits::default())?;
+        let exact = |bounds: Bounds| bounds.exact().expect("only a limit stops the search");
+        Ok(bounds.into_iter().map(|bounds| bounds.map(exact)).collect())
     }
 
     /// The score of each column, or its bounds when a limit is reached; see [`Solver::scores`].
@@ -244,7 +240,8 @@ impl Solver {
                 cancel: left.cancel,
             };
             let child = after(position, column);
-            let found = self.bounds(&child, range, &Task::new(self, &limits))?.reversed();
+            let task = Task { method: Method::Walk, ..Task::new(self, &limits) };
+            let found = self.bounds(&child, range, &task)?.reversed();
             is_best_found |= best.is_some_and(|best| found.high >= best);
             bounds[column.index()] = Some(found);
         }
@@ -347,7 +344,8 @@ impl Solver {
         };
         let nodes = task.stop.max_nodes().saturating_sub(self.nodes - task.nodes_before);
         let guess = least.unwrap_or_default();
-        let (bounds, nodes) = engine.solve(position, [low, high], guess, nodes, &task.stop);
+        let question = Question { range: [low, high], guess, method: task.method };
+        let (bounds, nodes) = engine.solve(position, question, nodes, &task.stop);
         self.nodes += nodes;
         Ok(bounds)
     }
@@ -397,11 +395,13 @@ impl Default for Solver {
 struct Task {
     stop: Stop,
     nodes_before: u64,
+    method: Method,
 }
 
 impl Task {
     fn new(solver: &Solver, limits: &Limits) -> Task {
-        Task { stop: Stop::new(limits), nodes_before: solver.nodes }
+        let (stop, nodes_before) = (Stop::new(limits), solver.nodes);
+        Task { stop, nodes_before, method: Method::Alternate }
     }
 }
 
