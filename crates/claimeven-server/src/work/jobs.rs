@@ -207,12 +207,15 @@ impl Jobs {
     /// gate match.
     pub(crate) async fn stop(&self, id: &str) -> Result<bool, Error> {
         const PATIENCE: Duration = Duration::from_secs(5);
-        if self.store.set_job_state(id, &[State::Queued], State::Stopped, None).await? {
-            lock(&self.permits).remove(id);
-            return Ok(true);
-        }
         let began = Instant::now();
-        while self.running(id).is_some() || self.runs_elsewhere(id).await? {
+        loop {
+            // Also a job whose turn had ended before it was cancelled is in the queue.
+            self.store.set_job_state(id, &[State::Queued], State::Stopped, None).await?;
+            let job = self.store.job(id).await?;
+            if !job.is_some_and(|job| job.state.is_active()) && self.running(id).is_none() {
+                lock(&self.permits).remove(id);
+                return Ok(true);
+            }
             self.cancel(id);
             self.fleet.publish(Message::StopJob { job: id.to_owned() });
             if began.elapsed() > PATIENCE {
@@ -220,13 +223,6 @@ impl Jobs {
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        Ok(true)
-    }
-
-    /// Whether another server runs a job.
-    async fn runs_elsewhere(&self, id: &str) -> Result<bool, StoreError> {
-        let job = if self.fleet.is_shared() { self.store.job(id).await? } else { None };
-        Ok(job.is_some_and(|job| job.state == State::Running))
     }
 
     /// Stops and deletes a job with its games.

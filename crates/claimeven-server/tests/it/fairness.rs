@@ -171,6 +171,27 @@ async fn an_address_that_drops_its_cookies_cannot_fill_the_queue_of_tournaments(
     world.visitor_from(OTHER).post("/api/arena", cup).await.expect(201);
 }
 
+/// A tournament is prepared, queued and played in turns, and may be stopped between any two of these.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tournament_that_is_stopped_at_any_moment_frees_its_place() {
+    let rates = Config { requests_per_second: 0, games_per_minute: 0, ..Config::default() };
+    let config = Config { jobs_per_address: 2, ..rates };
+    let world = World::sqlite(config).await;
+    let visitor = world.visitor();
+    let players = json!([{ "agent": "random" }, { "agent": "mcts:sims=2000" }]);
+    let cup = json!({ "players": players, "games": 500 });
+    visitor.post("/api/arena", cup.clone()).await.expect(201);
+    for pause in (0..80).map(|step| Duration::from_micros(50 * step)) {
+        let made = visitor.post("/api/arena", cup.clone()).await.expect(201);
+        // Tokio's clock is coarser. The server has threads of its own.
+        std::thread::sleep(pause);
+        let path = format!("/api/arena/{}", made["id"].as_str().unwrap());
+        let stopped = visitor.post(&format!("{path}/stop"), json!({})).await.expect(200);
+        assert_eq!(stopped["state"], "stopped", "after {pause:?}");
+        visitor.delete(&path).await.expect(204);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn simultaneous_watchers_are_announced_together() {
     let config = Config { sockets_per_address: 0, requests_per_second: 0, ..Config::default() };
