@@ -450,10 +450,8 @@ where
         }
         let body = self.encode_unit(number);
         let head = UnitHead { unit: number, digest: digest(&body), check_of: Some(worker.clone()) };
-        let message = frame(&head, &body);
         // If this fails, the check becomes old and is done here.
-        let publish = PublishMessage::build().payload(message.into());
-        let _ = self.bus.context.send_publish(self.units_subject.clone(), publish).await;
+        self.publish(number, frame(&head, &body)).await;
         self.checks.insert(number, Check { worker, fingerprint, since: Instant::now() });
     }
 
@@ -720,6 +718,8 @@ where
             // Workers that get another unit see that the job has ended.
             let _ = self.bus.jobs.purge(&self.id).await;
         }
+        // The server may store a unit that is on its way after it has removed the others.
+        let _ = timeout(CLEAN_UP / 4, self.until_all_are_published()).await;
         self.remove_outstanding().await;
         let _ = timeout(CLEAN_UP / 2, self.bus.remove_units(&self.units_subject)).await;
         let left = self.bus.client.subscribe(format!("{LIVE_WORKERS}.*.{LEFT}")).await;
@@ -732,6 +732,12 @@ where
             let _ = self.bus.results.purge().filter(&self.results.subject).await;
         }
         let _ = self.bus.client.flush().await;
+    }
+
+    async fn until_all_are_published(&mut self) {
+        while let Some((number, stored)) = self.publishing.next().await {
+            self.on_published(number, stored);
+        }
     }
 
     /// Waits until all workers have heard that the job has ended.

@@ -134,6 +134,8 @@ struct Shared {
     released: Notify,
     next_key: AtomicU64,
     jobs: Mutex<HashMap<String, Arc<OpenJob>>>,
+    /// Whether jobs that are open or being opened have ended.
+    ends: Mutex<HashMap<String, Arc<AtomicBool>>>,
     finished: UnboundedSender<Finished>,
     is_leaving: AtomicBool,
     is_dismissed: AtomicBool,
@@ -153,7 +155,7 @@ struct OpenJob {
     work: Arc<dyn OpenWork>,
     /// Ends its running units.
     cancel: Arc<AtomicBool>,
-    has_ended: AtomicBool,
+    has_ended: Arc<AtomicBool>,
     used: Mutex<Instant>,
 }
 
@@ -206,6 +208,7 @@ impl Shared {
             released: Notify::new(),
             next_key: AtomicU64::new(0),
             jobs: Mutex::default(),
+            ends: Mutex::default(),
             finished,
             is_leaving: AtomicBool::new(false),
             is_dismissed: AtomicBool::new(false),
@@ -518,6 +521,9 @@ async fn open_job(
         *lock(&job.used) = Instant::now();
         return Ok(Some(Arc::clone(job)));
     }
+    // A job may end while it is being opened. It is removed before its end is announced, so from here
+    // on either the record is missing or the end is noted.
+    let has_ended = Arc::clone(lock(&shared.ends).entry(id.to_owned()).or_default());
     let record = bus.jobs.get(id).await.map_err(|_| OpenError::Broker)?;
     let Some(record) = record else { return Ok(None) };
     let record: JobRecord = serde_json::from_slice(&record)
@@ -532,11 +538,15 @@ async fn open_job(
     let opened =
         tokio::task::spawn_blocking(move || kinds.open(&record.kind, record.parameters, &files));
     let work = opened.await.map_err(|_| OpenError::Job("opening it failed".to_owned()))?;
+    let work = work.map_err(OpenError::Job)?;
+    if has_ended.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
     let job = Arc::new(OpenJob {
         id: id.to_owned(),
-        work: work.map_err(OpenError::Job)?,
+        work,
         cancel: Arc::default(),
-        has_ended: AtomicBool::new(false),
+        has_ended,
         used: Mutex::new(Instant::now()),
     });
     // Another task may have opened it meanwhile.
@@ -664,6 +674,9 @@ async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
     let id = format!("{}.{}", unit.sequence, shared.id);
     let mut delay = Duration::from_millis(50);
     while let Err(error) = bus.store_result(&unit.job.id, message.clone(), Some(&id)).await {
+        if unit.job.has_ended.load(Ordering::Relaxed) {
+            break;
+        }
         shared.complain(&bus.client, format!("cannot store results: {error}; trying again"));
         sleep(delay).await;
         delay = (2 * delay).min(Duration::from_secs(4));
@@ -714,6 +727,7 @@ async fn keep_alive(shared: Arc<Shared>) {
         }
         let mut jobs = lock(&shared.jobs);
         jobs.retain(|_, job| Arc::strong_count(job) > 1 || lock(&job.used).elapsed() < KEPT);
+        lock(&shared.ends).retain(|_, has_ended| Arc::strong_count(has_ended) > 1);
     }
 }
 
@@ -736,8 +750,10 @@ async fn listen(shared: Arc<Shared>, bus: Bus) {
             }
             Some(message) = ended.next() => {
                 let id = message.subject.rsplit('.').next().unwrap_or_default();
+                if let Some(has_ended) = lock(&shared.ends).remove(id) {
+                    has_ended.store(true, Ordering::Relaxed);
+                }
                 if let Some(job) = lock(&shared.jobs).remove(id) {
-                    job.has_ended.store(true, Ordering::Relaxed);
                     job.cancel.store(true, Ordering::Relaxed);
                 }
                 let unneeded: Vec<Unit> = {

@@ -13,7 +13,7 @@ use claimeven_work::{
 };
 
 use super::server::{Line, Server};
-use super::works::{COMPUTED, Hashes, Mischief, Number, truth};
+use super::works::{COMPUTED, Hashes, Mischief, Number, OPENED, SLOW_TO_OPEN, truth};
 
 const ACK_WAIT: Duration = Duration::from_secs(2);
 /// An upper limit for everything, on a busy machine.
@@ -346,6 +346,34 @@ fn jobs_that_end_leave_the_units_and_results_of_others_alone() {
     // Nothing had to be done again.
     assert_eq!(COMPUTED[22].load(Ordering::Relaxed), 1500);
     assert!(!fleet.has_said("hand out"), "{:?}", fleet.said);
+}
+
+/// The results of a worker that was about to open the job would stay for days.
+#[test]
+fn a_job_that_ends_while_a_worker_opens_it_leaves_nothing_behind() {
+    let Some(server) = Server::start() else { return };
+    let (fleet, url) = (Fleet::new(), server.url());
+    let _workers = [fleet.worker(&url, 1), fleet.worker(&url, 1)];
+    await_workers(&url, 2);
+    let work = Hashes::<false> { salt: 12345, test: SLOW_TO_OPEN };
+    let unit = |number| Number { number, mischief: Mischief::None };
+    let began = Instant::now();
+    let both_have_opened = || OPENED[SLOW_TO_OPEN].load(Ordering::Relaxed) == 2;
+    let enough = fleet.nats(&url).run(&work, 0..400, unit, None, |_| {
+        while !both_have_opened() {
+            assert!(began.elapsed() < LONG);
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(ControlFlow::Break(()))
+    });
+    enough.unwrap();
+    // The second worker has it open only now.
+    thread::sleep(Duration::from_secs(2));
+    watch_fleet(&Connection::new(&url), Duration::from_millis(100), |status| {
+        assert_eq!((status.units, status.results), (0, 0));
+        ControlFlow::Break(())
+    })
+    .unwrap();
 }
 
 #[test]

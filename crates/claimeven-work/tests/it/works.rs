@@ -33,6 +33,12 @@ pub(crate) struct Hashes<const LIE: bool> {
 
 pub(crate) static COMPUTED: [AtomicU64; 32] = [const { AtomicU64::new(0) }; 32];
 
+/// Counts how often work was opened in this process, by the number of the test.
+pub(crate) static OPENED: [AtomicU64; 32] = [const { AtomicU64::new(0) }; 32];
+
+/// The test whose work takes long to open for the second worker.
+pub(crate) const SLOW_TO_OPEN: usize = 24;
+
 pub(crate) fn truth(salt: u64, number: u64) -> u64 {
     (number + 1).wrapping_mul(salt | 1).rotate_left(17) ^ number
 }
@@ -51,8 +57,12 @@ impl<const LIE: bool> Work for Hashes<LIE> {
     }
 
     fn open(parameters: serde_json::Value, files: &Files) -> Result<Self, String> {
-        let test = serde_json::from_value(parameters).map_err(|error| error.to_string())?;
+        let test: usize = serde_json::from_value(parameters).map_err(|error| error.to_string())?;
         let bytes = std::fs::read(&files["salt"]).map_err(|error| error.to_string())?;
+        let is_first = OPENED[test].fetch_add(1, Ordering::Relaxed) == 0;
+        if test == SLOW_TO_OPEN && !is_first {
+            thread::sleep(Duration::from_millis(600));
+        }
         Ok(Hashes { salt: u64::from_le_bytes(bytes.try_into().unwrap()), test })
     }
 
