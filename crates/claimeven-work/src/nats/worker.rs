@@ -15,8 +15,8 @@ use async_nats::jetstream::message::Acker;
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncReadExt;
-use tokio::sync::Notify;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::{Notify, RwLock};
 use tokio::time::{sleep, timeout};
 
 use super::bus::{
@@ -156,6 +156,8 @@ struct OpenJob {
     /// Ends its running units.
     cancel: Arc<AtomicBool>,
     has_ended: Arc<AtomicBool>,
+    /// Held for reading while a result is being stored.
+    storing: RwLock<()>,
     used: Mutex<Instant>,
 }
 
@@ -547,6 +549,7 @@ async fn open_job(
         work,
         cancel: Arc::default(),
         has_ended,
+        storing: RwLock::default(),
         used: Mutex::new(Instant::now()),
     });
     // Another task may have opened it meanwhile.
@@ -637,6 +640,8 @@ async fn publish_all(shared: &Arc<Shared>, bus: &Bus, finished: &mut UnboundedRe
 /// Stores the result of a unit and then acknowledges the unit, in this order.
 async fn publish(shared: Arc<Shared>, bus: Bus, finished: Finished) {
     let Finished { unit, outcome } = finished;
+    let job = Arc::clone(&unit.job);
+    let _storing = job.storing.read().await;
     let (status, body) = match outcome {
         // Nobody would remove the result.
         Outcome::Done(_) | Outcome::Failed(_) if unit.job.has_ended.load(Ordering::Relaxed) => {
@@ -753,7 +758,8 @@ async fn listen(shared: Arc<Shared>, bus: Bus) {
                 if let Some(has_ended) = lock(&shared.ends).remove(id) {
                     has_ended.store(true, Ordering::Relaxed);
                 }
-                if let Some(job) = lock(&shared.jobs).remove(id) {
+                let job = lock(&shared.jobs).remove(id);
+                if let Some(job) = &job {
                     job.cancel.store(true, Ordering::Relaxed);
                 }
                 let unneeded: Vec<Unit> = {
@@ -766,9 +772,7 @@ async fn listen(shared: Arc<Shared>, bus: Bus) {
                     shared.release(unit.key);
                     let _ = unit.acker.ack_with(AckKind::Term).await;
                 }
-                // It follows the results that have been published before.
-                let subject = format!("{LIVE_WORKERS}.{}.{LEFT}", shared.id);
-                let _ = bus.client.publish(subject, id.to_owned().into()).await;
+                tokio::spawn(leave_job(Arc::clone(&shared), bus.clone(), id.to_owned(), job));
             }
             Some(message) = dismissed.next() => {
                 let reason = String::from_utf8_lossy(&message.payload).into_owned();
@@ -778,6 +782,16 @@ async fn listen(shared: Arc<Shared>, bus: Bus) {
             else => return,
         }
     }
+}
+
+/// Tells the coordinator of a job that has ended that no more results will come: the server has stored
+/// those that were on their way, which it does later than it passes on messages.
+async fn leave_job(shared: Arc<Shared>, bus: Bus, id: String, job: Option<Arc<OpenJob>>) {
+    if let Some(job) = &job {
+        let _ = job.storing.write().await;
+    }
+    let subject = format!("{LIVE_WORKERS}.{}.{LEFT}", shared.id);
+    let _ = bus.client.publish(subject, id.into()).await;
 }
 
 /// Sends heartbeats, every second and when somebody asks.
