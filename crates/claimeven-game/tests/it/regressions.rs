@@ -65,7 +65,7 @@ fn a_gap_does_not_count_as_a_line() {
     assert_eq!((position.outcome(), position.scores()), (None, [0, 0]));
 }
 
-/// Without a spare row these four cells would be at equal distances, too.
+/// Without a spare row, four cells at equal distances could span two columns.
 #[test]
 fn a_line_does_not_wrap_from_one_column_to_the_next() {
     for (cols, rows) in [(7, 6), (4, 5), (9, 7), (10, 10), (3, 8)] {
