@@ -1,4 +1,4 @@
-//! Counts that are interrupted, continued, damaged, and too large.
+//! Counts that are interrupted and resumed, damaged checkpoints, and memory limits.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::counts::symbolic;
 
 const ENOUGH: u64 = 1 << 30;
 
-/// Why a count of these tests ends.
+/// Why a count ended early.
 #[derive(Debug)]
 enum End {
     Interrupted,
@@ -74,7 +74,7 @@ fn a_count_resumes_where_it_was_interrupted() {
         assert!(matches!(interrupted, Err(End::Interrupted)), "{interrupted:?}");
         let resumed = count("4x4", folder.path(), ENOUGH, None).unwrap();
         assert_eq!(counts(&resumed), expected, "interrupted at ply {ply}");
-        // Only the last ply is left, and counting again finds everything there.
+        // Only the last ply is left, and another count reads everything from it.
         assert_eq!(latest(folder.path()).file_name().unwrap(), "ply-16.count");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
         assert_eq!(counts(&count("4x4", folder.path(), ENOUGH, None).unwrap()), expected);
@@ -146,7 +146,7 @@ fn a_checkpoint_of_another_board_is_refused() {
 }
 
 #[test]
-fn one_count_at_a_time_uses_a_folder() {
+fn a_folder_is_locked_by_its_count() {
     let folder = tempfile::tempdir().unwrap();
     let first = Checkpoint::open(folder.path()).unwrap();
     let second = Checkpoint::open(folder.path());
@@ -156,7 +156,7 @@ fn one_count_at_a_time_uses_a_folder() {
 }
 
 #[test]
-fn a_count_stays_within_its_memory() {
+fn a_count_stays_within_its_memory_limit() {
     let expected = symbolic(parse("5x4"), 1);
     let folder = tempfile::tempdir().unwrap();
     let mut refused = 0;
