@@ -1,5 +1,5 @@
-//! Explanations as JSON. Players are 0 for X and 1 for O, columns and rows count from 1, and a cell is
-//! `[column, row]`, row 1 at the bottom.
+//! Explanations as JSON. Players are 0 for X and 1 for O, columns and rows count from 1, and a cell
+//! is `[column, row]`, row 1 at the bottom.
 
 use claimeven_game::{Cell, Column, Player};
 use serde::Serialize;
@@ -26,13 +26,13 @@ pub struct ExplanationView {
     pub proven: bool,
     /// What to draw on the board of the position.
     pub marks: Vec<MarkView>,
-    /// What is said, for texts in any language.
+    /// For texts in any language.
     pub sentences: Vec<Sentence>,
-    /// The same in English.
+    /// The sentences in English.
     pub text: TextView,
 }
 
-/// English texts in both levels of language.
+/// English texts at both levels.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct TextView {
@@ -40,7 +40,7 @@ pub struct TextView {
     pub player: String,
 }
 
-/// A reason as JSON; what a kind does not have is left out.
+/// A reason as JSON; fields that a kind does not have are omitted.
 #[derive(Clone, Debug, Default, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct ReasonView {
@@ -53,12 +53,12 @@ pub struct ReasonView {
     /// The forced moves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<Column>,
-    /// Why it is won after them.
+    /// Why the position after them is won.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<Box<ReasonView>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanView>,
-    /// What follows on each reply.
+    /// The refutation of each reply.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replies: Vec<ReplyView>,
     /// Why X and O cannot win, in a draw.
@@ -69,7 +69,7 @@ pub struct ReasonView {
     pub plies: Option<u32>,
 }
 
-/// What follows on a reply.
+/// The refutation of a reply.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct ReplyView {
@@ -114,7 +114,7 @@ pub enum MarkView {
     Number { cell: [u8; 2], number: u8 },
 }
 
-/// What a move does, as JSON.
+/// The explanation of a move as JSON.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct MoveView {
@@ -125,9 +125,9 @@ pub struct MoveView {
     /// `opens`, `leaves_four` or `misses_four`: what is wrong with the move at first sight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<NoteView>,
-    /// What is said, for texts in any language.
+    /// For texts in any language.
     pub sentences: Vec<Sentence>,
-    /// The same in English.
+    /// The sentences in English.
     pub text: TextView,
     /// The position after the move.
     pub then: ExplanationView,
@@ -135,7 +135,7 @@ pub struct MoveView {
     pub better: Option<BetterView>,
 }
 
-/// What is wrong with a move at first sight, and the cell that it is about.
+/// What is wrong with a move at first sight, and the cell concerned.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct NoteView {
@@ -171,7 +171,7 @@ impl ExplanationView {
 }
 
 impl MoveView {
-    /// The JSON of what a move does.
+    /// The JSON of the explanation of a move.
     pub fn new(played: &MoveExplanation, english: &English) -> MoveView {
         let sentences = played.sentences();
         let text = |level| english.text(&sentences, level);
@@ -362,7 +362,7 @@ impl View for Parity {
     }
 }
 
-/// Columns that answer each other, as JSON.
+/// [`Couples`] as JSON.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct CouplesView {
     columns: Vec<[Column; 2]>,
