@@ -12,9 +12,9 @@ use crate::tie_break::{TieBreak, generator};
 
 /// An opponent of one of ten strengths.
 ///
-/// It evaluates every move, by search or by the exact solver, and samples one with a softmax: a move
-/// that is `n` points better is `e^(n / temperature)` times as likely. So small mistakes are far
-/// more frequent than blunders.
+/// It evaluates every move, by search or by the exact solver, and samples one with a softmax: a
+/// move that is `n` points better is `e^(n / temperature)` times as likely. So small mistakes are
+/// far more frequent than blunders.
 ///
 /// ```
 /// use claimeven_game::{Position, Setup};
@@ -23,7 +23,7 @@ use crate::tie_break::{TieBreak, generator};
 ///
 /// let mut level = Level::new(3, Options::default(), 1).expect("levels are 1 to 10");
 /// let decision = level.decide(&Position::new(Setup::STANDARD), &Limits::default())?;
-/// println!("level 3 begins in column {}", decision.column);
+/// println!("level 3 opens with column {}", decision.column);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Level {
