@@ -109,7 +109,7 @@ sentences! {
 
 /// The rows of the deciding cells, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub enum Parity {
     Odd,
     Even,

@@ -12,7 +12,7 @@ use crate::sentence::{Couples, Parity, Sentence};
 
 /// An explanation as JSON.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct ExplanationView {
     /// The exact score for the side to move.
     pub score: i32,
@@ -34,7 +34,7 @@ pub struct ExplanationView {
 
 /// English texts at both levels.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct TextView {
     pub beginner: String,
     pub player: String,
@@ -42,7 +42,7 @@ pub struct TextView {
 
 /// A reason as JSON; fields that a kind does not have are omitted.
 #[derive(Clone, Debug, Default, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct ReasonView {
     pub kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,7 @@ pub struct ReasonView {
 
 /// The refutation of a reply.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct ReplyView {
     pub column: Column,
     pub reason: ReasonView,
@@ -79,7 +79,7 @@ pub struct ReplyView {
 
 /// Why a player cannot win: `no_four_left`, `plan` or `calculation`.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct HoldView {
     pub player: usize,
     pub kind: &'static str,
@@ -89,7 +89,7 @@ pub struct HoldView {
 
 /// A plan as JSON.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct PlanView {
     pub owner: usize,
     /// The deciding cells that the owner waits for.
@@ -104,7 +104,7 @@ pub struct PlanView {
 /// A mark as JSON.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub enum MarkView {
     Four { player: usize, cells: Vec<[u8; 2]> },
     Ring { player: usize, cell: [u8; 2] },
@@ -116,7 +116,7 @@ pub enum MarkView {
 
 /// The explanation of a move as JSON.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct MoveView {
     pub column: Column,
     /// The score of the position before the move, and of the move, for the player who makes it.
@@ -137,7 +137,7 @@ pub struct MoveView {
 
 /// What is wrong with a move at first sight, and the cell concerned.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct NoteView {
     pub kind: &'static str,
     pub cell: [u8; 2],
@@ -145,7 +145,7 @@ pub struct NoteView {
 
 /// A better move.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct BetterView {
     pub column: Column,
     pub then: ExplanationView,

@@ -289,15 +289,15 @@ fn setup_from_word(word: u64) -> Option<Setup> {
 #[non_exhaustive]
 pub enum CheckpointError {
     /// A file cannot be read or written.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Io { path: PathBuf, error: io::Error },
     /// A file is not as it was written.
     Damaged(PathBuf),
     /// A file belongs to the count of another board.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     OtherSetup { path: PathBuf, found: Setup, expected: Setup },
     /// A file does not fit in the allowed memory, in bytes.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Memory { path: PathBuf, limit: u64 },
     /// Another process is using the folder.
     InUse(PathBuf),

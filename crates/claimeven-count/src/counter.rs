@@ -48,7 +48,7 @@ pub struct PlyReport {
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     /// Part of a ply has been counted: `done` of an estimated amount of work.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Progress { ply: u32, done: u64, of: u64 },
     /// A ply has been counted, now or before the count was resumed.
     Counted(PlyReport),
@@ -325,7 +325,7 @@ pub enum Error {
     /// The board has more than [`MAX_CELLS`] cells.
     TooManyCells(Setup),
     /// The number of positions does not fit in 64 bits.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     TooManyPositions { ply: u32 },
     /// A ply would take more memory than the limit.
     Memory {

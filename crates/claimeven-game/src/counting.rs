@@ -51,7 +51,7 @@ pub struct PlyCount {
 #[derive(Clone, Copy, Debug)]
 pub enum CountEvent {
     /// Part of a ply has been counted: `done` of its groups of positions.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Progress { ply: u32, done: u64, of: u64 },
     /// A ply has been counted.
     Counted(PlyCount),

@@ -326,7 +326,7 @@ impl fmt::Debug for Position {
 pub enum BoardError {
     /// A character that is neither a disc nor an empty cell.
     Character {
-        #[allow(missing_docs, reason = "the name says it")]
+        #[allow(missing_docs, reason = "self-explanatory")]
         character: char,
         /// The line, counted from 1 at the top.
         line: usize,
@@ -336,26 +336,26 @@ pub enum BoardError {
         discs: [char; 2],
     },
     /// A line with too few or too many cells.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Width { line: usize, found: usize, cols: usize },
     /// Too few or too many lines.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Height { found: usize, rows: usize },
     /// A list with too few or too many cells.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Length { found: usize, expected: usize },
     /// A number that is neither a player nor an empty cell.
     Value {
-        #[allow(missing_docs, reason = "the name says it")]
+        #[allow(missing_docs, reason = "self-explanatory")]
         value: u8,
         /// The index in the list, counted from 0.
         index: usize,
     },
     /// A disc above an empty cell.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Floating { cell: Cell, player: Player },
     /// Disc counts that cannot come from alternating turns.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Turns { first: u32, second: u32 },
     /// Lines that the last move cannot all have completed, so the game was over before it.
     AfterTheEnd,

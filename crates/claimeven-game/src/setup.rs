@@ -246,7 +246,7 @@ pub enum SetupError {
     /// The connect length is less than 2.
     Connect(u8),
     /// The board takes more than 128 bits.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     TooLarge { cols: u8, rows: u8 },
 }
 

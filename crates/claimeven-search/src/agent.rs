@@ -16,7 +16,7 @@ use crate::tree::Tree;
 ///
 /// A decision depends only on the position, the player's parameters, its seed and the limits,
 /// unless the documentation of a player says otherwise. For example, [`Mcts`](crate::Mcts) keeps
-/// its tree between moves; [`Mcts::forget`](crate::Mcts::forget) drops it.
+/// its tree between moves; [`Mcts::clear`](crate::Mcts::clear) drops it.
 ///
 /// Your own player needs one method:
 ///

@@ -87,7 +87,7 @@ impl Mcts {
     }
 
     /// Drops the tree, so that the next decision does not depend on earlier ones.
-    pub fn forget(&mut self) {
+    pub fn clear(&mut self) {
         self.tree = None;
     }
 

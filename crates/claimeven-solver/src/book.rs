@@ -269,7 +269,7 @@ pub enum BookError {
     /// A position has another setup or ply than the book.
     ForeignPosition(Box<Position>),
     /// The board is full before the book's ply.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Ply { ply: u32, cells: u32 },
     /// The solver does not support the setup.
     Unsolvable(Unsolvable),

@@ -82,12 +82,12 @@ fn a_count_resumes_where_it_was_interrupted() {
 }
 
 #[test]
-fn a_damaged_file_is_refused() {
+fn a_damaged_file_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     count("3x3, connect 3", folder.path(), ENOUGH, Some(6)).unwrap_err();
     let file = latest(folder.path());
     let whole = fs::read(&file).unwrap();
-    let refused = |what: String| {
+    let rejected = |what: String| {
         let result = count("3x3, connect 3", folder.path(), ENOUGH, None);
         match result {
             Err(End::Error(Error::Checkpoint(error))) => {
@@ -105,15 +105,15 @@ fn a_damaged_file_is_refused() {
             let mut damaged = whole.clone();
             damaged[byte] ^= 1 << bit;
             fs::write(&file, damaged).unwrap();
-            refused(format!("bit {bit} of byte {byte}"));
+            rejected(format!("bit {bit} of byte {byte}"));
         }
     }
     for length in places() {
         fs::write(&file, &whole[..length]).unwrap();
-        refused(format!("the first {length} bytes"));
+        rejected(format!("the first {length} bytes"));
     }
     fs::write(&file, [&whole[..], b"more"].concat()).unwrap();
-    refused("more bytes".to_owned());
+    rejected("more bytes".to_owned());
     fs::write(&file, whole).unwrap();
     count("3x3, connect 3", folder.path(), ENOUGH, None).unwrap();
 }
@@ -129,12 +129,12 @@ fn a_draft_that_a_killed_process_left_is_harmless() {
 }
 
 #[test]
-fn a_checkpoint_of_another_board_is_refused() {
+fn a_checkpoint_of_another_board_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     count("4x4", folder.path(), ENOUGH, Some(6)).unwrap_err();
     for other in ["4x5", "5x4", "4x4, connect 3", "4x4, connect 4, lines"] {
-        let refused = count(other, folder.path(), ENOUGH, None);
-        let Err(End::Error(error)) = refused else { panic!("{refused:?}") };
+        let rejected = count(other, folder.path(), ENOUGH, None);
+        let Err(End::Error(error)) = rejected else { panic!("{rejected:?}") };
         let file = latest(folder.path());
         let message = format!(
             "{} is a count of 4x4, connect 4, standard, not of {}",
@@ -159,12 +159,12 @@ fn a_folder_is_locked_by_its_count() {
 fn a_count_stays_within_its_memory_limit() {
     let expected = symbolic(parse("5x4"), 1);
     let folder = tempfile::tempdir().unwrap();
-    let mut refused = 0;
+    let mut rejected = 0;
     for memory in (100_000..).step_by(50_000) {
         match count("5x4", folder.path(), memory, None) {
             Err(End::Error(
                 Error::Memory { .. } | Error::Checkpoint(CheckpointError::Memory { .. }),
-            )) => refused += 1,
+            )) => rejected += 1,
             Err(other) => panic!("{other:?}"),
             Ok(plies) => {
                 assert_eq!(counts(&plies), expected);
@@ -173,5 +173,5 @@ fn a_count_stays_within_its_memory_limit() {
             }
         }
     }
-    assert!(refused > 3, "{refused} limits were too low");
+    assert!(rejected > 3, "{rejected} limits were too low");
 }

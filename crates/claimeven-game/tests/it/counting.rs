@@ -108,8 +108,8 @@ fn the_forecast_is_never_too_low() {
     });
     assert_eq!(counted, Ok(()));
     let need = 8 * (unfinished[16] + unfinished[17]);
-    let refused = count_positions(setup, 17, need - 1, |_| Ok::<(), CountError>(()));
-    assert_eq!(refused.map_err(|error| error.fits), Err(16));
+    let rejected = count_positions(setup, 17, need - 1, |_| Ok::<(), CountError>(()));
+    assert_eq!(rejected.map_err(|error| error.fits), Err(16));
 }
 
 #[test]

@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn every_column_is_played_or_refused_with_the_right_reason((setup, choices) in games()) {
+    fn every_column_is_played_or_rejected_with_the_right_reason((setup, choices) in games()) {
         let game = play_out(setup, &choices);
         let legal: Vec<Column> = game.position().legal().collect();
         for column in (0..35).map(|index| Column::from_index(index).unwrap()) {

@@ -102,8 +102,8 @@ fn play_does_not_continue_after_a_win() {
     let mut game = Game::parse(Setup::STANDARD, "1212121").unwrap();
     assert_eq!(game.position().legal().count(), 0);
     for column in Column::all(Setup::STANDARD) {
-        let refused = Err(PlayError::GameOver(Outcome::Win(Player::First)));
-        assert_eq!(game.play(column), refused);
+        let rejected = Err(PlayError::GameOver(Outcome::Win(Player::First)));
+        assert_eq!(game.play(column), rejected);
     }
     assert_eq!(game.move_text(), "1212121");
 }

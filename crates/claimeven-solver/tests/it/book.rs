@@ -204,8 +204,8 @@ fn a_damaged_record_is_solved_again() {
 fn the_checkpoint_of_another_book_is_rejected_and_unchanged() {
     let path = checkpoint("foreign");
     fs::write(&path, b"my thesis").unwrap();
-    let refused = build_book(setup(4, 4, 4), 2, &path, 1, scorer, |_| {});
-    assert!(matches!(refused, Err(BuildError::ForeignCheckpoint)));
+    let rejected = build_book(setup(4, 4, 4), 2, &path, 1, scorer, |_| {});
+    assert!(matches!(rejected, Err(BuildError::ForeignCheckpoint)));
     assert_eq!(fs::read(&path).unwrap(), b"my thesis");
     fs::remove_file(path).unwrap();
 }

@@ -155,7 +155,7 @@ fn one_solver_alternates_between_setups() {
 #[test]
 fn the_ruleset_lines_is_not_supported() {
     let setup = Setup::new(4, 4, 4, Ruleset::Lines).unwrap();
-    let refused = solver().score(&Position::new(setup)).unwrap_err();
-    assert_eq!(refused, Unsolvable(Ruleset::Lines));
-    assert_eq!(refused.to_string(), "the solver supports the ruleset standard, not lines");
+    let rejected = solver().score(&Position::new(setup)).unwrap_err();
+    assert_eq!(rejected, Unsolvable(Ruleset::Lines));
+    assert_eq!(rejected.to_string(), "the solver supports the ruleset standard, not lines");
 }
