@@ -5,8 +5,8 @@
 //! Row `r` of a board with `R` rows is a *follow row* if `R - r` is even
 //! (rows 2, 4 and 6 of six) and a *lead row* otherwise. `playable` holds the
 //! lowest empty cell of each column. The bounds hold for any number of rows,
-//! columns and connected discs; on 7x6 the leader of a position with an even
-//! number of empty cells is White, and of one with an odd number Black.
+//! columns and connected discs; on 7x6 the leader is the first player if the
+//! number of empty cells is even, and the second player if it is odd.
 //!
 //! # Following up while holding columns back
 //!
