@@ -73,7 +73,7 @@ impl Algorithm for Mtdf {
         root.mark_best_exact();
         search.stats.depth = depth;
 
-        // 3. The principal variation from the table, which is left out if a limit is reached here.
+        // 3. The principal variation from the table; it stays incomplete if a limit is reached here.
         search.trace.end();
         if let Ok(pv) = search.principal_variation(table, board, depth, low, root.order()) {
             root.set_pv(pv);
