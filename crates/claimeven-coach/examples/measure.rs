@@ -2,7 +2,8 @@
 //!
 //!     cargo run --release -p claimeven-coach --example measure -- [POSITIONS] [SEED]
 //!
-//! Prints how many explanations end in a proven reason, how many were verified, the longest text and the time.
+//! Prints how many explanations end in a proven reason, how many were verified, the longest text
+//! and the time.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -23,12 +24,12 @@ fn main() {
     let (mut proven, mut verified, mut words) = (0, 0, 0);
     while times.len() < wanted as usize {
         let position = random_position(random.u32(8..=30), &mut random);
-        if solver.sign(&position).expect("the standard rules") == 0 {
+        if solver.sign(&position).expect("the ruleset is supported") == 0 {
             continue;
         }
-        let begin = Instant::now();
-        let explanation = coach.explain(&position).expect("the standard rules");
-        times.push(begin.elapsed());
+        let start = Instant::now();
+        let explanation = coach.explain(&position).expect("the ruleset is supported");
+        times.push(start.elapsed());
         proven += u32::from(explanation.is_proven());
         let is_true = verify_by_solver(&explanation, &mut solver)
             && verify(&explanation.end(), &explanation.reason);
@@ -62,7 +63,7 @@ fn random_position(plies: u32, random: &mut fastrand::Rng) -> Position {
         let mut position = Position::new(Setup::STANDARD);
         while position.ply() < plies && position.outcome().is_none() {
             let legal: Vec<Column> = position.legal().collect();
-            position.play(legal[random.usize(..legal.len())]).expect("a legal column");
+            position.play(legal[random.usize(..legal.len())]).expect("the move is legal");
         }
         if position.outcome().is_none() {
             return position;

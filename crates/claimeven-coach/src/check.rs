@@ -1,9 +1,9 @@
-//! The checker of proofs. It shares no code with what finds, writes and plays them: it reads the
-//! bits itself, has a board of its own, and knows nothing but the rules of the game.
+//! The checker of proofs. It shares no code with the search for proofs and their player: it reads
+//! the bits itself, has its own board, and knows only the rules of the game.
 //!
-//! It walks the tree as the file tells it. In every position of the opponent it goes through all
-//! replies, and it plays every diagram out against all replies. Each line of play has to end in the
-//! claimed result.
+//! It walks the tree of the file. Where the opponent is to move, it goes through all replies, and
+//! it plays every diagram out against all replies. Each line of play has to end with the claimed
+//! result.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -13,11 +13,13 @@ use claimeven_game::Setup;
 /// What a checked proof consists of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
-    /// What the proof shows, as its first line says it.
+    /// What the proof proves, from its first line.
     pub claim: String,
-    /// Positions of the tree in which the owner has a move, apart from those where it wins by force.
+    /// Positions of the tree in which the owner has a move, apart from those where it wins by
+    /// force.
     pub owner_positions: usize,
-    /// Positions of the tree in which the owner wins by force: with fours that have to be blocked.
+    /// Positions of the tree in which the owner wins by force: with threats that have to be
+    /// blocked.
     pub forced_wins: usize,
     /// Positions of the tree in which the opponent is to move, apart from finished games.
     pub opponent_positions: usize,
@@ -25,22 +27,23 @@ pub struct CheckReport {
     pub leaves: usize,
     /// The number of different diagrams.
     pub diagrams: usize,
-    /// Single positions in which the owner plays another move than a diagram says.
+    /// Single positions in which the owner plays another move than that of a diagram.
     pub overrides: usize,
-    /// The positions of the owner in which the diagrams were played out.
+    /// The number of the owner's positions when diagrams are played out.
     pub played_out: usize,
     /// The size of the file in bytes.
     pub bytes: usize,
 }
 
-/// Checks a proof file: every line of play ends in the result that its first line claims.
+/// Checks a proof file: every line of play has to end with the result that the first line claims.
 ///
-/// `progress` is told how many bytes of the file have been checked.
+/// `progress` receives the number of bytes checked so far. See [`ProofSearch`](crate::ProofSearch)
+/// for an example.
 pub fn check_proof(
     bytes: &[u8],
     mut progress: impl FnMut(usize),
 ) -> Result<CheckReport, CheckError> {
-    let wrong_header = || CheckError("its first line is not that of a proof".to_owned());
+    let wrong_header = || CheckError("the first line is not a proof header".to_owned());
     let end = bytes.iter().take(200).position(|&byte| byte == b'\n').ok_or_else(wrong_header)?;
     let header = String::from_utf8_lossy(&bytes[..end]);
     let claim = header.strip_prefix("claimeven proof 1: ").ok_or_else(wrong_header)?;
@@ -68,13 +71,13 @@ pub fn check_proof(
     };
     checker.tree(Board { discs: [0, 0], player: 0 })?;
     if checker.next.div_ceil(8) != checker.bits.len() {
-        return Err(CheckError("the file has more bytes than the tree".to_owned()));
+        return Err(CheckError("the file has extra bytes after the tree".to_owned()));
     }
     Ok(checker.report)
 }
 
 /// The size of the board. Cells are numbered column by column from the bottom up, with one cell to
-/// spare on top of each column, so that no four runs from one column into the next.
+/// spare on top of each column, so that no four wraps from one column into the next.
 #[derive(Clone, Copy)]
 struct Size {
     cols: u8,
@@ -119,7 +122,7 @@ impl Size {
         })
     }
 
-    /// Whether the last mover has connected four, or nobody can move.
+    /// Whether the player who moved last has connected four, or the board is full.
     fn is_over(self, board: Board) -> bool {
         self.has_four(board.discs[1 - board.player]) || self.landings(board).next().is_none()
     }
@@ -140,9 +143,9 @@ impl Size {
         Board { discs: board.discs.map(mirror), ..board }
     }
 
-    /// The orientation that is read first: column by column from the bottom up, an empty cell before
-    /// X and X before O.
-    fn oriented(self, board: Board) -> Board {
+    /// The lexicographically smaller one of a position and its mirror image, reading column by
+    /// column from the bottom up, with empty < X < O.
+    fn canonical(self, board: Board) -> Board {
         let content = |board: Board, cell| (board.discs[0] & cell != 0, board.discs[1] & cell != 0);
         let number = |(first, second): (bool, bool)| u8::from(first) + 2 * u8::from(second);
         let mirror = self.mirror(board);
@@ -157,11 +160,11 @@ fn after(board: Board, cell: u128) -> Board {
     after
 }
 
-/// A diagram as the file has it.
+/// A diagram as in the file.
 #[derive(Clone, Default)]
 struct Diagram {
     numbers: Vec<(u128, u32)>,
-    /// The cell, the disc that matters, whose it must be, and the number.
+    /// The cell, the cell of the disc, the player who must have it, and the number.
     exceptions: Vec<(u128, u128, usize, u32)>,
 }
 
@@ -183,14 +186,14 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// Checks a position of the tree and all that follows.
+    /// Checks a position of the tree and everything below it.
     fn tree(&mut self, board: Board) -> Result<(), CheckError> {
         let size = self.size;
         if self.is_over(board)? {
             return Ok(());
         }
-        // Mirror images are one position.
-        let board = size.oriented(board);
+        // Mirror images count as one position.
+        let board = size.canonical(board);
         if !self.seen.insert(board) {
             return Ok(());
         }
@@ -291,13 +294,16 @@ impl Checker<'_> {
         chosen.or_else(|| size.landings(board).next()).expect("the game is not over")
     }
 
-    /// Whether the game is over; an error if it has not the claimed result.
+    /// Whether the game is over; an error if it ended without the claimed result.
     fn is_over(&self, board: Board) -> Result<bool, CheckError> {
         let is_over = self.size.is_over(board);
         let owner_has_won = self.size.has_four(board.discs[self.owner]);
         let is_draw = is_over && !self.size.has_four(board.discs[1 - board.player]);
         if is_over && !owner_has_won && (self.must_win || !is_draw) {
-            return Err(CheckError(format!("a line of play ends in {}", self.picture(board))));
+            return Err(CheckError(format!(
+                "a line of play ends with the wrong result: {}",
+                self.picture(board)
+            )));
         }
         Ok(is_over)
     }
@@ -305,7 +311,7 @@ impl Checker<'_> {
     fn read_diagram(&mut self, leaf: Board) -> Result<Diagram, CheckError> {
         if self.read(1)? == 1 {
             let nth = self.read(bits_for(self.diagrams.len()))? as usize;
-            let missing = || CheckError(format!("it refers to diagram {nth} before it is there"));
+            let missing = || CheckError(format!("diagram {nth} is used before it is defined"));
             return self.diagrams.get(nth).cloned().ok_or_else(missing);
         }
         let filled = leaf.discs[0] | leaf.discs[1];
@@ -331,14 +337,12 @@ impl Checker<'_> {
         let column = u8::try_from(column).ok().filter(|&column| column < self.size.cols);
         let cell = column.and_then(|column| self.size.landing(board, column));
         let cell = cell.filter(|_| !self.size.is_over(board));
-        cell.ok_or_else(|| {
-            CheckError(format!("it plays an illegal move in {}", self.picture(board)))
-        })
+        cell.ok_or_else(|| CheckError(format!("illegal move in {}", self.picture(board))))
     }
 
     fn read_cell(&mut self, cells: &[u128]) -> Result<u128, CheckError> {
         let nth = self.read(bits_for(cells.len()))? as usize;
-        cells.get(nth).copied().ok_or_else(|| CheckError(format!("there is no empty cell {nth}")))
+        cells.get(nth).copied().ok_or_else(|| CheckError(format!("no empty cell has index {nth}")))
     }
 
     fn read(&mut self, count: u32) -> Result<u32, CheckError> {
@@ -368,8 +372,8 @@ impl Checker<'_> {
     }
 }
 
-/// Whether the side to move connects four, or has a move after which it does so whatever the
-/// opponent blocks: two fours at once, or one, again and again.
+/// Whether the side to move can connect four at once, or by a sequence of threats that ends with
+/// two at once.
 fn wins_by_force(size: Size, board: Board) -> bool {
     let (own, other) = (board.player, 1 - board.player);
     if size.fours(board, own).next().is_some() {
@@ -392,12 +396,12 @@ fn wins_by_force(size: Size, board: Board) -> bool {
     })
 }
 
-/// The bits that number so many things.
+/// The number of bits that distinguish this many values.
 fn bits_for(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).leading_zeros()
 }
 
-/// Why a file is not a proof of what it claims.
+/// Why a file does not prove its claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckError(String);
 

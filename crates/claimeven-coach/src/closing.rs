@@ -4,17 +4,17 @@
 //! every reply. The search is guided by counterexamples:
 //!
 //! 1. The numbers are played out against all replies.
-//! 2. Wherever a line of play ends badly, the solver finds the choice that gave the result away. That
-//!    position becomes an example: the cells to choose from, and those that keep the result.
-//! 3. The numbers are learned anew, as a decision list (Rivest 1987): the cell with the highest number
-//!    must be right in all examples where it can be played, the next one in all that are left, and
-//!    so on. As a cell that is right can be taken first without harm, this greedy choice finds an
+//! 2. Wherever a line of play ends badly, the solver finds the choice that gave the result away.
+//!    That position becomes an example: the cells to choose from, and those that keep the result.
+//! 3. A decision list (Rivest 1987) is learned from the examples: the cell with the highest number
+//!    must be right in all examples where it can be played, the next one in all remaining examples,
+//!    and so on. Taking a cell that is always right never does harm, so this greedy choice finds an
 //!    order whenever there is one. Where there is none, an exception may help.
 //!
 //!    Failing that, the positions of a few examples become overrides.
 //!
-//! An example says what is right where it was met, and another strategy need not go there. So if the
-//! examples contradict each other, a part of them is forgotten.
+//! An example belongs to one position, which another strategy may never reach. So if the examples
+//! contradict each other, half of them are dropped.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,55 +23,55 @@ use claimeven_solver::{Options, Solver};
 
 use crate::diagram::{Diagram, Exception, Strategy, Tactics, column_of, tactics};
 
-/// What a try to close a position has found.
+/// The result of trying to close a position.
 #[derive(Clone, Debug)]
 pub(crate) enum Closing {
-    /// A strategy that holds.
+    /// A strategy that keeps the result.
     Closed(Strategy),
-    /// None; the more examples contradicted each other, the further away it was.
+    /// No strategy was found; `wrong` examples were left in the closest attempt.
     Failed { wrong: u32 },
 }
 
-/// How much work goes into one try.
+/// The limits of one attempt to close a position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// How often contradicting examples are forgotten.
+    /// The number of times that contradictory examples are dropped.
     pub(crate) restarts: u32,
-    /// Strategies that visit more positions are given up.
+    /// Strategies that visit more positions are abandoned.
     pub(crate) positions: usize,
-    /// The most exceptions of a diagram.
+    /// The maximum number of exceptions of a diagram.
     pub(crate) exceptions: usize,
-    /// The most positions in which another move is played.
+    /// The maximum number of overrides.
     pub(crate) overrides: usize,
 }
 
-/// Rounds of playing out and learning in one try, for each restart.
+/// Rounds of playing out and learning for each restart.
 const ROUNDS: u32 = 60;
 
-/// The most lines of play that end badly in one round.
+/// The maximum number of examples found in one round.
 const MAX_FAILURES: usize = 6;
 
-/// `wrong` of a position whose strategies are too large to be played out.
+/// The value of `wrong` if strategies are too large to be played out.
 const TOO_LARGE: u32 = 60;
 
 /// The largest number in a diagram.
 const MAX_NUMBER: u8 = 127;
 
-/// Diagrams of earlier positions that are tried first.
-const REMEMBERED: usize = 24;
+/// The number of recent diagrams that are tried first.
+const MAX_RECENT: usize = 24;
 
-/// Closes positions; it has a solver of its own.
+/// Closes positions, with its own solver.
 pub(crate) struct Closer {
     solver: Solver,
     /// By the canonical key of the position after the owner's move.
     known: HashMap<u128, bool>,
-    /// The least result that the owner must keep: 1 for a win, 0 for a draw.
+    /// The result that the owner must keep: 1 for a win, 0 for at least a draw.
     target: i32,
-    /// The latest diagrams, the last one first: similar positions are often closed by similar ones.
+    /// The latest diagrams, the last one first: similar positions are often closed by the same one.
     recent: Vec<Diagram>,
 }
 
-/// A position in which a diagram chose wrongly.
+/// A position in which a diagram made a wrong choice.
 #[derive(Clone, Copy)]
 struct Example<B> {
     /// The cells to choose from, and those that keep the result.
@@ -87,7 +87,7 @@ impl Closer {
         Closer { solver: Solver::new(options), known: HashMap::new(), target, recent: Vec::new() }
     }
 
-    /// Whether the owner, who has just moved, has at least the target.
+    /// Whether the owner, who has just moved, keeps the target result.
     pub(crate) fn keeps(&mut self, after: &Position) -> bool {
         let key = after.canonical_key();
         if let Some(&keeps) = self.known.get(&key) {
@@ -102,7 +102,8 @@ impl Closer {
         keeps
     }
 
-    /// The number of moves until the owner, who has just moved, has won, or until the board is full.
+    /// The number of moves until the owner, who has just moved, has won, or until the board is
+    /// full.
     pub(crate) fn length(&mut self, after: &Position) -> u32 {
         let score = self.solver.score(after).expect("the ruleset has been checked");
         let left = after.setup().cells() - after.ply();
@@ -137,7 +138,7 @@ impl Closer {
         for restart in 0..effort.restarts {
             let recent = self.recent.first();
             let preferred = preference(rules, empty, restart, recent, &mut rng);
-            // A strategy with as many overrides as one that is known is of no use.
+            // Only a strategy with fewer overrides than the best one is useful.
             let max_overrides = match &best {
                 Some(best) if best.overrides.is_empty() => break,
                 Some(best) => best.overrides.len() - 1,
@@ -171,7 +172,7 @@ impl Closer {
                         let Some(diagram) = smallest(rules, &choices, &numbered) else { break };
                         if used.is_empty() {
                             self.recent.insert(0, diagram.clone());
-                            self.recent.truncate(REMEMBERED);
+                            self.recent.truncate(MAX_RECENT);
                         }
                         let overrides = used
                             .into_iter()
@@ -184,7 +185,7 @@ impl Closer {
                     Err(Failure::Wrong) => examples.append(&mut play_out.failures),
                 }
             }
-            // Other strategies need not go where these examples were met.
+            // Other strategies may never reach the positions of these examples.
             rng.shuffle(&mut examples);
             examples.truncate(examples.len() / 2);
         }
@@ -242,7 +243,7 @@ fn holds<R: Rules>(
             };
             board.play_cell(cell);
             if board.is_over() {
-                // A move that wins was played above.
+                // Winning moves were handled above.
                 if target > 0 {
                     return false;
                 }
@@ -257,7 +258,7 @@ fn holds<R: Rules>(
     true
 }
 
-/// Keys are spread by one multiplication.
+/// A hasher for keys: one multiplication.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct KeyHasher(u64);
 
@@ -290,25 +291,25 @@ impl std::hash::Hasher for KeyHasher {
     }
 }
 
-/// Why playing out a diagram was given up.
+/// Why playing out a diagram was abandoned.
 enum Failure {
     Wrong,
     TooLarge,
 }
 
-/// A choice that a diagram made: the cells, the exceptions that applied, and what decided.
+/// A choice of a diagram: the cells, the exceptions that applied, and the item that decided.
 type Choice<B> = (B, u32, usize);
 
-/// A diagram while it is played out against every reply.
+/// A diagram that is being played out against every reply.
 struct PlayOut<'a, R: Rules> {
     closer: &'a mut Closer,
     position: &'a Position,
     diagram: &'a Numbered,
     overrides: &'a [(R::Bits, R::Bits)],
-    /// The overrides that were met, with the cells played.
+    /// The overrides that were reached, with the cells played.
     used: Vec<(R::Bits, R::Bits)>,
     seen: HashSet<R::Bits, KeyHasher>,
-    /// The owner's positions on the way, with the reply before and the answer after.
+    /// The owner's positions on the current path, with the reply before and the answer after.
     path: Vec<Step<R>>,
     failures: Vec<Example<R::Bits>>,
     choices: HashSet<Choice<R::Bits>>,
@@ -320,7 +321,7 @@ struct Step<R: Rules> {
     reply: R::Bits,
     /// The owner is to move.
     board: Board<R>,
-    /// Nothing if the move was forced.
+    /// Empty if the move was forced.
     choice: R::Bits,
     answer: R::Bits,
 }
@@ -333,7 +334,7 @@ impl<R: Rules> PlayOut<'_, R> {
     }
 
     /// Plays every reply and its answer. Returns the depth of the wrong choice if there was one on
-    /// the way here.
+    /// the path to this position.
     fn every_reply(&mut self, board: Board<R>) -> Result<Option<usize>, Failure> {
         for index in board.open().indices() {
             let reply = R::Bits::ONE << index;
@@ -347,7 +348,7 @@ impl<R: Rules> PlayOut<'_, R> {
             };
             self.path.truncate(depth);
             match wrong {
-                // The choice that led here: no other reply matters.
+                // The choice that led here was wrong: no other reply matters.
                 Some(wrong) if wrong < depth => return Ok(Some(wrong)),
                 _ => {}
             }
@@ -385,7 +386,7 @@ impl<R: Rules> PlayOut<'_, R> {
         }
         self.path.push(Step { reply, board, choice, answer });
         if after.is_over() {
-            // A full board: a move that wins was found by the rules.
+            // The board is full: winning moves were handled above.
             return if self.closer.target > 0 { self.blame() } else { Ok(None) };
         }
         self.every_reply(after)
@@ -424,10 +425,10 @@ impl<R: Rules> PlayOut<'_, R> {
 }
 
 fn play(position: &mut Position, column: Column) {
-    position.play(column).expect("an open column");
+    position.play(column).expect("the column is open");
 }
 
-/// The cells in the order in which they are preferred where no example says otherwise.
+/// The cells in order of preference, where no example says otherwise.
 fn preference<R: Rules>(
     rules: R,
     empty: R::Bits,
@@ -436,7 +437,7 @@ fn preference<R: Rules>(
     rng: &mut fastrand::Rng,
 ) -> Vec<u32> {
     let (stride, rows) = (rules.stride(), u32::from(rules.setup().rows()));
-    // Most strategies follow up on the even rows, some columns apart.
+    // Most strategies follow up on the even rows, except in some columns.
     let flips: Vec<bool> =
         (0..rules.setup().cols()).map(|_| restart > 1 && rng.u8(..4) == 0).collect();
     let noise = if restart < 2 { 1 } else { 5 };
@@ -461,7 +462,7 @@ fn preference<R: Rules>(
 /// A decision list: the first entry that can be played is chosen.
 struct DecisionList<B> {
     entries: Vec<(u32, Option<(u8, bool)>)>,
-    /// Positions in which the choice is from these cells only, whatever the entries say.
+    /// Positions in which only these cells are chosen from, whatever the entries say.
     overrides: Vec<(B, B)>,
 }
 
@@ -482,17 +483,17 @@ impl<B: Bits> DecisionList<B> {
     }
 }
 
-/// A decision list as numbers, each of them once.
+/// A decision list as numbers, each used once.
 struct Numbered {
     numbers: Vec<u16>,
     exceptions: Vec<(Exception, u16)>,
 }
 
-/// Exceptions are items after the cells.
+/// The items of exceptions follow those of the cells.
 const FIRST_EXCEPTION: usize = 128;
 
 impl Numbered {
-    /// The index of the cell chosen, the item that decided, and the exceptions that applied.
+    /// The index of the chosen cell, the item that decided, and the exceptions that applied.
     fn choose<R: Rules>(&self, board: Board<R>, cells: R::Bits) -> (u32, usize, u32) {
         let mut best = (0, 0, 0);
         for index in cells.indices() {
@@ -515,8 +516,8 @@ impl Numbered {
     }
 }
 
-/// Learns a decision list from examples, with so many exceptions and overrides at most; otherwise the
-/// number of examples that are left over.
+/// Learns a decision list from examples, with limits on its exceptions and overrides. If there is
+/// none, returns the number of examples that are left.
 fn learn<B: Bits>(
     examples: &[Example<B>],
     preferred: &[u32],
@@ -538,7 +539,7 @@ fn learn<B: Bits>(
             left.retain(|example| (example.choice & (B::ONE << cell)).is_empty());
             continue;
         }
-        // 2. One that is right if some disc is there.
+        // 2. A cell that is right whenever some disc is on the board.
         if exceptions < max_exceptions
             && let Some((cell, disc, is_own)) = best_exception(&left, rng)
         {
@@ -551,13 +552,13 @@ fn learn<B: Bits>(
             });
             continue;
         }
-        // 3. One that is wrong in few examples, whose positions become overrides.
+        // 3. A cell that is wrong in few examples, whose positions become overrides.
         let count = |cell: u32, is_good: bool| {
             let bit = B::ONE << cell;
-            let is_met = |example: &&Example<B>| {
+            let matches = |example: &&Example<B>| {
                 !(example.choice & bit).is_empty() && (example.good & bit).is_empty() != is_good
             };
-            left.iter().filter(is_met).count()
+            left.iter().filter(matches).count()
         };
         let rank = |&nth: &usize| {
             let (right, wrong) = (count(cells[nth], true), count(cells[nth], false));
@@ -584,7 +585,7 @@ fn learn<B: Bits>(
     Ok(DecisionList { entries, overrides })
 }
 
-/// The exception that is right in most of the examples, and wrong in none: the cell, the disc and
+/// The exception that is right in the most examples and wrong in none: the cell, the disc and
 /// whether the disc is the owner's.
 fn best_exception<B: Bits>(
     left: &[Example<B>],
@@ -639,15 +640,15 @@ fn smallest<R: Rules>(
                 .map(|nth| FIRST_EXCEPTION + nth)
                 .filter(|item| decisive.contains(item));
             let others = cells.indices().map(|index| index as usize).chain(applied);
-            let least = others
+            let min = others
                 .filter(|&item| cell_of(item) != cell)
                 .map(|item| numbers[item] + u8::from(cell_of(item) < cell))
                 .max()
                 .unwrap_or(0);
-            if numbers[chosen] < least {
-                numbers[chosen] = least;
+            if numbers[chosen] < min {
+                numbers[chosen] = min;
                 changed = true;
-                if least > MAX_NUMBER {
+                if min > MAX_NUMBER {
                     return None;
                 }
             }

@@ -1,4 +1,4 @@
-//! Diagrams: a number on every empty cell, which with a few rules is a whole strategy.
+//! Diagrams: numbers on the empty cells, which together with a few rules are a complete strategy.
 //!
 //! The owner of a diagram moves by the first rule that applies:
 //!
@@ -9,28 +9,28 @@
 //!
 //! By rule 4 the owner never plays directly below a cell where the opponent would connect four,
 //! unless nothing else is left. A diagram may have exceptions: a cell has another, higher number as
-//! soon as a player has a disc in some other cell. A [`Strategy`] is a diagram with single positions in
-//! which another move is played than rule 4 says. Whether it wins is found out by playing it against every
-//! reply.
+//! soon as a player has a disc in some other cell. A [`Strategy`] is a diagram with overrides:
+//! single positions in which another move than that of rule 4 is played. Whether it wins is checked
+//! by playing it out against every reply.
 
 use claimeven_game::{Bits, Board, Cell, Column, Player, Position, Rules, Setup, with_board};
 
 /// A number for every cell of a board, with exceptions.
 ///
-/// With the rules of its owner (see `docs/coach.md`) a diagram answers every move.
+/// Together with a few rules (see `docs/coach.md`), a diagram answers every move.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Diagram {
-    /// By the cell's bit.
+    /// By the bit index of the cell.
     pub(crate) numbers: Vec<u8>,
     pub(crate) exceptions: Vec<Exception>,
 }
 
-/// A cell has another number as soon as a disc lies somewhere.
+/// A cell has another number once a player has a disc in some other cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Exception {
-    /// The bit of the cell that has another number.
+    /// The bit index of the cell that has another number.
     pub(crate) cell: u8,
-    /// The bit of the cell with the disc.
+    /// The bit index of the cell with the disc.
     pub(crate) disc: u8,
     /// Whether the disc is the owner's.
     pub(crate) is_own: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Exception {
 }
 
 impl Diagram {
-    /// All numbers 0.
+    /// A diagram with all numbers 0.
     pub(crate) fn empty(setup: Setup) -> Diagram {
         let size = setup.stride() as usize * usize::from(setup.cols());
         Diagram { numbers: vec![0; size], exceptions: Vec::new() }
@@ -102,9 +102,9 @@ impl Diagram {
         R::Bits::ONE << best.1
     }
 
-    /// The same choices from a position on, in which the opponent is to move: what its discs decide
-    /// is no exception any more.
-    pub(crate) fn seen_from(&self, leaf: &Position) -> Diagram {
+    /// A diagram that makes the same choices from a position on, in which the opponent is to move:
+    /// exceptions that are already decided there are applied or dropped.
+    pub(crate) fn simplified_at(&self, leaf: &Position) -> Diagram {
         let setup = leaf.setup();
         let mut seen = Diagram::empty(setup);
         seen.numbers.clone_from(&self.numbers);
@@ -127,7 +127,7 @@ impl Diagram {
 }
 
 impl Exception {
-    /// Whether the disc lies there; the owner is to move.
+    /// Whether the disc is there; the owner is to move.
     #[inline]
     pub(crate) fn applies<R: Rules>(self, board: Board<R>) -> bool {
         let discs = if self.is_own { board.own() } else { board.other() };
@@ -135,7 +135,7 @@ impl Exception {
     }
 }
 
-/// A diagram, and single positions in which the owner plays another move.
+/// A diagram with overrides: single positions in which the owner plays another move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Strategy {
     pub(crate) diagram: Diagram,
@@ -154,14 +154,14 @@ impl Strategy {
     }
 }
 
-/// What the first three rules say of a position.
+/// The result of the first three rules.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tactics<B> {
     /// The owner wins by force, with this move first.
     Wins(B),
-    /// There is nothing but this move.
+    /// The only move.
     Forced(B),
-    /// A choice of these cells is left.
+    /// Rule 4 chooses among these cells.
     Free(B),
 }
 
@@ -187,7 +187,7 @@ pub(crate) fn tactics<R: Rules>(board: Board<R>) -> Tactics<R::Bits> {
     }
 }
 
-/// The first move of a forced win, if the side to move has one.
+/// Whether the side to move wins by force.
 pub(crate) fn wins_by_force<R: Rules>(board: Board<R>) -> bool {
     let (rules, open) = (board.rules(), board.open());
     if !(rules.threats(board.own()) & open).is_empty() {
@@ -202,8 +202,8 @@ pub(crate) fn wins_by_force<R: Rules>(board: Board<R>) -> bool {
     forcing_move(board, cells & !losses.shifted_down(1)).is_some()
 }
 
-/// A move among some cells that makes two threats, or one whose block lets the same side win by
-/// force. None of the cells lets the opponent connect four.
+/// A move to one of these cells that makes two threats, or one whose block lets the same side win
+/// by force. None of the cells must let the opponent connect four.
 fn forcing_move<R: Rules>(board: Board<R>, cells: R::Bits) -> Option<R::Bits> {
     let mut single = R::Bits::ZERO;
     for index in cells.indices() {

@@ -1,4 +1,4 @@
-//! English texts of sentences, in two levels of language.
+//! English texts of sentences, at two levels.
 
 use claimeven_game::{Cell, Column, Player};
 
@@ -6,17 +6,17 @@ use crate::explain::MoveExplanation;
 use crate::reason::{Explanation, Reason};
 use crate::sentence::{Couples, Parity, Sentence};
 
-/// For whom sentences are made.
+/// The reader of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Level {
     /// Plain words, no terms of the game.
     #[default]
     Beginner,
-    /// Threat, zugzwang, odd and even, claimeven.
+    /// Terms of the game: threat, zugzwang, odd and even, claimeven.
     Player,
 }
 
-/// English, with names for the two players.
+/// English texts, with names for the two players.
 ///
 /// ```
 /// use claimeven_coach::{Coach, English, Level};
@@ -46,7 +46,7 @@ impl English {
         self.text(&explanation.sentences(), level)
     }
 
-    /// What a move does.
+    /// The explanation of a move.
     pub fn played(&self, played: &MoveExplanation, level: Level) -> String {
         self.text(&played.sentences(), level)
     }
@@ -61,7 +61,7 @@ impl English {
     /// What decides a game, as in "by a double threat".
     pub fn theme(&self, reason: &Reason) -> String {
         match reason {
-            Reason::Over { .. } | Reason::WinsNow { .. } => "a four in a row at once".to_owned(),
+            Reason::Over { .. } | Reason::WinsNow { .. } => "an immediate four in a row".to_owned(),
             Reason::DoubleThreat { .. } => "a double threat".to_owned(),
             Reason::EveryMoveOpens { .. } => "zugzwang".to_owned(),
             Reason::Forced { .. } | Reason::EveryReply { .. } => "a forced sequence".to_owned(),
@@ -155,16 +155,18 @@ impl English {
                 let couples = coupled(couples);
                 say(
                     format!(
-                        "{winner} answers every disc right above{couples} and so gets four in a row from {from} to {to}."
+                        "{winner} replies right above every disc{couples} and so gets four in a row from {from} to {to}."
                     ),
                     format!(
                         "{winner} follows up {claimeven}, which gives {winner} four in a row from {from} to {to}."
                     ),
                 )
             }
-            Sentence::NoFourFor { player } => format!("{} gets no four at all.", name(player)),
+            Sentence::NoFourFor { player } => {
+                format!("{} cannot connect four before that.", name(player))
+            }
             Sentence::TooLate { player } => {
-                format!("Any four of {} would come too late.", name(player))
+                format!("Any four by {} would come too late.", name(player))
             }
             Sentence::Numbers { winner, loser } => {
                 let (winner, loser) = (name(winner), name(loser));
@@ -185,17 +187,17 @@ impl English {
                 let (claimeven, couples) = (claimeven(couples), coupled(couples));
                 say(
                     format!(
-                        "{player} answers every disc right above{couples}, so {opponent} never gets four in a row."
+                        "{player} replies right above every disc{couples}, so {opponent} never gets four in a row."
                     ),
                     format!("{player} follows up {claimeven}, so {opponent} gets no four."),
                 )
             }
             Sentence::CannotWinByCalculation { player } => {
-                format!("That {} cannot win is shown by calculation.", name(player))
+                format!("Only calculation shows that {} cannot win.", name(player))
             }
             Sentence::Calculation { moves } => {
                 let moves = counted(*moves, "move");
-                format!("By calculation, {moves} deep: there is no simpler reason yet.")
+                format!("This was calculated {moves} deep; no simpler reason is known.")
             }
             Sentence::KeepsWin { column } | Sentence::BetterWins { column } => {
                 format!("Column {column} keeps the win.")
@@ -254,7 +256,7 @@ impl English {
         };
         if level == Level::Beginner {
             return format!(
-                "{winner} waits for the {fours} at {places}: {winner} never plays right below {it} and answers every other disc right above{couples}. In the end {loser} has to play right below {has_it}."
+                "{winner} waits for the {fours} at {places}: {winner} never plays right below {it} and replies right above every other disc{couples}. In the end {loser} has to play right below {has_it}."
             );
         }
         let threat = match (cells.len(), parity) {
@@ -270,7 +272,7 @@ impl English {
     }
 }
 
-/// The name of following up, with the columns that answer each other before that.
+/// The name of following up, with the columns whose next discs answer each other.
 fn claimeven(couples: &Couples) -> String {
     match coupled(couples).strip_prefix(" (") {
         Some(couples) => format!("(claimeven; {couples}"),
@@ -278,7 +280,7 @@ fn claimeven(couples: &Couples) -> String {
     }
 }
 
-/// Which columns answer each other before the plan answers right above.
+/// The columns whose next discs answer each other.
 fn coupled(couples: &Couples) -> String {
     if couples.columns.is_empty() {
         return String::new();

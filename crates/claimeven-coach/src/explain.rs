@@ -1,4 +1,4 @@
-//! Explanations: best play up to a position whose result needs no search.
+//! Explanations: best play up to a position whose result can be explained without search.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::forced::{MAX_THREATS, every_reply, forced_loss, forced_win};
 use crate::plan::{Plan, has_no_four_left, plans};
 use crate::reason::{Explanation, Hold, Reason, landing};
 
-/// Explains positions and moves; it keeps a solver with its table.
+/// Explains positions and moves. It keeps a solver with its transposition table.
 ///
 /// ```
 /// use claimeven_coach::{Coach, English, Level};
@@ -26,23 +26,23 @@ use crate::reason::{Explanation, Hold, Reason, landing};
 /// ```
 pub struct Coach {
     solver: Solver,
-    /// By target: for a player who wins.
+    /// For positions that the owner of the diagram wins.
     closer: Closer,
 }
 
 /// The longest line of best play before a reason.
 pub const MAX_LINE: usize = 12;
 
-/// Positions that are looked at after the same number of moves.
+/// The maximum number of positions examined per ply.
 const MAX_WIDTH: usize = 12;
 
-/// Better moves that are explained, to choose one of them.
+/// The maximum number of better moves that are explained, to choose the simplest.
 const MAX_BETTER: usize = 3;
 
-/// Numbers are looked for in positions with at least this many discs.
+/// Diagrams are searched for in positions with at least this many discs.
 const NUMBERS_MIN_PLY: u32 = 14;
 
-/// How hard numbers are looked for, where there is no simpler reason.
+/// The effort of searching for a diagram, where no simpler reason is found.
 const NUMBERS: Effort = Effort { restarts: 2, positions: 3000, exceptions: 0, overrides: 0 };
 
 impl Coach {
@@ -63,13 +63,13 @@ impl Coach {
         let mut level = vec![(*position, Vec::new(), score)];
         let mut seen = HashSet::from([position.canonical_key()]);
         let mut best: Option<(usize, Vec<Column>, Reason)> = None;
-        // Positions in which the loser is to move, for a closer look.
+        // Positions in which the loser is to move, where a diagram may be found.
         let mut lost: Vec<(Position, Vec<Column>)> = Vec::new();
         for plies in 0..=MAX_LINE {
             for (position, line, score) in &level {
                 if let Some(reason) = Self::reason(position, *score) {
-                    let cost = plies + effort_to_read(&reason);
-                    if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
+                    let cost = plies + reading_effort(&reason);
+                    if best.as_ref().is_none_or(|(lowest, ..)| cost < *lowest) {
                         best = Some((cost, line.clone(), reason));
                     }
                 }
@@ -106,7 +106,7 @@ impl Coach {
         Ok(Explanation { position: *position, score, line, reason })
     }
 
-    /// What a move does: the explanation of the position after it, and what a better move keeps.
+    /// Explains a move: the position after it, and a better move if there is one.
     pub fn explain_move(
         &mut self,
         position: &Position,
@@ -116,18 +116,18 @@ impl Coach {
         let score = self.solver.score(position)?;
         let best: Vec<Column> =
             self.best_moves(position, score)?.into_iter().map(|(column, _)| column).collect();
-        after.play(column).expect("the caller has checked that the move is legal");
+        after.play(column).expect("the caller passes a legal move");
         let then = self.explain(&after)?;
         let better = if best.contains(&column) {
             None
         } else {
-            // Of equally good moves near the centre the one that is explained most simply.
+            // Of equally good moves near the centre, the one with the simplest explanation.
             let mut candidates = Vec::new();
             for &column in best.iter().take(MAX_BETTER) {
                 let mut after = *position;
                 after.play(column).expect("a best move is legal");
                 let explanation = self.explain(&after)?;
-                let cost = explanation.line.len() + effort_to_read(&explanation.reason);
+                let cost = explanation.line.len() + reading_effort(&explanation.reason);
                 candidates.push((cost, column, explanation));
             }
             let simplest = candidates.into_iter().min_by_key(|(cost, column, _)| (*cost, *column));
@@ -146,7 +146,7 @@ impl Coach {
         let mut best = Vec::new();
         for column in position.legal_from_centre() {
             let mut after = *position;
-            after.play(column).expect("a legal column");
+            after.play(column).expect("the move is legal");
             if self.solver.score(&after)? == -score {
                 best.push((column, after));
             }
@@ -170,7 +170,7 @@ impl Coach {
         })
     }
 
-    /// Numbers that win one of the positions, the first that is close enough to the end.
+    /// A diagram that wins the first position for which one is found, near enough to the end.
     fn numbers(&mut self, lost: Vec<(Position, Vec<Column>)>) -> Option<(Vec<Column>, Reason)> {
         let is_near = |position: &Position| position.ply() >= NUMBERS_MIN_PLY;
         lost.into_iter().filter(|(position, _)| is_near(position)).find_map(|(position, line)| {
@@ -184,7 +184,7 @@ impl Coach {
     }
 }
 
-/// What is said where no reason is found.
+/// The reason where no other is found.
 fn calculation(position: &Position, score: Score) -> Reason {
     let left = position.setup().cells() - position.ply();
     let plies = match score.moves_to_win(position) {
@@ -201,7 +201,18 @@ impl Default for Coach {
     }
 }
 
-/// What a move does.
+/// The explanation of a move.
+///
+/// ```
+/// use claimeven_coach::{Coach, MoveNote};
+/// use claimeven_game::{Position, Setup};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "445566")?;
+/// let explanation = Coach::new().explain_move(&position, "1".parse()?)?;
+/// assert!(explanation.better.is_some());
+/// assert!(matches!(explanation.note, Some(MoveNote::MissesFour { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct MoveExplanation {
     /// The position before it.
@@ -226,7 +237,7 @@ pub enum MoveNote {
         /// Where.
         cell: Cell,
     },
-    /// The opponent's four is not blocked.
+    /// The move does not block the opponent's four.
     LeavesFour {
         /// Where.
         cell: Cell,
@@ -238,7 +249,7 @@ pub enum MoveNote {
     },
 }
 
-/// What is wrong with a move that is not best, at first sight.
+/// What is wrong at first sight with a move that is not best.
 fn note(position: &Position, column: Column) -> Option<MoveNote> {
     let opens = |position: &Position, player| {
         let is_open =
@@ -263,8 +274,8 @@ impl MoveExplanation {
     }
 }
 
-/// How much there is to read, in plies of a line.
-fn effort_to_read(reason: &Reason) -> usize {
+/// The length of a reason for readers, in plies of a line.
+fn reading_effort(reason: &Reason) -> usize {
     match reason {
         Reason::Over { .. } | Reason::WinsNow { .. } => 0,
         Reason::DoubleThreat { .. } | Reason::EveryMoveOpens { .. } => 1,
@@ -290,7 +301,7 @@ fn lost<R: Rules>(board: Board<R>) -> Option<Reason> {
     plan.or_else(|| every_reply(board, 2))
 }
 
-/// Why neither side wins; at least one of them by a reason.
+/// Why neither side wins; at least one of them has a reason.
 fn draw<R: Rules>(board: Board<R>) -> Option<Reason> {
     let mover = board.player();
     let rules = board.rules();

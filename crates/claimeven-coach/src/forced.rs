@@ -1,4 +1,4 @@
-//! Wins by force: fours that have to be blocked until one cannot be.
+//! Forced wins: threats that have to be blocked, until one cannot be.
 
 use claimeven_game::{Bits, Board, Cell, Column, Rules};
 
@@ -6,7 +6,7 @@ use crate::diagram::column_of;
 use crate::plan::{cells_of, lines};
 use crate::reason::Reason;
 
-/// The most threats of a forced sequence.
+/// The maximum number of threats in a forced sequence.
 pub(crate) const MAX_THREATS: u32 = 6;
 
 /// Why the side to move wins at once or by force, with the fewest threats.
@@ -23,7 +23,7 @@ pub(crate) fn forced_win<R: Rules>(board: Board<R>, max_threats: u32) -> Option<
     })
 }
 
-/// Why the side to move loses at once or by force: it has no four of its own to play.
+/// Why the side to move, which cannot connect four itself, loses at once or by force.
 pub(crate) fn forced_loss<R: Rules>(board: Board<R>, max_threats: u32) -> Option<Reason> {
     let rules = board.rules();
     let winner = board.player().opponent();
@@ -46,7 +46,7 @@ pub(crate) fn forced_loss<R: Rules>(board: Board<R>, max_threats: u32) -> Option
         moves.insert(0, column_of(rules, block));
         return Some(Reason::Forced { winner, moves, end });
     }
-    // Nothing to block: every move may open a cell.
+    // Nothing to block: perhaps every move opens a cell.
     let opened = (board.open() << 1) & rules.cells() & rules.threats(board.other());
     if opened.count() == board.open().count() && opened.count() > 0 {
         return Some(Reason::EveryMoveOpens { winner, cells: cells_of(rules.setup(), opened) });
@@ -54,7 +54,7 @@ pub(crate) fn forced_loss<R: Rules>(board: Board<R>, max_threats: u32) -> Option
     None
 }
 
-/// Why the side to move loses whatever it plays: to every move there is a short forced sequence.
+/// Why the side to move loses whatever it plays: every move has a short forced refutation.
 pub(crate) fn every_reply<R: Rules>(board: Board<R>, max_threats: u32) -> Option<Reason> {
     let rules = board.rules();
     let winner = board.player().opponent();
@@ -73,7 +73,8 @@ pub(crate) fn every_reply<R: Rules>(board: Board<R>, max_threats: u32) -> Option
     Some(Reason::EveryReply { winner, replies })
 }
 
-/// The win of the side to move with a number of threats, if there is one; the moves up to its end.
+/// How a win of the side to move with at most this many threats ends, if there is one. Its moves
+/// are added to `moves`.
 fn force<R: Rules>(board: Board<R>, threats: u32, moves: &mut Vec<Column>) -> Option<Reason> {
     let rules = board.rules();
     let block = rules.threats(board.other()) & board.open();
@@ -110,7 +111,7 @@ fn force<R: Rules>(board: Board<R>, threats: u32, moves: &mut Vec<Column>) -> Op
     None
 }
 
-/// Two fours against the side to move, of which it can block one; it has none of its own.
+/// Two threats against the side to move, of which it can block only one.
 fn double_threat<R: Rules>(board: Board<R>) -> Option<Reason> {
     let (rules, open) = (board.rules(), board.open());
     let threats = rules.threats(board.other());
@@ -125,7 +126,7 @@ fn double_threat<R: Rules>(board: Board<R>) -> Option<Reason> {
         return None;
     }
     let second = R::Bits::ONE << second.lowest_index();
-    // A block that connects four itself is none that the winner could answer.
+    // The side to move would connect four first.
     if !(rules.threats(board.own()) & open).is_empty() {
         return None;
     }

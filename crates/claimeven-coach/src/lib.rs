@@ -1,12 +1,25 @@
-//! The coach: why a Connect Four position is won, lost or drawn, and proofs that a person can follow.
+//! The coach: why a Connect Four position is won, lost or drawn, and proofs that a person can
+//! follow.
 //!
-//! - [`Coach`] explains positions and moves: an [`Explanation`] is best play up to a position whose result has a
-//!   [`Reason`] that needs no search. [`verify()`] plays any reason out against every reply.
-//! - What is said is a list of [`Sentence`]s, which are data for texts in any language; [`English`] has two levels of
-//!   it. [`Mark`]s are what to draw.
-//! - [`ProofSearch`] looks for a small tree in which one player keeps its result, with every leaf closed by a
-//!   [`Diagram`]; [`Proof`] is such a tree as a file, and plays from it without search.
-//! - [`check_proof`] verifies a file with nothing but the rules of the game.
+//! ```
+//! use claimeven_coach::{Coach, English, Level};
+//! use claimeven_game::{Position, Setup};
+//!
+//! let position = Position::from_moves(Setup::STANDARD, "445566")?;
+//! let explanation = Coach::new().explain(&position)?;
+//! println!("{}", English::default().explanation(&explanation, Level::Player));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - [`Coach`] explains positions and moves: an [`Explanation`] is best play up to a position whose
+//!   result has a [`Reason`] that needs no search. [`verify()`] plays any reason out against every
+//!   reply.
+//! - An explanation is a list of [`Sentence`]s, from which texts in any language can be made;
+//!   [`English`] has them at two levels. [`Mark`]s are what to draw on the board.
+//! - [`ProofSearch`] searches for a small tree in which one player keeps its result, with every
+//!   leaf closed by a [`Diagram`]; [`Proof`] is such a tree read from a file, and plays by it
+//!   without search.
+//! - [`check_proof`] verifies a proof file using only the rules of the game.
 //!
 //! `docs/coach.md` explains how it works.
 

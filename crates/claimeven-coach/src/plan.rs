@@ -1,8 +1,8 @@
 //! Plans that need no search: following up, and holding columns back.
 //!
-//! The theorem, with its proof, is at the top of `bounds.rs` of the solver. Here the same strategies are
-//! found with all that a person has to know to play them: which cells are pairs, which columns are left
-//! alone, and what decides the game in the end.
+//! The theorem, with its proof, is at the top of the solver's `bounds.rs`. Here the same strategies
+//! are found with everything a person needs to play them: which cells are pairs, which columns are
+//! left alone, and what decides the game in the end.
 
 use claimeven_game::{Bits, Board, Cell, Column, Player, Position, Rules, Setup};
 
@@ -19,14 +19,14 @@ pub struct Plan {
     pub owner: Player,
     /// The deciding cells: threats of the owner that it waits for, at most one in a column.
     pub held: Vec<Cell>,
-    /// Open cells of which each side gets one.
+    /// Pairs of playable cells in different columns, of which each side gets one.
     pub couples: Vec<[Cell; 2]>,
     /// The pairs in each column: the owner answers the lower cell with the upper one.
     pub pairs: Vec<[Cell; 2]>,
-    /// The four that the owner gets, where no cell is waited for; `None` if the plan only keeps
+    /// The four that the owner gets if there are no deciding cells; `None` if the plan only keeps
     /// the opponent from winning.
     pub four: Option<Vec<Cell>>,
-    /// A four that the opponent would get too late.
+    /// A four that the opponent would complete too late.
     pub race: Option<Race>,
 }
 
@@ -40,19 +40,19 @@ pub struct Race {
 }
 
 impl Plan {
-    /// Whether the owner wins by it.
+    /// Whether the plan wins for its owner.
     pub fn wins(&self) -> bool {
         !self.held.is_empty() || self.four.is_some()
     }
 
-    /// The owner's answer to the opponent's last move, which is on the board already.
+    /// The owner's answer to the opponent's last move, which is already on the board.
     pub fn answer(&self, position: &Position, last: Column) -> Column {
         let played = top_cell(position, last);
         let other = |&[a, b]: &[Cell; 2]| {
             let other = if Some(a) == played { b } else { a };
             [Some(a), Some(b)].contains(&played).then_some(other.column)
         };
-        // Below a deciding cell and in a pair the answer lies directly above.
+        // Below a deciding cell and in a pair, the answer is directly above.
         self.couples.iter().find_map(other).unwrap_or(last)
     }
 
@@ -82,8 +82,8 @@ fn top_cell(position: &Position, column: Column) -> Option<Cell> {
     rows.map(|row| Cell { column, row }).find(|&cell| position.disc(cell).is_some())
 }
 
-/// The plans of the side that is not to move, the simplest first; the side to move neither wins at once nor has a four
-/// to block.
+/// The plans of the side that is not to move, simplest first. The side to move must have neither an
+/// immediate win nor a threat to block.
 pub(crate) fn plans<R: Rules>(board: Board<R>) -> Vec<Plan> {
     let view = View::new(board);
     let mut plans = Vec::new();
@@ -109,7 +109,7 @@ pub(crate) fn has_no_four_left<R: Rules>(board: Board<R>, player: Player) -> boo
     !rules.has_line(rules.cells() & !board.discs(player.opponent()))
 }
 
-/// A position as the owner of a plan sees it.
+/// A position from the point of view of the owner of a plan.
 struct View<R: Rules> {
     rules: R,
     owner: Player,
@@ -176,7 +176,7 @@ impl<R: Rules> View<R> {
             let all = self.rules.column(column);
             let mut rest = all & self.empty;
             if let Some(&threat) = held.iter().find(|&&threat| !(threat & all).is_empty()) {
-                // The cell below the threat is not part of the rest, nor is what lies above.
+                // The cell below the threat and all cells above it are left alone.
                 let below = threat.shifted_down(1);
                 rest &= below - R::Bits::ONE;
             }
@@ -189,14 +189,14 @@ impl<R: Rules> View<R> {
         (odd.chunks(2).map(|couple| [couple[0], couple[1]]).collect(), pairs)
     }
 
-    /// A line that the owner has completed before the opponent's line can be.
+    /// A line that the owner completes before the opponent can complete `line`.
     fn earlier(&self, owned: R::Bits, line: R::Bits) -> Option<R::Bits> {
         let below = single(line)
             .fold(R::Bits::ZERO, |below, cell| below | (self.column(cell) & (cell - R::Bits::ONE)));
         self.first_line(self.own | (owned & below))
     }
 
-    /// The line of the owner that is complete in the lowest rows.
+    /// The owner's line whose highest cell is lowest.
     fn lowest_line(&self, owned: R::Bits) -> Option<R::Bits> {
         let rows = u32::from(self.rules.setup().rows());
         (1..=rows).find_map(|top| {

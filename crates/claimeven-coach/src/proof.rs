@@ -6,22 +6,24 @@
 //! claimeven proof 1: 7x6, connect 4, standard, X wins
 //! ```
 //!
-//! The stream is written in the order of a walk. Of a position and its mirror image the one is met that is
-//! read first: column by column from the bottom up, an empty cell before X and X before O. A position that was met before has no bits.
+//! The tree is written depth-first. A position and its mirror image are one: the canonical one is
+//! the lexicographically smaller, reading column by column from the bottom up, with empty < X < O.
+//! A position that was visited before has no bits.
 //!
-//! - *The owner is to move:* where it wins by force (rule 3 of `diagram.rs`) there are no bits.
-//!   Otherwise the column to play, in as many bits as it takes to number the columns; the walk goes on with the
-//!   position after that move.
-//! - *The opponent is to move:* a bit. 0: the walk goes on with every reply, from left to right. 1: a diagram
-//!   closes the position.
-//! - *A diagram:* a bit. 1: the number of an earlier diagram, from 0, in as many bits as it takes to number
-//!   them. 0: three bits with the width of its numbers, then the number of every empty cell, column by
-//!   column from the bottom up; then four bits with the number of exceptions, each of them a cell, the cell of the disc (both as places
-//!   in the list of empty cells), a bit that is 1 if the disc is the owner's, and a number.
-//! - *After the diagram:* four bits with the number of overrides, single positions in which another move is played than the
-//!   diagram says. Each of them has four bits with the number of replies that lead there from the
-//!   leaf, the columns of these replies, and the column to play. Between the replies the owner plays by
-//!   the diagram and by the overrides before.
+//! - *The owner is to move:* no bits if it wins by force (rule 3 of `diagram.rs`). Otherwise the
+//!   column to play, in as many bits as it takes to number the columns, followed by the position
+//!   after that move.
+//! - *The opponent is to move:* one bit. 0: the positions after all replies follow, from left to
+//!   right. 1: a diagram closes the position.
+//! - *A diagram:* one bit. 1: the number of an earlier diagram, from 0, in as many bits as it takes
+//!   to number them. 0: three bits with the width of its numbers, then the number of every empty
+//!   cell, column by column from the bottom up; then four bits with the number of exceptions, each
+//!   of them a cell, the cell of the disc (both as indices in the list of empty cells), a bit that
+//!   is 1 if the disc is the owner's, and a number.
+//! - *After the diagram:* four bits with the number of overrides, single positions in which another
+//!   move than that of the diagram is played. Each of them has four bits with the number of replies
+//!   that lead there from the leaf, the columns of these replies, and the column to play. Between
+//!   the replies the owner plays by the diagram and the preceding overrides.
 //!
 //! Cells that were not empty when a diagram was written have the number 0.
 
@@ -34,7 +36,7 @@ use claimeven_game::{Cell, Column, Player, Position, Setup, with_board};
 use crate::closing::strategy_holds;
 use crate::diagram::{Diagram, Exception, Strategy, Tactics, column_of, tactics, wins_by_force};
 
-/// What a proof shows: a player, and the result that it keeps.
+/// What a proof proves: a player, and the result that it keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The game.
@@ -55,7 +57,7 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// The least result of the owner: 1 or 0.
+    /// The result that the owner keeps at least: 1 or 0.
     pub(crate) fn target(self) -> i32 {
         match self {
             Goal::Win => 1,
@@ -75,6 +77,8 @@ impl fmt::Display for Claim {
 }
 
 /// A proof that a player keeps a result, as a tree of moves and diagrams.
+///
+/// [`embedded_proof`] shows its use; [`ProofSearch`](crate::ProofSearch) finds others.
 #[derive(Clone, Debug)]
 pub struct Proof {
     claim: Claim,
@@ -94,7 +98,7 @@ struct Leaf {
     overrides: Vec<(u128, Column)>,
 }
 
-/// What the tree says of a position in which the opponent is to move.
+/// An entry of the tree: a position in which the opponent is to move.
 pub(crate) enum Entry {
     Node,
     Leaf(Strategy),
@@ -102,13 +106,13 @@ pub(crate) enum Entry {
 
 pub(crate) const MAGIC: &str = "claimeven proof 1: ";
 
-/// The most exceptions of a diagram in a file.
+/// The maximum number of exceptions of a diagram in a file.
 pub(crate) const MAX_EXCEPTIONS: usize = 15;
 
-/// The most overrides of a leaf in a file, and the most replies that lead to one.
+/// The maximum number of overrides of a leaf in a file, and of replies that lead to one.
 pub(crate) const MAX_OVERRIDES: usize = 15;
 
-/// The orientation of a position in which proofs speak of it.
+/// The canonical one of a position and its mirror image, as described above.
 pub(crate) fn canonical(position: &Position) -> Position {
     let content =
         |position: &Position, cell| position.disc(cell).map_or(0, |player| 1 + player.index());
@@ -120,21 +124,21 @@ pub(crate) fn canonical(position: &Position) -> Position {
 }
 
 impl Proof {
-    /// Reads a proof. What it says is not checked: see [`check_proof`](crate::check_proof).
+    /// Reads a proof without verifying it: see [`check_proof`](crate::check_proof).
     pub fn from_bytes(bytes: &[u8]) -> Result<Proof, ProofError> {
         let (claim, bits) = parse_header(bytes)?;
         let (moves, leaves, diagrams) = (HashMap::new(), Vec::new(), Vec::new());
         let mut proof = Proof { claim, moves, leaves, diagrams, bytes: bytes.len() };
-        let mut walk = Walk {
+        let mut tree = TreeReader {
             reader: BitReader { bytes: bits, next: 0 },
             seen: HashSet::new(),
             proof: &mut proof,
         };
-        walk.position(Position::new(claim.setup))?;
+        tree.position(Position::new(claim.setup))?;
         Ok(proof)
     }
 
-    /// What the proof shows.
+    /// What the proof proves.
     pub fn claim(&self) -> Claim {
         self.claim
     }
@@ -149,7 +153,7 @@ impl Proof {
         self.leaves.len()
     }
 
-    /// The number of single positions in which another move is played than a diagram says.
+    /// The number of single positions in which another move than that of a diagram is played.
     pub fn overrides(&self) -> usize {
         self.leaves.iter().map(|leaf| leaf.overrides.len()).sum()
     }
@@ -164,7 +168,7 @@ impl Proof {
         self.bytes
     }
 
-    /// The move of the owner in a position that play by the proof leads to; `None` anywhere else.
+    /// The owner's move in a position that is reached by playing the proof; `None` in any other.
     pub fn answer(&self, position: &Position) -> Option<Column> {
         let setup = self.claim.setup;
         if position.setup() != setup
@@ -183,7 +187,7 @@ impl Proof {
             let index = if is_mirrored { last - column.index() } else { column.index() };
             return Column::from_index(index);
         }
-        // A leaf has led here, or its mirror image.
+        // The position comes after a leaf or its mirror image.
         let direct = self.leaf_answer(position);
         direct.or_else(|| {
             let column = self.leaf_answer(&position.mirror())?;
@@ -221,7 +225,7 @@ pub fn embedded_proof(setup: Setup) -> Option<Arc<Proof>> {
             [include_bytes!("../proofs/7x6.proof"), include_bytes!("../proofs/6x6.proof")];
         files.map(|bytes| {
             let proof = Proof::from_bytes(bytes);
-            Arc::new(proof.expect("the proof was whole when the program was built"))
+            Arc::new(proof.expect("the embedded proofs are valid"))
         })
     });
     PROOFS.iter().find(|proof| proof.claim.setup == setup).cloned()
@@ -248,14 +252,14 @@ fn is_before(earlier: &Position, later: &Position) -> bool {
         .all(|cell| earlier.disc(cell).is_none_or(|player| later.disc(cell) == Some(player)))
 }
 
-/// Whether a strategy, against some replies, leads from a leaf to a position.
+/// Whether a strategy leads from a leaf to a position, for some replies.
 fn leads_to(leaf: &Position, strategy: &Strategy, position: &Position) -> bool {
     let mut stack = vec![*leaf];
     let mut seen = HashSet::new();
     while let Some(before) = stack.pop() {
         for reply in before.legal() {
             let mut after = before;
-            after.play(reply).expect("a legal column");
+            after.play(reply).expect("the move is legal");
             if after == *position {
                 return true;
             }
@@ -263,7 +267,7 @@ fn leads_to(leaf: &Position, strategy: &Strategy, position: &Position) -> bool {
                 continue;
             }
             let Some(answer) = strategy.answer(&after) else { continue };
-            after.play(answer).expect("a legal column");
+            after.play(answer).expect("the move is legal");
             if is_before(&after, position) && seen.insert(after.key()) {
                 stack.push(after);
             }
@@ -289,18 +293,18 @@ pub(crate) fn parse_header(bytes: &[u8]) -> Result<(Claim, &[u8]), ProofError> {
     Ok((Claim { setup, owner, goal }, &bytes[end + 1..]))
 }
 
-/// The bits that number so many things.
+/// The number of bits that distinguish this many values.
 fn bits_for(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).leading_zeros()
 }
 
-struct Walk<'a> {
+struct TreeReader<'a> {
     reader: BitReader<'a>,
     seen: HashSet<u128>,
     proof: &'a mut Proof,
 }
 
-impl Walk<'_> {
+impl TreeReader<'_> {
     fn position(&mut self, position: Position) -> Result<(), ProofError> {
         let mut position = canonical(&position);
         if position.outcome().is_some() || !self.seen.insert(position.key()) {
@@ -320,7 +324,7 @@ impl Walk<'_> {
         if self.reader.bits(1)? == 0 {
             for reply in position.legal() {
                 let mut after = position;
-                after.play(reply).expect("a legal column");
+                after.play(reply).expect("the move is legal");
                 self.position(after)?;
             }
             return Ok(());
@@ -415,7 +419,8 @@ impl BitReader<'_> {
     }
 }
 
-/// Writes a proof in the order of its walk, asking for the move of the owner and for the entries.
+/// Writes a proof depth-first; `choose` returns the owner's move and `entry` the entry of a
+/// position.
 pub(crate) fn write_proof(
     claim: Claim,
     mut choose: impl FnMut(&Position) -> Column,
@@ -424,10 +429,10 @@ pub(crate) fn write_proof(
     let mut writer = BitWriter { bytes: format!("{MAGIC}{claim}\n").into_bytes(), free: 0 };
     let mut seen = HashSet::new();
     let mut diagrams: Vec<Diagram> = Vec::new();
-    // The numbers of the diagrams, the one that was used last first.
+    // The numbers of the diagrams, the most recently used one first.
     let mut recent: Vec<usize> = Vec::new();
     let start = Position::new(claim.setup);
-    // The walk of the reader, with a stack of its own: the next position is the last one.
+    // The same order as that of the reader, with an explicit stack.
     let mut stack = vec![start];
     while let Some(position) = stack.pop() {
         let mut position = canonical(&position);
@@ -450,14 +455,14 @@ pub(crate) fn write_proof(
                 let replies: Vec<Column> = position.legal().collect();
                 for reply in replies.into_iter().rev() {
                     let mut after = position;
-                    after.play(reply).expect("a legal column");
+                    after.play(reply).expect("the move is legal");
                     stack.push(after);
                 }
             }
             Entry::Leaf(Strategy { diagram, overrides }) => {
                 writer.bits(1, 1);
                 let target = claim.goal.target();
-                // Of an earlier diagram the same overrides make another strategy, which may hold, too.
+                // An earlier diagram may close the position without overrides.
                 let fit = |&nth: &usize| {
                     let without = strategy_holds(&position, &diagrams[nth], &[], target);
                     without.then_some(nth)
@@ -490,15 +495,15 @@ impl BitWriter {
     /// Writes a diagram of a leaf; returns it as it will be read.
     fn diagram(&mut self, leaf: &Position, diagram: &Diagram) -> Diagram {
         let setup = leaf.setup();
-        let diagram = diagram.seen_from(leaf);
+        let diagram = diagram.simplified_at(leaf);
         let mut written = Diagram::empty(setup);
         let empty: Vec<u8> = empty_cells(leaf).map(|cell| cell.index(setup) as u8).collect();
-        let place = |cell: u8| empty.iter().position(|&other| other == cell);
+        let index_of = |cell: u8| empty.iter().position(|&other| other == cell);
         let exceptions: Vec<(usize, usize, Exception)> = diagram
             .exceptions
             .iter()
             .filter_map(|&exception| {
-                Some((place(exception.cell)?, place(exception.disc)?, exception))
+                Some((index_of(exception.cell)?, index_of(exception.disc)?, exception))
             })
             .collect();
         let numbers = empty.iter().map(|&cell| diagram.numbers[usize::from(cell)]);
@@ -532,7 +537,7 @@ impl BitWriter {
         while let Some((before, replies)) = waiting.pop_front() {
             for reply in before.legal() {
                 let mut after = before;
-                after.play(reply).expect("a legal column");
+                after.play(reply).expect("the move is legal");
                 if after.outcome().is_some() || !seen.insert(after.key()) || wins(&after) {
                     continue;
                 }
@@ -545,8 +550,8 @@ impl BitWriter {
                         break;
                     }
                 }
-                let answer = strategy.answer(&after).expect("the game goes on");
-                after.play(answer).expect("a legal column");
+                let answer = strategy.answer(&after).expect("the game is not over");
+                after.play(answer).expect("the move is legal");
                 if after.outcome().is_none() {
                     waiting.push_back((after, replies));
                 }
@@ -582,20 +587,20 @@ impl BitWriter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProofError {
-    /// The first line is not that of a proof.
+    /// The first line is not a proof header.
     Header,
-    /// The file ends too early.
+    /// The file is truncated.
     Truncated,
-    /// A move is not a legal one.
+    /// A move is illegal.
     Move,
-    /// A diagram is not one.
+    /// A diagram is invalid.
     Diagram,
 }
 
 impl fmt::Display for ProofError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            ProofError::Header => "not a proof file of Claimeven (its first line is wrong)",
+            ProofError::Header => "not a Claimeven proof file (invalid first line)",
             ProofError::Truncated => "the proof ends too early",
             ProofError::Move => "the proof plays an illegal move",
             ProofError::Diagram => "the proof has an invalid diagram",

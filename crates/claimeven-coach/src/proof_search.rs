@@ -1,15 +1,18 @@
 //! The search for a small proof: AO* over positions in which the opponent is to move.
 //!
-//! A position is *closed* if a diagram is found for it. Any other is expanded: for every reply of the opponent, all moves of
-//! the owner that keep the result. Its size is one more than the sizes of the best answers to all replies, and an
-//! open position has an estimate, which is learned from the positions that have been solved.
+//! A position is *closed* if a diagram is found for it. Other positions are expanded: for every
+//! reply of the opponent, all moves of the owner that keep the result. The size of a position is
+//! one more than the sizes of the best answers to all replies; the size of an open position is
+//! estimated from the positions that have been solved.
 //!
-//! A diagram is looked for when a position is first chosen. Before that its size is estimated by the length of the game.
+//! A diagram is searched for when a position is first selected. Before that, its size is estimated
+//! from the length of the game.
 //!
-//! The search follows the answers that look smallest and expands what is open among them, the deepest position
-//! first. An answer that has not been looked into must promise more than the one in use, by a factor that
-//! falls in the course of the search: at first it goes for any proof, then for smaller ones. When nothing is
-//! left to try at the lowest factor, positions that were not closed are tried again with more effort.
+//! The search follows the answers with the smallest expected size and expands the open positions
+//! among them, the deepest first. The expected size of an unexplored answer is multiplied by a
+//! penalty that falls in the course of the search: at first any proof will do, then smaller ones
+//! are searched for. When nothing is left at the lowest penalty, positions that were not closed are
+//! tried again with more effort.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -27,21 +30,34 @@ use crate::proof::{Claim, Entry, MAX_EXCEPTIONS, MAX_OVERRIDES, canonical, write
 use crate::selection::{Id, Known, Selection};
 
 /// The search for a small proof of a claim.
+///
+/// ```
+/// use claimeven_coach::{Claim, Goal, ProofSearch, check_proof};
+/// use claimeven_game::{Player, Ruleset, Setup};
+///
+/// let setup = Setup::new(5, 4, 3, Ruleset::Standard)?;
+/// let claim = Claim { setup, owner: Player::First, goal: Goal::Win };
+/// let mut search = ProofSearch::new(claim, 1, 1, None)?;
+/// search.run(|progress, _| progress.proven.is_none());
+/// let file = search.proof().expect("the search ended with a proof");
+/// assert_eq!(check_proof(&file, |_| ())?.claim, "5x4, connect 3, standard, X wins");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct ProofSearch {
     claim: Claim,
     nodes: Vec<Node>,
     ids: HashMap<u128, Id>,
     root: Id,
     closers: Vec<Closer>,
-    /// What earlier tries have found, by key, with their number of restarts.
-    tried: HashMap<u128, (Closing, u32)>,
-    /// The number of moves until the owner, who has just moved, has won; 0 if it does not keep its result. By canonical key.
+    /// The results of earlier attempts to close positions, by key, with their number of restarts.
+    attempts: HashMap<u128, (Closing, u32)>,
+    /// By canonical key: see [`ProofSearch::length`].
     lengths: HashMap<u128, u32>,
     log: Option<File>,
     sizes: Sizes,
-    caution: f64,
+    unexplored_penalty: f64,
     restarts: u32,
-    /// How often positions have been tried again.
+    /// The number of times that positions have been tried again.
     rounds: usize,
     expansions: u64,
 }
@@ -60,60 +76,61 @@ struct Node {
     parents: Vec<Id>,
     /// The number of moves until the owner has won.
     length: u32,
-    /// The examples that no diagram satisfied; `None` before a diagram was looked for.
+    /// The number of examples that no diagram satisfied; `None` before a diagram was searched for.
     wrong: Option<u32>,
 }
 
 enum State {
-    /// A diagram has not been looked for, or not been found.
+    /// A diagram has not been searched for or not been found.
     Open,
     Closed(Strategy),
     /// For each reply that does not lose at once, the positions after the owner's good moves.
     Expanded(Vec<Vec<Id>>),
 }
 
-/// How far a search has come.
+/// The progress of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchProgress {
-    /// The positions of the smallest proof found, if those that it meets again are counted again.
+    /// The size of the smallest proof found, as a tree: repeated positions are counted each time.
     pub proven: Option<u32>,
     /// The expected size of the proof that the search works on.
     pub estimate: f64,
-    /// Positions that are open in it.
+    /// The number of open positions in it.
     pub open: usize,
-    /// Positions seen so far.
+    /// The number of positions seen so far.
     pub positions: usize,
-    /// Positions expanded so far.
+    /// The number of positions expanded so far.
     pub expansions: u64,
-    /// How much an answer that has not been looked into must promise.
-    pub caution: f64,
+    /// The factor on the expected sizes of unexplored answers.
+    pub unexplored_penalty: f64,
     /// Whether nothing is left to try.
     pub exhausted: bool,
 }
 
-/// The factors by which an answer that has not been looked into must promise to be smaller.
-const CAUTIONS: [f64; 7] = [3.0, 1.6, 1.2, 1.0, 0.8, 0.65, 0.5];
+/// The factors on the expected sizes of unexplored answers, in the course of the search.
+const UNEXPLORED_PENALTIES: [f64; 7] = [3.0, 1.6, 1.2, 1.0, 0.8, 0.65, 0.5];
 
-/// How much of the board must be filled before diagrams are looked for: at first, and when positions
-/// are tried again. With fewer discs a try costs most and seldom succeeds.
+/// How much of the board must be filled before diagrams are searched for: at first, and when
+/// positions are tried again. With fewer discs, the search costs the most and rarely succeeds.
 const MIN_FILLED_PERCENT: [u32; 3] = [25, 20, 15];
 
-/// When positions have been tried this hard, the search ends.
+/// The search ends when positions have been tried with this many restarts.
 const MAX_RESTARTS: u32 = 256;
 
-/// Strategies that visit more positions are given up.
+/// Strategies that visit more positions are abandoned.
 const MAX_POSITIONS: usize = 20_000;
 
-/// The most exceptions of a diagram: fewer than a file can hold, so that diagrams stay small.
+/// The maximum number of exceptions of a diagram: fewer than a file can hold, so that diagrams stay
+/// small.
 const EXCEPTIONS: usize = 6;
 const _: () = assert!(EXCEPTIONS <= MAX_EXCEPTIONS);
 
-/// The most overrides of a leaf. With more of them it is cheaper to expand the position.
+/// The maximum number of overrides of a leaf. With more, it is cheaper to expand the position.
 const OVERRIDES: usize = 6;
 const _: () = assert!(OVERRIDES <= MAX_OVERRIDES);
 
 impl ProofSearch {
-    /// Begins a search, or goes on with what a checkpoint file has of it.
+    /// Starts a search, or resumes it from a checkpoint file.
     pub fn new(
         claim: Claim,
         threads: usize,
@@ -130,11 +147,11 @@ impl ProofSearch {
             ids: HashMap::new(),
             root: 0,
             closers,
-            tried: HashMap::new(),
+            attempts: HashMap::new(),
             lengths: HashMap::new(),
             log: None,
             sizes: Sizes::default(),
-            caution: CAUTIONS[0],
+            unexplored_penalty: UNEXPLORED_PENALTIES[0],
             restarts: 2,
             rounds: 0,
             expansions: 0,
@@ -155,8 +172,8 @@ impl ProofSearch {
         Ok(search)
     }
 
-    /// Searches for a while: until `go_on` says no, which is asked after every expansion.
-    pub fn run(&mut self, mut go_on: impl FnMut(&SearchProgress, &ProofSearch) -> bool) {
+    /// Searches until `keep_going` returns `false`. It is called after every step.
+    pub fn run(&mut self, mut keep_going: impl FnMut(&SearchProgress, &ProofSearch) -> bool) {
         loop {
             let open = self.open();
             let progress = SearchProgress {
@@ -165,30 +182,32 @@ impl ProofSearch {
                 open: open.len(),
                 positions: self.nodes.len(),
                 expansions: self.expansions,
-                caution: self.caution,
+                unexplored_penalty: self.unexplored_penalty,
                 exhausted: self.restarts > MAX_RESTARTS,
             };
-            if !go_on(&progress, self) {
+            if !keep_going(&progress, self) {
                 return;
             }
-            // The deepest first: what is learned of sizes is needed further up.
+            // The deepest first: their sizes improve the estimates further up.
             let rank = |id: &Id| (self.nodes[*id].position.ply(), std::cmp::Reverse(*id));
             if let Some(&id) = open.iter().max_by_key(|id| rank(id)) {
                 if self.nodes[id].wrong.is_some() {
                     self.expand(id);
                 } else {
                     let ply = self.nodes[id].position.ply();
-                    let is_like_it = |&id: &Id| {
+                    let is_same_ply = |&id: &Id| {
                         self.nodes[id].wrong.is_none() && self.nodes[id].position.ply() == ply
                     };
-                    let ids: Vec<Id> = open.iter().copied().filter(is_like_it).take(8).collect();
+                    let ids: Vec<Id> = open.iter().copied().filter(is_same_ply).take(8).collect();
                     self.close(&ids);
                 }
-            } else if let Some(&lower) = CAUTIONS.iter().find(|&&factor| factor < self.caution) {
-                self.caution = lower;
+            } else if let Some(&lower) =
+                UNEXPLORED_PENALTIES.iter().find(|&&factor| factor < self.unexplored_penalty)
+            {
+                self.unexplored_penalty = lower;
                 self.update_all();
             } else {
-                self.try_again();
+                self.retry();
             }
         }
     }
@@ -205,17 +224,17 @@ impl ProofSearch {
         let choose = |position: &Position| {
             let id = |column: Column| {
                 let mut after = *position;
-                after.play(column).expect("a legal column");
+                after.play(column).expect("the move is legal");
                 self.ids.get(&canonical(&after).key()).copied()
             };
             let mut answers: Vec<Id> = position.legal().filter_map(id).collect();
             answers.sort_unstable();
             answers.dedup();
-            // Only the first move, to the root, is not an answer to anything.
+            // Only the first move, to the root, is not an answer.
             let is_first = position.ply() == 0;
             let answer = if is_first { Some(self.root) } else { selection.answer(&answers) };
             let answer = answer.expect("the proof has an answer");
-            position.legal().find(|&column| id(column) == Some(answer)).expect("a legal column")
+            position.legal().find(|&column| id(column) == Some(answer)).expect("the move is legal")
         };
         let entry = |position: &Position| match node(position).map(|(_, node)| &node.state) {
             Some(State::Closed(strategy)) => Entry::Leaf(strategy.clone()),
@@ -224,7 +243,7 @@ impl ProofSearch {
         Some(write_proof(self.claim, choose, entry))
     }
 
-    /// The positions of a small proof per number of discs: all of them, and those that are closed.
+    /// The number of positions of a small proof by ply, and how many of them are closed.
     pub fn profile(&self) -> BTreeMap<u32, (u32, u32)> {
         let mut profile = BTreeMap::<u32, (u32, u32)>::new();
         for id in self.selection().positions() {
@@ -238,7 +257,7 @@ impl ProofSearch {
     /// The number of positions of the proof that would be written now.
     pub fn size(&self) -> Option<u32> {
         self.nodes[self.root].proven?;
-        // The first move of the owner is one, too.
+        // The position before the owner's first move counts, too.
         let owner_begins = self.nodes[self.root].position.ply() > 0;
         Some(self.selection().size() + u32::from(owner_begins))
     }
@@ -275,7 +294,7 @@ impl ProofSearch {
         id
     }
 
-    /// Looks for diagrams of open positions, all threads at once.
+    /// Searches for diagrams of open positions, on all threads.
     fn close(&mut self, ids: &[Id]) {
         let positions: Vec<Position> = ids.iter().map(|&id| self.nodes[id].position).collect();
         let closings = self.close_all(&positions);
@@ -300,7 +319,7 @@ impl ProofSearch {
                         node.estimate = self.sizes.estimate(ply, node.length, Some(wrong));
                     }
                 }
-                // With too few discs nothing is tried.
+                // There are too few discs.
                 None => node.wrong = Some(0),
             }
             let parents = self.nodes[id].parents.clone();
@@ -314,7 +333,7 @@ impl ProofSearch {
         let mut results: Vec<Option<Closing>> = positions
             .iter()
             .map(|position| {
-                let (closing, effort) = self.tried.get(&position.key())?;
+                let (closing, effort) = self.attempts.get(&position.key())?;
                 let is_best = match closing {
                     Closing::Closed(strategy) => strategy.overrides.is_empty(),
                     Closing::Failed { .. } => false,
@@ -347,12 +366,15 @@ impl ProofSearch {
                     })
                 })
                 .collect();
-            workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
+            workers
+                .into_iter()
+                .map(|worker| worker.join().expect("the worker does not panic"))
+                .collect()
         });
         for (index, closing) in found.into_iter().flatten() {
-            // The best that is known counts.
+            // Keep the better result.
             let key = positions[index].key();
-            let closing = match (self.tried.remove(&key), closing) {
+            let closing = match (self.attempts.remove(&key), closing) {
                 (Some((Closing::Closed(known), _)), Closing::Closed(found))
                     if found.overrides.len() < known.overrides.len() =>
                 {
@@ -361,7 +383,7 @@ impl ProofSearch {
                 (Some((Closing::Closed(known), _)), _) => Closing::Closed(known),
                 (_, closing) => closing,
             };
-            self.remember(key, &closing, restarts);
+            self.store_attempt(key, &closing, restarts);
             results[index] = Some(closing);
         }
         results
@@ -374,7 +396,7 @@ impl ProofSearch {
         let mut choices: Vec<Vec<Position>> = Vec::new();
         for reply in position.legal() {
             let mut after = position;
-            after.play(reply).expect("a legal column");
+            after.play(reply).expect("the move is legal");
             if after.outcome().is_none() && seen.insert(after.canonical_key()) {
                 choices.push(self.choices(&after));
             }
@@ -411,7 +433,7 @@ impl ProofSearch {
         let mut after: Vec<Position> = Vec::new();
         for column in columns {
             let mut position = *position;
-            position.play(column).expect("an open column");
+            position.play(column).expect("the column is open");
             if self.length(&position) > 0 {
                 after.push(position);
             }
@@ -419,7 +441,8 @@ impl ProofSearch {
         after
     }
 
-    /// The number of moves until the owner, who has just moved, has won; 0 if it does not keep its result.
+    /// The number of moves until the owner, who has just moved, has won; 0 if it does not keep its
+    /// result.
     fn length(&mut self, after: &Position) -> u32 {
         let key = after.canonical_key();
         if let Some(&length) = self.lengths.get(&key) {
@@ -432,7 +455,7 @@ impl ProofSearch {
         length
     }
 
-    /// The positions of the proof that the search works on which are still open.
+    /// The open positions of the proof that the search is working on.
     fn open(&self) -> Vec<Id> {
         let mut open = Vec::new();
         let mut seen = HashSet::from([self.root]);
@@ -455,20 +478,23 @@ impl ProofSearch {
     }
 
     fn most_promising(&self, answers: &[Id]) -> Id {
-        let promise = |id: &Id| self.promise(*id);
-        *answers.iter().min_by(|a, b| promise(a).total_cmp(&promise(b))).expect("an answer")
+        let size = |id: &Id| self.expected_size(*id);
+        *answers
+            .iter()
+            .min_by(|a, b| size(a).total_cmp(&size(b)))
+            .expect("every reply has an answer")
     }
 
-    /// The expected size, times the caution where nothing has been looked into.
-    fn promise(&self, id: Id) -> f64 {
+    /// The expected size, with the penalty for unexplored positions.
+    fn expected_size(&self, id: Id) -> f64 {
         let node = &self.nodes[id];
         match node.state {
-            State::Open => node.estimate * self.caution,
+            State::Open => node.estimate * self.unexplored_penalty,
             _ => node.estimate,
         }
     }
 
-    /// Computes sizes anew, from some positions upwards.
+    /// Recomputes sizes, from some positions upwards.
     fn update(&mut self, mut changed: Vec<Id>) {
         while let Some(id) = changed.pop() {
             let State::Expanded(replies) = &self.nodes[id].state else { continue };
@@ -496,7 +522,7 @@ impl ProofSearch {
         }
     }
 
-    /// Computes all sizes anew, from what is known now.
+    /// Recomputes all sizes.
     fn update_all(&mut self) {
         let mut order: Vec<Id> = (0..self.nodes.len()).collect();
         order.sort_by_key(|&id| std::cmp::Reverse(self.nodes[id].position.ply()));
@@ -511,8 +537,8 @@ impl ProofSearch {
         }
     }
 
-    /// Tries again, with more effort, to close what the proof has expanded.
-    fn try_again(&mut self) {
+    /// Tries again, with more effort, to close the expanded positions of the proof.
+    fn retry(&mut self) {
         self.restarts *= 2;
         self.rounds += 1;
         let mut again: Vec<Id> = Vec::new();
@@ -535,22 +561,22 @@ impl ProofSearch {
         }
         again.retain(|&id| self.nodes[id].position.ply() >= self.min_ply());
         self.close(&again);
-        self.caution = CAUTIONS[1];
+        self.unexplored_penalty = UNEXPLORED_PENALTIES[1];
         self.update_all();
     }
 
-    /// Positions with fewer discs are not tried to be closed.
+    /// The minimum number of discs for attempts to close a position.
     fn min_ply(&self) -> u32 {
         let percent = MIN_FILLED_PERCENT[self.rounds.min(MIN_FILLED_PERCENT.len() - 1)];
         (percent * self.claim.setup.cells()).div_ceil(100)
     }
 
-    /// Reads what a checkpoint has and opens it for more.
+    /// Reads a checkpoint and opens it for appending.
     fn open_checkpoint(&mut self, path: &Path) -> Result<(), SearchError> {
         let header = format!("claimeven proof checkpoint 1: {}", self.claim);
         if path.exists() {
             let text = fs::read_to_string(path)?;
-            // A last line that was cut off is dropped.
+            // A truncated last line is dropped.
             let whole = text.rfind('\n').map_or(0, |end| end + 1);
             let mut lines = text[..whole].lines();
             if lines.next() != Some(&header) {
@@ -562,7 +588,7 @@ impl ProofSearch {
                         self.lengths.insert(key, length);
                     }
                 } else if let Some((key, closing, restarts)) = parse_line(line, self.claim) {
-                    self.tried.insert(key, (closing, restarts));
+                    self.attempts.insert(key, (closing, restarts));
                 }
             }
             let log = OpenOptions::new().append(true).open(path)?;
@@ -575,8 +601,8 @@ impl ProofSearch {
         Ok(())
     }
 
-    fn remember(&mut self, key: u128, closing: &Closing, restarts: u32) {
-        self.tried.insert(key, (closing.clone(), restarts));
+    fn store_attempt(&mut self, key: u128, closing: &Closing, restarts: u32) {
+        self.attempts.insert(key, (closing.clone(), restarts));
         let result = match closing {
             Closing::Closed(Strategy { diagram, overrides }) => {
                 let mut bytes = diagram.numbers.clone();
@@ -597,7 +623,7 @@ impl ProofSearch {
         self.write_line(&format!("{key:x} {restarts} {result}"));
     }
 
-    /// Writes a line of the checkpoint. One that cannot be written costs work after a restart, nothing else.
+    /// Appends a line to the checkpoint. If that fails, the work is only repeated after a restart.
     fn write_line(&mut self, line: &str) {
         if let Some(log) = &mut self.log {
             let _ = log.write_all(format!("{line}\n").as_bytes());
@@ -636,15 +662,15 @@ fn parse_line(line: &str, claim: Claim) -> Option<(u128, Closing, u32)> {
     Some((key, closing, restarts))
 }
 
-/// What is known of the sizes of proofs: the mean of their logarithms, by discs and wrong examples.
+/// Estimates of proof sizes: the mean of their logarithms, by discs and wrong examples.
 #[derive(Default)]
 struct Sizes {
     learned: HashMap<(u32, u32), (f64, f64)>,
 }
 
 impl Sizes {
-    /// The expected size, by the number of discs and by what is known: how long the game is, and, after a diagram
-    /// was looked for, how many examples stayed wrong.
+    /// The expected size, by the number of discs, the length of the game and, after a diagram was
+    /// searched for, the number of examples that stayed wrong.
     fn estimate(&self, ply: u32, length: u32, wrong: Option<u32>) -> f64 {
         const PRIOR_WEIGHT: f64 = 2.0;
         let by_length = 2.0 + 0.008 * f64::from(length).powi(3) * 0.9_f64.powi(ply as i32 - 9);
@@ -675,17 +701,17 @@ impl Sizes {
     }
 }
 
-/// Why a search cannot begin.
+/// Why a search cannot start.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SearchError {
-    /// The claim is not true.
+    /// The claim is false.
     False(Claim),
     /// The checkpoint belongs to another claim.
     Foreign,
     /// The checkpoint cannot be read or written.
     Io(io::Error),
-    /// The solver does not know the rules.
+    /// The solver does not support the ruleset.
     Unsolvable(Unsolvable),
 }
 
@@ -693,9 +719,9 @@ impl std::fmt::Display for SearchError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             SearchError::False(claim) => {
-                write!(f, "there is no proof that {claim}: it is not true")
+                write!(f, "cannot prove a false claim: {claim}")
             }
-            SearchError::Foreign => write!(f, "the checkpoint is for another proof"),
+            SearchError::Foreign => write!(f, "the checkpoint belongs to another proof"),
             SearchError::Io(error) => error.fmt(f),
             SearchError::Unsolvable(error) => error.fmt(f),
         }

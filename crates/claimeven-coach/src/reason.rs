@@ -1,4 +1,4 @@
-//! Why a position is won, lost or drawn, as values. Sentences are made of them in `text.rs`.
+//! Why a position is won, lost or drawn, as values. `sentence.rs` turns them into sentences.
 
 use claimeven_game::{Cell, Column, Player, Position};
 use claimeven_solver::Score;
@@ -6,7 +6,18 @@ use claimeven_solver::Score;
 use crate::diagram::Diagram;
 use crate::plan::Plan;
 
-/// Why a position ends as it does: best play up to a position whose result has a [`Reason`].
+/// Why a position is won, lost or drawn: best play up to a position whose result has a [`Reason`].
+///
+/// ```
+/// use claimeven_coach::{Coach, Reason};
+/// use claimeven_game::{Player, Position, Setup};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "445566")?;
+/// let explanation = Coach::new().explain(&position)?;
+/// assert_eq!(explanation.winner(), Some(Player::First));
+/// assert!(matches!(explanation.reason, Reason::WinsNow { .. }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Explanation {
     /// The position that is explained.
@@ -21,7 +32,8 @@ pub struct Explanation {
 
 /// Why a position is won, lost or drawn.
 ///
-/// Each reason is about one position, and [`verify`](crate::verify()) plays it out against every reply.
+/// Each reason is about one position, and [`verify`](crate::verify()) plays it out against every
+/// reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -38,16 +50,16 @@ pub enum Reason {
         winner: Player,
         /// Where.
         cell: Cell,
-        /// The four cells, that one among them.
+        /// The four cells, including that one.
         four: Vec<Cell>,
     },
-    /// The side to move can stop one of two fours, not both.
+    /// The side to move can block only one of two fours.
     DoubleThreat {
         /// Who connects four next.
         winner: Player,
-        /// The cells to block: both can be played now, or the second lies on the first.
+        /// The cells to block: both can be played now, or the second is right above the first.
         cells: [Cell; 2],
-        /// The four in each of them.
+        /// The four that each of them completes.
         fours: [Vec<Cell>; 2],
     },
     /// Every move of the side to move lets the opponent connect four right above it.
@@ -57,13 +69,13 @@ pub enum Reason {
         /// The cells that open.
         cells: Vec<Cell>,
     },
-    /// A sequence of fours that have to be blocked.
+    /// A sequence of threats that have to be blocked.
     Forced {
         /// Who makes the threats.
         winner: Player,
-        /// The moves from the position on; those of the loser are forced.
+        /// The moves of both sides; those of the loser are forced.
         moves: Vec<Column>,
-        /// Why it is won after them.
+        /// Why the position after them is won.
         end: Box<Reason>,
     },
     /// A plan that answers every move until it wins.
@@ -72,10 +84,10 @@ pub enum Reason {
     EveryReply {
         /// Who wins.
         winner: Player,
-        /// What follows on each move that does not lose at once.
+        /// The refutation of each move that does not lose at once.
         replies: Vec<(Column, Reason)>,
     },
-    /// Numbers on the cells that answer every move: see [`Diagram`].
+    /// A strategy by numbers on the cells: see [`Diagram`].
     Numbers {
         /// Who wins by them.
         winner: Player,
@@ -84,11 +96,10 @@ pub enum Reason {
     },
     /// Nobody wins.
     Draw {
-        /// For each player, first player first, why it cannot win; `None` where only calculation
-        /// shows it.
+        /// Why each player cannot win, first player first; `None` if only calculation shows it.
         holds: [Option<Hold>; 2],
     },
-    /// Nothing simpler than calculation shows it.
+    /// Only calculation shows the result.
     Calculation {
         /// The number of moves until the end of the game under best play.
         plies: u32,
@@ -98,7 +109,7 @@ pub enum Reason {
 /// Why a player cannot win.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// Every group of four cells has a disc of the opponent.
+    /// Every four-cell group has a disc of the opponent.
     NoFourLeft,
     /// The opponent has a plan against it.
     Plan(Plan),
@@ -107,7 +118,7 @@ pub enum Hold {
 /// Something to draw on the board of a reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// A four in a row that is there or to come.
+    /// A four in a row, on the board or to come.
     Four {
         /// Whose.
         player: Player,
@@ -121,11 +132,11 @@ pub enum Mark {
         /// The cell.
         cell: Cell,
     },
-    /// Whoever plays the one lets the owner play the other.
+    /// Two cells: the owner answers one with the other.
     Pair {
         /// Who answers.
         owner: Player,
-        /// The two cells; of two in a column the lower one first.
+        /// The two cells, the lower one first if they are in one column.
         cells: [Cell; 2],
     },
     /// Cells that the owner of a plan leaves alone.
@@ -185,7 +196,7 @@ impl Explanation {
 }
 
 impl Reason {
-    /// The name of the kind.
+    /// The name of the kind in JSON.
     pub fn kind(&self) -> &'static str {
         match self {
             Reason::Over { .. } => "over",
@@ -202,7 +213,7 @@ impl Reason {
         }
     }
 
-    /// What to draw; moves are numbered after the first `before`.
+    /// What to draw; the first move has the number `before + 1`.
     fn marks(&self, position: &Position, before: usize) -> Vec<Mark> {
         match self {
             Reason::Over { winner, four } => {
@@ -249,7 +260,7 @@ impl Reason {
     }
 }
 
-/// The reply that holds out longest.
+/// The reply that delays the loss longest.
 pub(crate) fn longest(replies: &[(Column, Reason)]) -> Option<&(Column, Reason)> {
     replies.iter().max_by_key(|(_, reason)| match reason {
         Reason::Forced { moves, .. } => moves.len(),
@@ -257,7 +268,7 @@ pub(crate) fn longest(replies: &[(Column, Reason)]) -> Option<&(Column, Reason)>
     })
 }
 
-/// The position after moves that are legal.
+/// The position after moves, which must be legal.
 pub(crate) fn after_all(position: &Position, moves: &[Column]) -> Position {
     let mut position = *position;
     for &column in moves {

@@ -1,17 +1,19 @@
-//! Which answers a proof uses: with transpositions, the smallest proof of a position is not made of
-//! the smallest proofs of what follows, because a part that two of them share counts once.
+//! Which answers a proof uses. With transpositions, the smallest proof of a position does not
+//! consist of the smallest proofs of its children, because parts that several of them share count
+//! once.
 //!
-//! The choice is improved step by step: wherever the owner has a choice, its answer is taken back with all that only it
-//! needs, and the answer is taken that needs least besides what is there.
+//! The selection is improved by local search: each answer of the owner in turn is removed, with
+//! everything that only it needs, and replaced by the answer that adds least to the rest of the
+//! proof.
 
 use std::collections::HashMap;
 
-/// A position of the opponent.
+/// The id of a position in which the opponent is to move.
 pub(crate) type Id = usize;
 
-/// What is known of a position of the opponent.
+/// What is known about a position in which the opponent is to move.
 pub(crate) enum Known<'a> {
-    /// It is closed, with so many overrides.
+    /// It is closed, with this number of overrides.
     Closed(u32),
     /// For each reply, the owner's answers.
     Expanded(&'a [Vec<Id>]),
@@ -19,11 +21,11 @@ pub(crate) enum Known<'a> {
     Open,
 }
 
-/// The proof as it is chosen.
+/// The selected proof.
 pub(crate) struct Selection<'a, F> {
-    /// What is known of a position, and the size of its smallest proof as a tree.
+    /// What is known about a position, and the size of its smallest proof as a tree.
     known: F,
-    /// The answer to a reply, which is named by all its answers.
+    /// The answer to a reply, by the list of all possible answers to it.
     answers: HashMap<&'a [Id], Choice>,
     /// How often a position is used.
     uses: HashMap<Id, u32>,
@@ -36,11 +38,11 @@ struct Choice {
     uses: u32,
 }
 
-/// Passes over the whole proof.
+/// The maximum number of passes over the whole proof.
 const MAX_PASSES: u32 = 8;
 
 impl<'a, F: Fn(Id) -> (Known<'a>, Option<u32>)> Selection<'a, F> {
-    /// A small choice of answers for a proof of `root`, which has one.
+    /// A small selection of answers for a proof of `root`, which must be proven.
     pub(crate) fn new(root: Id, known: F) -> Self {
         let (answers, uses) = (HashMap::new(), HashMap::new());
         let mut selection = Selection { known, answers, uses, size: 0 };
@@ -60,12 +62,12 @@ impl<'a, F: Fn(Id) -> (Known<'a>, Option<u32>)> Selection<'a, F> {
         self.size
     }
 
-    /// The chosen one of some answers.
+    /// The selected one of these answers.
     pub(crate) fn answer(&self, answers: &[Id]) -> Option<Id> {
         self.answers.get(answers).map(|choice| choice.answer)
     }
 
-    /// The positions of the opponent that the proof has.
+    /// The positions of the proof in which the opponent is to move.
     pub(crate) fn positions(&self) -> impl Iterator<Item = Id> {
         self.uses.keys().copied()
     }
@@ -88,7 +90,7 @@ impl<'a, F: Fn(Id) -> (Known<'a>, Option<u32>)> Selection<'a, F> {
                 self.add(answer);
                 let cost = self.size - before;
                 self.remove(answer);
-                // The present answer wins ties, so that passes come to an end.
+                // The current answer wins ties, so that the passes terminate.
                 if (cost, answer != current) < (best.0, best.1 != current) {
                     best = (cost, answer);
                 }

@@ -1,5 +1,5 @@
-//! What is said about a position or a move, as data: sentences with a key and typed values, from which
-//! a text in any language can be made. `english.rs` has the English ones.
+//! Sentences about a position or a move, as data: a key and typed values, from which
+//! texts in any language can be made. `english.rs` has the English ones.
 
 use claimeven_game::{Cell, Column, Player, Position};
 use claimeven_solver::Score;
@@ -16,11 +16,22 @@ macro_rules! sentences {
     ($($key:literal => $name:ident { $($field:ident: $type:ty),* },)*) => {
         /// A sentence about a position or a move.
         ///
-        /// In JSON it is an object with a `key`, which is the name of the variant in snake case, and the
-        /// values: players as 0 and 1, cells as `[column, row]`, all counted from 1.
+        /// In JSON it is an object with a `key`, which is the name of the variant in snake case,
+        /// and the values: players as 0 and 1, columns counted from 1, cells as `[column, row]`,
+        /// both from 1.
+        ///
+        /// ```
+        /// use claimeven_coach::Coach;
+        /// use claimeven_game::{Position, Setup};
+        ///
+        /// let position = Position::from_moves(Setup::STANDARD, "445566")?;
+        /// let sentences = Coach::new().explain(&position)?.sentences();
+        /// assert_eq!(sentences[0].key(), "wins_now");
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         #[derive(Clone, Debug, PartialEq, Eq)]
         #[non_exhaustive]
-        #[allow(missing_docs, reason = "English::sentence shows what each of them says")]
+        #[allow(missing_docs, reason = "`English::sentence` has their texts")]
         pub enum Sentence {
             $($name { $($field: $type),* },)*
         }
@@ -98,33 +109,33 @@ sentences! {
 
 /// The rows of the deciding cells, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub enum Parity {
     Odd,
     Even,
     Mixed,
 }
 
-/// Columns of which each side plays one, before a plan answers right above.
+/// Pairs of columns whose next discs answer each other in a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Couples {
     /// The columns, two by two.
     pub columns: Vec<[Column; 2]>,
-    /// Whether the text points to the marks on the board instead of naming the columns, to be short.
+    /// Whether a short text refers to the marks on the board instead of naming the columns.
     pub only_marked: bool,
 }
 
-/// How much is left out so that a text is short enough.
+/// What is left out to make a text short enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Brevity {
     Full,
-    /// Without what the loser gets, and without why a better move is better.
+    /// Without the loser's chances and without the reason for a better move.
     Short,
-    /// Without the columns that answer each other, which are marked.
+    /// Also without the names of columns that answer each other, which are marked on the board.
     Shortest,
 }
 
-/// The most words of an explanation, plus one.
+/// Explanations have fewer words than this.
 pub const MAX_WORDS: usize = 60;
 
 /// The fullest text that has fewer than [`MAX_WORDS`] words in English.
@@ -141,7 +152,7 @@ fn short_enough(sentences: impl Fn(Brevity) -> Vec<Sentence>) -> Vec<Sentence> {
 }
 
 impl Explanation {
-    /// What is said about the position, in fewer than [`MAX_WORDS`] words of English.
+    /// The sentences about the position, in fewer than [`MAX_WORDS`] words of English.
     pub fn sentences(&self) -> Vec<Sentence> {
         short_enough(|brevity| {
             let reason = self.reasons(brevity);
@@ -169,7 +180,7 @@ impl Explanation {
 }
 
 impl MoveExplanation {
-    /// What is said about the move, in fewer than [`MAX_WORDS`] words of English.
+    /// The sentences about the move, in fewer than [`MAX_WORDS`] words of English.
     pub fn sentences(&self) -> Vec<Sentence> {
         short_enough(|brevity| self.brief_sentences(brevity))
     }

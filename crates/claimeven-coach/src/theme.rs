@@ -1,4 +1,4 @@
-//! Themes: what decides a position, to group puzzles and lost games by.
+//! Themes: what decides a position; puzzles and lost games are grouped by them.
 
 use claimeven_game::Cell;
 
@@ -6,6 +6,15 @@ use crate::explain::{MoveExplanation, MoveNote};
 use crate::reason::{Explanation, Reason, longest};
 
 /// What decides a position or punishes a mistake.
+///
+/// ```
+/// use claimeven_coach::{Coach, Theme};
+/// use claimeven_game::{Position, Setup};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "445566")?;
+/// assert_eq!(Coach::new().explain(&position)?.themes(), [Theme::WinNow]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Theme {
     /// A player connects four at once.
@@ -18,7 +27,7 @@ pub enum Theme {
     DoubleThreat,
     /// A threat right above the cell where another one is blocked.
     StackedThreats,
-    /// Threats that have to be blocked, one after the other.
+    /// A sequence of threats that have to be blocked.
     ForcingMoves,
     /// The loser has to play right below a threat in an odd row.
     OddThreat,
@@ -71,7 +80,7 @@ impl Theme {
 }
 
 impl Reason {
-    /// The themes of the reason, what it ends in first.
+    /// The themes of the reason, the one that ends the game first.
     pub fn themes(&self) -> Vec<Theme> {
         match self {
             Reason::Over { .. } | Reason::WinsNow { .. } => vec![Theme::WinNow],
@@ -82,7 +91,7 @@ impl Reason {
             Reason::EveryMoveOpens { .. } => vec![Theme::NoSafeMove],
             Reason::Forced { moves, end, .. } => {
                 let mut themes = end.themes();
-                // A single threat that makes the double one is no sequence yet.
+                // A single threat that leads to a double one is not a sequence.
                 if moves.len() > 2 {
                     themes.push(Theme::ForcingMoves);
                 }
@@ -98,7 +107,7 @@ impl Reason {
                 let any_odd = plan.held.iter().any(is_odd);
                 let any_even = !plan.held.iter().all(is_odd);
                 let both = [(any_odd, Theme::OddThreat), (any_even, Theme::EvenThreat)];
-                both.into_iter().filter_map(|(is_there, theme)| is_there.then_some(theme)).collect()
+                both.into_iter().filter_map(|(applies, theme)| applies.then_some(theme)).collect()
             }
             Reason::Draw { .. } => vec![Theme::SaveTheDraw],
             Reason::Numbers { .. } | Reason::Calculation { .. } => vec![Theme::LongPlan],
@@ -107,27 +116,27 @@ impl Reason {
 }
 
 impl Explanation {
-    /// The themes of the position, what it ends in first.
+    /// The themes of the position, the one that ends the game first.
     pub fn themes(&self) -> Vec<Theme> {
         self.reason.themes()
     }
 }
 
 impl MoveExplanation {
-    /// What a mistake was about: what it overlooked, what it allowed, or the win that it gave away.
+    /// The theme of a mistake: what it overlooked, what it allowed, or the win that it gave away.
     pub fn theme(&self) -> Option<Theme> {
         let (_, kept) = self.better.as_ref()?;
-        let seen = match self.note {
+        let at_first_sight = match self.note {
             Some(MoveNote::MissesFour { .. }) => Some(Theme::WinNow),
             Some(MoveNote::LeavesFour { .. }) => Some(Theme::MustBlock),
             Some(MoveNote::Opens { .. }) => Some(Theme::OpensFour),
             None => None,
         };
         let punished_by = if self.then.winner().is_some() { &self.then } else { kept };
-        seen.or_else(|| punished_by.themes().first().copied())
+        at_first_sight.or_else(|| punished_by.themes().first().copied())
     }
 
-    /// The cells that decide after a mistake: the threats that the winner waits for.
+    /// The cells that decide the game after a mistake: the threats that the winner waits for.
     pub fn deciding_cells(&self) -> Vec<Cell> {
         match (&self.note, &self.then.reason) {
             (Some(MoveNote::Opens { cell } | MoveNote::LeavesFour { cell }), _) => vec![*cell],

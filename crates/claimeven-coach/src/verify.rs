@@ -1,4 +1,4 @@
-//! Verifiers: what a reason says is played out against every reply.
+//! Verifiers: they play reasons out against every reply.
 
 use std::collections::HashSet;
 
@@ -8,9 +8,10 @@ use claimeven_solver::Solver;
 use crate::plan::{Plan, Race};
 use crate::reason::{Explanation, Hold, Reason};
 
-/// Whether the solver agrees with an explanation: its score, every move of its line, and what it says by calculation.
+/// Whether the solver agrees with an explanation: its score, every move of its line, and its
+/// result.
 ///
-/// Fails, too, if the solver does not know the rules.
+/// `false` if the solver does not support the ruleset.
 pub fn verify_by_solver(explanation: &Explanation, solver: &mut Solver) -> bool {
     let mut score = |position: &Position| solver.score(position).ok();
     let mut position = explanation.position;
@@ -46,10 +47,20 @@ pub fn verify_by_solver(explanation: &Explanation, solver: &mut Solver) -> bool 
     shown == explanation.winner()
 }
 
-/// Whether a reason is true of a position.
+/// Whether a reason holds in a position.
 ///
-/// Nothing is taken for granted: plans and forced sequences are played against every reply, with the rules of
-/// the game alone. What [`Reason::Calculation`] and a draw by calculation say is for the solver to check.
+/// Plans and forced sequences are played out against every reply, using only the rules of the game.
+/// [`Reason::Calculation`] and draws by calculation are left to [`verify_by_solver`].
+///
+/// ```
+/// use claimeven_coach::{Coach, verify};
+/// use claimeven_game::{Position, Setup};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "445566")?;
+/// let explanation = Coach::new().explain(&position)?;
+/// assert!(verify(&explanation.end(), &explanation.reason));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn verify(position: &Position, reason: &Reason) -> bool {
     match reason {
         Reason::Over { winner, four } => {
@@ -108,20 +119,20 @@ pub fn verify(position: &Position, reason: &Reason) -> bool {
     }
 }
 
-/// Every reply but the next move of the sequence loses at once, and so on until its end.
+/// Whether a sequence is forced: every other reply loses at once.
 fn forced(position: &Position, winner: Player, moves: &[Column], end: &Reason) -> bool {
     let Some((&column, rest)) = moves.split_first() else { return verify(position, end) };
-    let goes_on = play(position, column)
+    let continues = play(position, column)
         .is_some_and(|after| after.outcome().is_none() && forced(&after, winner, rest, end));
     let others_lose = position.player() == winner
         || position
             .legal()
             .filter(|&other| other != column)
             .all(|other| play(position, other).is_some_and(|after| wins_now(&after, winner)));
-    goes_on && others_lose
+    continues && others_lose
 }
 
-/// Plays a plan against every reply. One that wins has to win, any other must not lose.
+/// Plays a plan out against every reply: a winning plan has to win, any other must not lose.
 fn plan_holds(position: &Position, plan: &Plan) -> bool {
     // The owner gets its discs and the upper cell of every pair.
     let is_owned = |cell: &Cell| {
@@ -131,7 +142,7 @@ fn plan_holds(position: &Position, plan: &Plan) -> bool {
     let fours_are_owned = plan.four.iter().all(|four| four.iter().all(is_owned));
     let are_threats = plan.held.iter().all(|cell| position.threats(plan.owner).contains(cell));
     let are_open = plan.couples.iter().flatten().all(|&cell| is_open(position, cell));
-    // From a held cell upwards the opponent gets nothing.
+    // The opponent gets no cell from a held one upwards.
     let opponent_gets = |cell: Cell| {
         let is_held = |held: &Cell| held.column == cell.column && cell.row >= held.row;
         !is_owned(&cell) && !plan.held.iter().any(is_held)
@@ -153,14 +164,14 @@ fn plan_holds(position: &Position, plan: &Plan) -> bool {
         })
 }
 
-/// Plays a strategy against every reply.
+/// Plays a strategy out against every reply.
 fn holds(
     position: &Position,
     owner: Player,
     must_win: bool,
     strategy: impl Fn(&Position, Column) -> Option<Column>,
 ) -> bool {
-    let is_fine = |outcome| match outcome {
+    let is_success = |outcome| match outcome {
         Outcome::Win(player) => player == owner,
         Outcome::Draw => !must_win,
     };
@@ -170,7 +181,7 @@ fn holds(
         for reply in before.legal() {
             let Some(after) = play(&before, reply) else { return false };
             if let Some(outcome) = after.outcome() {
-                if !is_fine(outcome) {
+                if !is_success(outcome) {
                     return false;
                 }
                 continue;
@@ -178,7 +189,7 @@ fn holds(
             let answer = strategy(&after, reply);
             let Some(after) = answer.and_then(|answer| play(&after, answer)) else { return false };
             match after.outcome() {
-                Some(outcome) if is_fine(outcome) => {}
+                Some(outcome) if is_success(outcome) => {}
                 Some(_) => return false,
                 None => {
                     if seen.insert(after.key()) {
@@ -191,12 +202,12 @@ fn holds(
     true
 }
 
-/// Whether every group of four cells has a disc of the opponent.
+/// Whether every four-cell group has a disc of the opponent.
 fn has_no_four_left(position: &Position, player: Player) -> bool {
     !has_four_within(position, |cell| position.disc(cell) != Some(player.opponent()))
 }
 
-/// Whether some group of four cells lies within a set of cells.
+/// Whether some four-cell group lies within a set of cells.
 fn has_four_within(position: &Position, is_inside: impl Fn(Cell) -> bool) -> bool {
     let setup = position.setup();
     // The next cell of a group in each of the four directions, if it is on the board.
@@ -212,8 +223,9 @@ fn has_four_within(position: &Position, is_inside: impl Fn(Cell) -> bool) -> boo
         let connect = usize::from(setup.connect());
         cells.take(connect).filter(|&cell| is_inside(cell)).count() == connect
     };
-    Cell::in_reading_order(setup)
-        .any(|cell| [[0, 1], [1, 0], [1, 1], [1, -1]].into_iter().any(|way| is_group(cell, way)))
+    Cell::in_reading_order(setup).any(|cell| {
+        [[0, 1], [1, 0], [1, 1], [1, -1]].into_iter().any(|direction| is_group(cell, direction))
+    })
 }
 
 fn every_reply(position: &Position, check: impl Fn(&Position) -> bool) -> bool {

@@ -1,5 +1,5 @@
-//! Explanations as JSON. Players are 0 for X and 1 for O, columns and rows count from 1, and a cell is
-//! `[column, row]`, row 1 at the bottom.
+//! Explanations as JSON. Players are 0 for X and 1 for O, columns and rows count from 1, and a cell
+//! is `[column, row]`, row 1 at the bottom.
 
 use claimeven_game::{Cell, Column, Player};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::sentence::{Couples, Parity, Sentence};
 
 /// An explanation as JSON.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct ExplanationView {
     /// The exact score for the side to move.
     pub score: i32,
@@ -26,23 +26,23 @@ pub struct ExplanationView {
     pub proven: bool,
     /// What to draw on the board of the position.
     pub marks: Vec<MarkView>,
-    /// What is said, for texts in any language.
+    /// For texts in any language.
     pub sentences: Vec<Sentence>,
-    /// The same in English.
+    /// The sentences in English.
     pub text: TextView,
 }
 
-/// English texts in both levels of language.
+/// English texts at both levels.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct TextView {
     pub beginner: String,
     pub player: String,
 }
 
-/// A reason as JSON; what a kind does not have is left out.
+/// A reason as JSON; fields that a kind does not have are omitted.
 #[derive(Clone, Debug, Default, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct ReasonView {
     pub kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,12 +53,12 @@ pub struct ReasonView {
     /// The forced moves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<Column>,
-    /// Why it is won after them.
+    /// Why the position after them is won.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<Box<ReasonView>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanView>,
-    /// What follows on each reply.
+    /// The refutation of each reply.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replies: Vec<ReplyView>,
     /// Why X and O cannot win, in a draw.
@@ -69,9 +69,9 @@ pub struct ReasonView {
     pub plies: Option<u32>,
 }
 
-/// What follows on a reply.
+/// The refutation of a reply.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct ReplyView {
     pub column: Column,
     pub reason: ReasonView,
@@ -79,7 +79,7 @@ pub struct ReplyView {
 
 /// Why a player cannot win: `no_four_left`, `plan` or `calculation`.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct HoldView {
     pub player: usize,
     pub kind: &'static str,
@@ -89,7 +89,7 @@ pub struct HoldView {
 
 /// A plan as JSON.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct PlanView {
     pub owner: usize,
     /// The deciding cells that the owner waits for.
@@ -104,7 +104,7 @@ pub struct PlanView {
 /// A mark as JSON.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub enum MarkView {
     Four { player: usize, cells: Vec<[u8; 2]> },
     Ring { player: usize, cell: [u8; 2] },
@@ -114,9 +114,9 @@ pub enum MarkView {
     Number { cell: [u8; 2], number: u8 },
 }
 
-/// What a move does, as JSON.
+/// The explanation of a move as JSON.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct MoveView {
     pub column: Column,
     /// The score of the position before the move, and of the move, for the player who makes it.
@@ -125,9 +125,9 @@ pub struct MoveView {
     /// `opens`, `leaves_four` or `misses_four`: what is wrong with the move at first sight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<NoteView>,
-    /// What is said, for texts in any language.
+    /// For texts in any language.
     pub sentences: Vec<Sentence>,
-    /// The same in English.
+    /// The sentences in English.
     pub text: TextView,
     /// The position after the move.
     pub then: ExplanationView,
@@ -135,9 +135,9 @@ pub struct MoveView {
     pub better: Option<BetterView>,
 }
 
-/// What is wrong with a move at first sight, and the cell that it is about.
+/// What is wrong with a move at first sight, and the cell concerned.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct NoteView {
     pub kind: &'static str,
     pub cell: [u8; 2],
@@ -145,7 +145,7 @@ pub struct NoteView {
 
 /// A better move.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct BetterView {
     pub column: Column,
     pub then: ExplanationView,
@@ -171,7 +171,7 @@ impl ExplanationView {
 }
 
 impl MoveView {
-    /// The JSON of what a move does.
+    /// The JSON of the explanation of a move.
     pub fn new(played: &MoveExplanation, english: &English) -> MoveView {
         let sentences = played.sentences();
         let text = |level| english.text(&sentences, level);
@@ -362,7 +362,7 @@ impl View for Parity {
     }
 }
 
-/// Columns that answer each other, as JSON.
+/// [`Couples`] as JSON.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct CouplesView {
     columns: Vec<[Column; 2]>,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes in use and the most that may be.
+/// The bytes in use, their limit and their peak.
 pub(crate) struct Budget {
     limit: u64,
     used: AtomicU64,
@@ -26,7 +26,7 @@ impl Budget {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// The most bytes in use since the last call.
+    /// The peak of the bytes in use since the previous call.
     pub(crate) fn take_peak(&self) -> u64 {
         self.peak.swap(self.used(), Ordering::Relaxed)
     }

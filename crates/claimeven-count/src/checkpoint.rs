@@ -14,15 +14,30 @@ use crate::layer::{Entry, Layer, Segment};
 use crate::node::{Node, Stored};
 use crate::profile::Geometry;
 
-/// A folder that holds the latest counted ply of one count.
+/// A folder with the latest ply of a count.
 ///
 /// A ply is a file, `ply-21.count`. It is written under another name, flushed to the disk and then
-/// renamed; only then is the file of the ply before removed. So whenever the process ends, a whole
-/// ply is there to resume from. One process at a time uses the folder.
+/// renamed; only then is the file of the previous ply removed. So there is a complete ply to resume
+/// from, whenever the process ends. Only one process at a time can use the folder.
+///
+/// ```
+/// use claimeven_count::{Checkpoint, Error, Options, count_symbolically};
+/// use claimeven_game::Setup;
+///
+/// let folder = std::env::temp_dir().join(format!("claimeven-count-{}", std::process::id()));
+/// let mut checkpoint = Checkpoint::open(&folder)?;
+/// let options =
+///     Options { plies: 5, threads: 1, memory: 1 << 30, checkpoint: Some(&mut checkpoint) };
+/// count_symbolically(Setup::STANDARD, options, |_| Ok::<(), Error>(()))?;
+/// assert!(checkpoint.latest().is_some_and(|file| file.ends_with("ply-05.count")));
+/// # drop(checkpoint);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Checkpoint {
     folder: PathBuf,
-    /// The files of plies, the latest last. Others are left where a process was killed.
+    /// The files of plies, the latest last. There are several only after a process was killed.
     files: Vec<PathBuf>,
     /// Locked as long as it is open.
     _lock: File,
@@ -35,7 +50,7 @@ const EXTENSION: &str = "count";
 const DRAFT: &str = "draft";
 
 impl Checkpoint {
-    /// Opens a folder, which is made if it does not exist.
+    /// Opens a folder, which is created if it does not exist.
     pub fn open(folder: &Path) -> Result<Checkpoint, CheckpointError> {
         let at = |path: &Path| {
             let path = path.to_owned();
@@ -82,7 +97,7 @@ impl Checkpoint {
         let error = |reason| match reason {
             Unreadable::Io(error) => CheckpointError::Io { path: path.clone(), error },
             Unreadable::Damaged => CheckpointError::Damaged(path.clone()),
-            Unreadable::Other(found) => CheckpointError::OtherSetup {
+            Unreadable::OtherSetup(found) => CheckpointError::OtherSetup {
                 path: path.clone(),
                 found,
                 expected: geometry.setup(),
@@ -127,7 +142,7 @@ impl Checkpoint {
 enum Unreadable {
     Io(io::Error),
     Damaged,
-    Other(Setup),
+    OtherSetup(Setup),
     OutOfMemory,
 }
 
@@ -184,7 +199,7 @@ fn read_file<'b>(
     }
     let found = setup_from_word(words.take()?).ok_or(Unreadable::Damaged)?;
     if found != setup {
-        return Err(Unreadable::Other(found));
+        return Err(Unreadable::OtherSetup(found));
     }
     let counted = words.take()?;
     if counted > u64::from(setup.cells()) + 1 {
@@ -208,9 +223,9 @@ fn read_file<'b>(
             nodes.push(Node::from_bits(words.take()?));
         }
         let sets = nodes.split_at(unconnected as usize);
-        let is_sound = |set| Stored(set).is_sound(setup.cells() as u8);
+        let is_well_formed = |set| Stored(set).is_well_formed(setup.cells() as u8);
         let in_order = entries.last().is_none_or(|last| last.key < key);
-        if !in_order || !is_sound(sets.0) || !is_sound(sets.1) {
+        if !in_order || !is_well_formed(sets.0) || !is_well_formed(sets.1) {
             return Err(Unreadable::Damaged);
         }
         if segments.last().is_none_or(|segment| !segment.has_room_for(nodes.len())) {
@@ -229,7 +244,7 @@ fn read_file<'b>(
     Ok((reports, Layer::new(geometry, vec![(entries, segments)])))
 }
 
-/// A stream of numbers of 64 bits, and the checksum of those so far.
+/// A stream of 64-bit words with a running checksum.
 struct Words<S> {
     stream: S,
     sum: u64,
@@ -274,17 +289,17 @@ fn setup_from_word(word: u64) -> Option<Setup> {
 #[non_exhaustive]
 pub enum CheckpointError {
     /// A file cannot be read or written.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Io { path: PathBuf, error: io::Error },
-    /// A file is not what was written.
+    /// A file is not as it was written.
     Damaged(PathBuf),
     /// A file belongs to the count of another board.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     OtherSetup { path: PathBuf, found: Setup, expected: Setup },
-    /// A file does not fit in the memory allowed, in bytes.
-    #[allow(missing_docs, reason = "the names say it")]
+    /// A file does not fit in the allowed memory, in bytes.
+    #[allow(missing_docs, reason = "self-explanatory")]
     Memory { path: PathBuf, limit: u64 },
-    /// Another process counts with this folder.
+    /// Another process is using the folder.
     InUse(PathBuf),
 }
 

@@ -15,10 +15,10 @@ use crate::node::Node;
 use crate::profile::{Geometry, ProfileKey};
 use crate::workspace::Workspace;
 
-/// The largest board: a set of colourings is counted in 64 bits.
+/// The maximum number of cells: colourings are counted in 64 bits.
 pub const MAX_CELLS: u32 = 64;
 
-/// How far, with how much and from where to count.
+/// The last ply, the resources and the checkpoint of a count.
 #[derive(Debug)]
 pub struct Options<'a> {
     /// The last ply to count.
@@ -27,18 +27,18 @@ pub struct Options<'a> {
     pub threads: usize,
     /// The limit for diagrams and tables, in bytes.
     pub memory: u64,
-    /// Where every counted ply is written to and where a count resumes.
+    /// Where every counted ply is saved, and from where the count resumes.
     pub checkpoint: Option<&'a mut Checkpoint>,
 }
 
-/// A counted ply, and what it took.
+/// A counted ply, with the time and the memory it took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlyReport {
     /// The positions.
     pub count: PlyCount,
     /// The nodes of all diagrams of the ply.
     pub nodes: u64,
-    /// The most bytes of diagrams and tables that were in use at a time.
+    /// The peak size of diagrams and tables, in bytes.
     pub memory: u64,
     /// How long it took.
     pub time: Duration,
@@ -47,15 +47,16 @@ pub struct PlyReport {
 /// Progress of [`count_symbolically`].
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
-    /// A part of the work on a ply is done.
-    #[allow(missing_docs, reason = "the names say it")]
+    /// Part of a ply has been counted: `done` of an estimated amount of work.
+    #[allow(missing_docs, reason = "self-explanatory")]
     Progress { ply: u32, done: u64, of: u64 },
     /// A ply has been counted, now or before the count was resumed.
     Counted(PlyReport),
 }
 
 /// Counts the distinct positions of a setup, ply by ply from the empty board to ply `plies` or to
-/// the full board, resuming from a checkpoint if there is one. An error of `on_event` ends it.
+/// the full board, resuming from a checkpoint if there is one. It is cancelled if `on_event`
+/// returns an error.
 ///
 /// ```
 /// use claimeven_count::{Error, Event, Options, count_symbolically};
@@ -150,7 +151,7 @@ impl<'b> Step<'_, 'b> {
                 }
             })?;
             done += batch.iter().map(|job| job.work).sum::<u64>();
-            // No later profile needs one that is so much smaller.
+            // The smallest predecessor of a profile has one disc less in the left column.
             let needed = rest.first().map_or(ProfileKey::MAX, |job| job.key);
             last.release_below(needed.saturating_sub(self.geometry.weight(0)));
         }
@@ -226,14 +227,14 @@ impl<'b> Step<'_, 'b> {
     }
 }
 
-/// A profile to count, and about how much work it is: nodes of the smallest predecessor.
+/// A profile to count, with an estimate of the work: the nodes of its smallest predecessor.
 struct Job {
     key: ProfileKey,
     work: u64,
 }
 
-/// The jobs in batches, each with the jobs after it. Between batches progress is reported and memory
-/// is freed.
+/// The jobs in batches, each with the jobs after it. Between batches progress is reported and
+/// memory is freed.
 fn batches(jobs: &[Job]) -> impl Iterator<Item = (&[Job], &[Job])> {
     let size = (jobs.len() / 128).clamp(64, 1024);
     (0..jobs.len()).step_by(size).map(move |start| {
@@ -242,7 +243,7 @@ fn batches(jobs: &[Job]) -> impl Iterator<Item = (&[Job], &[Job])> {
     })
 }
 
-/// What one thread works with and what it has made of the present ply.
+/// The workspace of a thread, and its results for the current ply.
 struct Worker<'b> {
     budget: &'b Budget,
     workspace: Workspace<'b>,
@@ -323,8 +324,8 @@ impl<'b> Worker<'b> {
 pub enum Error {
     /// The board has more than [`MAX_CELLS`] cells.
     TooManyCells(Setup),
-    /// There are more positions than a number of 64 bits can hold.
-    #[allow(missing_docs, reason = "the names say it")]
+    /// The number of positions does not fit in 64 bits.
+    #[allow(missing_docs, reason = "self-explanatory")]
     TooManyPositions { ply: u32 },
     /// A ply would take more memory than the limit.
     Memory {
@@ -332,7 +333,7 @@ pub enum Error {
         setup: Setup,
         /// The ply.
         ply: u32,
-        /// An estimate of the bytes needed for this ply; unknown if it had hardly begun.
+        /// An estimate of the bytes needed for this ply; `None` if it had hardly started.
         needed: Option<u64>,
         /// The limit in bytes.
         limit: u64,
@@ -346,7 +347,7 @@ impl fmt::Display for Error {
         match self {
             Error::TooManyCells(setup) => write!(
                 f,
-                "a {}x{} board has more than the {MAX_CELLS} cells that can be counted symbolically",
+                "a {}x{} board has too many cells for symbolic counting (at most {MAX_CELLS})",
                 setup.cols(),
                 setup.rows()
             ),
@@ -361,8 +362,8 @@ impl fmt::Display for Error {
                 };
                 write!(
                     f,
-                    "counting ply {ply} of {cols}x{rows} would take {amount} MiB of memory, and \
-                     {} MiB are allowed",
+                    "counting ply {ply} of {cols}x{rows} would take {amount} MiB of memory, but \
+                     only {} MiB are allowed",
                     limit >> 20
                 )
             }

@@ -1,21 +1,21 @@
-//! One profile, from those with one disc less.
+//! The count of one profile, from those with one disc less.
 //!
-//! Let *m* be the player whose disc was the last, *top(c)* the uppermost disc of column *c*, and the
-//! *predecessor by c* the position without it.
+//! Let *m* be the player who moved last, *top(c)* the top disc of column *c*, and the *predecessor
+//! by c* the position without it.
 //!
 //! - A colouring is unconnected if its predecessor by any one column is, and no line through that
 //!   column's top is of one colour.
 //! - A colouring is orderable if for some column *c* top(c) is a disc of *m* and the predecessor by
-//!   *c* is orderable. The number of such columns, the *last moves*, is a function with small integers
-//!   as its leaves; the orderable colourings are those for which it is not 0.
+//!   *c* is orderable. The number of such columns, the *last moves*, is a multi-terminal
+//!   diagram with small integers as leaves; the orderable colourings are those where it is not 0.
 //! - The unfinished positions are the unconnected and orderable ones.
 //! - A finished position has an unfinished predecessor by a column *c* such that top(c) is on every
 //!   line that *m* has connected. Counting moves: all moves from unfinished positions into this
 //!   profile, less those that lead to its unfinished positions (the sum of the last moves over the
 //!   unconnected colourings), lead to finished ones.
-//! - A finished position that can have been reached by several columns has been counted as often. For each
-//!   column but the first of them, one has to be taken off; all their tops are on every connected
-//!   line, so only columns whose tops share a line matter, and most profiles have few.
+//! - A finished position that several columns lead to has been counted once for each of them, so
+//!   one is subtracted for each but the first. All their tops are on every connected line, so only
+//!   columns whose tops share a line matter, and most profiles have few.
 
 use crate::budget::OutOfMemory;
 use crate::layer::{Entry, Layer};
@@ -26,12 +26,12 @@ use crate::workspace::{FALSE, Id, TRUE, Workspace};
 /// The result of [`expand`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Expansion {
-    /// How many profiles have been counted: 2 if the mirror image is another one, and 0 if this is
-    /// the mirror image of one that has been.
+    /// The number of profiles that the count stands for: 2 if the mirror image is another profile,
+    /// and 0 if that one is counted instead.
     pub(crate) images: u64,
     pub(crate) unfinished: u64,
     pub(crate) finished: u64,
-    /// How many of the nodes are of the set of unconnected colourings; the rest is of the
+    /// The number of nodes of the unconnected colourings; the other nodes are those of the
     /// orderable ones.
     pub(crate) unconnected: usize,
 }
@@ -61,7 +61,7 @@ pub(crate) fn expand(
 
     // 1. The unconnected colourings, from the predecessor with the fewest nodes.
     let smallest = predecessors.iter().min_by_key(|p| p.entry.unconnected);
-    let smallest = smallest.expect("a profile of this ply follows from one of the last");
+    let smallest = smallest.expect("a profile has a predecessor in the previous ply");
     let mut allowed = TRUE;
     for line in lines.iter().filter(|line| smallest.is_on(line)) {
         let unconnected = not_one_colour(workspace, line);
@@ -77,14 +77,14 @@ pub(crate) fn expand(
     // 2. The orderable ones, by their last moves.
     let first_moved = ply % 2 == 1;
     let mirrored = geometry.mirrored(key);
-    let counts = key <= mirrored;
+    let is_counted = key <= mirrored;
     let mut last_moves = FALSE;
     let mut by_column = Vec::with_capacity(predecessors.len());
     for p in &predecessors {
         let level = geometry.level(p.column, p.row);
         let disc = of_mover(workspace, first_moved, level, TRUE, FALSE);
         let reached = workspace.and_stored(last.orderable(p.entry), disc);
-        last_moves = if counts {
+        last_moves = if is_counted {
             workspace.add(last_moves, reached)
         } else {
             workspace.or(last_moves, reached)
@@ -98,7 +98,7 @@ pub(crate) fn expand(
     }
     workspace.check()?;
     let mut expansion = Expansion { unconnected: unconnected_nodes, ..Expansion::default() };
-    if !counts {
+    if !is_counted {
         return Ok(expansion);
     }
 
@@ -113,10 +113,10 @@ pub(crate) fn expand(
         expansion.finished = moves.wrapping_sub(tally.sum);
     }
 
-    // 4. Finished positions that an earlier column leads to as well.
+    // 4. Finished positions that an earlier column leads to as well: counted more than once.
     for (index, p) in predecessors.iter().enumerate() {
         let through: Vec<&Line> = lines.iter().copied().filter(|line| p.is_on(line)).collect();
-        let mut again = FALSE;
+        let mut repeated = FALSE;
         for (earlier, &reached) in predecessors.iter().zip(&by_column).take(index) {
             let (common, others): (Vec<&Line>, Vec<&Line>) =
                 through.iter().partition(|line| earlier.is_on(line));
@@ -133,11 +133,11 @@ pub(crate) fn expand(
                 connected = workspace.and(connected, line);
             }
             let both = workspace.and(connected, reached);
-            again = workspace.or(again, both);
+            repeated = workspace.or(repeated, both);
         }
-        if again != FALSE {
-            again = workspace.and(again, by_column[index]);
-            let tally = workspace.count(last.unconnected(p.entry), again, &ranks);
+        if repeated != FALSE {
+            repeated = workspace.and(repeated, by_column[index]);
+            let tally = workspace.count(last.unconnected(p.entry), repeated, &ranks);
             expansion.finished = expansion.finished.wrapping_sub(tally.colourings);
         }
     }
@@ -186,7 +186,7 @@ fn not_all_of_mover(workspace: &mut Workspace, first_moved: bool, line: &Line) -
 }
 
 fn not_one_colour(workspace: &mut Workspace, line: &Line) -> Id {
-    let (&uppermost, below) = line.levels().split_last().expect("a line has two cells or more");
+    let (&uppermost, below) = line.levels().split_last().expect("a line has at least two cells");
     let (mut not_second, mut not_first) = (FALSE, FALSE);
     for &level in below {
         not_second = workspace.node(level, not_second, TRUE);

@@ -1,4 +1,4 @@
-//! How long the plies to come will take.
+//! An estimate of the remaining time.
 
 use std::f64::consts::LN_2;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use claimeven_game::Setup;
 
 use crate::counter::PlyReport;
 
-/// An estimate of the time for the plies after the last report up to ply `plies`. It is `None` before
-/// enough is known of the board and the machine.
+/// An estimate of the time for the plies after the last report up to ply `plies`; `None` as long as
+/// too little is known about the board and the machine.
 ///
-/// The number of profiles of each ply is known. The nodes per profile grow by a factor that
-/// changes slowly from ply to ply, so its logarithm is extended along a straight line, and the
-/// nodes to come take as long as those of the last two plies. On 7x6, the nodes to come are
-/// estimated within a factor of 2.5 from ply 9 on and within a quarter from ply 20 on. Nodes of late
-/// plies take up to twice as long as those of early ones.
+/// The number of profiles of each ply is known. The nodes per profile grow by a factor that changes
+/// slowly from ply to ply, so its logarithm is extrapolated linearly, and the remaining nodes take
+/// as long as those of the last two plies. On 7x6, the remaining nodes are estimated within a
+/// factor of 2.5 from ply 9 on and within a quarter from ply 20 on. Nodes of late plies take up to
+/// twice as long as those of early ones.
 pub fn time_left(setup: Setup, reports: &[PlyReport], plies: u32) -> Option<Duration> {
     let plies = plies.min(setup.cells()) as usize;
     let last = reports.len().checked_sub(1)?;
@@ -38,19 +38,20 @@ pub fn time_left(setup: Setup, reports: &[PlyReport], plies: u32) -> Option<Dura
     }
     let nodes: f64 = recent.iter().map(|ply| ply.nodes as f64).sum();
 
-    let (mut size, mut nodes_to_come) = (now.ln(), 0.0);
+    let (mut size, mut remaining_nodes) = (now.ln(), 0.0);
     for (step, ply) in (1..).zip(last + 1..=plies) {
-        // The growth was that of one ply ago. A variable more hardly doubles a diagram.
+        // `growth` was measured around the previous ply. One more variable at most about doubles a
+        // diagram.
         size += (growth + rise * (f64::from(step) + 0.5)).min(LN_2);
-        nodes_to_come += profiles[ply] * size.exp();
+        remaining_nodes += profiles[ply] * size.exp();
     }
-    Duration::try_from_secs_f64(nodes_to_come * seconds / nodes).ok()
+    Duration::try_from_secs_f64(remaining_nodes * seconds / nodes).ok()
 }
 
-/// Earlier plies say nothing about later ones.
+/// Earlier plies do not predict later ones.
 const FIRST_PLY: usize = 4;
 
-/// Shorter times are those of starting threads.
+/// Shorter times are dominated by the start of the threads.
 const MIN_SECONDS: f64 = 0.02;
 
 /// The number of profiles by ply.
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_estimate_is_rough_at_first_and_then_good() {
+    fn estimates_become_more_precise() {
         let reports = reports();
         let ratio = |ply: usize| {
             let left = time_left(Setup::STANDARD, &reports[..=ply], u32::MAX).unwrap();
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_estimated_from_nothing() {
+    fn there_is_no_estimate_from_few_or_quick_plies() {
         let reports = reports();
         let left = |plies: usize| time_left(Setup::STANDARD, &reports[..plies], u32::MAX);
         assert_eq!((left(0), left(1), left(8)), (None, None, None));

@@ -7,7 +7,7 @@ use crate::profile::{Geometry, ProfileKey};
 /// The profiles of one ply that have unfinished positions, by key.
 pub(crate) struct Layer<'b> {
     entries: Vec<Entry>,
-    /// `None` once nothing needs it any more.
+    /// `None` once it is no longer needed.
     segments: Vec<Option<Segment<'b>>>,
 }
 
@@ -23,8 +23,8 @@ pub(crate) struct Entry {
 }
 
 impl<'b> Layer<'b> {
-    /// From the profiles that several threads have made, each with segments of its own. A profile
-    /// and its mirror image have equally many positions; only one of the two has been counted.
+    /// Merges the profiles of several threads, each with its own segments. A profile and its mirror
+    /// image have equally many positions; only one of the two has been counted.
     pub(crate) fn new(
         geometry: &Geometry,
         parts: Vec<(Vec<Entry>, Vec<Segment<'b>>)>,
@@ -68,7 +68,7 @@ impl<'b> Layer<'b> {
         Some(&self.entries[index])
     }
 
-    /// The colourings in which nobody has connected.
+    /// The colourings in which nobody has connected four.
     pub(crate) fn unconnected(&self, entry: &Entry) -> Stored<'_> {
         self.slice(entry, 0, entry.unconnected)
     }
@@ -83,7 +83,7 @@ impl<'b> Layer<'b> {
             return Stored(&[]);
         }
         let segment = self.segments[entry.segment as usize].as_ref();
-        let nodes = &segment.expect("what is still needed has not been released").nodes;
+        let nodes = &segment.expect("a segment is released only when it is no longer needed").nodes;
         let start = (entry.start + skip) as usize;
         Stored(&nodes[start..start + len as usize])
     }
@@ -104,8 +104,8 @@ impl<'b> Layer<'b> {
 
 /// Nodes of many profiles, in the order of their keys.
 ///
-/// The memory of a segment comes from the system and returns to it: it is larger than anything that
-/// the allocator keeps for later use, and what has not been written takes no memory.
+/// A segment is large enough for the allocator to get it from the system and to return it there,
+/// and pages that have not been written take no memory.
 pub(crate) struct Segment<'b> {
     budget: &'b Budget,
     nodes: Vec<Node>,

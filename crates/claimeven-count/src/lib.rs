@@ -5,15 +5,30 @@
 //! hold every position in memory.
 //!
 //! Positions with the same column heights differ only in the colours of their discs, so the
-//! positions of one *height profile* are a set of colourings. Two conditions describe
-//! those that are not finished, and they have nothing to do with each other:
+//! positions of one *height profile* are a set of colourings. Two independent conditions describe
+//! those that are not finished:
 //!
 //! - *unconnected*: neither player has connected four;
 //! - *orderable*: the players can have dropped these discs in turns, bottom up in each column.
 //!
-//! Each is a small diagram over the colours of the filled cells, made from those of
+//! Each is a small diagram over the colours of the filled cells, built from those of
 //! the profiles with one disc less. The positions themselves, which satisfy both, are counted by
-//! walking two diagrams at once and are never stored. The comment of `expand.rs` has the details.
+//! walking both diagrams at once and are never stored. `expand.rs` has the details.
+//!
+//! ```
+//! use claimeven_count::{Error, Event, Options, count_symbolically};
+//! use claimeven_game::{Ruleset, Setup};
+//!
+//! let setup = Setup::new(4, 4, 4, Ruleset::Standard)?;
+//! let options = Options { plies: u32::MAX, threads: 2, memory: 1 << 30, checkpoint: None };
+//! count_symbolically(setup, options, |event| {
+//!     if let Event::Counted(ply) = event {
+//!         println!("ply {}: {} positions", ply.count.ply, ply.count.positions);
+//!     }
+//!     Ok::<(), Error>(())
+//! })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod budget;
 mod checkpoint;

@@ -1,7 +1,7 @@
-//! Nodes of binary decision diagrams, and diagrams at rest.
+//! Nodes of binary decision diagrams, and stored diagrams.
 
-/// A node: the variable it asks for, by its level in the order of variables, and the diagrams that
-/// continue if it is false (the second player's disc) or true (the first player's), in eight bytes.
+/// A node in eight bytes: the variable it tests, by its level in the variable order, and its low
+/// and high children, for false (the second player's disc) and true (the first player's).
 ///
 /// ```text
 /// level (8 bits) | high (28 bits) | low (28 bits)
@@ -12,7 +12,7 @@ pub(crate) struct Node(u64);
 /// The level of a leaf, below all variables.
 pub(crate) const LEAF: u8 = u8::MAX;
 
-/// How many nodes fit in a node's links.
+/// The number of nodes that a link can address.
 pub(crate) const MAX_NODES: usize = 1 << LINK_BITS;
 
 const LINK_BITS: u32 = 28;
@@ -49,9 +49,9 @@ impl Node {
     }
 }
 
-/// A set at rest: the nodes of its diagram with children before parents, the root last. Links count
-/// from 0 for the empty set, 1 for the full one, and 2 for the first node. The full set has no nodes;
-/// the empty set is never stored.
+/// A stored set: the nodes of its diagram with children before parents, the root last. Link 0 is
+/// the empty set, 1 the full one, and 2 the first node. The full set has no nodes; the empty set is
+/// never stored.
 #[derive(Clone, Copy)]
 pub(crate) struct Stored<'a>(pub(crate) &'a [Node]);
 
@@ -69,8 +69,8 @@ impl Stored<'_> {
         if link < Self::FIRST { Node::leaf() } else { self.0[(link - Self::FIRST) as usize] }
     }
 
-    /// Whether links lead to earlier nodes and levels descend, as in everything that was stored.
-    pub(crate) fn is_sound(self, levels: u8) -> bool {
+    /// Whether all children precede their parents and have higher levels.
+    pub(crate) fn is_well_formed(self, levels: u8) -> bool {
         self.0.iter().zip(Self::FIRST..).all(|(&node, link)| {
             let below = |child| child < link && self.node(child).level() > node.level();
             node.level() < levels && below(node.low()) && below(node.high())

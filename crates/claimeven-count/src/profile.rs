@@ -1,17 +1,17 @@
-//! Column heights, and the order of the variables.
+//! Column heights, and the variable order.
 
 use claimeven_game::{Column, Ruleset, Setup};
 
 use crate::node::LEAF;
 
-/// The column heights of a position as one number: the digits of base `rows + 1`, the left column
-/// first. The largest successor of a profile is the one with a disc more in the left column.
+/// The column heights of a position as one number in base `rows + 1`, the left column first. The
+/// largest successor of a profile is the one with another disc in the left column.
 pub(crate) type ProfileKey = u64;
 
-/// The board as diagrams see it.
+/// The cells of the board as variables, and its lines.
 pub(crate) struct Geometry {
     setup: Setup,
-    /// What a disc adds to the key, by column.
+    /// What a disc adds to the key of a profile, by column.
     weights: Vec<ProfileKey>,
     /// The level of each cell's variable, by column and row. Columns follow each other from the
     /// centre outwards, and cells from the bottom up: of the orders tried, the one with the fewest
@@ -20,7 +20,8 @@ pub(crate) struct Geometry {
     lines: Vec<Line>,
 }
 
-/// Cells that connect. The ruleset `lines` has none of them, because nothing ends its games.
+/// Cells that win if one player has them all. The ruleset `lines`, where no line ends the game, has
+/// none.
 pub(crate) struct Line {
     cells: Vec<(usize, usize)>,
     /// The levels of the cells, deepest first.
@@ -79,8 +80,8 @@ impl Geometry {
             .filter(|line| line.cells.iter().all(|&(column, row)| row < heights[column]))
     }
 
-    /// How many filled cells have a lower level than the given one, for every level, and how many
-    /// there are in all for that of the leaves.
+    /// For every level, the number of filled cells with a lower one; for that of the leaves, the
+    /// number of all filled cells.
     pub(crate) fn ranks(&self, heights: &[usize]) -> Ranks {
         let mut filled = [false; LEAF as usize];
         for (column, &height) in heights.iter().enumerate() {

@@ -1,21 +1,21 @@
-//! Reduced ordered binary decision diagrams of one profile at a time.
+//! Reduced ordered binary decision diagrams (Bryant, 1986) of one profile at a time.
 //!
-//! The tables are small enough for a core's cache and are emptied for every profile. So there is no
-//! garbage to collect and nothing for threads to share; what is kept is [stored](Stored) elsewhere.
+//! The tables are small enough for a core's cache and are cleared for every profile. So there is no
+//! garbage to collect and nothing for threads to share; results are [stored](Stored) elsewhere.
 
 use crate::budget::{Budget, OutOfMemory};
 use crate::node::{LEAF, MAX_NODES, Node, Stored};
 use crate::profile::Ranks;
 
-/// A diagram in a workspace. Those below [`LEAVES`] are leaves: as a set 0 and 1, as a function
-/// their own number.
+/// A diagram in a workspace. Those below [`LEAVES`] are leaves, with their own number as their
+/// value; sets have only the leaves 0 and 1.
 pub(crate) type Id = u32;
 
 pub(crate) const FALSE: Id = 0;
 pub(crate) const TRUE: Id = 1;
 const LEAVES: usize = 64;
 
-/// What a count of positions gives.
+/// The result of counting a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// The colourings of the set for which the function is not 0.
@@ -26,16 +26,16 @@ pub(crate) struct Tally {
 
 pub(crate) struct Workspace<'b> {
     budget: &'b Budget,
-    /// An allocation was refused. All results are meaningless from there on.
+    /// An allocation exceeded the budget. All results since then are meaningless.
     exhausted: bool,
     nodes: Vec<Node>,
     /// The unique table: a hash table of all nodes, open addressing.
     unique: Vec<Id>,
-    /// The logarithm of the part of `unique` that is in use.
+    /// The binary logarithm of the part of `unique` that is in use.
     bits: u32,
     /// The computed table: results of operations, direct-mapped and lossy.
     computed: Vec<Computed>,
-    /// Marks the entries of `computed` that hold operations on the present diagrams.
+    /// Marks the entries of `computed` that belong to the current profile.
     tag: u32,
     next_tag: u32,
     counted: Vec<Counted>,
@@ -52,12 +52,12 @@ struct Computed {
 
 #[derive(Clone, Copy, Default)]
 struct Counted {
-    /// 0 if the entry is empty: leaves are not entered.
+    /// 0 if the entry is empty: leaves are not inserted.
     operands: u64,
     tally: Tally,
 }
 
-/// A binary operation that is commutative and decided as soon as `leaf` can tell.
+/// A commutative binary operation; `leaf` gives the result where no recursion is needed.
 trait Operation {
     const TAG: u32;
     fn leaf(a: Id, b: Id) -> Option<Id>;
@@ -119,7 +119,7 @@ impl<'b> Workspace<'b> {
         }
     }
 
-    /// Forgets all diagrams and makes room for about as many nodes as are expected.
+    /// Removes all diagrams and makes room for about as many nodes as are expected.
     pub(crate) fn clear(&mut self, expected_nodes: usize) -> Result<(), OutOfMemory> {
         self.nodes.truncate(LEAVES);
         self.retire_tags();
@@ -135,7 +135,7 @@ impl<'b> Workspace<'b> {
         if self.exhausted { Err(OutOfMemory) } else { Ok(()) }
     }
 
-    /// The diagram that asks for one variable first.
+    /// The diagram that tests this variable first.
     #[inline]
     pub(crate) fn node(&mut self, level: u8, low: Id, high: Id) -> Id {
         if low == high {
@@ -178,18 +178,18 @@ impl<'b> Workspace<'b> {
         let low = self.support(node.low());
         let high = self.support(node.high());
         let result = self.node(node.level(), low, high);
-        self.remember(operands, tag, result)
+        self.cache(operands, tag, result)
     }
 
     /// The intersection of a stored set with one of the workspace.
     pub(crate) fn and_stored(&mut self, stored: Stored, set: Id) -> Id {
-        // Links of one stored set mean nothing in another.
+        // Links are valid within one stored set only.
         let tag = self.next_tag;
         self.next_tag += 1;
         self.intersect(stored, stored.root(), set, tag)
     }
 
-    /// Counts a stored set, weighted with a function. Numbers wrap around at 2^64.
+    /// Counts a stored set, weighted by a function. Numbers wrap around at 2^64.
     pub(crate) fn count(&mut self, stored: Stored, function: Id, ranks: &Ranks) -> Tally {
         // A walk meets several pairs for each node of the set.
         let mut bits = (8 * stored.0.len()).max(1 << 10).next_power_of_two().ilog2();
@@ -198,14 +198,14 @@ impl<'b> Workspace<'b> {
             return Tally::default();
         }
         self.counted[..1 << bits].fill(Counted::default());
-        let mut walk = Walk { workspace: self, stored, ranks, bits: &mut bits, entered: 0 };
+        let mut walk = Walk { workspace: self, stored, ranks, bits: &mut bits, len: 0 };
         let root = stored.root();
         let tally = walk.tally(root, function);
         let free = ranks[usize::from(walk.level(root, function))];
         tally.doubled(free)
     }
 
-    /// Appends a set's nodes as [`Stored`] wants them. The set must not be empty.
+    /// Appends the nodes of a set in the order of [`Stored`]. The set must not be empty.
     pub(crate) fn store(&mut self, set: Id, out: &mut Vec<Node>) {
         debug_assert_ne!(set, FALSE);
         self.places.clear();
@@ -246,12 +246,12 @@ impl<'b> Workspace<'b> {
         }
         let (node_a, node_b) = (self.nodes[a as usize], self.nodes[b as usize]);
         let level = node_a.level().min(node_b.level());
-        let (a_low, a_high) = children(node_a, a, level);
-        let (b_low, b_high) = children(node_b, b, level);
+        let (a_low, a_high) = cofactors(node_a, a, level);
+        let (b_low, b_high) = cofactors(node_b, b, level);
         let low = self.apply::<O>(a_low, b_low);
         let high = self.apply::<O>(a_high, b_high);
         let result = self.node(level, low, high);
-        self.remember(operands, tag, result)
+        self.cache(operands, tag, result)
     }
 
     fn intersect(&mut self, stored: Stored, link: u32, set: Id, tag: u32) -> Id {
@@ -267,12 +267,12 @@ impl<'b> Workspace<'b> {
         }
         let (node_a, node_b) = (stored.node(link), self.nodes[set as usize]);
         let level = node_a.level().min(node_b.level());
-        let (a_low, a_high) = children(node_a, link, level);
-        let (b_low, b_high) = children(node_b, set, level);
+        let (a_low, a_high) = cofactors(node_a, link, level);
+        let (b_low, b_high) = cofactors(node_b, set, level);
         let low = self.intersect(stored, a_low, b_low, tag);
         let high = self.intersect(stored, a_high, b_high, tag);
         let result = self.node(level, low, high);
-        self.remember(operands, tag, result)
+        self.cache(operands, tag, result)
     }
 
     #[inline]
@@ -285,7 +285,7 @@ impl<'b> Workspace<'b> {
     }
 
     #[inline]
-    fn remember(&mut self, operands: u64, tag: u32, result: Id) -> Id {
+    fn cache(&mut self, operands: u64, tag: u32, result: Id) -> Id {
         if !self.exhausted {
             let slot = slot(operands ^ u64::from(tag) << 59, self.bits);
             self.computed[slot] = Computed { operands, tag, result };
@@ -295,8 +295,8 @@ impl<'b> Workspace<'b> {
 
     /// Invalidates all results in the computed table.
     fn retire_tags(&mut self) {
-        const USED_BY_A_PROFILE: u32 = 1 << 10;
-        if self.next_tag > u32::MAX - USED_BY_A_PROFILE {
+        const MAX_TAGS_PER_PROFILE: u32 = 1 << 10;
+        if self.next_tag > u32::MAX - MAX_TAGS_PER_PROFILE {
             self.computed.fill(Computed::default());
             self.next_tag = 1;
         }
@@ -339,7 +339,7 @@ impl<'b> Workspace<'b> {
         }
     }
 
-    /// Makes the unique and the computed table as large as `bits` asks for.
+    /// Grows the unique and the computed table to `bits`.
     fn size_tables(&mut self) {
         let more = (1_usize << self.bits).saturating_sub(self.unique.len());
         if more > 0 && self.reserve(more * (size_of::<Id>() + size_of::<Computed>())) {
@@ -370,11 +370,11 @@ struct Walk<'w, 'b, 's> {
     stored: Stored<'s>,
     ranks: &'s Ranks,
     bits: &'w mut u32,
-    entered: usize,
+    len: usize,
 }
 
 impl Walk<'_, '_, '_> {
-    /// Over the variables from the first one that either of the two asks for.
+    /// The tally over the variables from the first one that either diagram tests.
     fn tally(&mut self, link: u32, function: Id) -> Tally {
         if link == Stored::FALSE || function == FALSE || self.workspace.exhausted {
             return Tally::default();
@@ -396,15 +396,15 @@ impl Walk<'_, '_, '_> {
         }
         let (node_a, node_b) = (self.stored.node(link), self.workspace.nodes[function as usize]);
         let level = node_a.level().min(node_b.level());
-        let (a_low, a_high) = children(node_a, link, level);
-        let (b_low, b_high) = children(node_b, function, level);
+        let (a_low, a_high) = cofactors(node_a, link, level);
+        let (b_low, b_high) = cofactors(node_b, function, level);
         let low = self.tally(a_low, b_low);
         let high = self.tally(a_high, b_high);
         let rank = self.ranks[usize::from(level)] + 1;
         let low_free = self.ranks[usize::from(self.level(a_low, b_low))] - rank;
         let high_free = self.ranks[usize::from(self.level(a_high, b_high))] - rank;
         let tally = low.doubled(low_free).plus(high.doubled(high_free));
-        self.enter(Counted { operands, tally });
+        self.insert(Counted { operands, tally });
         tally
     }
 
@@ -412,22 +412,22 @@ impl Walk<'_, '_, '_> {
         self.stored.node(link).level().min(self.workspace.nodes[function as usize].level())
     }
 
-    fn enter(&mut self, entry: Counted) {
-        self.entered += 1;
-        if 2 * self.entered > 1 << *self.bits {
+    fn insert(&mut self, entry: Counted) {
+        self.len += 1;
+        if 2 * self.len > 1 << *self.bits {
             self.grow();
             if self.workspace.exhausted {
                 return;
             }
         }
-        enter(&mut self.workspace.counted[..1 << *self.bits], *self.bits, entry);
+        insert_counted(&mut self.workspace.counted[..1 << *self.bits], *self.bits, entry);
     }
 
     #[cold]
     fn grow(&mut self) {
         let workspace = &mut *self.workspace;
         workspace.reserve_counted(*self.bits + 1);
-        let copied = self.entered * size_of::<Counted>();
+        let copied = self.len * size_of::<Counted>();
         if !workspace.reserve(copied) {
             return;
         }
@@ -440,13 +440,13 @@ impl Walk<'_, '_, '_> {
         let table = &mut workspace.counted[..1 << *self.bits];
         table.fill(Counted::default());
         for entry in entries {
-            enter(table, *self.bits, entry);
+            insert_counted(table, *self.bits, entry);
         }
         workspace.budget.release(copied);
     }
 }
 
-fn enter(table: &mut [Counted], bits: u32, entry: Counted) {
+fn insert_counted(table: &mut [Counted], bits: u32, entry: Counted) {
     let mut at = slot(entry.operands, bits);
     while table[at].operands != 0 {
         at = (at + 1) & (table.len() - 1);
@@ -455,7 +455,7 @@ fn enter(table: &mut [Counted], bits: u32, entry: Counted) {
 }
 
 impl Tally {
-    /// With so many more variables that neither diagram asks for.
+    /// The tally with this many more variables that neither diagram tests.
     #[inline]
     fn doubled(self, times: u8) -> Tally {
         let times = u32::from(times);
@@ -474,9 +474,9 @@ impl Tally {
     }
 }
 
-/// The two continuations of a diagram at a level, which may lie above its own.
+/// The two cofactors of a diagram at a level, which may be above its own.
 #[inline]
-fn children(node: Node, itself: u32, level: u8) -> (u32, u32) {
+fn cofactors(node: Node, itself: u32, level: u8) -> (u32, u32) {
     debug_assert_ne!(level, LEAF);
     if node.level() == level { (node.low(), node.high()) } else { (itself, itself) }
 }

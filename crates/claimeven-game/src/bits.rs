@@ -71,7 +71,7 @@ pub trait Bits:
 
 macro_rules! impl_bits {
     ($($integer:ty),*) => {$(
-        #[allow(clippy::useless_conversion, reason = "one of the integers is the widest")]
+        #[allow(clippy::useless_conversion, reason = "`u128` is widened to itself")]
         impl Bits for $integer {
             const WIDTH: u32 = Self::BITS;
             const ZERO: Self = 0;

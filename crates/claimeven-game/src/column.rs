@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn column_characters_and_indices_go_both_ways() {
+    fn column_characters_and_indices_round_trip() {
         let text: String = (0..35).map(|i| Column::from_index(i).unwrap().to_char()).collect();
         assert_eq!(text, "123456789abcdefghijklmnopqrstuvwxyz");
         for (index, character) in text.chars().enumerate() {

@@ -50,8 +50,8 @@ pub struct PlyCount {
 /// Progress of [`count_positions`].
 #[derive(Clone, Copy, Debug)]
 pub enum CountEvent {
-    /// Some groups of positions of the ply are done.
-    #[allow(missing_docs, reason = "the names say it")]
+    /// Part of a ply has been counted: `done` of its groups of positions.
+    #[allow(missing_docs, reason = "self-explanatory")]
     Progress { ply: u32, done: u64, of: u64 },
     /// A ply has been counted.
     Counted(PlyCount),
@@ -213,9 +213,9 @@ impl Forecast {
         if unfinished < Forecast::FEW {
             return Ok(());
         }
-        let fall_in_two_plies = (share / self.shares[ply - 2]).min(1.0);
+        let decline_in_two_plies = (share / self.shares[ply - 2]).min(1.0);
         let bytes = |later: usize| {
-            let share = share * fall_in_two_plies.powf((later - ply) as f64 / 2.0);
+            let share = share * decline_in_two_plies.powf((later - ply) as f64 / 2.0);
             share * (self.bounds[later - 1] + self.bounds[later]) * self.bytes_per_position
         };
         let plies = ply + 1..=self.plies as usize;
@@ -241,7 +241,7 @@ pub struct CountError {
     pub setup: Setup,
     /// The last ply to count.
     pub plies: u32,
-    /// The forecast of the bytes needed.
+    /// The forecast of the memory needed, in bytes.
     pub needed: u64,
     /// The limit in bytes.
     pub memory: u64,
@@ -254,8 +254,8 @@ impl fmt::Display for CountError {
         let (cols, rows) = (self.setup.cols(), self.setup.rows());
         write!(
             f,
-            "counting {cols}x{rows} to ply {} would take up to {:.0} GiB of memory, and {:.1} GiB \
-             are free; {} plies would fit",
+            "counting {cols}x{rows} to ply {} would take up to {:.0} GiB of memory, but only {:.1} \
+             GiB are free; {} plies would fit",
             self.plies,
             gib(self.needed),
             gib(self.memory),

@@ -1,4 +1,4 @@
-//! The hash function of all crates.
+//! The hash function that all crates share.
 
 /// Mixes a position's key, or any other number, into 64 bits: Fibonacci hashing.
 ///

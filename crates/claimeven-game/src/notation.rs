@@ -8,7 +8,7 @@
 //! | Kaggle ConnectX board | a flat list of 0, 1, 2, top row first | 1 / 2 | 0 in its actions |
 //!
 //! A picture shows discs without their order. It is accepted if no disc floats, the numbers of
-//! discs fit alternating turns, and the last move can have completed all lines; whether some
+//! discs fit alternating turns, and the last move can have completed all lines; that some
 //! sequence of moves leads to it is not checked.
 
 use std::fmt;
@@ -326,7 +326,7 @@ impl fmt::Debug for Position {
 pub enum BoardError {
     /// A character that is neither a disc nor an empty cell.
     Character {
-        #[allow(missing_docs, reason = "the name says it")]
+        #[allow(missing_docs, reason = "self-explanatory")]
         character: char,
         /// The line, counted from 1 at the top.
         line: usize,
@@ -336,26 +336,26 @@ pub enum BoardError {
         discs: [char; 2],
     },
     /// A line with too few or too many cells.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Width { line: usize, found: usize, cols: usize },
     /// Too few or too many lines.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Height { found: usize, rows: usize },
     /// A list with too few or too many cells.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Length { found: usize, expected: usize },
     /// A number that is neither a player nor an empty cell.
     Value {
-        #[allow(missing_docs, reason = "the name says it")]
+        #[allow(missing_docs, reason = "self-explanatory")]
         value: u8,
         /// The index in the list, counted from 0.
         index: usize,
     },
     /// A disc above an empty cell.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Floating { cell: Cell, player: Player },
     /// Disc counts that cannot come from alternating turns.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Turns { first: u32, second: u32 },
     /// Lines that the last move cannot all have completed, so the game was over before it.
     AfterTheEnd,
@@ -366,7 +366,7 @@ impl fmt::Display for BoardError {
         match self {
             BoardError::Character { character, line, column, discs: [first, second] } => write!(
                 f,
-                "line {line}, column {column}: {character:?} is none of '.', {first:?} and {second:?}"
+                "line {line}, column {column}: {character:?} is not '.', {first:?} or {second:?}"
             ),
             BoardError::Width { line, found, cols } => {
                 let than = if found > cols { "more" } else { "fewer" };
@@ -381,7 +381,7 @@ impl fmt::Display for BoardError {
                 write!(f, "{found} values, {than} than the board's {expected} cells")
             }
             BoardError::Value { value, index } => {
-                write!(f, "value {value} at index {index} (from 0) is none of 0, 1 and 2")
+                write!(f, "value {value} at index {index} (from 0) is not 0, 1 or 2")
             }
             BoardError::Floating { cell, player } => {
                 write!(f, "the {player} at {cell} has no disc below it")
@@ -391,7 +391,7 @@ impl fmt::Display for BoardError {
                 "{first} X and {second} O: X moves first, so it has as many discs as O or one more"
             ),
             BoardError::AfterTheEnd => {
-                f.write_str("the last move cannot have completed all of its lines")
+                f.write_str("the game would have been over before the last move")
             }
         }
     }

@@ -278,7 +278,7 @@ impl Position {
 #[non_exhaustive]
 pub enum PlayError {
     /// The board has fewer columns.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     NoSuchColumn { column: Column, cols: u8 },
     /// The column is full.
     ColumnFull(Column),
@@ -303,7 +303,7 @@ impl std::error::Error for PlayError {}
 
 /// A disc that cannot be taken back, because it was not the last move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the name says it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct UndoError {
     pub column: Column,
 }

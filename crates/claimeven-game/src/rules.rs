@@ -135,7 +135,7 @@ pub trait Rules: Copy + Debug + Eq + Hash + Send + Sync + 'static {
             return threats;
         }
         if missing == 3 {
-            // Connect four, unrolled: searches ask for it at every node.
+            // Connect four, unrolled: searches need it at every node.
             for direction in self.directions() {
                 let before = discs << direction;
                 let after = discs.shifted_down(direction);

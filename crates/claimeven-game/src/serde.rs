@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for Column {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Column, D::Error> {
         let number = u8::deserialize(deserializer)?;
         let column = usize::from(number).checked_sub(1).and_then(Column::from_index);
-        column.ok_or_else(|| D::Error::custom(format!("no board has a column {number}")))
+        column.ok_or_else(|| D::Error::custom(format!("no board has column {number}")))
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
             assert!(error.contains(message), "{error}");
         }
         let error = serde_json::from_str::<Column>("0").unwrap_err().to_string();
-        assert!(error.contains("no board has a column 0"), "{error}");
+        assert!(error.contains("no board has column 0"), "{error}");
         let error = serde_json::from_str::<Game>(r#""49""#).unwrap_err().to_string();
         assert!(error.contains("move 2"), "{error}");
     }

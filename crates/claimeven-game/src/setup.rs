@@ -93,7 +93,7 @@ impl Setup {
     /// The maximum number of columns and of rows.
     pub const MAX_SIDE: u8 = 35;
 
-    /// A setup, if the numbers are valid.
+    /// Creates a setup, if the numbers are valid.
     ///
     /// ```
     /// use claimeven_game::{Ruleset, Setup};
@@ -102,7 +102,7 @@ impl Setup {
     /// assert_eq!(setup.to_string(), "9x7, connect 4, lines");
     ///
     /// let error = Setup::new(12, 12, 4, Ruleset::Standard).unwrap_err();
-    /// assert_eq!(error.to_string(), "a 12x12 board is too large: 12 x (12 + 1) = 156 bits, of 128 at most");
+    /// assert_eq!(error.to_string(), "a 12x12 board is too large: 12 x (12 + 1) = 156 bits, more than 128");
     /// ```
     pub const fn new(
         cols: u8,
@@ -246,7 +246,7 @@ pub enum SetupError {
     /// The connect length is less than 2.
     Connect(u8),
     /// The board takes more than 128 bits.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     TooLarge { cols: u8, rows: u8 },
 }
 
@@ -256,12 +256,12 @@ impl fmt::Display for SetupError {
         match self {
             SetupError::Cols(n) => write!(f, "a board has 1 to {max} columns, not {n}"),
             SetupError::Rows(n) => write!(f, "a board has 1 to {max} rows, not {n}"),
-            SetupError::Connect(n) => write!(f, "a line has 2 cells or more, not {n}"),
+            SetupError::Connect(n) => write!(f, "the connect length must be at least 2, not {n}"),
             SetupError::TooLarge { cols, rows } => {
                 let bits = u32::from(*cols) * (u32::from(*rows) + 1);
                 write!(
                     f,
-                    "a {cols}x{rows} board is too large: {cols} x ({rows} + 1) = {bits} bits, of 128 at most"
+                    "a {cols}x{rows} board is too large: {cols} x ({rows} + 1) = {bits} bits, more than 128"
                 )
             }
         }
@@ -295,7 +295,10 @@ mod tests {
             (standard(36, 1), "a board has 1 to 35 columns, not 36"),
             (standard(7, 0), "a board has 1 to 35 rows, not 0"),
             (standard(1, 36), "a board has 1 to 35 rows, not 36"),
-            (Setup::new(7, 6, 1, Ruleset::Standard), "a line has 2 cells or more, not 1"),
+            (
+                Setup::new(7, 6, 1, Ruleset::Standard),
+                "the connect length must be at least 2, not 1",
+            ),
             (standard(255, 255), "a board has 1 to 35 columns, not 255"),
         ] {
             assert_eq!(result.unwrap_err().to_string(), message);
@@ -314,7 +317,7 @@ mod tests {
             ("300x6", "invalid setup '300x6' (expected, for example, '7x6, connect 4, standard')"),
             ("7x6, most", "unknown ruleset 'most' (available: standard, lines)"),
             ("0x6", "a board has 1 to 35 columns, not 0"),
-            ("7x6, connect 1", "a line has 2 cells or more, not 1"),
+            ("7x6, connect 1", "the connect length must be at least 2, not 1"),
         ] {
             assert_eq!(text.parse::<Setup>().unwrap_err().to_string(), message);
         }

@@ -16,7 +16,7 @@ use crate::tree::Tree;
 ///
 /// A decision depends only on the position, the player's parameters, its seed and the limits,
 /// unless the documentation of a player says otherwise. For example, [`Mcts`](crate::Mcts) keeps
-/// its tree between moves; [`Mcts::forget`](crate::Mcts::forget) drops it.
+/// its tree between moves; [`Mcts::clear`](crate::Mcts::clear) drops it.
 ///
 /// Your own player needs one method:
 ///
@@ -48,13 +48,13 @@ pub trait Agent: Send {
         Err(AgentError::NoTree)
     }
 
-    /// Makes the player ready for a game, which is not thinking time: another program is started
-    /// here. Players that are not asked get ready for their first move.
+    /// Prepares the player for a game, outside its thinking time: an external program is started
+    /// here. It is optional; players prepare themselves at their first move otherwise.
     fn prepare(&mut self, _setup: Setup) -> Result<(), AgentError> {
         Ok(())
     }
 
-    /// The approximate size in bytes of what it keeps between moves, such as a tree or a table.
+    /// The approximate size in bytes of data kept between moves, such as a tree or a table.
     fn memory(&self) -> usize {
         0
     }
@@ -135,6 +135,17 @@ impl Limits {
 }
 
 /// A move and the search result behind it.
+///
+/// ```
+/// use claimeven_game::{Position, Setup};
+/// use claimeven_search::{Agent, AlphaBeta, Limits};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "4455")?;
+/// let decision = AlphaBeta::default().decide(&position, &Limits::default())?;
+/// assert_eq!(decision.pv[0], decision.column);
+/// println!("{} after {} nodes", decision.value, decision.stats.nodes);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// The column to play.
@@ -277,7 +288,7 @@ impl Value {
         }
     }
 
-    /// The exact score of a proven value with plies from a position: that of [`Score`]. Under the
+    /// The exact score of a proven value at a position; see [`Score`]. Under the
     /// ruleset `lines`, where games end with the last disc, only draws have one.
     pub fn score(self, position: &Position) -> Option<i32> {
         let empty = (position.setup().cells() - position.ply()) as i32;
@@ -300,7 +311,8 @@ impl Value {
         }
     }
 
-    /// The value of the move that leads to a position with this value, for the player who makes it.
+    /// The value of the move that leads to a position with this value, for the player who makes the
+    /// move.
     #[must_use]
     pub fn before(self) -> Value {
         match self.reversed() {

@@ -34,14 +34,14 @@ impl AlphaBeta {
         AlphaBeta { parameters, every_move: false, table: None }
     }
 
-    /// The same player, for whom every move of the root gets its exact value, which takes longer.
+    /// The same player with exact values for all moves of the root, which takes longer.
     #[must_use]
     pub fn with_every_move(self) -> AlphaBeta {
         AlphaBeta { every_move: true, ..self }
     }
 
-    /// The same player with a transposition table of at most `table_mb` MiB, as those of MTD(f) and
-    /// iterative deepening.
+    /// The same player with a transposition table of at most `table_mb` MiB, like those of MTD(f)
+    /// and iterative deepening.
     #[must_use]
     pub fn with_table(self, table_mb: u32) -> AlphaBeta {
         AlphaBeta { table: Some(TranspositionTable::new(table_mb)), ..self }
@@ -86,7 +86,7 @@ impl Algorithm for AlphaBeta {
         search.stats.depth = depth;
         search.report(root);
         search.leave(root.best_points(), -INFINITY, INFINITY);
-        // Values from the table come without their moves.
+        // Table hits have no principal variation.
         if let Some(table) = &mut self.table {
             search.trace.end();
             let (points, order) = (root.best_points(), root.order());
@@ -120,10 +120,10 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
 
         // 2. Search the moves.
         let mut best = -INFINITY;
-        for place in 0..self.move_count() {
-            let Some((column, child)) = self.child(&board, place) else { continue };
-            let sure = alpha.max(best);
-            let points = -self.alphabeta(child, depth - 1, ply + 1, -beta, -sure)?;
+        for index in 0..self.move_count() {
+            let Some((column, child)) = self.child(&board, index) else { continue };
+            let lower = alpha.max(best);
+            let points = -self.alphabeta(child, depth - 1, ply + 1, -beta, -lower)?;
             if points > best {
                 best = points;
                 self.extend_pv(ply, column);
@@ -131,7 +131,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
 
             // 3. Beta cutoff: the opponent has a better choice earlier.
             if best >= beta {
-                self.prune_all_but(&board, |other| other <= place);
+                self.prune_all_but(&board, |other| other <= index);
                 break;
             }
         }

@@ -1,4 +1,4 @@
-//! Shared by the depth-limited searches.
+//! The parts that all depth-limited searches share.
 
 use std::time::Duration;
 
@@ -28,13 +28,13 @@ pub struct DepthParameters {
     pub depth: u32,
     /// The time limit per move.
     pub time: Option<Duration>,
-    /// The limit of nodes per move, which unlike a time limit gives the same moves everywhere.
+    /// The node limit per move. Unlike a time limit, it gives the same moves on every machine.
     pub nodes: Option<u64>,
     /// The heuristic at the horizon.
     pub heuristic: Heuristic,
     /// Which of several equally good moves is played.
     pub tie_break: TieBreak,
-    /// The seed for ties that the rule leaves open.
+    /// The seed for ties that the rule does not decide.
     pub seed: u64,
 }
 
@@ -46,7 +46,7 @@ impl Default for DepthParameters {
     }
 }
 
-/// The scale of points: which of them are heuristic values and which finished games.
+/// The scale of points: which are heuristic values and which are those of finished games.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     finished: i32,
@@ -94,11 +94,11 @@ pub(crate) trait Algorithm: Send {
     }
 }
 
-/// Makes players of the algorithms.
+/// Implements [`Agent`] for algorithms.
 ///
 /// A blanket implementation for all algorithms would be compiled by the crates that box players,
 /// in several codegen units and without inlining: searches took several times as long.
-macro_rules! players {
+macro_rules! impl_agent {
     ($($algorithm:ty),*) => {$(
         impl Agent for $algorithm {
             fn decide(
@@ -130,7 +130,7 @@ macro_rules! players {
     )*};
 }
 
-players!(Minimax, AlphaBeta, Mtdf, IterativeDeepening);
+impl_agent!(Minimax, AlphaBeta, Mtdf, IterativeDeepening);
 
 /// Runs an algorithm, which reports its nodes to the trace.
 fn run<T: Trace>(
@@ -193,7 +193,7 @@ impl Root {
     }
 
     /// Clears the points before another pass.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.columns.fill(None);
         self.best = None;
     }
@@ -214,7 +214,7 @@ impl Root {
     }
 
     /// Marks the points of the best move as exact.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn mark_best_exact(&mut self) {
         if let Some((column, points)) = self.best {
             self.columns[column.index()] = Some((points, BoundKind::Exact));
         }
@@ -349,8 +349,8 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
 
     /// The position after the move with an index in the move order; `None` if the column is full.
     #[inline]
-    pub(crate) fn child(&mut self, board: &Board<R>, place: usize) -> Option<(Column, Board<R>)> {
-        let (column, cells) = self.order[place];
+    pub(crate) fn child(&mut self, board: &Board<R>, index: usize) -> Option<(Column, Board<R>)> {
+        let (column, cells) = self.order[index];
         let cell = board.open() & cells;
         if cell.is_empty() {
             return None;
@@ -391,21 +391,21 @@ impl<'a, R: Rules, T: Trace> DepthSearch<'a, R, T> {
         self.pv_table[ply as usize].clear();
     }
 
-    /// Counts a cutoff and reports the pruned moves to the trace: those that were not tried.
+    /// Counts a cutoff and reports the moves that were not tried to the trace.
     #[inline]
     pub(crate) fn prune_all_but(&mut self, board: &Board<R>, tried: impl Fn(usize) -> bool) {
         self.stats.cutoffs += 1;
         let open = board.open();
-        let spared = (0..)
+        let pruned = (0..)
             .zip(&self.order)
-            .filter(|&(place, (_, cells))| !tried(place) && !(open & *cells).is_empty());
-        self.trace.prune(|| spared.map(|(_, (column, _))| *column).collect());
+            .filter(|&(index, (_, cells))| !tried(index) && !(open & *cells).is_empty());
+        self.trace.prune(|| pruned.map(|(_, (column, _))| *column).collect());
     }
 
     /// Counts a cutoff at the root and reports the pruned moves to the trace.
-    pub(crate) fn prune_root(&mut self, spared: Vec<Column>) {
+    pub(crate) fn prune_root(&mut self, pruned: Vec<Column>) {
         self.stats.cutoffs += 1;
-        self.trace.prune(|| spared);
+        self.trace.prune(|| pruned);
     }
 
     /// The columns that are not full, from the centre outwards.

@@ -1,4 +1,4 @@
-//! The groups of cells in which a line is possible, all of them at once.
+//! All groups of cells in which a line is possible, counted with bit operations.
 //!
 //! A *group* is `connect` adjacent cells in one direction: four in the standard game.
 
@@ -30,7 +30,7 @@ impl<B: Bits> OpenGroups<B> {
     /// more than 1    1 . 1 1           . X . X  lacks two, X . X X  one
     /// ```
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "it takes on the features of its caller")]
+    #[allow(clippy::inline_always, reason = "it is compiled for the target features of its caller")]
     pub(crate) fn new<R: Rules<Bits = B>>(rules: R, direction: u32, own: B, other: B) -> Self {
         let groups = rules.lines(rules.cells() & !other, direction);
         let empty = !own;

@@ -197,8 +197,8 @@ impl Heuristic {
     /// The points of an unfinished game for a player: fewer than for a win, more than for a loss.
     pub fn points<R: Rules>(&self, board: &Board<R>, player: Player) -> i32 {
         #[cfg(target_arch = "x86_64")]
-        if x86::can_count_bits() {
-            #[allow(unsafe_code, reason = "a call of a function with target features")]
+        if x86::has_popcnt() {
+            #[allow(unsafe_code, reason = "it calls a function with target features")]
             // SAFETY: the processor has these instructions, as just checked.
             return unsafe { x86::points(self, board, player) };
         }
@@ -206,7 +206,7 @@ impl Heuristic {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "it takes on the features of its caller")]
+    #[allow(clippy::inline_always, reason = "it is compiled for the target features of its caller")]
     fn points_body<R: Rules>(&self, board: &Board<R>, player: Player) -> i32 {
         let (own, other) = (board.discs(player), board.discs(player.opponent()));
         let points = match &self.estimate {
@@ -226,7 +226,7 @@ impl Heuristic {
     }
 }
 
-/// The evaluation with an instruction that counts bits, which not every x86-64 processor has.
+/// The evaluation compiled for BMI1 and POPCNT, which not every x86-64 processor has.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::env;
@@ -236,13 +236,13 @@ mod x86 {
 
     /// Whether the processor has BMI1 and POPCNT.
     #[inline]
-    pub(super) fn can_count_bits() -> bool {
-        static CAN_COUNT_BITS: LazyLock<bool> = LazyLock::new(|| {
+    pub(super) fn has_popcnt() -> bool {
+        static HAS_POPCNT: LazyLock<bool> = LazyLock::new(|| {
             env::var_os("CLAIMEVEN_PORTABLE").is_none()
                 && is_x86_feature_detected!("bmi1")
                 && is_x86_feature_detected!("popcnt")
         });
-        *CAN_COUNT_BITS
+        *HAS_POPCNT
     }
 
     #[target_feature(enable = "bmi1,popcnt")]
@@ -253,7 +253,7 @@ mod x86 {
 
 impl Weights {
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "it takes on the features of its caller")]
+    #[allow(clippy::inline_always, reason = "it is compiled for the target features of its caller")]
     fn points<R: Rules>(&self, rules: R, own: R::Bits, other: R::Bits) -> i64 {
         let centre = i64::from((own & centre(rules)).count());
         self.own.points(rules, own, other)
@@ -265,7 +265,7 @@ impl Weights {
 impl GroupWeights {
     /// The points for the groups of the player with the discs `own`.
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "it takes on the features of its caller")]
+    #[allow(clippy::inline_always, reason = "it is compiled for the target features of its caller")]
     fn points<R: Rules>(&self, rules: R, own: R::Bits, other: R::Bits) -> i64 {
         let counts_lines = rules.setup().ruleset() == Ruleset::Lines;
         let (mut complete, mut one_short, mut two_short) = (0, 0, 0);

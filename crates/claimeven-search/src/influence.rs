@@ -41,7 +41,7 @@ use crate::tie_break::TieBreak;
 pub struct Influence {
     /// Which of several equally good moves is played.
     pub tie_break: TieBreak,
-    /// The seed for ties that the rule leaves open.
+    /// The seed for ties that the rule does not decide.
     pub seed: u64,
 }
 
@@ -139,7 +139,7 @@ fn groups_through<R: Rules>(
 }
 
 /// The influence of a group on its empty cells, by their height above the discs of their column.
-struct Radiation {
+struct InfluenceWeights {
     one_short: CellFactors,
     two_short: CellFactors,
 }
@@ -156,7 +156,7 @@ struct CellFactors {
     claimed: i64,
 }
 
-const RADIATION: Radiation = Radiation {
+const INFLUENCE: InfluenceWeights = InfluenceWeights {
     one_short: CellFactors { open: 32, next: 20, high: 24, claimed: 24 },
     two_short: CellFactors { open: 6, next: 4, high: 3, claimed: 2 },
 };
@@ -175,7 +175,7 @@ pub(crate) fn influence_points<R: Rules>(board: &Board<R>, player: Player) -> i6
         for direction in rules.directions() {
             let groups = OpenGroups::new(rules, direction, own, other);
             let kinds =
-                [(groups.one_short, RADIATION.one_short), (groups.two_short, RADIATION.two_short)];
+                [(groups.one_short, INFLUENCE.one_short), (groups.two_short, INFLUENCE.two_short)];
             for (groups, factors) in kinds {
                 if groups.is_empty() {
                     continue;

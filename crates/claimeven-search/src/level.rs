@@ -12,9 +12,9 @@ use crate::tie_break::{TieBreak, generator};
 
 /// An opponent of one of ten strengths.
 ///
-/// It evaluates every move, by search or by the exact solver, and samples one with a softmax: a move
-/// that is `n` points better is `e^(n / temperature)` times as likely. So small mistakes are far
-/// more frequent than blunders.
+/// It evaluates every move, by search or by the exact solver, and samples one with a softmax: a
+/// move that is `n` points better is `e^(n / temperature)` times as likely. So small mistakes are
+/// far more frequent than blunders.
 ///
 /// ```
 /// use claimeven_game::{Position, Setup};
@@ -23,7 +23,7 @@ use crate::tie_break::{TieBreak, generator};
 ///
 /// let mut level = Level::new(3, Options::default(), 1).expect("levels are 1 to 10");
 /// let decision = level.decide(&Position::new(Setup::STANDARD), &Limits::default())?;
-/// println!("level 3 begins in column {}", decision.column);
+/// println!("level 3 opens with column {}", decision.column);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Level {
@@ -39,7 +39,7 @@ pub struct Style {
     /// The description for users.
     pub about: &'static str,
     /// How it evaluates moves.
-    pub sight: Sight,
+    pub evaluation: MoveEvaluation,
     /// The softmax temperature; 0 always plays the best move.
     pub temperature: f64,
     /// The probability of overlooking an immediate win or an immediate threat.
@@ -48,15 +48,15 @@ pub struct Style {
 
 /// How a level evaluates moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sight {
+pub enum MoveEvaluation {
     /// By a search of this many plies.
     Plies(u32),
     /// By exact scores, or by search on boards that are too large to solve.
     Exact {
-        /// The depth of that search.
-        otherwise: u32,
-        /// The temperature for that search, in points of the heuristic.
-        temperature: f64,
+        /// The depth of the search.
+        fallback_depth: u32,
+        /// The temperature of the search, in points of the heuristic.
+        fallback_temperature: f64,
     },
 }
 
@@ -64,61 +64,61 @@ pub enum Sight {
 pub const LEVELS: [Style; 10] = [
     Style {
         about: "for your first game: likes the centre and overlooks a lot",
-        sight: Sight::Plies(1),
+        evaluation: MoveEvaluation::Plies(1),
         temperature: 12.0,
         oversight: 0.5,
     },
     Style {
         about: "looks at your reply, but sometimes overlooks three in a row",
-        sight: Sight::Plies(2),
+        evaluation: MoveEvaluation::Plies(2),
         temperature: 10.0,
         oversight: 0.2,
     },
     Style {
         about: "never misses an immediate win and blocks most of yours",
-        sight: Sight::Plies(2),
+        evaluation: MoveEvaluation::Plies(2),
         temperature: 7.2,
         oversight: 0.0,
     },
     Style {
         about: "sets up simple double threats",
-        sight: Sight::Plies(3),
+        evaluation: MoveEvaluation::Plies(3),
         temperature: 3.2,
         oversight: 0.0,
     },
     Style {
         about: "searches four plies ahead, with occasional inaccuracies",
-        sight: Sight::Plies(4),
+        evaluation: MoveEvaluation::Plies(4),
         temperature: 2.3,
         oversight: 0.0,
     },
     Style {
         about: "searches six plies ahead: a good club player",
-        sight: Sight::Plies(6),
+        evaluation: MoveEvaluation::Plies(6),
         temperature: 0.9,
         oversight: 0.0,
     },
     Style {
         about: "knows the exact value of every move, but is easily distracted",
-        sight: Sight::Exact { otherwise: 7, temperature: 0.7 },
+        evaluation: MoveEvaluation::Exact { fallback_depth: 7, fallback_temperature: 0.7 },
         temperature: 1.55,
         oversight: 0.0,
     },
     Style {
         about: "an expert with a weakness for the second-best move",
-        sight: Sight::Exact { otherwise: 8, temperature: 0.5 },
+        evaluation: MoveEvaluation::Exact { fallback_depth: 8, fallback_temperature: 0.5 },
         temperature: 1.08,
         oversight: 0.0,
     },
     Style {
         about: "a master who makes one or two mistakes per game",
-        sight: Sight::Exact { otherwise: 9, temperature: 0.3 },
+        evaluation: MoveEvaluation::Exact { fallback_depth: 9, fallback_temperature: 0.3 },
         temperature: 0.72,
         oversight: 0.0,
     },
     Style {
         about: "perfect: never gives away a win or a draw",
-        sight: Sight::Exact { otherwise: 11, temperature: 0.0 },
+        evaluation: MoveEvaluation::Exact { fallback_depth: 11, fallback_temperature: 0.0 },
         temperature: 0.0,
         oversight: 0.0,
     },
@@ -138,7 +138,8 @@ impl Level {
     /// The opponent of a level from 1 to 10; `None` for other numbers.
     pub fn new(number: usize, options: Options, seed: u64) -> Option<Level> {
         let style = LEVELS.get(number.checked_sub(1)?)?;
-        let (Sight::Plies(depth) | Sight::Exact { otherwise: depth, .. }) = style.sight;
+        let (MoveEvaluation::Plies(depth) | MoveEvaluation::Exact { fallback_depth: depth, .. }) =
+            style.evaluation;
         let parameters = DepthParameters { depth, seed, ..DepthParameters::default() };
         // With temperature 0 only the best move matters.
         let search: Box<dyn Agent> = if style.temperature > 0.0 {
@@ -164,12 +165,14 @@ impl Agent for Level {
 
     fn decide(&mut self, position: &Position, limits: &Limits) -> Result<Decision, AgentError> {
         // 1. Evaluate every move.
-        let (exact, temperature) = match self.style.sight {
-            Sight::Exact { temperature, .. } if !Level::is_solvable(position.setup()) => {
-                (false, temperature)
+        let (exact, temperature) = match self.style.evaluation {
+            MoveEvaluation::Exact { fallback_temperature, .. }
+                if !Level::is_solvable(position.setup()) =>
+            {
+                (false, fallback_temperature)
             }
-            Sight::Exact { .. } => (true, self.style.temperature),
-            Sight::Plies(_) => (false, self.style.temperature),
+            MoveEvaluation::Exact { .. } => (true, self.style.temperature),
+            MoveEvaluation::Plies(_) => (false, self.style.temperature),
         };
         let agent: &mut dyn Agent = if exact { &mut self.perfect } else { &mut *self.search };
         let decision = agent.decide(position, limits)?;

@@ -44,7 +44,7 @@ pub use depth_search::DepthParameters;
 pub use heuristic::{GroupWeights, Heuristic, HeuristicError, Weights};
 pub use influence::Influence;
 pub use iterative_deepening::IterativeDeepening;
-pub use level::{LEVELS, Level, Sight, Style};
+pub use level::{LEVELS, Level, MoveEvaluation, Style};
 pub use mcts::{Mcts, MctsParameters};
 pub use minimax::Minimax;
 pub use monitor::{SearchInfo, SearchMonitor};

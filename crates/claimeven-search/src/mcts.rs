@@ -19,7 +19,7 @@ use crate::tree::{Content, Node as DrawnNode, Tree, Walk};
 ///
 /// A simulation has four steps: *selection* walks down the tree along the moves with the greatest
 /// upper confidence bound (UCB1), *expansion* adds the moves after a leaf, *simulation* plays a
-/// random game from there, and *backpropagation* adds its result to the nodes of the walk. Proven
+/// random game from there, and *backpropagation* adds its result to the nodes of the path. Proven
 /// wins and losses are backed up as in MCTS-Solver (Winands, Björnsson and Saito).
 ///
 /// The tree is kept between moves: if the next position is one or two moves from the previous one,
@@ -76,8 +76,8 @@ const REPORT_INTERVAL: u64 = 256;
 /// Simulations between two checks of the clock: tens of microseconds.
 const CLOCK_INTERVAL: u64 = 16;
 
-/// The maximum number of nodes without a limit: about 1 GiB. A full tree is not expanded any more,
-/// but simulations continue.
+/// The maximum number of nodes without a limit: about 1 GiB. A full tree is no longer expanded, but
+/// simulations continue.
 const MAX_NODES: usize = 1 << 24;
 
 impl Mcts {
@@ -87,7 +87,7 @@ impl Mcts {
     }
 
     /// Drops the tree, so that the next decision does not depend on earlier ones.
-    pub fn forget(&mut self) {
+    pub fn clear(&mut self) {
         self.tree = None;
     }
 
@@ -160,7 +160,7 @@ impl Agent for Mcts {
     ) -> Result<(Decision, Tree), AgentError> {
         let mut walks = Vec::new();
         let decision = self.search(position, limits, Some(&mut walks))?;
-        let tree = self.tree.as_ref().expect("the search has made one");
+        let tree = self.tree.as_ref().expect("the search has built one");
         Ok((decision, tree.drawn(levels, &walks)))
     }
 
@@ -177,25 +177,25 @@ struct GameTree {
     visited: u64,
 }
 
-/// A set of nodes.
-struct Marks(Vec<u64>);
+/// A set of nodes as a bit vector.
+struct NodeSet(Vec<u64>);
 
-impl Marks {
-    fn new(nodes: usize) -> Marks {
-        Marks(vec![0; nodes.div_ceil(64)])
+impl NodeSet {
+    fn new(nodes: usize) -> NodeSet {
+        NodeSet(vec![0; nodes.div_ceil(64)])
     }
 
-    fn mark(&mut self, nodes: Range<usize>) {
+    fn insert(&mut self, nodes: Range<usize>) {
         for node in nodes {
             self.0[node / 64] |= 1 << (node % 64);
         }
     }
 
-    fn is_marked(&self, node: usize) -> bool {
+    fn contains(&self, node: usize) -> bool {
         self.0[node / 64] >> (node % 64) & 1 == 1
     }
 
-    /// How many nodes before each word are marked.
+    /// For each word, the number of nodes of the set before it.
     fn ranks(&self) -> Vec<u32> {
         let before = self.0.iter().scan(0, |count, word| {
             let before = *count;
@@ -205,7 +205,7 @@ impl Marks {
         before.collect()
     }
 
-    /// How many nodes before this one are marked.
+    /// The number of nodes of the set before this one.
     fn rank(&self, ranks: &[u32], node: usize) -> u32 {
         let before = self.0[node / 64] & ((1 << (node % 64)) - 1);
         ranks[node / 64] + before.count_ones()
@@ -332,7 +332,7 @@ impl Simulator<'_> {
         }
         let winner = self.playout(board);
 
-        // 4. Backpropagation: every other node of the walk is a move of the same player.
+        // 4. Backpropagation: every other node of the path is a move of the same player.
         let mut half_points = Proof::for_player(winner, mover).half_points;
         if let Some(walks) = self.walks.as_mut().filter(|walks| walks.len() < MAX_WALKS) {
             walks.push(GameWalk { node: node as u32, half_points: half_points as u8 });
@@ -452,18 +452,18 @@ impl GameTree {
     }
 
     /// The subtree below a node; `None` if a limit is reached. Its nodes are moved to the front of
-    /// the list: a copy would for a moment take twice the memory.
+    /// the list, because a copy would temporarily take twice the memory.
     fn rooted_at(mut self, node: usize, position: &Position, stop: &Stop) -> Option<GameTree> {
         // 1. Mark the subtree. Nodes come after their parents, so the node itself comes first.
-        let mut kept = Marks::new(self.nodes.len());
-        kept.mark(node..node + 1);
+        let mut kept = NodeSet::new(self.nodes.len());
+        kept.insert(node..node + 1);
         for index in node..self.nodes.len() {
             if index.is_multiple_of(4096) && stop.check_now(0).is_err() {
                 return None;
             }
-            if kept.is_marked(index) {
+            if kept.contains(index) {
                 let Range { start, end } = self.nodes[index].children;
-                kept.mark(start as usize..end as usize);
+                kept.insert(start as usize..end as usize);
             }
         }
 
@@ -475,7 +475,7 @@ impl GameTree {
             if index.is_multiple_of(4096) && stop.check_now(0).is_err() {
                 return None;
             }
-            if kept.is_marked(index) {
+            if kept.contains(index) {
                 let mut moved = self.nodes[index].clone();
                 if !moved.children.is_empty() {
                     let first = kept.rank(&ranks, moved.children.start as usize);
@@ -591,7 +591,7 @@ mod tests {
     }
 
     #[test]
-    fn the_subtree_that_is_kept_is_that_of_the_position() {
+    fn the_subtree_of_the_new_position_is_kept() {
         let start = Position::from_moves(Setup::STANDARD, "4455").unwrap();
         let parameters = MctsParameters { simulations: 5_000, ..MctsParameters::default() };
         let stop = Stop::new(&Limits::default(), None, None);
@@ -624,7 +624,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_stays_within_its_memory() {
+    fn a_tree_stays_within_its_memory_limit() {
         const BYTES: usize = 1 << 18;
         let limits = Limits { memory: Some(BYTES), ..Limits::default() };
         let parameters = MctsParameters { simulations: 40_000, ..MctsParameters::default() };
@@ -632,9 +632,9 @@ mod tests {
         let mut position = Position::new(Setup::STANDARD);
         for _ in 0..6 {
             let decision = mcts.decide(&position, &limits).unwrap();
-            // The last moves may exceed it.
-            let most = BYTES + usize::from(Setup::STANDARD.cols()) * size_of::<Node>();
-            assert!(mcts.memory() <= most, "{} of {most} bytes", mcts.memory());
+            // The last expansion may exceed it.
+            let max = BYTES + usize::from(Setup::STANDARD.cols()) * size_of::<Node>();
+            assert!(mcts.memory() <= max, "{} of {max} bytes", mcts.memory());
             assert!(mcts.memory() > BYTES / 8, "the tree is small: {} bytes", mcts.memory());
             position.play(decision.column).unwrap();
         }

@@ -63,8 +63,8 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
 
         // 2. Search the moves.
         let mut best = -INFINITY;
-        for place in 0..self.move_count() {
-            let Some((column, child)) = self.child(&board, place) else { continue };
+        for index in 0..self.move_count() {
+            let Some((column, child)) = self.child(&board, index) else { continue };
             let points = -self.minimax(child, depth - 1, ply + 1)?;
             if points > best {
                 best = points;

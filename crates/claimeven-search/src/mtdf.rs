@@ -70,10 +70,10 @@ impl Algorithm for Mtdf {
 
         // 2. One more pass finds the first move with that value.
         search.pass(table, board, depth, low, root)?;
-        root.settle();
+        root.mark_best_exact();
         search.stats.depth = depth;
 
-        // 3. The principal variation from the table, which stays short if a limit is reached here.
+        // 3. The principal variation from the table; it stays incomplete if a limit is reached here.
         search.trace.end();
         if let Ok(pv) = search.principal_variation(table, board, depth, low, root.order()) {
             root.set_pv(pv);

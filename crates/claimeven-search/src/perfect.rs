@@ -51,7 +51,7 @@ impl Perfect {
         Perfect { tie_break, seed, solver: Solver::new(options), lines_solver }
     }
 
-    /// An error if games of a setup cannot be solved.
+    /// Returns an error if games of a setup cannot be solved.
     pub fn check(setup: Setup) -> Result<(), AgentError> {
         if setup.ruleset() == Ruleset::Standard || setup.cells() <= MAX_LINES_CELLS {
             return Ok(());
@@ -135,7 +135,7 @@ impl Agent for Perfect {
         let mut best: Option<(Column, Position)> = None;
         for column in self.tie_break.order(position, self.seed) {
             let mut child = *position;
-            child.play(column).expect("the column is a legal one");
+            child.play(column).expect("the move is legal");
             let (known, searched) = self.value_after(&child, &stop.remaining(nodes));
             nodes += searched;
             stopped |= known.is_none_or(|known| known.bound != BoundKind::Exact);

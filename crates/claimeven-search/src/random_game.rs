@@ -68,12 +68,12 @@ impl RandomGames {
         Err(rare)
     }
 
-    /// One game of random moves; `None` if it ends by its last ply.
+    /// One game of `plies` random moves; `None` if it is over by then.
     pub fn attempt(&self, plies: u32, random: &mut Rng) -> Option<Game> {
         let mut game = Game::new(self.setup);
         while game.moves().len() < plies as usize {
             let legal: Vec<Column> = game.position().legal().collect();
-            game.play(*random.choice(&legal)?).expect("a legal move");
+            game.play(*random.choice(&legal)?).expect("the move is legal");
         }
         game.position().outcome().is_none().then_some(game)
     }
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn boards_without_such_games_are_rejected() {
+    fn boards_where_games_end_too_early_are_rejected() {
         let mut random = Rng::with_seed(1);
         for (cols, rows, connect, plies) in [(10, 10, 3, 60), (7, 7, 2, 40), (7, 6, 4, 42)] {
             let setup = Setup::new(cols, rows, connect, Ruleset::Standard).unwrap();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_ends_the_sampling() {
+    fn sampling_can_be_cancelled() {
         let setup = Setup::new(7, 7, 2, Ruleset::Standard).unwrap();
         let sampler = RandomGames::new(setup).with_cancel(Arc::new(AtomicBool::new(true)));
         let cancelled = sampler.sample(12, &mut Rng::with_seed(1));

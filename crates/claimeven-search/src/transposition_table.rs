@@ -11,7 +11,7 @@ use crate::tree::{Source, Trace};
 ///
 /// A position is always the same number of plies from the empty board, so within one search to one
 /// depth its points do not depend on how it was reached, and an entry needs no depth. The next
-/// search has another root or another horizon, so it uses only the best moves of old entries.
+/// search has another root or another horizon, so it uses old entries only for their best moves.
 pub(crate) struct TranspositionTable {
     /// Packed entries, a power of two of them, or none before the first search. The table grows as
     /// it fills up, so that a short search does not wait for memory that it does not need.
@@ -133,8 +133,8 @@ impl TranspositionTable {
 }
 
 impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
-    /// Searches the moves of the root within a window, in the root's order, and returns the points of
-    /// the best one.
+    /// Searches the moves of the root within a window, in the root's order, and returns the points
+    /// of the best one.
     pub(crate) fn search_root(
         &mut self,
         table: &mut TranspositionTable,
@@ -144,7 +144,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
         root: &mut Root,
     ) -> Result<i32, Stopped> {
         self.enter(alpha, beta)?;
-        root.forget();
+        root.clear();
         for column in root.order() {
             let child = self.play(&board, column);
             let lower = alpha.max(root.best_points());
@@ -193,21 +193,21 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
 
         // 3. The best move of the table first, then the others from the centre outwards.
         let mut best = -INFINITY;
-        let mut best_place = known.best;
-        let remembered = usize::from(known.best);
-        let others = (0..self.move_count()).filter(|&place| place != remembered);
-        for place in [remembered].into_iter().chain(others) {
-            let Some((column, child)) = self.child(&board, place) else { continue };
+        let mut best_index = known.best;
+        let table_move = usize::from(known.best);
+        let others = (0..self.move_count()).filter(|&index| index != table_move);
+        for index in [table_move].into_iter().chain(others) {
+            let Some((column, child)) = self.child(&board, index) else { continue };
             let window = (-beta, -alpha.max(best));
             let points = -self.alphabeta_with_table(table, child, depth - 1, ply + 1, window)?;
             if points > best {
                 best = points;
-                best_place = place as u8;
+                best_index = index as u8;
                 self.extend_pv(ply, column);
             }
             if best >= beta {
                 let tried = |other| {
-                    other == place || other == remembered || (place != remembered && other < place)
+                    other == index || other == table_move || (index != table_move && other < index)
                 };
                 self.prune_all_but(&board, tried);
                 break;
@@ -217,7 +217,7 @@ impl<R: Rules, T: Trace> DepthSearch<'_, R, T> {
         // 4. Store the new bounds.
         let low = if best > alpha { best } else { known.low };
         let high = if best < beta { best } else { known.high };
-        table.put(key, Entry { low, high, best: best_place, ..known });
+        table.put(key, Entry { low, high, best: best_index, ..known });
         Ok(self.leave(best, alpha, beta))
     }
 

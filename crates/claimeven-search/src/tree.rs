@@ -8,8 +8,9 @@ use crate::depth_search::Scale;
 /// A search tree with its nodes in search order.
 ///
 /// All values are those of the player to move at the root, who maximises; the opponent minimises.
-/// The plies of proven wins and losses are counted from the root. In depth-limited searches they are
-/// those of perfect play; a Monte Carlo search stops at its first proof, and a faster win may exist.
+/// The plies of proven wins and losses are counted from the root. In depth-limited searches they
+/// are those of perfect play; a Monte Carlo search stops at its first proof, and a faster win may
+/// exist.
 ///
 /// ```
 /// use claimeven_game::{Position, Setup};
@@ -168,7 +169,7 @@ impl Tree {
         }
         let mut position = self.position;
         for column in columns.into_iter().rev() {
-            position.play(column).expect("a search plays legal moves");
+            position.play(column).expect("the moves of a search are legal");
         }
         position
     }

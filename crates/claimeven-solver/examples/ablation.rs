@@ -15,7 +15,7 @@ const SETS: [(&str, &str, usize); 3] = [
     ("Begin-Hard", "Test_L1_R3", 10),
 ];
 
-/// Give up on a set after this multiple of the full solver's nodes.
+/// The multiple of the full solver's nodes after which a set is abandoned.
 const GIVE_UP: u64 = 30;
 
 fn main() {
@@ -31,17 +31,17 @@ fn main() {
     let names: Vec<&str> = sets.iter().map(|(name, _)| name.as_str()).collect();
     println!("| without | {} |", names.join(" | "));
     println!("|---|{}", "---|".repeat(names.len()));
-    let whole: Vec<Run> = sets.iter().map(|(_, positions)| run_whole(positions)).collect();
-    let cells = whole.iter().map(|run| format!("{} nodes, {:.2} s", run.nodes, run.seconds));
+    let full: Vec<Run> = sets.iter().map(|(_, positions)| run_full(positions)).collect();
+    let cells = full.iter().map(|run| format!("{} nodes, {:.2} s", run.nodes, run.seconds));
     println!("| nothing | {} |", cells.collect::<Vec<_>>().join(" | "));
     for technique in TECHNIQUES {
-        let cells = sets.iter().zip(&whole).map(|((_, positions), whole)| {
-            let Some(run) = run_without(technique, positions, GIVE_UP * whole.nodes) else {
+        let cells = sets.iter().zip(&full).map(|((_, positions), full)| {
+            let Some(run) = run_without(technique, positions, GIVE_UP * full.nodes) else {
                 return format!("over {GIVE_UP}");
             };
-            assert_eq!(run.scores, whole.scores, "without {technique}");
-            let nodes = run.nodes as f64 / whole.nodes as f64;
-            format!("{nodes:.2} / {:.2}", run.seconds / whole.seconds)
+            assert_eq!(run.scores, full.scores, "without {technique}");
+            let nodes = run.nodes as f64 / full.nodes as f64;
+            format!("{nodes:.2} / {:.2}", run.seconds / full.seconds)
         });
         println!("| {technique} | {} |", cells.collect::<Vec<_>>().join(" | "));
     }
@@ -63,7 +63,7 @@ struct Run {
     seconds: f64,
 }
 
-fn run_whole(positions: &[Position]) -> Run {
+fn run_full(positions: &[Position]) -> Run {
     let mut solver = Solver::new(Options::default());
     let start = Instant::now();
     let score = |position| {

@@ -40,7 +40,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         }
     }
     println!(
-        "{} positions in the book, {} in the database; {missing} of ours are not there, \
+        "{} positions in the book, {} in the database; {missing} of ours are missing there, \
          {different} scores differ",
         positions.len(),
         database.len(),
@@ -69,6 +69,6 @@ fn key(position: &Position) -> [u8; 4] {
 fn score(value: i8) -> i32 {
     let plies = 100 - i32::from(value).abs();
     let discs = (plies + 1) / 2;
-    let most = (42 - PLY as i32) / 2 + 1;
-    i32::from(value.signum()) * (most - discs)
+    let max = (42 - PLY as i32) / 2 + 1;
+    i32::from(value.signum()) * (max - discs)
 }

@@ -6,7 +6,7 @@ use crate::Score;
 use crate::cpu::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::X86V3;
-use crate::engine::{Engine, Question, Searchers};
+use crate::engine::{Engine, Query, Searchers};
 use crate::limits::Stop;
 use crate::search::off;
 use crate::solver::Options;
@@ -76,8 +76,8 @@ impl Ablated {
             return Some(score);
         }
         let max = position.setup().cells() as i32;
-        let question = Question { range: [-max, max], guess: 0, method: Method::Alternate };
-        let (bounds, nodes) = self.engine.solve(position, question, nodes, &Stop::default());
+        let query = Query { range: [-max, max], guess: 0, method: Method::Alternate };
+        let (bounds, nodes) = self.engine.solve(position, query, nodes, &Stop::default());
         self.nodes += nodes;
         bounds.exact()
     }

@@ -84,7 +84,7 @@ impl Book {
         Ok(Book { setup, ply, entries: by_key.len() as u64, scores, function })
     }
 
-    /// An error if a setup cannot have a book of this ply.
+    /// Returns an error if a setup cannot have a book of this ply.
     pub(crate) fn check(setup: Setup, ply: u32) -> Result<(), BookError> {
         Solver::check(setup).map_err(BookError::Unsolvable)?;
         if ply > setup.cells() {
@@ -194,14 +194,14 @@ pub fn embedded_books() -> Vec<Arc<Book>> {
             [include_bytes!("../books/7x6-8.book"), include_bytes!("../books/7x6-12.book")];
         files.map(|bytes| {
             let book = Book::from_bytes(bytes);
-            Arc::new(book.expect("the book was whole when the program was built"))
+            Arc::new(book.expect("the embedded books are valid"))
         })
     });
     BOOKS.to_vec()
 }
 
-/// The positions of a book, one of each mirror pair. Siblings follow each other, and so do their
-/// children, so that a transposition table is shared by similar positions.
+/// The positions of a book, one of each mirror pair. Siblings are adjacent, and so are their
+/// children: similar positions that are solved in a row share the transposition table.
 pub fn book_positions(setup: Setup, ply: u32) -> Vec<Position> {
     let mut positions = vec![Position::new(setup)];
     for _ in 0..ply {
@@ -210,7 +210,7 @@ pub fn book_positions(setup: Setup, ply: u32) -> Vec<Position> {
         for position in &positions {
             for column in position.legal() {
                 let mut child = *position;
-                child.play(column).expect("the column is a legal one");
+                child.play(column).expect("the move is legal");
                 if seen.insert(child.canonical_key()) {
                     next.push(child);
                 }
@@ -234,7 +234,7 @@ pub(crate) fn has_winning_move<R: Rules>(board: &Board<R>) -> bool {
 
 /// Whether some sequence of moves leads to a position without a line; a picture may show one that
 /// cannot be reached. Discs are taken back in turn from the tops of the columns. Whether that works
-/// depends on the heights alone, so heights that failed once are not tried again.
+/// depends on the remaining discs alone, so positions that failed once are not tried again.
 pub(crate) fn is_reachable(position: &Position) -> bool {
     fn can_be_emptied(position: Position, failed: &mut HashSet<u128>) -> bool {
         position.ply() == 0
@@ -269,7 +269,7 @@ pub enum BookError {
     /// A position has another setup or ply than the book.
     ForeignPosition(Box<Position>),
     /// The board is full before the book's ply.
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "self-explanatory")]
     Ply { ply: u32, cells: u32 },
     /// The solver does not support the setup.
     Unsolvable(Unsolvable),
@@ -280,7 +280,7 @@ impl fmt::Display for BookError {
         match self {
             BookError::NotABook => f.write_str("not an opening book"),
             BookError::Version(version) => {
-                write!(f, "book format {version} is unknown, this program reads {VERSION}")
+                write!(f, "unsupported book format {version} (expected {VERSION})")
             }
             BookError::Checksum { stored, computed } => {
                 write!(f, "the book is damaged: checksum {computed:08x} instead of {stored:08x}")
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_anywhere_is_noticed() {
+    fn damage_anywhere_is_detected() {
         let bytes = book().0.to_bytes();
         for index in 0..bytes.len() {
             let mut damaged = bytes.clone();

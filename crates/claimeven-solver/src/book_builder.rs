@@ -1,4 +1,4 @@
-//! Solves every position of a ply, over several sessions if necessary.
+//! Solves every position of a ply, in several sessions if necessary.
 //!
 //! Positions are solved in chunks. Each finished chunk is appended to a checkpoint file, from which
 //! an interrupted build resumes; an incomplete chunk at the end is dropped.
@@ -37,6 +37,22 @@ pub struct BuildProgress {
 /// Builds the book of a ply, resuming from the checkpoint file if there is one.
 ///
 /// Each thread solves with its own scorer, made by `new_scorer`.
+///
+/// ```
+/// use claimeven_game::{Position, Ruleset, Setup};
+/// use claimeven_solver::{Solver, build_book};
+///
+/// let setup = Setup::new(4, 4, 4, Ruleset::Standard)?;
+/// let checkpoint = std::env::temp_dir().join(format!("4x4-{}.part", std::process::id()));
+/// let new_scorer = || {
+///     let mut solver = Solver::default();
+///     move |position: &Position| solver.score(position).expect("the ruleset is supported")
+/// };
+/// let book = build_book(setup, 4, &checkpoint, 2, new_scorer, |_| {})?;
+/// assert_eq!((book.setup(), book.ply()), (setup, 4));
+/// # std::fs::remove_file(checkpoint)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn build_book<Scorer: FnMut(&Position) -> Score>(
     setup: Setup,
     ply: u32,
@@ -59,7 +75,7 @@ pub fn build_book<Scorer: FnMut(&Position) -> Score>(
                 while let Some(&chunk) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let solved = positions.chunk(chunk).iter().map(&mut solve);
                     if sender.send((chunk, solved.collect::<Vec<Score>>())).is_err() {
-                        // The receiver has failed to write and has hung up.
+                        // The receiver failed to write the checkpoint and was dropped.
                         return;
                     }
                 }
@@ -75,7 +91,7 @@ pub fn build_book<Scorer: FnMut(&Position) -> Score>(
     build.finish()
 }
 
-/// A book that is being built, for callers who have its chunks of positions solved themselves.
+/// A book that is being built, for callers that solve its chunks of positions themselves.
 pub struct BookBuild {
     setup: Setup,
     ply: u32,
@@ -92,7 +108,7 @@ pub struct BookPositions(Arc<Vec<Position>>);
 impl BookPositions {
     /// The positions of a chunk.
     pub fn chunk(&self, chunk: usize) -> &[Position] {
-        &self.0[places(chunk, &self.0)]
+        &self.0[chunk_range(chunk, &self.0)]
     }
 }
 
@@ -116,7 +132,8 @@ impl BookBuild {
     /// The chunks that are not solved.
     pub fn missing(&self) -> Vec<usize> {
         let chunks = self.scores.len().div_ceil(POSITIONS_PER_CHUNK);
-        let is_missing = |chunk: &usize| self.scores[places(*chunk, &self.scores)].contains(&None);
+        let is_missing =
+            |chunk: &usize| self.scores[chunk_range(*chunk, &self.scores)].contains(&None);
         (0..chunks).filter(is_missing).collect()
     }
 
@@ -128,8 +145,8 @@ impl BookBuild {
     /// Appends a solved chunk to the checkpoint.
     pub fn add(&mut self, chunk: usize, solved: &[Score]) -> Result<(), BuildError> {
         self.checkpoint.append(chunk, solved)?;
-        for (place, &score) in places(chunk, &self.scores).zip(solved) {
-            self.done += u64::from(self.scores[place].replace(score).is_none());
+        for (index, &score) in chunk_range(chunk, &self.scores).zip(solved) {
+            self.done += u64::from(self.scores[index].replace(score).is_none());
         }
         Ok(())
     }
@@ -155,7 +172,7 @@ impl BookBuild {
 }
 
 /// The indices of a chunk's positions in the list of all positions.
-fn places(chunk: usize, positions: &[impl Sized]) -> Range<usize> {
+fn chunk_range(chunk: usize, positions: &[impl Sized]) -> Range<usize> {
     let start = chunk * POSITIONS_PER_CHUNK;
     start..positions.len().min(start + POSITIONS_PER_CHUNK)
 }
@@ -189,8 +206,8 @@ impl Checkpoint {
         let mut scores = vec![None; count];
         let mut valid = header.len();
         while let Some((chunk, solved)) = read_chunk(&bytes[valid..], &scores) {
-            let places = places(chunk, &scores);
-            for (score, solved) in scores[places].iter_mut().zip(solved) {
+            let range = chunk_range(chunk, &scores);
+            for (score, solved) in scores[range].iter_mut().zip(solved) {
                 *score = Some(Score::new(solved.cast_signed().into()));
             }
             valid += record_length(solved.len());
@@ -223,7 +240,7 @@ fn read_chunk<'a>(bytes: &'a [u8], positions: &[impl Sized]) -> Option<(usize, &
     if chunk * POSITIONS_PER_CHUNK >= positions.len() {
         return None;
     }
-    let record = bytes.get(..record_length(places(chunk, positions).len()))?;
+    let record = bytes.get(..record_length(chunk_range(chunk, positions).len()))?;
     let (content, stored) = record.split_last_chunk()?;
     (crc32fast::hash(content) == u32::from_le_bytes(*stored)).then_some((chunk, &content[4..]))
 }
@@ -236,14 +253,14 @@ pub enum BuildError {
     ForeignCheckpoint,
     /// The checkpoint file cannot be read or written.
     Io(io::Error),
-    /// The scores are not a book.
+    /// The scores do not form a book.
     Book(BookError),
 }
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BuildError::ForeignCheckpoint => f.write_str("it is not a checkpoint of this book"),
+            BuildError::ForeignCheckpoint => f.write_str("not a checkpoint of this book"),
             BuildError::Io(error) => error.fmt(f),
             BuildError::Book(error) => error.fmt(f),
         }

@@ -5,8 +5,8 @@
 //! Row `r` of a board with `R` rows is a *follow row* if `R - r` is even
 //! (rows 2, 4 and 6 of six) and a *lead row* otherwise. `playable` holds the
 //! lowest empty cell of each column. The bounds hold for any number of rows,
-//! columns and connected discs; on 7x6 the leader of a position with an even
-//! number of empty cells is White, and of one with an odd number Black.
+//! columns and connected discs; on 7x6 the leader is the first player if the
+//! number of empty cells is even, and the second player if it is odd.
 //!
 //! # Following up while holding columns back
 //!
@@ -82,7 +82,7 @@ use claimeven_game::Bits;
 
 use crate::cpu::Cpu;
 use crate::lines::{
-    below_slanted_line, has_line, has_slanted_line, line_from, line_starts, vertical_lines,
+    below_line, has_line, has_non_vertical_line, line_from, line_starts, vertical_lines,
 };
 use crate::search::off;
 use crate::shape::Shape;
@@ -103,7 +103,7 @@ pub(crate) fn at_most<S: Shape, C: Cpu, const OFF: u32>(
     even: bool,
 ) -> bool {
     let view = View::<S, C, OFF>::new(shape, leader, follower, threats);
-    let to_hold = threats & !shape.follow();
+    let to_hold = threats & !shape.follow_rows();
     if even {
         (OFF & off::HOLD_NONE == 0 && view.hold_none(alpha))
             || (OFF & off::HOLD_TWO == 0 && to_hold.any() && C::hold_two(&view, to_hold, alpha))
@@ -133,7 +133,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> View<S, C, OFF> {
         let occupied = leader | follower;
         let empty = shape.cells() & !occupied;
         let playable = shape.playable(occupied);
-        let owned = shape.follow() & empty & !playable;
+        let owned = shape.follow_rows() & empty & !playable;
         View { shape, _cpu: PhantomData, follower, threats, empty, playable, owned }
     }
 
@@ -142,13 +142,13 @@ impl<S: Shape, C: Cpu, const OFF: u32> View<S, C, OFF> {
     #[inline(always)]
     fn hold_none(&self, alpha: i32) -> bool {
         let top_row = self.shape.rows() as i32 + 2 + 2 * alpha;
-        let pays = alpha >= 0
+        let is_low_enough = alpha >= 0
             || (top_row >= 1
                 && has_line::<S, C>(
                     self.shape,
                     self.follower | (self.owned & self.shape.rows_up_to(top_row.cast_unsigned())),
                 ));
-        pays && self.holding(S::Bits::ZERO, S::Bits::ZERO)
+        is_low_enough && self.holding(S::Bits::ZERO, S::Bits::ZERO)
     }
 
     /// An even number of empty cells: two columns held.
@@ -231,7 +231,8 @@ impl<S: Shape, C: Cpu, const OFF: u32> View<S, C, OFF> {
     #[inline(always)]
     pub(crate) fn each_line_late_body(&self, gets: S::Bits, owned: S::Bits) -> bool {
         let shape = self.shape;
-        if vertical_lines(shape, gets).any() || !has_slanted_line(shape, self.follower | owned) {
+        if vertical_lines(shape, gets).any() || !has_non_vertical_line(shape, self.follower | owned)
+        {
             return false;
         }
         let stride = shape.stride();
@@ -244,8 +245,8 @@ impl<S: Shape, C: Cpu, const OFF: u32> View<S, C, OFF> {
             while starts.any() {
                 let start = starts.lowest();
                 starts = starts.without_lowest();
-                let below = below_slanted_line(shape, start, line_from(shape, start, step));
-                if !has_slanted_line(shape, self.follower | (owned & below)) {
+                let below = below_line(shape, start, line_from(shape, start, step));
+                if !has_non_vertical_line(shape, self.follower | (owned & below)) {
                     return false;
                 }
             }
@@ -254,7 +255,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> View<S, C, OFF> {
     }
 }
 
-/// What happens below the threats of held columns.
+/// Who gets the cells below the threats of held columns.
 struct Held<B> {
     gets: B,
     owned: B,
@@ -269,7 +270,7 @@ impl<B: Word> Held<B> {
     ) -> Self {
         // One threat per held column: the subtraction stays inside columns.
         let below = threats.minus(columns & view.shape.bottom()) & columns & view.empty;
-        let gets = below & (view.shape.follow() | view.playable);
+        let gets = below & (view.shape.follow_rows() | view.playable);
         Held { gets, owned: below & !gets }
     }
 }
@@ -303,7 +304,7 @@ mod tests {
     #[test]
     fn no_bound_is_below_the_score() {
         let mut fired = [0; 5];
-        for (cols, rows, connect, most_empty) in [
+        for (cols, rows, connect, max_empty) in [
             (7, 6, 4, 12),
             (6, 5, 4, 12),
             (5, 5, 4, 13),
@@ -315,7 +316,7 @@ mod tests {
             let setup = naive::setup(cols, rows, connect);
             let rules = AnySize::<u128>::new(setup).unwrap();
             let mut solver = naive::Naive::default();
-            for position in naive::random_positions(setup, most_empty, 400) {
+            for position in naive::random_positions(setup, max_empty, 400) {
                 let discs: [u128; 2] =
                     with_board!(position, board => [board.own().widen(), board.other().widen()]);
                 // The bounds apply to positions without a win and without a threat to block.

@@ -3,7 +3,7 @@
 //! The whole search is compiled twice: for any processor ([`Portable`]) and, on x86-64, for those
 //! with AVX2, BMI and bit counting instructions ([`X86V3`], the level x86-64-v3). Everything below
 //! the functions of [`Cpu`] is inlined into them, so it is compiled for the same instructions; they
-//! are the only functions of the search that call each other.
+//! are the only functions of the search that are not inlined.
 //!
 //! With `CLAIMEVEN_PORTABLE` in its environment, a program uses no vector instructions. All tests
 //! also run in this mode.

@@ -1,4 +1,4 @@
-//! The searchers of one setup: a single one, or a team that shares a table.
+//! The search threads of one setup, which share a transposition table.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,9 +18,9 @@ use crate::solver::{Bounds, Options};
 use crate::table::Table;
 use crate::windows::{Interrupt, Method, Windows};
 
-/// What is asked of a position's score, and where the search begins.
+/// The range, the first guess and the method of a search for a score.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Question {
+pub(crate) struct Query {
     /// Scores outside the range count as its nearer end.
     pub(crate) range: [i32; 2],
     pub(crate) guess: i32,
@@ -31,12 +31,12 @@ pub(crate) struct Question {
 pub(crate) trait Engine: Send {
     fn setup(&self) -> Setup;
 
-    /// The bounds of an unfinished position's score, and the nodes searched. The search ends when the
-    /// score is found, after `nodes` nodes, or when `stop` is requested.
+    /// The bounds of an unfinished position's score, and the nodes searched. The search ends when
+    /// the score is found, after `nodes` nodes, or when `stop` is requested.
     fn solve(
         &mut self,
         position: &Position,
-        question: Question,
+        query: Query,
         nodes: u64,
         stop: &Stop,
     ) -> (Bounds, u64);
@@ -77,7 +77,7 @@ pub(crate) fn engine(setup: Setup, options: &Options) -> Box<dyn Engine> {
 pub(crate) struct Searchers<S: Shape, C: Cpu, const OFF: u32 = 0> {
     shape: S,
     table: Arc<Table<S::Bits>>,
-    team: Vec<Search<S, C, OFF>>,
+    searches: Vec<Search<S, C, OFF>>,
 }
 
 impl<S: Shape, C: Cpu, const OFF: u32> Searchers<S, C, OFF> {
@@ -86,15 +86,15 @@ impl<S: Shape, C: Cpu, const OFF: u32> Searchers<S, C, OFF> {
         let table = Arc::new(Table::new(shape, (options.table_mb() * threads) << 20));
         let searching = (threads > 1).then(|| Arc::new(CurrentlySearching::new()));
         let search = |_| Search::new(shape, cpu, Arc::clone(&table), searching.clone());
-        Searchers { shape, team: (0..threads).map(search).collect(), table }
+        Searchers { shape, searches: (0..threads).map(search).collect(), table }
     }
 
     fn nodes(&self) -> u64 {
-        self.team.iter().map(|search| search.nodes).sum()
+        self.searches.iter().map(|search| search.nodes).sum()
     }
 
-    /// Lets all searchers work on one null window until the first of them has the answer.
-    fn probe_as_team(
+    /// Searches one null window with all threads until the first of them has the answer.
+    fn probe_with_all(
         &mut self,
         quiet: &Quiet<S::Bits>,
         alpha: i32,
@@ -102,21 +102,23 @@ impl<S: Shape, C: Cpu, const OFF: u32> Searchers<S, C, OFF> {
         stop: &Stop,
     ) -> Result<i32, Interrupt> {
         let answered = Arc::new(AtomicBool::new(false));
-        let nodes = nodes / self.team.len() as u64;
+        let nodes = nodes / self.searches.len() as u64;
         let probe = |search: &mut Search<S, C, OFF>| {
-            let found = search.probe(quiet, alpha, nodes, stop.or_when(&answered));
+            let found = search.probe(quiet, alpha, nodes, stop.with_answered(&answered));
             if found.is_ok() {
                 answered.store(true, Ordering::Relaxed);
             }
             found
         };
         thread::scope(|scope| {
-            // The current thread is part of the team; a thread that cannot be started is skipped.
-            let (first, others) = self.team.split_first_mut().expect("a team has members");
+            // The current thread searches as well; a thread that cannot be started is skipped.
+            let (first, others) =
+                self.searches.split_first_mut().expect("there is at least one thread");
             let start = |search| thread::Builder::new().spawn_scoped(scope, || probe(search)).ok();
             let threads: Vec<_> = others.iter_mut().filter_map(start).collect();
             let found = probe(first);
-            let answers = threads.into_iter().map(|thread| thread.join().expect("no panic"));
+            let answers =
+                threads.into_iter().map(|thread| thread.join().expect("a search does not panic"));
             answers.fold(found, Result::or)
         })
     }
@@ -130,21 +132,21 @@ impl<S: Shape, C: Cpu, const OFF: u32> Engine for Searchers<S, C, OFF> {
     fn solve(
         &mut self,
         position: &Position,
-        question: Question,
+        query: Query,
         nodes: u64,
         stop: &Stop,
     ) -> (Bounds, u64) {
-        let Question { range, guess, method } = question;
+        let Query { range, guess, method } = query;
         // 1. The first position with a choice, and who is to move there.
         let [own, other] =
             with_board!(position, board => [board.own().widen(), board.other().widen()]);
         let [own, other] = [own, other].map(S::Bits::truncate);
-        let (root, sign) = match self.team[0].root(own, other) {
+        let (root, sign) = match self.searches[0].root(own, other) {
             Root::Score(score) => return (Bounds::within(range, score, score), 0),
             Root::Quiet { quiet, same_side } => (quiet, if same_side { 1 } else { -1 }),
         };
 
-        // 2. The range of scores asked for.
+        // 2. The requested range of scores.
         let [min, max] = if sign == 1 { range } else { [-range[1], -range[0]] };
         let (low, high) = root.extremes(self.shape);
         let mut windows = Windows::new(low.clamp(min, max), high.clamp(min, max), sign * guess);
@@ -153,15 +155,15 @@ impl<S: Shape, C: Cpu, const OFF: u32> Engine for Searchers<S, C, OFF> {
 
         // 3. Null windows, searched by one thread while they are cheap and then by all.
         let before = self.nodes();
-        let method = if OFF & off::WINDOWS == 0 { method } else { Method::Walk };
-        windows.close_in(method, |alpha, budget| {
+        let method = if OFF & off::WINDOWS == 0 { method } else { Method::Steps };
+        windows.narrow(method, |alpha, budget| {
             let start = self.nodes();
             let allowed = nodes.saturating_sub(start - before);
             let nodes = allowed.min(*budget);
-            let found = if self.team.len() == 1 || *budget < u64::MAX {
-                self.team[0].probe(&root, alpha, nodes, stop.clone())
+            let found = if self.searches.len() == 1 || *budget < u64::MAX {
+                self.searches[0].probe(&root, alpha, nodes, stop.clone())
             } else {
-                self.probe_as_team(&root, alpha, nodes, stop)
+                self.probe_with_all(&root, alpha, nodes, stop)
             };
             let ran_out = if allowed <= *budget { Interrupt::Limit } else { Interrupt::Budget };
             *budget = budget.saturating_sub(self.nodes() - start);

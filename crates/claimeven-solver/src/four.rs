@@ -5,8 +5,8 @@
 //! are inlined into a search that is compiled for AVX2 (`cpu.rs`).
 
 #![allow(unsafe_code, reason = "the intrinsics have no safe form, and save a fifth of the work")]
-#![allow(clippy::wildcard_imports, reason = "the names of intrinsics say where they come from")]
-#![allow(clippy::cast_sign_loss, reason = "the intrinsics call bits a signed number")]
+#![allow(clippy::wildcard_imports, reason = "intrinsics are recognisable by their names")]
+#![allow(clippy::cast_sign_loss, reason = "the intrinsics take bits as signed numbers")]
 
 use std::arch::x86_64::*;
 

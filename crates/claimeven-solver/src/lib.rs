@@ -11,15 +11,17 @@
 //! ```
 //!
 //! - [`Solver`] computes scores, within [`Limits`] if need be.
-//! - [`Score`] is the result under perfect play; [`Bounds`] are what is known when a limit ends a search.
-//! - [`Book`] is an opening book; [`embedded_books`] are part of the crate, [`build_book`] makes others.
+//! - [`Score`] is the result under perfect play; [`Bounds`] are what is known when a limit ends a
+//!   search.
+//! - [`Book`] is an opening book; [`embedded_books`] are part of the crate, [`build_book`] makes
+//!   others.
 //! - [`Limits`] and [`Stop`] are the limits of all searches of Claimeven.
 //!
 //! `docs/solver.md` explains how the solver works and how fast it is.
 
 #![allow(
     clippy::inline_always,
-    reason = "a node of the search is to be one piece of code, in registers as far as possible"
+    reason = "the code of a search node is inlined into one function, to stay in registers"
 )]
 
 mod abdada;

@@ -138,7 +138,7 @@ impl Stop {
     }
 
     /// The same limits, with a flag that one of several threads sets when it has the answer.
-    pub(crate) fn or_when(&self, answered: &Arc<AtomicBool>) -> Stop {
+    pub(crate) fn with_answered(&self, answered: &Arc<AtomicBool>) -> Stop {
         Stop { answered: Some(Arc::clone(answered)), ..self.clone() }
     }
 

@@ -1,6 +1,6 @@
 //! Lines of `connect` cells, found for the whole board at once by shifting.
 
-#![allow(unsafe_code, reason = "the vector code needs a processor that has it")]
+#![allow(unsafe_code, reason = "the vector code runs only on processors with AVX2")]
 
 use claimeven_game::Bits;
 
@@ -16,13 +16,14 @@ pub(crate) fn has_line<S: Shape, C: Cpu>(shape: S, set: S::Bits) -> bool {
         // SAFETY: the search runs on a processor with AVX2.
         return unsafe { crate::four::has_line(set.low_u64(), shape.stride()) };
     }
-    (vertical_lines(shape, set) | over_slanted(shape, |step| line_starts(shape, set, step))).any()
+    (vertical_lines(shape, set) | over_non_vertical(shape, |step| line_starts(shape, set, step)))
+        .any()
 }
 
 /// Whether the set contains a line that is not vertical.
 #[inline(always)]
-pub(crate) fn has_slanted_line<S: Shape>(shape: S, set: S::Bits) -> bool {
-    over_slanted(shape, |step| line_starts(shape, set, step)).any()
+pub(crate) fn has_non_vertical_line<S: Shape>(shape: S, set: S::Bits) -> bool {
+    over_non_vertical(shape, |step| line_starts(shape, set, step)).any()
 }
 
 /// The empty cells that would complete a line of `own`.
@@ -48,7 +49,7 @@ pub(crate) fn threats<S: Shape, C: Cpu>(shape: S, own: S::Bits, empty: S::Bits) 
         }
         found |= below;
     }
-    found |= over_slanted(
+    found |= over_non_vertical(
         shape,
         #[inline(always)]
         |step| {
@@ -122,10 +123,10 @@ pub(crate) fn vertical_lines<S: Shape>(shape: S, set: S::Bits) -> S::Bits {
     if shape.connect() <= shape.rows() { line_starts(shape, set, 1) } else { S::Bits::ZERO }
 }
 
-/// The union of `find` over the shifts of falling, level and rising lines; directions in which the
-/// board is too small for a line are skipped.
+/// The union of `find` over the shifts of falling, horizontal and rising lines; directions in which
+/// the board is too small for a line are skipped.
 #[inline(always)]
-pub(crate) fn over_slanted<S: Shape>(shape: S, find: impl Fn(u32) -> S::Bits) -> S::Bits {
+pub(crate) fn over_non_vertical<S: Shape>(shape: S, find: impl Fn(u32) -> S::Bits) -> S::Bits {
     let stride = shape.stride();
     let mut found = S::Bits::ZERO;
     if shape.connect() <= shape.cols() {
@@ -138,8 +139,8 @@ pub(crate) fn over_slanted<S: Shape>(shape: S, find: impl Fn(u32) -> S::Bits) ->
     found
 }
 
-/// The shifts of [`over_slanted`].
-pub(crate) fn slanted_steps<S: Shape>(shape: S) -> impl Iterator<Item = u32> {
+/// The shifts of [`over_non_vertical`].
+pub(crate) fn non_vertical_steps<S: Shape>(shape: S) -> impl Iterator<Item = u32> {
     let stride = shape.stride();
     let fits = shape.connect() <= shape.cols();
     let diagonal = fits && shape.connect() <= shape.rows();
@@ -158,7 +159,7 @@ pub(crate) fn line_from<S: Shape>(shape: S, start: S::Bits, step: u32) -> S::Bit
     line
 }
 
-/// The cells below a slanted line, in its own columns.
+/// The cells below a line that is not vertical, in its own columns.
 ///
 /// ```text
 ///   . . . . L .
@@ -168,7 +169,7 @@ pub(crate) fn line_from<S: Shape>(shape: S, start: S::Bits, step: u32) -> S::Bit
 ///   . x x x x .
 /// ```
 #[inline(always)]
-pub(crate) fn below_slanted_line<S: Shape>(shape: S, start: S::Bits, line: S::Bits) -> S::Bits {
+pub(crate) fn below_line<S: Shape>(shape: S, start: S::Bits, line: S::Bits) -> S::Bits {
     let shift = start.lowest_index() / shape.stride() * shape.stride();
     let span = shape.connect() * shape.stride();
     let bottoms = if span >= S::Bits::WIDTH {

@@ -14,8 +14,8 @@
 //! ```
 //!
 //! A solution exists as soon as the table has a little more room than the keys need, about 3 %
-//! with bands of this width, whatever the keys are. A key that was not put in reads as noise: the
-//! caller has to know which keys exist.
+//! with bands of this width, whatever the keys are. Other keys return noise: the caller has to know
+//! which keys exist.
 //!
 //! What differs from the paper: keys are split by hash into shards of about 4096, each a system of
 //! its own that is built again with the next seed, and then with more rows, until it is solvable.
@@ -144,8 +144,8 @@ impl Retrieval {
             })
             .collect();
         let length = (offset as usize * value_bits as usize).div_ceil(8);
-        let right = value_bits <= MAX_VALUE_BITS && !shards.is_empty() && bits.len() == length;
-        right.then(|| Retrieval { value_bits, shards, bits: bits.to_vec() })
+        let is_valid = value_bits <= MAX_VALUE_BITS && !shards.is_empty() && bits.len() == length;
+        is_valid.then(|| Retrieval { value_bits, shards, bits: bits.to_vec() })
     }
 }
 
@@ -184,8 +184,8 @@ fn solve_shard(keys: &[(u64, u8)]) -> (u8, Vec<u8>) {
     }
 }
 
-/// Gaussian elimination. With bands it is a walk: a row whose start is taken is added to the row
-/// there and moves on to its next coefficient.
+/// Gaussian elimination. In a banded system, a row whose start is taken is added to the row there
+/// and moves on to its next coefficient.
 fn solve(keys: &[(u64, u8)], seed: u8, rows: usize) -> Option<Vec<u8>> {
     let mut system = vec![(0u128, 0u8); rows];
     for &(hash, value) in keys {
@@ -270,13 +270,13 @@ mod tests {
     }
 
     #[test]
-    fn contradicting_entries_are_refused() {
+    fn contradictory_entries_are_rejected() {
         assert_eq!(Retrieval::build(&[(7, 1), (7, 2)], 2), Err(Collision));
         assert!(Retrieval::build(&[(7, 1), (7, 1)], 2).is_ok());
     }
 
     #[test]
-    fn bytes_of_the_wrong_length_are_refused() {
+    fn bytes_of_the_wrong_length_are_rejected() {
         let mut bytes = Vec::new();
         Retrieval::build(&entries(1000, 5), 5).unwrap().write(&mut bytes);
         for length in 0..bytes.len() {

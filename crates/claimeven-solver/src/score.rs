@@ -7,8 +7,8 @@ use claimeven_game::{Outcome, Position};
 
 /// The result of a position under perfect play, from the point of view of the side to move.
 ///
-/// A positive score is a win: 1 with the winner's last disc, 2 with the disc before, and so on. 0 is
-/// a draw. A negative score is a loss, counted in the same way by the winner's discs.
+/// A positive score is a win: 1 with the winner's last disc, 2 with the disc before, and so on. 0
+/// is a draw. A negative score is a loss, counted in the same way by the winner's discs.
 ///
 /// ```
 /// use claimeven_game::{Position, Setup};
@@ -31,7 +31,7 @@ impl Score {
         Score(value as i8)
     }
 
-    /// The score of a number; `None` if no position of any board has it.
+    /// The score with this value; `None` if no position of any board has it.
     pub fn from_value(value: i32) -> Option<Score> {
         // A board has at most 128 cells, half of which are a player's.
         (-64..=64).contains(&value).then_some(Score::new(value))

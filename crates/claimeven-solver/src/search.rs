@@ -1,10 +1,10 @@
 //! The exact search: null-window negamax over quiet positions.
 //!
-//! A *quiet* position is one whose side to move can neither win at once nor
-//! has a threat to block. Everything else is played out when children are
-//! made, so every node of the search is a real choice. Scores count discs: 1
-//! is a win with the winner's last disc, 2 with the one before, and negative
-//! ones are losses.
+//! In a *quiet* position the side to move has neither an immediate win nor a
+//! threat to block. Forced moves are played out when children are generated,
+//! so every node of the search has a choice. Scores count discs: 1 is a win
+//! with the winner's last disc, 2 with the one before, and negative scores are
+//! losses.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::abdada::CurrentlySearching;
 use crate::bounds;
 use crate::cpu::Cpu;
 use crate::limits::Stop;
-use crate::lines::{line_from, line_starts, open_pairs, slanted_steps, threats};
+use crate::lines::{line_from, line_starts, non_vertical_steps, open_pairs, threats};
 use crate::shape::Shape;
 use crate::table::{Bound, Slot, Table};
 use crate::windows::Interrupt;
@@ -23,7 +23,7 @@ use crate::word::Word;
 /// Techniques that can be disabled for ablation and tests: a set of these bits is the search's
 /// `OFF` parameter.
 pub(crate) mod off {
-    /// The bound by plain following up, for an even number of empty cells.
+    /// The bound by following up alone, for an even number of empty cells.
     pub(crate) const HOLD_NONE: u32 = 1 << 0;
     /// The bound by one held column, for an odd number of empty cells.
     pub(crate) const HOLD_ONE: u32 = 1 << 1;
@@ -40,9 +40,9 @@ pub(crate) mod off {
     pub(crate) const TABLE: u32 = 1 << 7;
     /// One table entry for a position and its mirror image.
     pub(crate) const MIRROR: u32 = 1 << 8;
-    /// Playing on where all moves but one lose at once.
+    /// Playing out only moves: those where every other move loses at once.
     pub(crate) const ONLY_MOVES: u32 = 1 << 9;
-    /// Ordering by the effects of a move, beyond the cell it takes.
+    /// Ordering by the effects of a move, not only by its cell.
     pub(crate) const ORDER: u32 = 1 << 10;
     /// Ordering by open pairs.
     pub(crate) const PAIRS: u32 = 1 << 11;
@@ -50,7 +50,7 @@ pub(crate) mod off {
     pub(crate) const WINDOWS: u32 = 1 << 12;
 }
 
-/// A position whose side to move can neither win at once nor has a threat to block.
+/// A position in which the side to move has neither an immediate win nor a threat to block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quiet<B> {
     /// The discs of the side to move and of its opponent.
@@ -119,7 +119,7 @@ impl<B: Word> Child<B> {
     }
 }
 
-/// One searcher; those of a team share the table.
+/// The search of one thread; all threads share the table.
 pub(crate) struct Search<S: Shape, C: Cpu, const OFF: u32 = 0> {
     shape: S,
     /// Proves that the processor can run the search.
@@ -139,12 +139,12 @@ pub(crate) struct Search<S: Shape, C: Cpu, const OFF: u32 = 0> {
 }
 
 /// With fewer empty cells, searching is cheaper than a table look-up.
-const TABLE_LEFT: u32 = 5;
-/// With fewer empty cells ordering by pairs costs more than it saves.
-const PAIRS_LEFT: u32 = 12;
-/// With fewer empty cells, a team does not split the work.
-const TEAM_LEFT: u32 = 20;
-/// A score below this marks a child that another searcher of the team is at.
+const TABLE_MIN_EMPTY: u32 = 5;
+/// With fewer empty cells, ordering by pairs costs more than it saves.
+const PAIRS_MIN_EMPTY: u32 = 12;
+/// With fewer empty cells, children are not deferred to other threads.
+const DEFER_MIN_EMPTY: u32 = 20;
+/// A move score below this marks a child that another thread is searching.
 const DEFERRED: i32 = -1_000_000;
 /// Positions that took at least this many nodes are kept longer in the table.
 const HARD_NODES: u64 = 60;
@@ -242,7 +242,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
 
     /// Ends the search, or sets the next checkpoint.
     #[cold]
-    fn check_in(&mut self) -> Result<(), Interrupt> {
+    fn check_limits(&mut self) -> Result<(), Interrupt> {
         if self.nodes >= self.end {
             return Err(Interrupt::Budget);
         }
@@ -256,7 +256,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
     /// A fail-soft bound on the score of the side to move: an upper bound if it
     /// is at most `alpha`, a lower bound if it is above.
     ///
-    /// `slot` belongs to the node, and its table entry is known not to decide;
+    /// `slot` is that of the node, whose table entry does not decide the window;
     /// `stack` has room for the children of all nodes below.
     #[expect(clippy::too_many_lines, reason = "the steps are meant to be read in one go")]
     #[inline(always)]
@@ -268,12 +268,12 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         stack: &mut [Child<S::Bits>],
     ) -> Result<i32, Interrupt> {
         if self.nodes >= self.checkpoint {
-            self.check_in()?;
+            self.check_limits()?;
         }
         self.nodes += 1;
         let shape = self.shape;
         let left = shape.size() - node.discs;
-        let use_table = OFF & off::TABLE == 0 && left >= TABLE_LEFT;
+        let use_table = OFF & off::TABLE == 0 && left >= TABLE_MIN_EMPTY;
         let (children, deeper) = stack.split_at_mut(shape.cols() as usize);
         let mut count = 0;
 
@@ -347,7 +347,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
             }
         }
 
-        // 4. Search the rest, best move score first. Children that others of the team are at come
+        // 4. Search the rest, best move score first. Children that other threads are searching come
         //    last.
         let children = &mut children[..count];
         if count > 1 {
@@ -364,12 +364,16 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
             children.swap(next, first);
             let child = &mut children[next];
             let deferred = child.order < DEFERRED;
-            if next > 0 && !deferred && left >= TEAM_LEFT && self.is_busy(child.slot) {
+            if next > 0
+                && !deferred
+                && left >= DEFER_MIN_EMPTY
+                && self.is_being_searched(child.slot)
+            {
                 child.order += 2 * DEFERRED;
                 continue;
             }
             let window = child.window(alpha);
-            let score = match self.known_by_now(child, window, deferred, use_table) {
+            let score = match self.recheck_table(child, window, deferred, use_table) {
                 Some(score) => score,
                 None => self.search_child(child, window, left, deeper)?,
             };
@@ -385,20 +389,20 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         Ok(best)
     }
 
-    /// The table's bound of a child, if another searcher has stored one since the child was made.
+    /// The score of a child, if another thread has stored a bound since the child was generated.
     #[inline(always)]
-    fn known_by_now(
+    fn recheck_table(
         &self,
         child: &Child<S::Bits>,
         window: i32,
         deferred: bool,
         use_table: bool,
     ) -> Option<i32> {
-        let ask = deferred || OFF & off::CHILD_TABLE != 0;
-        if ask && use_table { self.table.get(child.slot)?.decides(window) } else { None }
+        let recheck = deferred || OFF & off::CHILD_TABLE != 0;
+        if recheck && use_table { self.table.get(child.slot)?.decides(window) } else { None }
     }
 
-    /// Runs [`Self::search_body`] on a child, marked for the rest of the team if there is one.
+    /// Runs [`Self::search_body`] on a child, marked for the other threads if there are any.
     #[inline(always)]
     fn search_child(
         &mut self,
@@ -407,7 +411,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         left: u32,
         stack: &mut [Child<S::Bits>],
     ) -> Result<i32, Interrupt> {
-        if left < TEAM_LEFT || self.searching.is_none() {
+        if left < DEFER_MIN_EMPTY || self.searching.is_none() {
             return C::search(self, &child.quiet, child.slot, window, stack);
         }
         let id = child.slot.id();
@@ -418,7 +422,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
     }
 
     #[inline(always)]
-    fn is_busy(&self, slot: Slot<S::Bits>) -> bool {
+    fn is_being_searched(&self, slot: Slot<S::Bits>) -> bool {
         self.searching.as_ref().is_some_and(|searching| searching.contains(slot.id()))
     }
 
@@ -427,35 +431,35 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
     #[inline(always)]
     fn play(&self, node: &Quiet<S::Bits>, cell: S::Bits) -> Outcome<S::Bits> {
         let shape = self.shape;
-        // `mover` has just moved; `waiter` is to move and cannot win.
+        // `mover` has just moved; `replier` is to move and cannot win.
         let mut mover = node.own | cell;
-        let mut waiter = node.opp;
-        let mut mover_threats = threats::<S, C>(shape, mover, shape.cells() & !(mover | waiter));
-        let mut waiter_threats = node.opp_threats & !cell;
+        let mut replier = node.opp;
+        let mut mover_threats = threats::<S, C>(shape, mover, shape.cells() & !(mover | replier));
+        let mut replier_threats = node.opp_threats & !cell;
         let mut discs = node.discs + 1;
         let mut by_first = true;
         loop {
             let left = (shape.size() - discs) as i32;
-            let playable = shape.playable(mover | waiter);
-            let parries = mover_threats & playable;
-            let safe = (if parries.any() { parries } else { playable }) & !(mover_threats >> 1);
-            if safe.is_empty() || parries.without_lowest().any() {
+            let playable = shape.playable(mover | replier);
+            let blocks = mover_threats & playable;
+            let safe = (if blocks.any() { blocks } else { playable }) & !(mover_threats >> 1);
+            if safe.is_empty() || blocks.without_lowest().any() {
                 // `mover` wins with its next disc, if there is room for one.
                 let score = if left < 2 { 0 } else { left >> 1 };
                 return Outcome::Score(if by_first { score } else { -score });
             }
             let choice = safe.without_lowest().any() || (OFF & off::ONLY_MOVES != 0 && left >= 2);
-            if parries.is_empty() && choice {
+            if blocks.is_empty() && choice {
                 break;
             }
-            (mover, waiter) = (waiter | safe, mover);
-            waiter_threats = mover_threats & !safe;
-            mover_threats = threats::<S, C>(shape, mover, shape.cells() & !(mover | waiter));
+            (mover, replier) = (replier | safe, mover);
+            replier_threats = mover_threats & !safe;
+            mover_threats = threats::<S, C>(shape, mover, shape.cells() & !(mover | replier));
             discs += 1;
             by_first = !by_first;
         }
-        let (own_threats, opp_threats) = (waiter_threats, mover_threats);
-        let quiet = Quiet { own: waiter, opp: mover, own_threats, opp_threats, discs };
+        let (own_threats, opp_threats) = (replier_threats, mover_threats);
+        let quiet = Quiet { own: replier, opp: mover, own_threats, opp_threats, discs };
         Outcome::Open(Child {
             quiet,
             slot: Slot::default(),
@@ -486,19 +490,19 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
         let useful = mine & !(theirs << 1);
         let count = |set: S::Bits| set.count() as i32;
         let leader_moves = (shape.size() - discs).is_multiple_of(2);
-        let right_rows = if leader_moves { !shape.follow() } else { shape.follow() };
+        let parity_rows = if leader_moves { !shape.follow_rows() } else { shape.follow_rows() };
         let chain = (quiet.discs - discs - 1) as i32;
         let choices = count(playable & !(quiet.opp_threats >> 1));
         105 * count(useful & (playable << 1))
             + 82 * count(useful & (playable << 2))
             + 50 * count(useful & (useful << 1))
             + 9 * count(useful)
-            + 23 * count(useful & right_rows)
+            + 23 * count(useful & parity_rows)
             - 6 * count(theirs)
-            - 5 * count(theirs & right_rows)
+            - 5 * count(theirs & parity_rows)
             + 10 * chain
             + if child.same_side { 9 * choices } else { -8 * choices }
-            + if OFF & off::PAIRS == 0 && shape.size() - discs >= PAIRS_LEFT {
+            + if OFF & off::PAIRS == 0 && shape.size() - discs >= PAIRS_MIN_EMPTY {
                 let empty = shape.cells() & !(me | them);
                 6 * (open_pairs::<S, C>(shape, me, empty) - open_pairs::<S, C>(shape, them, empty))
             } else {
@@ -521,7 +525,7 @@ impl<S: Shape, C: Cpu, const OFF: u32> Search<S, C, OFF> {
 fn cell_order<S: Shape>(shape: S) -> Vec<i32> {
     let mut order = vec![0i32; S::Bits::WIDTH as usize];
     let steps: Vec<u32> =
-        slanted_steps(shape).chain((shape.connect() <= shape.rows()).then_some(1)).collect();
+        non_vertical_steps(shape).chain((shape.connect() <= shape.rows()).then_some(1)).collect();
     for step in steps {
         let mut starts = line_starts(shape, shape.cells(), step);
         while starts.any() {

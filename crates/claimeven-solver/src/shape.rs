@@ -33,8 +33,8 @@ pub(crate) trait Shape: Rules<Bits: Word> {
         self.cols() * self.stride()
     }
 
-    /// Rows an even number of cells below the top of their column: those that a follower gets who
-    /// always answers directly above.
+    /// The follow rows, an even number of rows below the top one: those of a player who always
+    /// replies directly above.
     ///
     /// ```text
     ///   six rows          five rows
@@ -46,7 +46,7 @@ pub(crate) trait Shape: Rules<Bits: Word> {
     ///   1  . . . .        1  x x x x
     /// ```
     #[inline(always)]
-    fn follow(self) -> Self::Bits {
+    fn follow_rows(self) -> Self::Bits {
         const EVERY_OTHER: u64 = 0x5555_5555_5555_5555;
         let column = (EVERY_OTHER << ((self.rows() + 1) % 2)) & ((1 << self.rows()) - 1);
         self.bottom().times(Self::Bits::truncate(column.into()))

@@ -7,7 +7,7 @@ use claimeven_game::{Column, Position, Ruleset, Setup};
 
 use crate::Score;
 use crate::book::{Book, is_reachable};
-use crate::engine::{Engine, Question, engine};
+use crate::engine::{Engine, Query, engine};
 use crate::limits::{Limits, Stop};
 use crate::windows::Method;
 
@@ -104,7 +104,7 @@ impl Default for Options {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "self-explanatory")]
 pub struct Bounds {
     pub low: Score,
     pub high: Score,
@@ -155,7 +155,7 @@ impl Solver {
         Solver { options, engine: None, nodes: 0 }
     }
 
-    /// An error if positions of a setup cannot be solved.
+    /// Returns an error if positions of a setup cannot be solved.
     pub fn check(setup: Setup) -> Result<(), Unsolvable> {
         match setup.ruleset() {
             Ruleset::Standard => Ok(()),
@@ -204,10 +204,10 @@ impl Solver {
 
     /// The score of each column, or its bounds when a limit is reached; see [`Solver::scores`].
     ///
-    /// The limits apply to all columns together. Columns are searched from the centre outwards,
-    /// and each gets an equal share of what is left, so that a hard one leaves something for the
-    /// others. Without a limit the order is reversed: the best column is often the last one then,
-    /// and needs no search if a book has the position.
+    /// The limits apply to all columns together. Columns are searched from the centre outwards, and
+    /// each gets an equal share of the remaining limits, so that a hard one leaves something for
+    /// the others. Without a limit the order is reversed: the best column is often the last one
+    /// then, and needs no search if a book has the position.
     pub fn scores_within(
         &mut self,
         position: &Position,
@@ -221,7 +221,7 @@ impl Solver {
             columns.reverse();
         }
         let range = full_range(position);
-        // No column is better than the position, and one is as good.
+        // No column is better than the position, and at least one is as good.
         let best = self.score_in_book(position, &task);
         let mut is_best_found = false;
         for (index, &column) in columns.iter().enumerate() {
@@ -240,7 +240,7 @@ impl Solver {
                 cancel: left.cancel,
             };
             let child = after(position, column);
-            let task = Task { method: Method::Walk, ..Task::new(self, &limits) };
+            let task = Task { method: Method::Steps, ..Task::new(self, &limits) };
             let found = self.bounds(&child, range, &task)?.reversed();
             is_best_found |= best.is_some_and(|best| found.high >= best);
             bounds[column.index()] = Some(found);
@@ -329,30 +329,30 @@ impl Solver {
         if let Some(score) = known {
             return Ok(Bounds::exactly(Score::new(score.value().clamp(low, high))));
         }
-        // 2. No score is below what a book says of the positions before. It often is exactly that.
-        let least = self.least_score(position).map(Score::value);
-        if let Some(least) = least
-            && least >= high
+        // 2. A lower bound from the book of the previous ply. It is often the exact score.
+        let bound = self.lower_bound_from_book(position).map(Score::value);
+        if let Some(bound) = bound
+            && bound >= high
         {
             return Ok(Bounds::exactly(Score::new(high)));
         }
-        let low = least.map_or(low, |least| least.max(low));
-        // 3. A search with the nodes that are left.
+        let low = bound.map_or(low, |bound| bound.max(low));
+        // 3. A search with the remaining nodes.
         let engine = match &mut self.engine {
             Some(engine) if engine.setup() == setup => engine,
             outdated => outdated.insert(engine(setup, &self.options)),
         };
         let nodes = task.stop.max_nodes().saturating_sub(self.nodes - task.nodes_before);
-        let guess = least.unwrap_or_default();
-        let question = Question { range: [low, high], guess, method: task.method };
-        let (bounds, nodes) = engine.solve(position, question, nodes, &task.stop);
+        let guess = bound.unwrap_or_default();
+        let query = Query { range: [low, high], guess, method: task.method };
+        let (bounds, nodes) = engine.solve(position, query, nodes, &task.stop);
         self.nodes += nodes;
         Ok(bounds)
     }
 
-    /// A lower bound of a score, if a book has the positions before: whoever has just moved had no
-    /// better move than that position's score.
-    fn least_score(&self, position: &Position) -> Option<Score> {
+    /// A lower bound of a score, if there is a book of the previous ply: the opponent's last move
+    /// was no better than the score of the position before it.
+    fn lower_bound_from_book(&self, position: &Position) -> Option<Score> {
         let setup = position.setup();
         let before = position.ply().checked_sub(1)?;
         let is_before = |book: &&Arc<Book>| book.setup() == setup && book.ply() == before;
@@ -365,7 +365,7 @@ impl Solver {
         scores.max()
     }
 
-    /// The score of a position of the last ply that books have, so that its columns are in none.
+    /// The score of a position at the last ply of all books, whose columns are in no book.
     fn score_in_book(&self, position: &Position, task: &Task) -> Option<Score> {
         let books = self.options.books.iter().filter(|book| book.setup() == position.setup());
         let last_ply = books.map(|book| book.ply()).max()?;
@@ -414,7 +414,7 @@ fn full_range(position: &Position) -> [i32; 2] {
 /// The position after a legal move.
 fn after(position: &Position, column: Column) -> Position {
     let mut child = *position;
-    child.play(column).expect("the column is a legal one");
+    child.play(column).expect("the move is legal");
     child
 }
 

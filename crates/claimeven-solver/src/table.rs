@@ -10,7 +10,7 @@
 //!   63 .. epoch .. | ........ tag ........ | at most? (1) | score + 64 (7)
 //! ```
 //!
-//! Clearing costs nothing: entries of another epoch are as good as empty.
+//! Clearing the table starts a new epoch: entries of earlier ones count as empty.
 
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -126,20 +126,20 @@ impl<B: Word> Table<B> {
     /// Removes all entries.
     pub(crate) fn clear(&self) {
         let epoch = self.epoch.load(Ordering::Relaxed) + 1;
-        let spent = epoch >> self.epoch_bits() != 0;
-        if spent {
+        let wrapped = epoch >> self.epoch_bits() != 0;
+        if wrapped {
             for bucket in &self.buckets {
                 B::store(&bucket.hard, B::ZERO);
                 B::store(&bucket.last, B::ZERO);
             }
         }
-        self.epoch.store(if spent { 1 } else { epoch }, Ordering::Relaxed);
+        self.epoch.store(if wrapped { 1 } else { epoch }, Ordering::Relaxed);
     }
 
     /// `key` must be below `1 << key_width`.
     #[inline(always)]
     pub(crate) fn slot<S: Shape<Bits = B>>(&self, shape: S, key: B) -> Slot<B> {
-        // An odd factor and a cut to `key_width` bits: a bijection on them.
+        // Multiplication by an odd factor modulo 2^`key_width` is a bijection.
         let unused = B::WIDTH - shape.key_width();
         let scrambled = (key.times(B::MIX) << unused) >> unused;
         let bucket = (scrambled >> self.tag_bits).low_u64() as u32;
@@ -151,7 +151,7 @@ impl<B: Word> Table<B> {
     #[inline(always)]
     #[allow(
         unsafe_code,
-        reason = "there is no safe way to say it, and it hides the table's latency"
+        reason = "prefetching has no safe interface, and it hides the table's latency"
     )]
     pub(crate) fn prefetch(&self, slot: Slot<B>) {
         #[cfg(target_arch = "x86_64")]
@@ -218,7 +218,7 @@ impl<B: Word> Table<B> {
 /// at once. `None` if there is not enough memory for this many buckets.
 #[allow(
     unsafe_code,
-    reason = "the advice has no safe form, and saves a fifth of the time with 64 MB"
+    reason = "`madvise` has no safe interface, and saves a fifth of the time with 64 MB"
 )]
 fn zeroed<B: Word>(len: usize) -> Option<Vec<Bucket<B>>> {
     let layout = Layout::array::<Bucket<B>>(len).ok().filter(|layout| layout.size() > 0)?;

@@ -3,8 +3,8 @@
 //! A null window at `alpha` asks whether the score is above `alpha`. In short games windows far
 //! from the score are cheap and bisection is fastest; in long games only the windows next to the
 //! score are affordable. Which case applies is unknown beforehand, so both methods alternate within
-//! a growing node budget: steps from the best guess, as in MTD(f), and bisection between the guess
-//! and either end of the possible range. The scores of all columns of a position are found by steps
+//! a growing node budget: steps from the best guess (MTD(f)), and bisection between the guess and
+//! either end of the possible range. The scores of all columns of a position are found by steps
 //! alone, which takes fewer nodes in positions of random games.
 
 /// The node budget of the first round, its growth per round, and the number of rounds.
@@ -18,7 +18,7 @@ pub(crate) enum Method {
     /// Steps and bisection in turn, then steps.
     Alternate,
     /// Steps only.
-    Walk,
+    Steps,
 }
 
 /// Why a null-window search ended without an answer.
@@ -48,15 +48,15 @@ impl Windows {
     /// `probe` searches one null window. It gets `alpha` and the remaining node budget, from which
     /// it subtracts its nodes, and returns an upper bound that is at most `alpha` or a lower bound
     /// above it (fail-soft).
-    pub(crate) fn close_in(
+    pub(crate) fn narrow(
         &mut self,
         method: Method,
         mut probe: impl FnMut(i32, &mut u64) -> Result<i32, Interrupt>,
     ) {
         let mut budget = FIRST_BUDGET;
-        let rounds = if method == Method::Walk { 0 } else { BUDGET_ROUNDS };
+        let rounds = if method == Method::Steps { 0 } else { BUDGET_ROUNDS };
         for _ in 0..rounds {
-            for method in [Windows::walk, Windows::halve] {
+            for method in [Windows::step, Windows::bisect] {
                 let mut left = budget;
                 match method(self, &mut |alpha| probe(alpha, &mut left)) {
                     Ok(()) | Err(Interrupt::Limit) => return,
@@ -66,25 +66,25 @@ impl Windows {
             budget *= BUDGET_GROWTH;
         }
         // If a limit stops this, the range has the bounds found so far.
-        let _ = self.walk(&mut |alpha| probe(alpha, &mut { u64::MAX }));
+        let _ = self.step(&mut |alpha| probe(alpha, &mut { u64::MAX }));
     }
 
     /// Steps from the guess towards the score, one null window at a time.
-    fn walk(
+    fn step(
         &mut self,
         probe: &mut dyn FnMut(i32) -> Result<i32, Interrupt>,
     ) -> Result<(), Interrupt> {
         while self.low < self.high {
             let alpha = self.guess.clamp(self.low, self.high - 1);
             let found = probe(alpha)?;
-            self.learn(alpha, found);
+            self.update(alpha, found);
             self.guess = if found > alpha { found } else { found - 1 };
         }
         Ok(())
     }
 
     /// Bisects the range on both sides of the guess in turn.
-    fn halve(
+    fn bisect(
         &mut self,
         probe: &mut dyn FnMut(i32) -> Result<i32, Interrupt>,
     ) -> Result<(), Interrupt> {
@@ -98,7 +98,7 @@ impl Windows {
             };
             let alpha = alpha.clamp(self.low, self.high - 1);
             let found = probe(alpha)?;
-            self.learn(alpha, found);
+            self.update(alpha, found);
             // The score is on the far side of the probe.
             if upper == (found > alpha) {
                 self.guess = (self.low + self.high).div_euclid(2);
@@ -108,7 +108,7 @@ impl Windows {
         Ok(())
     }
 
-    fn learn(&mut self, alpha: i32, found: i32) {
+    fn update(&mut self, alpha: i32, found: i32) {
         if found > alpha {
             self.low = self.low.max(found).min(self.high);
         } else {
@@ -128,9 +128,9 @@ mod tests {
             for score in low..=high {
                 for (cost, guess) in [(1, 0), (30, 0), (300, low), (3000, high), (30, -25), (1, 25)]
                 {
-                    for method in [Method::Alternate, Method::Walk] {
+                    for method in [Method::Alternate, Method::Steps] {
                         let mut windows = Windows::new(low, high, guess);
-                        windows.close_in(method, |alpha, budget| {
+                        windows.narrow(method, |alpha, budget| {
                             *budget = budget.checked_sub(cost).ok_or(Interrupt::Budget)?;
                             Ok(if score > alpha { alpha + 1 } else { alpha })
                         });
@@ -145,7 +145,7 @@ mod tests {
     fn a_limit_leaves_bounds() {
         let mut windows = Windows::new(-21, 21, 0);
         let mut probes = 3;
-        windows.close_in(Method::Alternate, |alpha, _| {
+        windows.narrow(Method::Alternate, |alpha, _| {
             probes -= 1;
             if probes == 0 {
                 Err(Interrupt::Limit)

@@ -13,7 +13,7 @@ fn random_game(setup: Setup, plies: u32, random: &mut fastrand::Rng) -> Position
         let mut game = Game::new(setup);
         while game.position().ply() < plies && game.position().outcome().is_none() {
             let legal: Vec<Column> = game.position().legal().collect();
-            game.play(*random.choice(&legal).expect("the game goes on")).unwrap();
+            game.play(*random.choice(&legal).expect("the game is not over")).unwrap();
         }
         if game.position().outcome().is_none() {
             return *game.position();
@@ -25,7 +25,7 @@ fn solver() -> Solver {
     Solver::new(Options::default().with_books(embedded_books()))
 }
 
-/// Every sentence is about something that was checked: the score and the line by the solver, the reason by playing it out.
+/// The solver checks the score and the line; the reason is played out.
 fn check(explanation: &Explanation, solver: &mut Solver) {
     let position = explanation.position;
     assert!(explanation.line.len() <= MAX_LINE, "{position}");
@@ -45,7 +45,7 @@ fn no_explanation_is_false_and_nearly_all_end_in_a_proven_reason() {
     let (mut coach, mut solver) = (Coach::new(), solver());
     let mut kinds = BTreeMap::<&str, u32>::new();
     let (mut decided, mut proven) = (0, 0);
-    // The example `measure` takes 2000.
+    // The example `measure` uses 2000.
     while decided < 150 {
         let plies = random.u32(8..=30);
         let position = random_game(Setup::STANDARD, plies, &mut random);
@@ -81,24 +81,24 @@ fn plans_hold_on_boards_of_every_parity() {
 }
 
 #[test]
-fn the_verifier_refuses_reasons_that_are_not_true() {
+fn the_verifier_rejects_wrong_reasons() {
     let mut random = fastrand::Rng::with_seed(3);
     let mut coach = Coach::new();
-    let mut refused = 0;
+    let mut rejected = 0;
     for _ in 0..150 {
         let position = random_game(Setup::STANDARD, random.u32(12..=26), &mut random);
         let explanation = coach.explain(&position).unwrap();
-        // The reason of one position is seldom true of another.
+        // The reason of one position rarely holds in another.
         let other = random_game(Setup::STANDARD, explanation.end().ply(), &mut random);
         if explanation.is_proven() && explanation.winner().is_some() {
-            refused += u32::from(!verify(&other, &explanation.reason));
+            rejected += u32::from(!verify(&other, &explanation.reason));
         }
     }
-    assert!(refused > 100, "{refused}");
+    assert!(rejected > 100, "{rejected}");
 }
 
 #[test]
-fn a_mistake_says_what_it_gives_away_and_a_good_move_what_it_keeps() {
+fn moves_are_explained_briefly_and_mistakes_have_a_better_move() {
     let mut coach = Coach::new();
     let english = English::default();
     let position = position("444355");
@@ -128,18 +128,18 @@ fn column(number: usize) -> Column {
 }
 
 #[test]
-fn what_is_wrong_with_a_move_at_first_sight_is_noted() {
+fn obvious_mistakes_have_a_note() {
     let mut coach = Coach::new();
     let mut note =
         |moves, number| coach.explain_move(&position(moves), column(number)).unwrap().note;
-    // X has three and could connect, or O leaves them.
+    // X has three in a row and does not connect four; O does not block.
     assert!(matches!(note("445566", 1), Some(MoveNote::MissesFour { .. })));
     assert!(matches!(note("41424", 1), Some(MoveNote::LeavesFour { .. })));
     assert_eq!(note("", 4), None);
 }
 
 #[test]
-fn an_explanation_is_json_that_a_page_can_draw_and_translate() {
+fn explanations_have_json_with_marks_and_sentences() {
     let mut coach = Coach::new();
     let english = English::default();
     let mut random = fastrand::Rng::with_seed(5);
@@ -165,9 +165,9 @@ fn an_explanation_is_json_that_a_page_can_draw_and_translate() {
     assert!(json.contains(r#""sentences":[{"key":"wins_now","winner":0,"column":3}]"#), "{json}");
 }
 
-/// The page has a text for each key, so there is no key twice.
+/// The page has a text for each key.
 #[test]
-fn every_sentence_has_a_key_of_its_own() {
+fn every_sentence_has_its_own_key() {
     let mut keys = Sentence::KEYS.to_vec();
     keys.sort_unstable();
     keys.dedup();

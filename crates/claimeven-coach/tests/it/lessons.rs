@@ -1,7 +1,9 @@
-//! The lessons of the page: which answers are right, what follows on each answer, and who wins the practice games.
+//! The lessons of the page: which answers are right, what follows each answer, and who wins the
+//! practice games.
 //!
-//! `web/src/lib/learn/lessons.json` has the positions and the tasks, which are chosen by hand, and everything that follows
-//! from them. `CLAIMEVEN_UPDATE=1 cargo test -p claimeven-coach --test it lessons` computes the latter again.
+//! `web/src/lib/learn/lessons.json` has the positions and the tasks, which are chosen by hand, and
+//! everything that follows from them. `CLAIMEVEN_UPDATE=1 cargo test -p claimeven-coach --test it
+//! lessons` computes the latter again.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,7 +13,7 @@ use claimeven_game::{Cell, Column, Outcome, Position, Setup};
 use claimeven_solver::{Options, Solver, embedded_books};
 use serde::{Deserialize, Serialize};
 
-/// The lines of answers are shown to the end if it is at most this many plies away.
+/// Lines are shown to the end of the game if it is at most this many plies away.
 const MAX_PLIES: u32 = 9;
 
 #[derive(Debug, Deserialize)]
@@ -49,7 +51,7 @@ enum Task {
     Keep,
 }
 
-/// What follows on a column.
+/// What follows an answer.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Answer {
     column: u8,
@@ -59,7 +61,7 @@ struct Answer {
     moves: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     note: Option<Note>,
-    /// Best play after it, to the end if that is near, or else the best reply.
+    /// Best play after it to the end of the game if that is near, or else the best reply.
     line: Vec<u8>,
     /// After a right answer: the empty cells where the player would connect four.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -102,7 +104,7 @@ struct Practice {
 }
 
 #[test]
-fn every_lesson_is_true() {
+fn every_lesson_is_correct() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/src/lib/learn/lessons.json");
     let text = std::fs::read_to_string(&path).unwrap();
     let Lessons { lessons } = serde_json::from_str(&text).unwrap();
@@ -193,7 +195,7 @@ fn accepted(position: &Position, task: Task, solver: &mut Solver) -> Vec<u8> {
     right.into_iter().map(Column::number).collect()
 }
 
-/// What follows on every column.
+/// What follows each column.
 fn answers(position: &Position, task: Task, solver: &mut Solver) -> Vec<Answer> {
     let accepted = accepted(position, task, solver);
     let columns: Vec<Column> = position.legal().collect();
@@ -238,7 +240,7 @@ fn note(position: &Position, played: Column, after: &Position) -> Option<Note> {
     Some(Note { kind: NoteKind::LeavesFour, cell: pair(landing(after, left)) })
 }
 
-/// Best play, the moves nearest to the centre first.
+/// Best play, preferring moves near the centre.
 fn line(mut position: Position, solver: &mut Solver) -> Vec<u8> {
     let mut moves = Vec::new();
     let mut near = true;

@@ -1,7 +1,9 @@
-//! The opening trainer of the page: one winning move in every position that the first player's own moves lead to.
+//! The opening trainer of the page: one winning move in every position that the first player's own
+//! moves lead to.
 //!
-//! `CLAIMEVEN_UPDATE=1 cargo test -p claimeven-coach --test it opening` writes `web/src/lib/learn/opening.json` again: by the
-//! proof `crates/claimeven-coach/proofs/7x6.proof` if there is one, or else by the solver.
+//! `CLAIMEVEN_UPDATE=1 cargo test -p claimeven-coach --test it opening` writes
+//! `web/src/lib/learn/opening.json` again: by the proof `crates/claimeven-coach/proofs/7x6.proof`
+//! if there is one, or else by the solver.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -11,10 +13,10 @@ use claimeven_game::{Column, Position, Setup};
 use claimeven_solver::{Options, Solver, embedded_books};
 use serde::{Deserialize, Serialize};
 
-/// The first player has a card up to this many discs.
+/// Cards have positions with at most this many discs.
 const MAX_PLY: u32 = 8;
 
-/// A win with this many discs or fewer is left to the player.
+/// Wins within this many moves have no card.
 const NEAR: u32 = 3;
 
 /// A position with the first player to move, and the move to know.
@@ -24,7 +26,7 @@ struct Card {
     column: u8,
     /// Other columns that win.
     also: Vec<u8>,
-    /// The discs that the first player still has to play with best play.
+    /// The number of moves to the win under best play.
     wins: u32,
 }
 
@@ -74,7 +76,7 @@ fn cards(proof: Option<&Proof>, solver: &mut Solver) -> Vec<Card> {
     cards
 }
 
-/// A win within a few moves needs no card.
+/// Whether the side to move wins within [`NEAR`] moves.
 fn is_near(position: &Position, solver: &mut Solver) -> bool {
     let score = solver.score(position).unwrap();
     score.sign() > 0 && score.moves_to_win(position).is_some_and(|moves| moves <= NEAR)
@@ -87,7 +89,7 @@ fn render(cards: &[Card]) -> String {
 }
 
 #[test]
-fn the_cards_of_the_opening_trainer_are_those_of_the_tree() {
+fn the_cards_of_the_opening_trainer_are_up_to_date() {
     let path = in_repository("web/src/lib/learn/opening.json");
     let proof = std::fs::read(in_repository("crates/claimeven-coach/proofs/7x6.proof")).ok();
     let proof = proof.map(|bytes| Proof::from_bytes(&bytes).unwrap());
@@ -106,7 +108,7 @@ fn every_card_wins_and_every_reply_is_covered() {
     let mut solver = solver();
     let key = |moves: &str| Position::from_moves(Setup::STANDARD, moves).unwrap().canonical_key();
     let known: HashMap<u128, &Card> = cards.iter().map(|card| (key(&card.moves), card)).collect();
-    assert_eq!(known.len(), cards.len(), "no position twice, and none with its mirror image");
+    assert_eq!(known.len(), cards.len(), "no position or mirror image appears twice");
     for card in &cards {
         let after = format!("{}{}", card.moves, card.column);
         let after = Position::from_moves(Setup::STANDARD, &after).unwrap();

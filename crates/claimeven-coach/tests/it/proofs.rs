@@ -63,14 +63,14 @@ fn a_proof_answers_every_reply_until_the_end() {
 }
 
 #[test]
-fn the_checker_finds_damage() {
+fn the_checker_detects_damage() {
     let claim = claims()[0];
     let bytes = build(claim);
     let header = bytes.iter().position(|&byte| byte == b'\n').unwrap();
-    assert!(check_proof(&bytes[..bytes.len() - 1], |_| ()).is_err(), "cut off");
+    assert!(check_proof(&bytes[..bytes.len() - 1], |_| ()).is_err(), "truncated");
     assert!(check_proof(b"claimeven proof 2: x\n", |_| ()).is_err(), "another header");
     assert!(Proof::from_bytes(b"").is_err());
-    // The claim of the other player is not what the tree shows.
+    // The tree does not prove the claim of the other player.
     let other = String::from_utf8_lossy(&bytes[..header]).replace("X wins", "O wins");
     let forged = [other.as_bytes(), &bytes[header..]].concat();
     assert!(check_proof(&forged, |_| ()).is_err(), "another claim");
@@ -80,14 +80,14 @@ fn the_checker_finds_damage() {
         damaged[header + 1 + bit / 8] ^= 1 << (bit % 8);
         found += usize::from(check_proof(&damaged, |_| ()).is_err());
     }
-    assert!(found > 0, "a proof has bits that matter");
+    assert!(found > 0, "no damage was detected");
 }
 
 #[test]
-fn a_claim_that_is_not_true_has_no_search() {
+fn a_false_claim_is_rejected() {
     let claim = Claim { setup: claims()[1].setup, owner: Player::First, goal: Goal::Win };
     let error = ProofSearch::new(claim, 1, 1, None).err().expect("4x4 is a draw").to_string();
-    assert!(error.contains("not true"), "{error}");
+    assert!(error.contains("false claim"), "{error}");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_search_resumes_from_its_checkpoint() {
     let resumed = check_proof(&again.proof().unwrap(), |_| ()).unwrap().opponent_positions;
     assert!(resumed <= size + 2, "{resumed} after {size}");
     let foreign = ProofSearch::new(claims()[0], 1, 1, Some(&path)).err().unwrap().to_string();
-    assert_eq!(foreign, "the checkpoint is for another proof");
+    assert_eq!(foreign, "the checkpoint belongs to another proof");
     std::fs::remove_file(&path).unwrap();
 }
 

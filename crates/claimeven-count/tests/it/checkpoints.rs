@@ -1,4 +1,4 @@
-//! Counts that are interrupted, continued, damaged, and too large.
+//! Counts that are interrupted and resumed, damaged checkpoints, and memory limits.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::counts::symbolic;
 
 const ENOUGH: u64 = 1 << 30;
 
-/// Why a count of these tests ends.
+/// Why a count ended early.
 #[derive(Debug)]
 enum End {
     Interrupted,
@@ -74,7 +74,7 @@ fn a_count_resumes_where_it_was_interrupted() {
         assert!(matches!(interrupted, Err(End::Interrupted)), "{interrupted:?}");
         let resumed = count("4x4", folder.path(), ENOUGH, None).unwrap();
         assert_eq!(counts(&resumed), expected, "interrupted at ply {ply}");
-        // Only the last ply is left, and counting again finds everything there.
+        // Only the last ply is left, and another count reads everything from it.
         assert_eq!(latest(folder.path()).file_name().unwrap(), "ply-16.count");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
         assert_eq!(counts(&count("4x4", folder.path(), ENOUGH, None).unwrap()), expected);
@@ -82,12 +82,12 @@ fn a_count_resumes_where_it_was_interrupted() {
 }
 
 #[test]
-fn a_damaged_file_is_refused() {
+fn a_damaged_file_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     count("3x3, connect 3", folder.path(), ENOUGH, Some(6)).unwrap_err();
     let file = latest(folder.path());
     let whole = fs::read(&file).unwrap();
-    let refused = |what: String| {
+    let rejected = |what: String| {
         let result = count("3x3, connect 3", folder.path(), ENOUGH, None);
         match result {
             Err(End::Error(Error::Checkpoint(error))) => {
@@ -105,15 +105,15 @@ fn a_damaged_file_is_refused() {
             let mut damaged = whole.clone();
             damaged[byte] ^= 1 << bit;
             fs::write(&file, damaged).unwrap();
-            refused(format!("bit {bit} of byte {byte}"));
+            rejected(format!("bit {bit} of byte {byte}"));
         }
     }
     for length in places() {
         fs::write(&file, &whole[..length]).unwrap();
-        refused(format!("the first {length} bytes"));
+        rejected(format!("the first {length} bytes"));
     }
     fs::write(&file, [&whole[..], b"more"].concat()).unwrap();
-    refused("more bytes".to_owned());
+    rejected("more bytes".to_owned());
     fs::write(&file, whole).unwrap();
     count("3x3, connect 3", folder.path(), ENOUGH, None).unwrap();
 }
@@ -129,12 +129,12 @@ fn a_draft_that_a_killed_process_left_is_harmless() {
 }
 
 #[test]
-fn a_checkpoint_of_another_board_is_refused() {
+fn a_checkpoint_of_another_board_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     count("4x4", folder.path(), ENOUGH, Some(6)).unwrap_err();
     for other in ["4x5", "5x4", "4x4, connect 3", "4x4, connect 4, lines"] {
-        let refused = count(other, folder.path(), ENOUGH, None);
-        let Err(End::Error(error)) = refused else { panic!("{refused:?}") };
+        let rejected = count(other, folder.path(), ENOUGH, None);
+        let Err(End::Error(error)) = rejected else { panic!("{rejected:?}") };
         let file = latest(folder.path());
         let message = format!(
             "{} is a count of 4x4, connect 4, standard, not of {}",
@@ -146,7 +146,7 @@ fn a_checkpoint_of_another_board_is_refused() {
 }
 
 #[test]
-fn one_count_at_a_time_uses_a_folder() {
+fn a_folder_is_locked_by_its_count() {
     let folder = tempfile::tempdir().unwrap();
     let first = Checkpoint::open(folder.path()).unwrap();
     let second = Checkpoint::open(folder.path());
@@ -156,15 +156,15 @@ fn one_count_at_a_time_uses_a_folder() {
 }
 
 #[test]
-fn a_count_stays_within_its_memory() {
+fn a_count_stays_within_its_memory_limit() {
     let expected = symbolic(parse("5x4"), 1);
     let folder = tempfile::tempdir().unwrap();
-    let mut refused = 0;
+    let mut rejected = 0;
     for memory in (100_000..).step_by(50_000) {
         match count("5x4", folder.path(), memory, None) {
             Err(End::Error(
                 Error::Memory { .. } | Error::Checkpoint(CheckpointError::Memory { .. }),
-            )) => refused += 1,
+            )) => rejected += 1,
             Err(other) => panic!("{other:?}"),
             Ok(plies) => {
                 assert_eq!(counts(&plies), expected);
@@ -173,5 +173,5 @@ fn a_count_stays_within_its_memory() {
             }
         }
     }
-    assert!(refused > 3, "{refused} limits were too low");
+    assert!(rejected > 3, "{rejected} limits were too low");
 }

@@ -36,7 +36,7 @@ fn the_standard_board_has_the_published_numbers_of_positions() {
 }
 
 #[test]
-fn the_board_of_four_by_four_has_161_029_positions() {
+fn the_4x4_board_has_161_029_positions() {
     let setup = Setup::new(4, 4, 4, Ruleset::Standard).unwrap();
     assert_eq!(positions(&count(setup, u32::MAX)).iter().sum::<u64>(), 161_029);
 }
@@ -90,7 +90,7 @@ fn a_count_that_does_not_fit_fails_before_its_memory_is_used() {
         Ok::<(), CountError>(())
     })
     .unwrap_err();
-    assert_eq!(last, 10, "the plies after it hold more than a million positions");
+    assert_eq!(last, 10, "forecasts start with plies of a million positions");
     assert_eq!((error.plies, error.fits), (42, 14));
     assert!(error.needed > 1 << 40);
 }
@@ -108,12 +108,12 @@ fn the_forecast_is_never_too_low() {
     });
     assert_eq!(counted, Ok(()));
     let need = 8 * (unfinished[16] + unfinished[17]);
-    let refused = count_positions(setup, 17, need - 1, |_| Ok::<(), CountError>(()));
-    assert_eq!(refused.map_err(|error| error.fits), Err(16));
+    let rejected = count_positions(setup, 17, need - 1, |_| Ok::<(), CountError>(()));
+    assert_eq!(rejected.map_err(|error| error.fits), Err(16));
 }
 
 #[test]
-fn an_error_of_the_callback_cancels_the_count() {
+fn an_error_from_the_callback_cancels_the_count() {
     let stopped = count_positions(Setup::STANDARD, 20, u64::MAX, |event| match event {
         CountEvent::Counted(count) if count.ply == 3 => Err(Stop),
         _ => Ok(()),

@@ -37,21 +37,21 @@ impl Naive {
 
     /// Every empty cell that would complete a line for a player.
     pub(crate) fn threats(&self, player: Player) -> BTreeSet<Cell> {
-        let has_room = |cell: &Cell| {
+        let is_empty = |cell: &Cell| {
             let (column, row) = (cell.column.index().cast_signed(), cell.row.into());
             self.disc(column, row).is_none()
         };
-        let closes = |new: &Cell| {
+        let completes = |new: &Cell| {
             let lines = self.runs(|column, row| {
                 self.disc(column, row) == Some(player) || is_at(*new, column, row)
             });
             lines.iter().any(|line| line.contains(new))
         };
-        Cell::in_reading_order(self.setup).filter(has_room).filter(closes).collect()
+        Cell::in_reading_order(self.setup).filter(is_empty).filter(completes).collect()
     }
 
     /// Every run of `connect` cells that all satisfy a condition.
-    fn runs(&self, is_right: impl Fn(isize, isize) -> bool) -> Vec<Vec<Cell>> {
+    fn runs(&self, is_part: impl Fn(isize, isize) -> bool) -> Vec<Vec<Cell>> {
         let mut lines = Vec::new();
         for column in 0..isize::from(self.setup.cols()) {
             for row in 0..isize::from(self.setup.rows()) {
@@ -59,7 +59,7 @@ impl Naive {
                     let steps = 0..isize::from(self.setup.connect());
                     let line: Vec<(isize, isize)> =
                         steps.map(|step| (column + step * right, row + step * up)).collect();
-                    if line.iter().all(|&(c, r)| is_right(c, r)) {
+                    if line.iter().all(|&(c, r)| is_part(c, r)) {
                         lines.push(line.into_iter().map(|(c, r)| cell(c, r)).collect());
                     }
                 }

@@ -38,7 +38,7 @@ fn columns_beyond_the_ninth_are_letters() {
 #[test]
 fn a_bad_picture_is_rejected_with_position_and_reason() {
     for (picture, message) in [
-        ("....\n....\n..x.", "line 3, column 3: 'x' is none of '.', 'X' and 'O'"),
+        ("....\n....\n..x.", "line 3, column 3: 'x' is not '.', 'X' or 'O'"),
         ("....\n.....\n....", "line 2 has 5 cells, more than the board's 4 columns"),
         ("....\n...\n....", "line 2 has 3 cells, fewer than the board's 4 columns"),
         ("....\n....", "2 lines, fewer than the board's 3 rows"),
@@ -54,9 +54,9 @@ fn a_bad_picture_is_rejected_with_position_and_reason() {
             "0 X and 1 O: X moves first, so it has as many discs as O or one more",
         ),
         // O moved after X had a line; two lines share no cell; both sides have one.
-        ("....\nOOO.\nXXX.", "the last move cannot have completed all of its lines"),
-        ("OOO.\nXXXO\nXXXO", "the last move cannot have completed all of its lines"),
-        ("....\nOOO.\nXXXX", "the last move cannot have completed all of its lines"),
+        ("....\nOOO.\nXXX.", "the game would have been over before the last move"),
+        ("OOO.\nXXXO\nXXXO", "the game would have been over before the last move"),
+        ("....\nOOO.\nXXXX", "the game would have been over before the last move"),
     ] {
         let setup = Setup::new(4, 3, 3, Ruleset::Standard).unwrap();
         let error = Position::from_picture(setup, picture).unwrap_err();
@@ -68,7 +68,7 @@ fn a_bad_picture_is_rejected_with_position_and_reason() {
 fn a_bad_kaggle_board_is_rejected_with_position_and_reason() {
     let small = Setup::new(3, 2, 3, Ruleset::Standard).unwrap();
     for (board, message) in [
-        (&[0, 0, 0, 0, 3, 0][..], "value 3 at index 4 (from 0) is none of 0, 1 and 2"),
+        (&[0, 0, 0, 0, 3, 0][..], "value 3 at index 4 (from 0) is not 0, 1 or 2"),
         (&[0, 0, 0, 0, 0][..], "5 values, fewer than the board's 6 cells"),
         (&[0; 7][..], "7 values, more than the board's 6 cells"),
         (&[0, 1, 0, 0, 0, 0][..], "the X at column 2, row 2 has no disc below it"),
@@ -87,7 +87,7 @@ fn notations_of_other_programs_round_trip() {
     assert_eq!(position.to_kaggle(), [0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 1, 0]);
     assert_eq!(position.to_openspiel(), "....\n.o..\n.xx.\n");
     let error = Position::from_openspiel(setup(4, 3), &position.to_string()).unwrap_err();
-    assert_eq!(error.to_string(), "line 2, column 2: 'O' is none of '.', 'x' and 'o'");
+    assert_eq!(error.to_string(), "line 2, column 2: 'O' is not '.', 'x' or 'o'");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::naive::{Naive, games};
 
-/// Compares everything a position says about itself with the naive rules.
+/// Compares all methods of a position with the naive rules.
 fn check_same(position: &Position, naive: &Naive) {
     assert_eq!(position.setup(), naive.setup);
     assert_eq!(position.ply() as usize, naive.ply());
@@ -58,7 +58,7 @@ proptest! {
     }
 
     #[test]
-    fn threats_are_the_cells_that_close_a_line((setup, choices) in games()) {
+    fn threats_are_the_cells_that_complete_a_line((setup, choices) in games()) {
         let mut naive = Naive::new(setup);
         let mut position = Position::new(setup);
         for choice in choices {
@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn every_column_is_played_or_refused_with_the_right_reason((setup, choices) in games()) {
+    fn every_column_is_played_or_rejected_with_the_right_reason((setup, choices) in games()) {
         let game = play_out(setup, &choices);
         let legal: Vec<Column> = game.position().legal().collect();
         for column in (0..35).map(|index| Column::from_index(index).unwrap()) {
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn keys_tell_positions_apart_and_join_mirror_images((setup, choices) in games(), swap in any::<usize>()) {
+    fn keys_identify_positions_and_canonical_keys_mirror_pairs((setup, choices) in games(), swap in any::<usize>()) {
         let game = play_out(setup, &choices);
         let position = *game.position();
         let mirror = position.mirror();
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn every_notation_reads_what_it_wrote((setup, choices) in games()) {
+    fn every_notation_round_trips((setup, choices) in games()) {
         let game = play_out(setup, &choices);
         let position = *game.position();
         prop_assert_eq!(Game::parse(setup, &game.move_text()).unwrap(), game.clone());
@@ -184,7 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn any_board_that_is_accepted_is_one_the_game_can_go_on_from(
+    fn accepted_boards_round_trip_and_have_at_most_one_winner(
         (setup, discs) in games().prop_flat_map(|(setup, _)| {
             let cell = prop::sample::select(&[0u8, 1, 2][..]);
             (Just(setup), prop::collection::vec(cell, setup.cells() as usize))

@@ -65,7 +65,7 @@ fn a_gap_does_not_count_as_a_line() {
     assert_eq!((position.outcome(), position.scores()), (None, [0, 0]));
 }
 
-/// Without a spare row these four cells would be at equal distances, too.
+/// Without a spare row, four cells at equal distances could span two columns.
 #[test]
 fn a_line_does_not_wrap_from_one_column_to_the_next() {
     for (cols, rows) in [(7, 6), (4, 5), (9, 7), (10, 10), (3, 8)] {
@@ -102,8 +102,8 @@ fn play_does_not_continue_after_a_win() {
     let mut game = Game::parse(Setup::STANDARD, "1212121").unwrap();
     assert_eq!(game.position().legal().count(), 0);
     for column in Column::all(Setup::STANDARD) {
-        let refused = Err(PlayError::GameOver(Outcome::Win(Player::First)));
-        assert_eq!(game.play(column), refused);
+        let rejected = Err(PlayError::GameOver(Outcome::Win(Player::First)));
+        assert_eq!(game.play(column), rejected);
     }
     assert_eq!(game.move_text(), "1212121");
 }

@@ -68,7 +68,7 @@ proptest! {
     }
 
     #[test]
-    fn a_table_keeps_nothing_that_misleads(
+    fn a_table_from_earlier_searches_does_not_change_values(
         positions in prop::collection::vec(positions(42), 1..6),
         parameters in parameters(),
     ) {
@@ -80,7 +80,10 @@ proptest! {
     }
 
     #[test]
-    fn lines_lead_to_the_value(position in positions(30), parameters in parameters()) {
+    fn principal_variations_lead_to_the_value(
+        position in positions(30),
+        parameters in parameters(),
+    ) {
         for agent in [
             &mut Minimax { parameters: parameters.clone() } as &mut dyn Agent,
             &mut Mtdf::new(parameters.clone(), 1),
@@ -124,7 +127,7 @@ fn order(value: Value) -> i64 {
         Value::Win(plies) => (1 << 40) - i64::from(plies),
         Value::Loss(plies) => i64::from(plies) - (1 << 40),
         Value::Points(points) => points.into(),
-        Value::Draw | Value::Expected(_) => panic!("a search to a depth has points"),
+        Value::Draw | Value::Expected(_) => panic!("a depth-limited search counts points"),
     }
 }
 

@@ -10,7 +10,7 @@ fn points(heuristic: &Heuristic, position: &Position, player: Player) -> i32 {
     with_board!(position, board => heuristic.points(&board, player))
 }
 
-/// A board that can be indexed on and off the board.
+/// A position that can be indexed on and off the board.
 struct Naive<'a>(&'a Position);
 
 const DIRECTIONS: [(i32, i32); 4] = [(0, 1), (1, 0), (1, -1), (1, 1)];
@@ -34,34 +34,34 @@ impl Naive<'_> {
             .flat_map(move |column| (0..i32::from(setup.rows())).map(move |row| (column, row)))
     }
 
-    fn windows(&self) -> Vec<Vec<(i32, i32)>> {
+    fn groups(&self) -> Vec<Vec<(i32, i32)>> {
         let connect = i32::from(self.0.setup().connect());
-        let window = |(column, row): (i32, i32), (right, up): (i32, i32)| {
+        let group = |(column, row): (i32, i32), (right, up): (i32, i32)| {
             (0..connect).map(|step| (column + step * right, row + step * up)).collect::<Vec<_>>()
         };
         self.places()
-            .flat_map(|place| DIRECTIONS.map(|direction| window(place, direction)))
-            .filter(|window| window.iter().all(|&place| self.cell(place).is_some()))
+            .flat_map(|place| DIRECTIONS.map(|direction| group(place, direction)))
+            .filter(|group| group.iter().all(|&place| self.cell(place).is_some()))
             .collect()
     }
 
     /// The number of cells that a player lacks in a group; `None` if it is not open to them or has
     /// no disc.
-    fn missing(&self, window: &[(i32, i32)], player: Player) -> Option<usize> {
-        let count = |owner| window.iter().filter(|&&place| self.disc(place) == owner).count();
+    fn missing(&self, group: &[(i32, i32)], player: Player) -> Option<usize> {
+        let count = |owner| group.iter().filter(|&&place| self.disc(place) == owner).count();
         let open = count(Some(player.opponent())) == 0 && count(Some(player)) > 0;
         open.then(|| count(None))
     }
 
-    fn window_points(&self, player: Player, weights: GroupWeights) -> i64 {
-        let windows = self.windows();
-        let of_window = |window: &Vec<_>| match self.missing(window, player) {
+    fn group_points(&self, player: Player, weights: GroupWeights) -> i64 {
+        let groups = self.groups();
+        let of_group = |group: &Vec<_>| match self.missing(group, player) {
             Some(0) => weights.complete,
             Some(1) => weights.one_short,
             Some(2) => weights.two_short,
             _ => 0,
         };
-        windows.iter().map(|window| i64::from(of_window(window))).sum()
+        groups.iter().map(|group| i64::from(of_group(group))).sum()
     }
 
     fn centre_discs(&self, player: Player) -> i64 {
@@ -98,7 +98,7 @@ impl Naive<'_> {
             (0..rows).filter(|&row| self.disc((column, row)).is_some()).count() as i32
         };
         let parity = i32::from(player == Player::Second);
-        let radiated = |missing: usize, (column, row): (i32, i32)| {
+        let influence = |missing: usize, (column, row): (i32, i32)| {
             let [open, next, high, claimed] = match missing {
                 1 => [32, 20, 24, 24],
                 2 => [6, 4, 3, 2],
@@ -111,17 +111,17 @@ impl Naive<'_> {
                 _ => high + if is_claimed { claimed } else { 0 },
             }
         };
-        let of_window = |window: &Vec<(i32, i32)>| {
-            let missing = self.missing(window, player)?;
-            let empty = window.iter().filter(|&&place| self.disc(place).is_none());
-            Some(empty.map(|&place| radiated(missing, place)).sum::<i64>())
+        let of_group = |group: &Vec<(i32, i32)>| {
+            let missing = self.missing(group, player)?;
+            let empty = group.iter().filter(|&&place| self.disc(place).is_none());
+            Some(empty.map(|&place| influence(missing, place)).sum::<i64>())
         };
-        self.windows().iter().filter_map(of_window).sum()
+        self.groups().iter().filter_map(of_group).sum()
     }
 }
 
 /// The table of the named heuristics: own groups, the opponent's, centre, finished.
-fn tabled(name: &str) -> Option<([i32; 3], [i32; 3], i32, i32)> {
+fn weights_of(name: &str) -> Option<([i32; 3], [i32; 3], i32, i32)> {
     match name {
         "sawwan" => Some(([99_999, 5, 2], [0, -999, 0], 3, 9_999_999)),
         "galli" => Some(([100, 5, 2], [0, -4, 0], 3, 10_000_000)),
@@ -134,21 +134,21 @@ fn tabled(name: &str) -> Option<([i32; 3], [i32; 3], i32, i32)> {
 fn naive_points(name: &str, position: &Position, player: Player) -> i64 {
     let naive = Naive(position);
     let opponent = player.opponent();
-    if let Some((own, other, centre, _)) = tabled(name) {
+    if let Some((own, other, centre, _)) = weights_of(name) {
         let weights = |[complete, one_short, two_short]: [i32; 3]| GroupWeights {
             complete,
             one_short,
             two_short,
         };
-        return naive.window_points(player, weights(own))
-            + naive.window_points(opponent, weights(other))
+        return naive.group_points(player, weights(own))
+            + naive.group_points(opponent, weights(other))
             + i64::from(centre) * naive.centre_discs(player);
     }
     match name {
         "runs" => naive.run_points(player) - naive.run_points(opponent),
         "influence" => naive.influence_points(player) - naive.influence_points(opponent),
         "terminal" => 0,
-        _ => panic!("{name} has no naive twin"),
+        _ => panic!("{name} has no naive implementation"),
     }
 }
 
@@ -156,7 +156,7 @@ fn finished(name: &str) -> i32 {
     match name {
         "runs" | "influence" => 1_000_000,
         "terminal" => 1_000,
-        _ => tabled(name).unwrap().3,
+        _ => weights_of(name).unwrap().3,
     }
 }
 
@@ -164,13 +164,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn all_evaluations_count_what_a_naive_loop_counts(position in positions(70)) {
+    fn all_evaluations_agree_with_the_naive_ones(position in positions(70)) {
         for name in Heuristic::names() {
             let heuristic = Heuristic::named(name).unwrap();
             prop_assert_eq!(heuristic.finished(), finished(name));
-            let most = i64::from(finished(name)) - i64::from(position.setup().cells()) - 1;
+            let max = i64::from(finished(name)) - i64::from(position.setup().cells()) - 1;
             for player in Player::BOTH {
-                let expected = naive_points(name, &position, player).clamp(-most, most);
+                let expected = naive_points(name, &position, player).clamp(-max, max);
                 let found = points(&heuristic, &position, player);
                 prop_assert_eq!(i64::from(found), expected, "{} for {}\n{}", name, player, position);
             }
@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn evaluations_do_not_tell_left_from_right(position in positions(70)) {
+    fn evaluations_are_symmetric(position in positions(70)) {
         for name in Heuristic::names() {
             let heuristic = Heuristic::named(name).unwrap();
             for player in Player::BOTH {

@@ -15,8 +15,8 @@ use proptest::prelude::*;
 
 use crate::positions::positions;
 
-/// Players whose searches would take ages.
-fn thinkers() -> Vec<(&'static str, Box<dyn Agent>)> {
+/// Players whose searches only a limit can end.
+fn endless_players() -> Vec<(&'static str, Box<dyn Agent>)> {
     let parameters = DepthParameters { depth: 40, ..DepthParameters::default() };
     let simulations = MctsParameters { simulations: u64::MAX, ..MctsParameters::default() };
     vec![
@@ -38,9 +38,9 @@ fn large_board() -> Position {
 }
 
 #[test]
-fn time_is_kept() {
+fn time_limits_are_obeyed() {
     let limits = Limits { time: Some(Duration::from_millis(60)), ..Limits::default() };
-    for (name, mut agent) in thinkers() {
+    for (name, mut agent) in endless_players() {
         let start = Instant::now();
         let decision = agent.decide(&large_board(), &limits).unwrap();
         let took = start.elapsed();
@@ -51,9 +51,9 @@ fn time_is_kept() {
 }
 
 #[test]
-fn nodes_are_kept() {
+fn node_limits_are_obeyed() {
     let limits = Limits { nodes: Some(5_000), ..Limits::default() };
-    for (name, mut agent) in thinkers() {
+    for (name, mut agent) in endless_players() {
         let decision = agent.decide(&large_board(), &limits).unwrap();
         assert!(decision.stats.nodes <= 20_000, "{name}: {}", decision.stats.nodes);
         let again = agent.decide(&large_board(), &limits).unwrap();
@@ -62,8 +62,8 @@ fn nodes_are_kept() {
 }
 
 #[test]
-fn a_flag_ends_the_search() {
-    for (name, mut agent) in thinkers() {
+fn a_search_can_be_cancelled() {
+    for (name, mut agent) in endless_players() {
         let cancel = Arc::new(AtomicBool::new(false));
         let limits = Limits { cancel: Some(Arc::clone(&cancel)), ..Limits::default() };
         let start = Instant::now();
@@ -76,10 +76,10 @@ fn a_flag_ends_the_search() {
 }
 
 #[test]
-fn a_search_is_watched_while_it_runs() {
+fn a_monitor_receives_progress_while_the_search_runs() {
     // These may not finish a move within the time of a test.
     let is_slow = |name| matches!(name, "minimax" | "alphabeta" | "mtdf");
-    for (name, mut agent) in thinkers() {
+    for (name, mut agent) in endless_players() {
         let cancel = Arc::new(AtomicBool::new(false));
         let monitor = Arc::new(SearchMonitor::default());
         let limits = Limits {
@@ -100,18 +100,18 @@ fn a_search_is_watched_while_it_runs() {
             if later.nodes > earlier.nodes && has_pv || thinking.is_finished() {
                 break !thinking.is_finished();
             }
-            assert!(start.elapsed() < Duration::from_mins(1), "{name} tells nothing");
+            assert!(start.elapsed() < Duration::from_mins(1), "{name} reports nothing");
         };
         cancel.store(true, Ordering::Relaxed);
         let decision = thinking.join().unwrap();
-        assert!(seen_growing || name == "perfect", "{name} had decided before it told anything");
-        let told = monitor.snapshot();
-        assert!(told.nodes > 0, "{name}");
+        assert!(seen_growing || name == "perfect", "{name} decided before its first report");
+        let info = monitor.snapshot();
+        assert!(info.nodes > 0, "{name}");
         if !is_slow(name) {
-            assert!(!told.pv.is_empty() && told.value.is_some(), "{name}: {told:?}");
+            assert!(!info.pv.is_empty() && info.value.is_some(), "{name}: {info:?}");
         }
         if name == "timed" {
-            assert!(told.depth > 0, "{told:?}");
+            assert!(info.depth > 0, "{info:?}");
         }
         assert!(decision.stats.nodes > 0);
     }
@@ -120,7 +120,7 @@ fn a_search_is_watched_while_it_runs() {
 #[test]
 fn the_last_report_is_the_decision() {
     let monitor = Arc::new(SearchMonitor::default());
-    for (name, mut agent) in thinkers() {
+    for (name, mut agent) in endless_players() {
         let limits = Limits {
             depth: Some(5),
             simulations: Some(512),
@@ -137,7 +137,7 @@ fn the_last_report_is_the_decision() {
 #[test]
 fn depth_and_simulations_are_capped() {
     let limits = Limits { depth: Some(3), simulations: Some(70), ..Limits::default() };
-    for (name, mut agent) in thinkers() {
+    for (name, mut agent) in endless_players() {
         if name == "perfect" {
             continue;
         }
@@ -150,7 +150,7 @@ fn depth_and_simulations_are_capped() {
 
 /// Every player of the crate, with parameters that let only the limits end the search.
 fn all_players(seed: u64) -> Vec<(&'static str, Box<dyn Agent>)> {
-    let mut players = thinkers();
+    let mut players = endless_players();
     players.push(("random", Box::new(Random { seed })));
     players.push(("influence", Box::new(Influence { seed, ..Influence::default() })));
     for number in [1, 6, 10] {
@@ -165,14 +165,14 @@ fn thread_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
-/// How long a search may continue after its limit.
+/// How far a search may overrun its limit.
 const GRANULARITY: Duration = Duration::from_millis(20);
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_player_keeps_its_time_on_every_board(
+    fn every_player_obeys_its_time_limit_on_every_board(
         position in positions(100), ms in 0..30_u64, seed in any::<u64>(),
     ) {
         let time = Duration::from_millis(ms);

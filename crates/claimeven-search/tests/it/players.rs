@@ -33,7 +33,7 @@ fn level(number: usize, seed: u64) -> Level {
 }
 
 /// The immediate wins of the side to move.
-fn wins_at_once(position: &Position) -> Vec<Column> {
+fn immediate_wins(position: &Position) -> Vec<Column> {
     let wins = |column: &Column| {
         let mut child = *position;
         child.play(*column).unwrap();
@@ -79,11 +79,11 @@ proptest! {
     }
 
     #[test]
-    fn levels_from_three_on_never_miss_a_win_at_once(
+    fn levels_from_three_on_never_miss_an_immediate_win(
         position in standard_positions(),
         seed in any::<u64>(),
     ) {
-        let wins = wins_at_once(&position);
+        let wins = immediate_wins(&position);
         prop_assume!(!wins.is_empty());
         // Exact scores of early positions, which the upper levels need, take long.
         let levels = if position.ply() < 14 { 3..=6 } else { 3..=10 };
@@ -94,20 +94,21 @@ proptest! {
     }
 
     #[test]
-    fn the_influence_map_sees_wins_and_losses_at_once(position in standard_positions()) {
+    fn the_influence_map_sees_immediate_wins_and_threats(position in standard_positions()) {
         let column = decide(&mut Influence::default(), &position).column;
-        let wins = wins_at_once(&position);
+        let wins = immediate_wins(&position);
         if !wins.is_empty() {
             prop_assert!(wins.contains(&column));
             return Ok(());
         }
         // A single threat of the opponent is blocked.
-        let averts = |column: Column| {
+        let prevents_loss = |column: Column| {
             let mut child = position;
             child.play(column).unwrap();
-            child.outcome().is_some() || wins_at_once(&child).is_empty()
+            child.outcome().is_some() || immediate_wins(&child).is_empty()
         };
-        prop_assert!(averts(column) || !position.legal().any(averts), "{}\n{}", column, position);
+        let is_best = prevents_loss(column) || !position.legal().any(prevents_loss);
+        prop_assert!(is_best, "{}\n{}", column, position);
     }
 
     #[test]
@@ -180,7 +181,7 @@ fn mcts_reuses_its_tree() {
     next.play(column).unwrap();
     next.play(Column::from_index(3).unwrap()).unwrap();
     let again = decide(&mut player, &next).stats.nodes;
-    assert!(again > fresh, "{again} nodes, {fresh} without a past");
+    assert!(again > fresh, "{again} nodes, {fresh} without an earlier tree");
     // A game on another board does not use the tree.
     let other = Position::new(Setup::new(4, 4, 3, Ruleset::Lines).unwrap());
     decide(&mut player, &other);

@@ -79,15 +79,15 @@ fn check_shape(tree: &Tree) {
     }
 }
 
-/// Each move was either searched or pruned, and pruned exactly if the window was closed.
+/// Each move was either searched or pruned, and moves were pruned only after a cutoff.
 fn check_cuts(tree: &Tree) {
     for (index, node) in tree.nodes.iter().enumerate() {
         let Content::Window { alpha, beta, value: Some(value), bound, source } = node.content
         else {
-            panic!("a whole search has found every value")
+            panic!("a finished search has found every value")
         };
-        let begins_passes = node.children.iter().any(|&child| tree.nodes[child].pass.is_some());
-        if source != Source::Search || begins_passes {
+        let has_passes = node.children.iter().any(|&child| tree.nodes[child].pass.is_some());
+        if source != Source::Search || has_passes {
             assert!(node.pruned.is_empty());
             continue;
         }
@@ -98,8 +98,8 @@ fn check_cuts(tree: &Tree) {
         assert_eq!(moves, position.legal().collect::<Vec<_>>(), "{node:?}");
 
         let (low, high) = (alpha.map_or(i64::MIN, rank), beta.map_or(i64::MAX, rank));
-        let is_closed = if is_max(node) { rank(value) >= high } else { rank(value) <= low };
-        assert!(is_closed || node.pruned.is_empty(), "{node:?}");
+        let is_cutoff = if is_max(node) { rank(value) >= high } else { rank(value) <= low };
+        assert!(is_cutoff || node.pruned.is_empty(), "{node:?}");
         match bound {
             BoundKind::Exact => {}
             BoundKind::Lower => assert!(rank(value) >= high, "{node:?}"),
@@ -122,7 +122,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 250, ..ProptestConfig::default() })]
 
     #[test]
-    fn minimax_records_all_it_does(position in positions(42), depth in 1..4_u32, levels in 0..5_u32) {
+    fn minimax_records_every_node(position in positions(42), depth in 1..4_u32, levels in 0..5_u32) {
         let (decision, tree) = minimax(&position, depth, u32::MAX);
         prop_assert_eq!(tree.nodes.len() as u64, decision.stats.nodes);
         prop_assert_eq!(tree.nodes[0].content.value().map(rank), Some(rank(decision.value)));
@@ -138,7 +138,7 @@ proptest! {
     }
 
     #[test]
-    fn alphabeta_records_all_it_does(position in positions(42), depth in 1..5_u32, levels in 0..5_u32) {
+    fn alphabeta_records_every_node(position in positions(42), depth in 1..5_u32, levels in 0..5_u32) {
         let (decision, tree) = alphabeta(&position, depth, u32::MAX);
         prop_assert_eq!(tree.nodes.len() as u64, decision.stats.nodes);
         prop_assert_eq!(tree.nodes[0].content.value().map(rank), Some(rank(decision.value)));
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn searches_with_passes_record_all_they_do(position in positions(42), depth in 1..5_u32) {
+    fn searches_with_passes_record_every_node(position in positions(42), depth in 1..5_u32) {
         // The root that represents the passes is not a node of the search.
         let (decision, tree) = timed(&position, depth);
         prop_assert_eq!(total(&tree), decision.stats.nodes + 1);
@@ -175,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn mcts_records_all_it_does(position in positions(42), simulations in 1..400_u64, levels in 0..5_u32) {
+    fn mcts_records_every_visited_node(position in positions(42), simulations in 1..400_u64, levels in 0..5_u32) {
         let (decision, tree) = mcts(&position, simulations, u32::MAX);
         prop_assert_eq!(tree.nodes.len() as u64, decision.stats.nodes);
         prop_assert_eq!(decision.pv[0], decision.column);
@@ -194,18 +194,18 @@ proptest! {
     }
 
     #[test]
-    fn a_tree_that_is_cut_counts_what_is_gone(
-        position in positions(42), depth in 1..5_u32, most in 1..80_usize
+    fn a_cut_tree_counts_the_removed_nodes(
+        position in positions(42), depth in 1..5_u32, max_nodes in 1..80_usize
     ) {
         for (decision, tree) in [
             alphabeta(&position, depth, 3), mtdf(&position, depth), mcts(&position, 200, 4)
         ] {
-            let cut = tree.cut_to(most, &decision.pv);
-            prop_assert_eq!(cut.nodes.len(), most.min(tree.nodes.len()));
+            let cut = tree.cut_to(max_nodes, &decision.pv);
+            prop_assert_eq!(cut.nodes.len(), max_nodes.min(tree.nodes.len()));
             prop_assert_eq!(total(&cut), total(&tree));
             check_shape(&cut);
             let whole_pv = tree.nodes_on(&decision.pv).len();
-            prop_assert_eq!(cut.nodes_on(&decision.pv).len(), whole_pv.min(most));
+            prop_assert_eq!(cut.nodes_on(&decision.pv).len(), whole_pv.min(max_nodes));
         }
     }
 }
@@ -239,7 +239,7 @@ fn a_drawn_game_is_a_draw_and_not_an_estimate() {
 }
 
 #[test]
-fn a_search_that_was_cancelled_before_it_began_has_a_root() {
+fn a_search_that_was_cancelled_before_it_started_has_a_root() {
     let limits = Limits { nodes: Some(0), ..Limits::default() };
     let position = Position::new(Setup::STANDARD);
     let agents: [Box<dyn Agent>; 3] = [

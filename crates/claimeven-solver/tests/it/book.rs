@@ -82,7 +82,7 @@ fn the_ply_after_a_book_needs_fewer_nodes_for_the_same_scores() {
         ply.sort_unstable_by_key(Position::canonical_key);
         ply.dedup_by_key(|position| position.canonical_key());
     }
-    // Without what earlier positions have left in the table.
+    // The tables are cleared, so that earlier positions do not help.
     for position in ply.iter().filter(|position| position.outcome().is_none()).step_by(5) {
         with.clear();
         without.clear();
@@ -116,9 +116,9 @@ fn the_embedded_books_are_small_complete_and_right() {
     let books = embedded_books();
     let known = [(8, 77_715, 100_000), (12, 4_200_899, 3_000_000)];
     assert_eq!(books.len(), known.len());
-    for (book, (ply, entries, most_bytes)) in books.iter().zip(known) {
+    for (book, (ply, entries, max_bytes)) in books.iter().zip(known) {
         assert_eq!((book.setup(), book.ply(), book.entries()), (Setup::STANDARD, ply, entries));
-        assert!(book.to_bytes().len() <= most_bytes, "ply {ply}");
+        assert!(book.to_bytes().len() <= max_bytes, "ply {ply}");
         let mut solve = scorer();
         for position in sample(book, 60) {
             assert_eq!(book.get(&position), Some(solve(&position)), "{position:?}");
@@ -150,9 +150,9 @@ fn an_unreachable_position_is_not_looked_up() {
     let book = Arc::new(build(setup, 2, "unreachable"));
     let mut with = Solver::new(Options::default().with_books(vec![book]));
     let mut without = Solver::new(Options::default());
-    let odd = Position::from_picture(setup, ".....\n.....\n.....\nX....\nO....").unwrap();
-    assert!(!with.in_book(&odd) && with.in_book(&Position::new(setup)));
-    assert_eq!(with.score(&odd).unwrap(), without.score(&odd).unwrap());
+    let unreachable = Position::from_picture(setup, ".....\n.....\n.....\nX....\nO....").unwrap();
+    assert!(!with.in_book(&unreachable) && with.in_book(&Position::new(setup)));
+    assert_eq!(with.score(&unreachable).unwrap(), without.score(&unreachable).unwrap());
     assert!(with.nodes() > 0);
 }
 
@@ -163,7 +163,7 @@ fn an_interrupted_build_resumes() {
     let whole = build_book(setup, ply, &path, 1, scorer, |_| {}).unwrap().to_bytes();
     let record = fs::read(&path).unwrap();
     let total = book_positions(setup, ply).len();
-    assert!(total > 512, "the build has chunks enough: {total} positions");
+    assert!(total > 512, "the build has several chunks: {total} positions");
 
     for length in [0, 7, 18, 19, 100, record.len() / 2, record.len() - 1, record.len()] {
         fs::write(&path, &record[..length]).unwrap();
@@ -204,8 +204,8 @@ fn a_damaged_record_is_solved_again() {
 fn the_checkpoint_of_another_book_is_rejected_and_unchanged() {
     let path = checkpoint("foreign");
     fs::write(&path, b"my thesis").unwrap();
-    let refused = build_book(setup(4, 4, 4), 2, &path, 1, scorer, |_| {});
-    assert!(matches!(refused, Err(BuildError::ForeignCheckpoint)));
+    let rejected = build_book(setup(4, 4, 4), 2, &path, 1, scorer, |_| {});
+    assert!(matches!(rejected, Err(BuildError::ForeignCheckpoint)));
     assert_eq!(fs::read(&path).unwrap(), b"my thesis");
     fs::remove_file(path).unwrap();
 }

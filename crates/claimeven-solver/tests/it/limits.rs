@@ -87,13 +87,13 @@ mod cpu_time {
     }
 }
 
-/// How long a search may continue after its limit.
+/// How far a search may overrun its limit.
 #[cfg(target_os = "linux")]
 const GRANULARITY: Duration = Duration::from_millis(20);
 
 /// All solver calls that take limits.
 #[cfg(target_os = "linux")]
-const QUESTIONS: [fn(&mut Solver, &Position, &Limits); 4] = [
+const CALLS: [fn(&mut Solver, &Position, &Limits); 4] = [
     |solver, position, limits| assert!(solver.score_within(position, limits).is_ok()),
     |solver, position, limits| assert!(solver.sign_within(position, limits).is_ok()),
     |solver, position, limits| assert!(solver.scores_within(position, limits).is_ok()),
@@ -105,7 +105,7 @@ const QUESTIONS: [fn(&mut Solver, &Position, &Limits); 4] = [
 /// Random positions on boards of all kinds, with and without books. The solvers' memory is already
 /// allocated, so that the time the system takes for that does not count.
 #[cfg(target_os = "linux")]
-fn hard_questions() -> impl Iterator<Item = (Solver, Position)> {
+fn hard_positions() -> impl Iterator<Item = (Solver, Position)> {
     let mut random = fastrand::Rng::with_seed(3);
     let sizes = [(7, 6, 4), (8, 7, 4), (9, 7, 4), (10, 10, 4), (6, 6, 5), (3, 30, 4), (35, 2, 3)];
     std::iter::repeat_with(move || {
@@ -132,12 +132,12 @@ fn no_search_takes_longer_than_its_limit() {
     embedded_books();
     let clock = ThreadClock::of_this_thread();
     let mut random = fastrand::Rng::with_seed(4);
-    for (mut solver, position) in hard_questions().take(60) {
-        for ask in QUESTIONS {
+    for (mut solver, position) in hard_positions().take(60) {
+        for call in CALLS {
             let time = Duration::from_micros(random.u64(0..15_000));
             let limits = Limits::default().with_time(time);
             let before = clock.now();
-            ask(&mut solver, &position, &limits);
+            call(&mut solver, &position, &limits);
             let used = clock.now().saturating_sub(before);
             assert!(used <= time + GRANULARITY, "{used:?} of {time:?}: {position:?}");
         }
@@ -158,8 +158,8 @@ fn a_large_new_table_does_not_overrun_the_limit() {
         solver.score_within(&Position::new(Setup::STANDARD), &limits).unwrap();
         clock.now().saturating_sub(before)
     });
-    let least = used.min().unwrap();
-    assert!(least <= Duration::from_millis(5) + GRANULARITY, "{least:?}");
+    let shortest = used.min().unwrap();
+    assert!(shortest <= Duration::from_millis(5) + GRANULARITY, "{shortest:?}");
 }
 
 #[cfg(target_os = "linux")]
@@ -169,8 +169,8 @@ fn a_cancelled_search_ends_at_once() {
     embedded_books();
     let clock = ThreadClock::of_this_thread();
     let mut random = fastrand::Rng::with_seed(5);
-    for (mut solver, position) in hard_questions().take(20) {
-        for ask in QUESTIONS {
+    for (mut solver, position) in hard_positions().take(20) {
+        for call in CALLS {
             let cancel = Arc::new(AtomicBool::new(false));
             let limits = Limits::default().with_cancel(Arc::clone(&cancel));
             let wait = Duration::from_micros(random.u64(0..5_000));
@@ -179,7 +179,7 @@ fn a_cancelled_search_ends_at_once() {
                 cancel.store(true, Ordering::Relaxed);
                 clock.now()
             });
-            ask(&mut solver, &position, &limits);
+            call(&mut solver, &position, &limits);
             let end = clock.now();
             let used = end.saturating_sub(canceller.join().unwrap());
             assert!(used <= GRANULARITY, "{used:?} after it was cancelled: {position:?}");
@@ -188,7 +188,7 @@ fn a_cancelled_search_ends_at_once() {
 }
 
 #[test]
-fn nodes_are_those_of_the_whole_call() {
+fn a_node_limit_applies_to_the_whole_call() {
     let position = Position::new(Setup::STANDARD);
     for nodes in [0, 1, 1000, 20_000] {
         let limits = Limits::default().with_nodes(nodes);
@@ -202,9 +202,8 @@ fn nodes_are_those_of_the_whole_call() {
     }
 }
 
-/// Results within limits never contradict the exact ones.
 #[test]
-fn results_within_limits_are_true() {
+fn results_within_limits_never_contradict_the_exact_ones() {
     let mut exact = Solver::default();
     for position in random_positions(Setup::STANDARD, 24, 40) {
         let scores = exact.scores(&position).unwrap();
@@ -221,8 +220,8 @@ fn results_within_limits_are_true() {
             }
             let bounds = Solver::default().sign_within(&position, &limits).unwrap();
             assert!(bounds.low.value() <= sign && sign <= bounds.high.value(), "{position:?}");
-            let begun = Solver::default().principal_variation_within(&position, &limits).unwrap();
-            assert!(pv.starts_with(&begun), "{position:?}");
+            let prefix = Solver::default().principal_variation_within(&position, &limits).unwrap();
+            assert!(pv.starts_with(&prefix), "{position:?}");
         }
     }
 }

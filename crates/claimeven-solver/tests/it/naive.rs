@@ -39,15 +39,15 @@ pub(crate) fn setup(cols: u8, rows: u8, connect: u8) -> Setup {
     Setup::new(cols, rows, connect, Ruleset::Standard).unwrap()
 }
 
-/// Unfinished positions from random games without avoidable wins, with at most this many empty
-/// cells.
-pub(crate) fn random_positions(setup: Setup, most_empty: u32, count: usize) -> Vec<Position> {
+/// Unfinished positions with at most this many empty cells, from random games that avoid moves
+/// which end the game.
+pub(crate) fn random_positions(setup: Setup, max_empty: u32, count: usize) -> Vec<Position> {
     let mut random = fastrand::Rng::with_seed(7);
     let mut positions = Vec::new();
     let mut games = 0;
     while positions.len() < count && games < 100 * count {
         games += 1;
-        let empty = random.u32(1..=most_empty.min(setup.cells()));
+        let empty = random.u32(1..=max_empty.min(setup.cells()));
         let mut position = Position::new(setup);
         while position.ply() < setup.cells() - empty {
             let mut next = children(&position);
@@ -57,7 +57,7 @@ pub(crate) fn random_positions(setup: Setup, most_empty: u32, count: usize) -> V
                 None => break,
             }
         }
-        if setup.cells() - position.ply() <= most_empty {
+        if setup.cells() - position.ply() <= max_empty {
             positions.push(position);
         }
     }

@@ -61,11 +61,11 @@ const SAMPLED: [(u8, u8, u8, u32); 18] = [
 
 #[test]
 fn positions_of_random_games_on_many_boards() {
-    for (cols, rows, connect, most_empty) in SAMPLED {
+    for (cols, rows, connect, max_empty) in SAMPLED {
         let setup = setup(cols, rows, connect);
         let (mut solver, mut naive) = (solver(), Naive::default());
         let mut portable = Solver::new(Options::default().with_table_mb(1).with_portable_code());
-        for position in random_positions(setup, most_empty, 150) {
+        for position in random_positions(setup, max_empty, 150) {
             let score = naive.score(&position);
             for solver in [&mut solver, &mut portable] {
                 assert_eq!(solver.score(&position).unwrap().value(), score, "{position:?}");
@@ -81,10 +81,10 @@ fn positions_of_random_games_on_many_boards() {
 fn leaving_out_any_technique_changes_no_score() {
     use claimeven_solver::ablation::{Ablated, TECHNIQUES};
     let options = Options::default().with_table_mb(1);
-    for (cols, rows, connect, most_empty) in SAMPLED {
+    for (cols, rows, connect, max_empty) in SAMPLED {
         let setup = setup(cols, rows, connect);
         let mut solver = Solver::new(options.clone());
-        let positions = random_positions(setup, most_empty + 2, 60);
+        let positions = random_positions(setup, max_empty + 2, 60);
         for technique in TECHNIQUES {
             let mut ablated = Ablated::new(setup, technique, &options).unwrap();
             for position in &positions {
@@ -97,13 +97,13 @@ fn leaving_out_any_technique_changes_no_score() {
 }
 
 #[test]
-fn mirror_images_children_and_teams_agree() {
+fn mirror_images_children_and_several_threads_agree() {
     let mut alone = Solver::new(Options::default());
-    let mut team = Solver::new(Options::default().with_threads(3));
+    let mut threaded = Solver::new(Options::default().with_threads(3));
     for position in random_positions(Setup::STANDARD, 27, 150) {
         let score = alone.score(&position).unwrap();
         assert_eq!(alone.score(&position.mirror()).unwrap(), score, "{position:?}");
-        assert_eq!(team.score(&position).unwrap(), score, "{position:?}");
+        assert_eq!(threaded.score(&position).unwrap(), score, "{position:?}");
         let columns = alone.scores(&position).unwrap();
         assert_eq!(columns.iter().flatten().max(), Some(&score), "{position:?}");
         assert_eq!(columns.iter().flatten().count(), position.legal().count(), "{position:?}");
@@ -124,9 +124,9 @@ fn the_principal_variation_ends_as_the_score_says() {
     let mut solver = Solver::new(Options::default());
     for position in random_positions(Setup::STANDARD, 24, 60) {
         let score = solver.score(&position).unwrap();
-        let line = solver.principal_variation(&position).unwrap();
+        let pv = solver.principal_variation(&position).unwrap();
         let mut end = position;
-        for &column in &line {
+        for &column in &pv {
             end.play(column).unwrap();
         }
         let winner = end.outcome().unwrap().winner();
@@ -138,7 +138,7 @@ fn the_principal_variation_ends_as_the_score_says() {
         assert_eq!(winner, expected, "{position:?}");
         if let Some(moves) = score.moves_to_win(&position) {
             let plies = if score.sign() > 0 { 2 * moves - 1 } else { 2 * moves };
-            assert_eq!(line.len(), plies as usize, "{position:?}");
+            assert_eq!(pv.len(), plies as usize, "{position:?}");
         }
     }
 }
@@ -155,7 +155,7 @@ fn one_solver_alternates_between_setups() {
 #[test]
 fn the_ruleset_lines_is_not_supported() {
     let setup = Setup::new(4, 4, 4, Ruleset::Lines).unwrap();
-    let refused = solver().score(&Position::new(setup)).unwrap_err();
-    assert_eq!(refused, Unsolvable(Ruleset::Lines));
-    assert_eq!(refused.to_string(), "the solver supports the ruleset standard, not lines");
+    let rejected = solver().score(&Position::new(setup)).unwrap_err();
+    assert_eq!(rejected, Unsolvable(Ruleset::Lines));
+    assert_eq!(rejected.to_string(), "the solver supports the ruleset standard, not lines");
 }

@@ -39,7 +39,7 @@ export const refusals: Texts["refusals"] = {
   "{found} values, {than} than the board's {cells} cells": "{found} Werte, das Brett hat aber {cells} Felder",
   "the {disc} at column {column}, row {row} has no disc below it": "Unter {disc} in Spalte {column}, Zeile {row} liegt kein Stein",
   "{first} X and {second} O: X moves first, so it has as many discs as O or one more": "{first} X und {second} O: X beginnt und hat so viele Steine wie O oder einen mehr",
-  "the last move cannot have completed all of its lines": "Die Partie wäre schon vor dem letzten Zug vorbei gewesen",
+  "the game would have been over before the last move": "Die Partie wäre schon vor dem letzten Zug vorbei gewesen",
   "a Kaggle board must be a list of 0, 1 and 2": "Ein Kaggle-Brett ist eine Liste aus 0, 1 und 2",
   "a tournament must have at most {most} players, not {count}": "Ein Turnier hat höchstens {most} Spieler, nicht {count}",
   "a tournament must have at most {most} games on this server, not {games}": "Ein Turnier hat auf diesem Server höchstens {most} Partien, nicht {games}",

@@ -126,14 +126,14 @@ export const coach = {
         return `Say ${name(sentence.loser)} plays column ${sentence.column}.`;
       case "zugzwang": {
         const [fours, it, one] = sentence.cells.length === 1 ? ["four", "that cell", "it"] : ["fours", "these cells", "one of them"];
-        return `${name(sentence.winner)} waits for the ${fours} at ${listed(sentence.cells.map(cell))}: ${name(sentence.winner)} never plays right below ${it} and answers every other disc right above${coupled(sentence.couples)}. In the end ${name(sentence.loser)} has to play right below ${one}.`;
+        return `${name(sentence.winner)} waits for the ${fours} at ${listed(sentence.cells.map(cell))}: ${name(sentence.winner)} never plays right below ${it} and replies right above every other disc${coupled(sentence.couples)}. In the end ${name(sentence.loser)} has to play right below ${one}.`;
       }
       case "follow_up":
-        return `${name(sentence.winner)} answers every disc right above${coupled(sentence.couples)} and so gets four in a row from ${cell(sentence.from)} to ${cell(sentence.to)}.`;
+        return `${name(sentence.winner)} replies right above every disc${coupled(sentence.couples)} and so gets four in a row from ${cell(sentence.from)} to ${cell(sentence.to)}.`;
       case "no_four_for":
-        return `${name(sentence.player)} gets no four at all.`;
+        return `${name(sentence.player)} cannot connect four before that.`;
       case "too_late":
-        return `Any four of ${name(sentence.player)} would come too late.`;
+        return `Any four by ${name(sentence.player)} would come too late.`;
       case "numbers":
         return `${name(sentence.winner)} answers every move by the numbers on the board: the highest that can be played, but not right below a cell where ${name(sentence.loser)} would connect four. Fours, blocks and forced wins come first.`;
       case "nobody_can_connect":
@@ -141,11 +141,11 @@ export const coach = {
       case "no_four_left":
         return `${name(sentence.player)} can no longer connect four anywhere.`;
       case "holds_by_follow_up":
-        return `${name(sentence.player)} answers every disc right above${coupled(sentence.couples)}, so ${name(sentence.opponent)} never gets four in a row.`;
+        return `${name(sentence.player)} replies right above every disc${coupled(sentence.couples)}, so ${name(sentence.opponent)} never gets four in a row.`;
       case "cannot_win_by_calculation":
-        return `That ${name(sentence.player)} cannot win is shown by calculation.`;
+        return `Only calculation shows that ${name(sentence.player)} cannot win.`;
       case "calculation":
-        return `By calculation, ${plural(sentence.moves, "move")} deep: there is no simpler reason yet.`;
+        return `This was calculated ${plural(sentence.moves, "move")} deep; no simpler reason is known.`;
       case "keeps_win":
         return `Column ${sentence.column} keeps the win.`;
       case "keeps_draw":

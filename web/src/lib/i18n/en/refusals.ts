@@ -37,7 +37,7 @@ export const refusals = {
   "{found} values, {than} than the board's {cells} cells": "{found} values, {than} than the board's {cells} cells",
   "the {disc} at column {column}, row {row} has no disc below it": "The {disc} at column {column}, row {row} has no disc below it",
   "{first} X and {second} O: X moves first, so it has as many discs as O or one more": "{first} X and {second} O: X moves first, so it has as many discs as O or one more",
-  "the last move cannot have completed all of its lines": "The last move cannot have completed all of its lines",
+  "the game would have been over before the last move": "The game would have been over before the last move",
   "a Kaggle board must be a list of 0, 1 and 2": "A Kaggle board must be a list of 0, 1 and 2",
   "a tournament must have at most {most} players, not {count}": "A tournament must have at most {most} players, not {count}",
   "a tournament must have at most {most} games on this server, not {games}": "A tournament must have at most {most} games on this server, not {games}",

@@ -39,7 +39,7 @@ export const refusals: Texts["refusals"] = {
   "{found} values, {than} than the board's {cells} cells": "{found} valores, pero el tablero tiene {cells} casillas",
   "the {disc} at column {column}, row {row} has no disc below it": "Debajo de {disc} en la columna {column}, fila {row} no hay ninguna ficha",
   "{first} X and {second} O: X moves first, so it has as many discs as O or one more": "{first} X y {second} O: X empieza y tiene tantas fichas como O o una más",
-  "the last move cannot have completed all of its lines": "La partida habría terminado antes de la última jugada",
+  "the game would have been over before the last move": "La partida habría terminado antes de la última jugada",
   "a Kaggle board must be a list of 0, 1 and 2": "Un tablero de Kaggle es una lista de 0, 1 y 2",
   "a tournament must have at most {most} players, not {count}": "Un torneo tiene como máximo {most} jugadores, no {count}",
   "a tournament must have at most {most} games on this server, not {games}": "En este servidor un torneo tiene como máximo {most} partidas, no {games}",
