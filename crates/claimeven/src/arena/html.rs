@@ -300,9 +300,9 @@ fn lengths(lengths: &[Length]) -> String {
     let (Some(shortest), Some(longest)) = (lengths.first(), lengths.last()) else {
         return String::new();
     };
-    let most = lengths.iter().map(|length| length.games).max().unwrap_or(1) as f64;
-    let step = round_step((most / 4.0).max(1.0));
-    let ceiling = (most / step).ceil() * step;
+    let max = lengths.iter().map(|length| length.games).max().unwrap_or(1) as f64;
+    let step = round_step((max / 4.0).max(1.0));
+    let ceiling = (max / step).ceil() * step;
     let y_at = |games: f64| FLOOR - HEIGHT * games / ceiling;
     let slots = longest.moves - shortest.moves + 1;
     // In percent of the width, so that it fits every screen.
@@ -351,9 +351,9 @@ fn open_plot(height: f64, title: &str) -> String {
 
 /// An SVG that shrinks with the page, down to a readable minimum.
 fn open_map(width: f64, height: f64) -> String {
-    let least = width.min(640.0);
+    let min_width = width.min(640.0);
     format!(
-        r#"<svg viewBox="0 0 {width:.0} {height:.0}" style="max-width:{width:.0}px;min-width:{least:.0}px" role="img"><title>Head-to-head scores</title>"#
+        r#"<svg viewBox="0 0 {width:.0} {height:.0}" style="max-width:{width:.0}px;min-width:{min_width:.0}px" role="img"><title>Head-to-head scores</title>"#
     )
 }
 
