@@ -1,4 +1,4 @@
-//! Symbols and styles, by the capabilities of the terminal.
+//! Symbols and styles for the capabilities of the terminal.
 
 use std::env;
 
