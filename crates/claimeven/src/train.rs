@@ -284,7 +284,7 @@ impl Task<'_> {
 
     /// Trains and prints a line per iteration.
     fn train(&self, mut view: View, log: &Log) -> Result<(), Failure> {
-        let mut has_begun = false;
+        let mut is_started = false;
         // The exam reports progress many times but is announced only once.
         let mut is_announced = false;
         // A closed output does not stop the training.
@@ -293,9 +293,9 @@ impl Task<'_> {
             let is_repeated = is_exam && is_announced;
             is_announced |= is_exam;
             view.update(event);
-            if !has_begun {
+            if !is_started {
                 let _ = log.begin(&view);
-                has_begun = true;
+                is_started = true;
             }
             if !is_repeated {
                 let _ = log.event(&view, event);

@@ -274,8 +274,8 @@ fn pairings(report: &Report) -> String {
         </thead><tbody>"
             .to_owned();
     for (row, results) in report.head_to_head.iter().enumerate() {
-        let meetings = results.iter().enumerate().skip(row);
-        for (column, results) in meetings.filter(|(_, results)| results.games() > 0) {
+        let opponents = results.iter().enumerate().skip(row);
+        for (column, results) in opponents.filter(|(_, results)| results.games() > 0) {
             let Results { won, drawn, lost } = *results;
             let _ = write!(
                 html,
@@ -330,8 +330,8 @@ fn lengths(lengths: &[Length]) -> String {
             FLOOR - y
         );
     }
-    let every = slots.div_ceil(9);
-    for moves in (shortest.moves..=longest.moves).filter(|moves| moves % every == 0) {
+    let label_step = slots.div_ceil(9);
+    for moves in (shortest.moves..=longest.moves).filter(|moves| moves % label_step == 0) {
         let x = x_at(moves) + slot / 2.0;
         let y = FLOOR + 18.0;
         let _ = write!(svg, r#"<text class="quiet middle" x="{x:.2}%" y="{y:.1}">{moves}</text>"#);

@@ -475,9 +475,9 @@ impl App {
         if self.evaluations.len() <= ply {
             self.evaluations.resize(ply + 1, None);
         }
-        let worth = normalized(value);
+        let value = normalized(value);
         self.evaluations[ply] =
-            Some(if position.player() == Player::First { worth } else { -worth });
+            Some(if position.player() == Player::First { value } else { -value });
     }
 
     /// Switches to another session.

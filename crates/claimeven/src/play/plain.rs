@@ -15,7 +15,7 @@ use super::app::{ANALYSIS_TIME, hint_agent};
 use super::session::{GameSession, Played};
 use super::texts::search_texts;
 use crate::Failure;
-use crate::analyze::write_opinion;
+use crate::analyze::write_decision;
 use crate::draw::{Drawing, disc_style};
 use crate::review::write_review;
 use crate::show::status;
@@ -71,8 +71,8 @@ impl PlainGame {
             let session = &self.session;
             let mover = session.position().player();
             let awaits_human = session.agent_to_move().is_none();
-            let is_news = drawn.as_ref() != Some(&(session.game().clone(), session.is_over()));
-            if (awaits_human || !session.has_human()) && is_news {
+            let has_changed = drawn.as_ref() != Some(&(session.game().clone(), session.is_over()));
+            if (awaits_human || !session.has_human()) && has_changed {
                 self.draw(&mut out)?;
                 drawn = Some((self.session.game().clone(), self.session.is_over()));
             }
@@ -163,7 +163,7 @@ impl PlainGame {
                 }
             }
             Command::New => {
-                self.start_session(self.session.again()?);
+                self.start_session(self.session.rematch()?);
                 return Ok(true);
             }
             Command::Resign => {
@@ -275,7 +275,7 @@ impl PlainGame {
         match self.decide(by)? {
             Some(decision) => {
                 writeln!(out, "\n{}", self.drawing())?;
-                write_opinion(out, self.session.position(), &decision)
+                write_decision(out, self.session.position(), &decision)
             }
             None => Ok(writeln!(out, "the game is over")?),
         }

@@ -136,7 +136,7 @@ impl GameSession {
     }
 
     /// A new game with the same players, board and clock.
-    pub(crate) fn again(&self) -> Result<GameSession, Failure> {
+    pub(crate) fn rematch(&self) -> Result<GameSession, Failure> {
         GameSession::new(self.setup(), self.seats.clone(), self.clock)
     }
 

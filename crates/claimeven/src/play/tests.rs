@@ -168,10 +168,10 @@ fn undo_and_redo_stop_at_the_persons_turn() {
 fn an_outdated_search_is_not_wanted() {
     let mut app = app("human", "level:3,seed=1");
     keys(&mut app, "4");
-    let asked = app.wants(Slot::Move);
+    let request = app.wants(Slot::Move);
     keys(&mut app, "u");
     keys(&mut app, "5");
-    assert_ne!(app.wants(Slot::Move), asked);
+    assert_ne!(app.wants(Slot::Move), request);
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn draw(frame: &mut Frame, view: &View) {
         (_, true) => {
             "stopping after this step and a gate match (press q again to stop immediately)"
         }
-        (Stage::Elsewhere | Stage::Idle, _) => "q quit",
+        (Stage::OtherProcess | Stage::Idle, _) => "q quit",
         _ => "q stop (--resume continues from the last finished iteration)",
     };
     frame.render_widget(Paragraph::new(keys).dim(), keys_row);
@@ -312,7 +312,7 @@ fn stage(view: &View) -> Gauge<'static> {
             (steps as f64 / of.max(1) as f64, format!("step {steps} of {of}"))
         }
         Stage::Testing => (1.0, "gate and exam".to_owned()),
-        Stage::Elsewhere => (0.0, format!("training for {}", clock(view.current_time()))),
+        Stage::OtherProcess => (0.0, format!("training for {}", clock(view.current_time()))),
         Stage::Idle => (0.0, "not training".to_owned()),
     };
     let text = match view.stage {

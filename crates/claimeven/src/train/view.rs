@@ -57,7 +57,7 @@ pub(super) enum Stage {
     },
     Testing,
     /// Training in another process.
-    Elsewhere,
+    OtherProcess,
     Idle,
 }
 
@@ -79,7 +79,7 @@ impl View {
     pub(super) fn read(folder: &Path) -> Result<View, Failure> {
         let parameters = Run::parameters_of(folder)?;
         // Read before the metrics, so that the last line of a run that is just ending is not missed.
-        let stage = if Run::is_active(folder) { Stage::Elsewhere } else { Stage::Idle };
+        let stage = if Run::is_active(folder) { Stage::OtherProcess } else { Stage::Idle };
         let history = Run::metrics_of(folder)?;
         // The file was last changed when the last iteration ended.
         let changed = folder.join("metrics.jsonl").metadata().and_then(|data| data.modified());
