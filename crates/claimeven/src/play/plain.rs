@@ -118,7 +118,7 @@ impl PlainGame {
                 Ok(Command::Play(_)) if awaits_step => {
                     writeln!(
                         out,
-                        "only programs play: Enter for the next move, continue to play on, help"
+                        "only programs play: press Enter for the next move, or type continue or help"
                     )?;
                     continue;
                 }
