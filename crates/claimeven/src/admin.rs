@@ -17,7 +17,7 @@ use crate::output::print_json;
 use crate::server_settings::SettingsArgs;
 use crate::text::counted;
 
-/// Look at, delete, back up and restore what a server has stored, also while it runs
+/// Inspect, delete, back up and restore the data of a server, even while it is running
 #[derive(clap::Args)]
 #[command(
     after_help = "The database is the one that `claimeven serve` would use with the same options.\n\n\
@@ -75,7 +75,7 @@ enum Command {
         #[command(subcommand)]
         action: Option<Action>,
     },
-    /// Refuse all requests of an address or range
+    /// Refuse all requests from an address or range
     #[command(after_help = "Examples:\n  \
         claimeven admin ban 203.0.113.7\n  \
         claimeven admin ban 2001:db8::/48 --for 12h --reason 'too many games'")]
@@ -83,10 +83,10 @@ enum Command {
         /// Address, or range such as 203.0.113.0/24
         #[arg(value_name = "ADDRESS|RANGE", value_parser = range)]
         range: IpNet,
-        /// How long: 30m, 12h, 7d or 4w [default: for ever]
+        /// Duration: 30m, 12h, 7d or 4w [default: forever]
         #[arg(long = "for", value_name = "TIME", value_parser = duration)]
         time: Option<Duration>,
-        /// Reason, for the list of bans
+        /// Reason, shown in the list of bans
         #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
         reason: String,
     },
@@ -100,21 +100,21 @@ enum Command {
     Bans,
     /// Delete old finished games and tournaments
     #[command(
-        after_help = "Games in progress and training runs stay. The settings prune_days and \
-        prune_mb let a server\nprune by itself.\n\n\
+        after_help = "Games in progress and training runs are kept. With the settings prune_days \
+        and prune_mb, a\nserver prunes automatically.\n\n\
         Examples:\n  \
         claimeven admin prune --older-than 90d --dry-run\n  \
         claimeven admin prune --older-than 1y --max-size 2GB"
     )]
     Prune {
-        /// Delete what nobody has changed for this long: 12h, 90d, 8w or 1y
+        /// Delete what has not changed for this long: 12h, 90d, 8w or 1y
         #[arg(long, value_name = "TIME", value_parser = duration)]
         #[arg(required_unless_present = "max_size")]
         older_than: Option<Duration>,
-        /// Delete the oldest until the stored data is not larger: 500MB or 2GB
+        /// Delete the oldest until the stored data fits in this size: 500MB or 2GB
         #[arg(long, value_name = "SIZE", value_parser = size)]
         max_size: Option<u64>,
-        /// Print what --older-than would delete, and delete nothing
+        /// Print what --older-than would delete, without deleting it
         #[arg(long, requires = "older_than", conflicts_with = "max_size")]
         dry_run: bool,
     },
@@ -126,10 +126,10 @@ enum Command {
         claimeven admin backup games-$(date +%F).backup\n  \
         claimeven admin backup games.backup --database postgres://user:password@host/claimeven")]
     Backup {
-        /// File to write; an existing one is replaced when the new one is complete
+        /// File to write; an existing file is replaced once the backup is complete
         file: PathBuf,
     },
-    /// Fill an empty database from a backup, while no server runs
+    /// Restore a backup into an empty database, while no server is running
     #[command(after_help = "Examples:\n  \
         claimeven admin restore games.backup\n  \
         claimeven admin restore games.backup --force --database sqlite:games.sqlite")]
@@ -144,14 +144,14 @@ enum Command {
 
 #[derive(Subcommand)]
 enum Action {
-    /// List the latest ones
+    /// List the latest
     List(LimitArgs),
-    /// Show everything about one
+    /// Show all details of one
     Show {
         /// Id, as the list shows it
         id: String,
     },
-    /// Delete some
+    /// Delete one or more
     Delete {
         /// Ids, as the list shows them
         #[arg(required = true, value_name = "ID")]
@@ -190,7 +190,7 @@ async fn perform(args: &Args, config: &Config) -> Result<(), Failure> {
     let json = args.json;
     if let Command::Restore { file, force } = &args.command {
         let summary = Admin::restore(config, file, *force).await.map_err(failed)?;
-        return say_backup("Restored", &summary, json);
+        return report_backup("Restored", &summary, json);
     }
     let mut admin = Admin::open(config).await.map_err(failed)?;
     match &args.command {
@@ -208,7 +208,7 @@ async fn perform(args: &Args, config: &Config) -> Result<(), Failure> {
             Some(Action::Delete { ids }) => {
                 for id in ids {
                     admin.delete_game(id).await.map_err(failed)?;
-                    say(&format!("Deleted game {id}"), json)?;
+                    report(&format!("Deleted game {id}"), json)?;
                 }
                 Ok(())
             }
@@ -220,7 +220,7 @@ async fn perform(args: &Args, config: &Config) -> Result<(), Failure> {
             Some(Action::Delete { ids }) => {
                 for id in ids {
                     let games = admin.delete_visitor(id).await.map_err(failed)?;
-                    say(&format!("Deleted visitor {id} from {games} games"), json)?;
+                    report(&format!("Deleted visitor {id} from {games} games"), json)?;
                 }
                 Ok(())
             }
@@ -237,11 +237,11 @@ async fn perform(args: &Args, config: &Config) -> Result<(), Failure> {
                 jiff::Timestamp::now().as_millisecond().saturating_add(time)
             });
             admin.ban(*range, reason, until).await.map_err(failed)?;
-            say(&format!("Banned {range}; a running server applies it within seconds"), json)
+            report(&format!("Banned {range}; a running server applies it within seconds"), json)
         }
         Command::Unban { range } => {
             if admin.unban(*range).await.map_err(failed)? {
-                return say(&format!("Lifted the ban on {range}"), json);
+                return report(&format!("Lifted the ban on {range}"), json);
             }
             Err(Failure::Other(format!("{range} is not banned; see claimeven admin bans")))
         }
@@ -251,7 +251,8 @@ async fn perform(args: &Args, config: &Config) -> Result<(), Failure> {
                 return print_json(&bans);
             }
             let rows = bans.into_iter().map(|ban| {
-                [ban.range, ban.since, ban.until.unwrap_or_else(|| "ever".to_owned()), ban.reason]
+                let until = ban.until.unwrap_or_else(|| "forever".to_owned());
+                [ban.range, ban.since, until, ban.reason]
             });
             print_table(["RANGE", "SINCE", "UNTIL", "REASON"], rows)
         }
@@ -268,13 +269,14 @@ async fn perform(args: &Args, config: &Config) -> Result<(), Failure> {
                 return print_json(&pruned);
             }
             let Pruned { games, tournaments, bytes } = pruned;
-            let did = if *dry_run { "Would delete" } else { "Deleted" };
+            let verb = if *dry_run { "Would delete" } else { "Deleted" };
             let mb = bytes.div_ceil(1_000_000);
-            say(&format!("{did} {games} games and {tournaments} tournaments; {mb} MB stored"), json)
+            let deleted = format!("{verb} {games} games and {tournaments} tournaments");
+            report(&format!("{deleted}; {mb} MB stored"), json)
         }
         Command::Backup { file } => {
             let summary = admin.backup(file).await.map_err(failed)?;
-            say_backup("Saved", &summary, json)
+            report_backup("Saved", &summary, json)
         }
         // Handled above, without an open database.
         Command::Restore { .. } => Ok(()),
@@ -326,7 +328,7 @@ async fn jobs(
         Some(Action::Delete { ids }) => {
             for id in ids {
                 admin.delete_job(kind, id).await.map_err(failed)?;
-                say(&format!("Deleted {id}"), json)?;
+                report(&format!("Deleted {id}"), json)?;
             }
             return Ok(());
         }
@@ -368,21 +370,21 @@ fn show(details: &impl Serialize, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reports success in words; scripts use the exit code.
-fn say(message: &str, json: bool) -> Result<(), Failure> {
+/// Prints a message of success, unless the output is JSON: scripts use the exit code.
+fn report(message: &str, json: bool) -> Result<(), Failure> {
     if !json {
         writeln!(anstream::stdout(), "{message}")?;
     }
     Ok(())
 }
 
-fn say_backup(did: &str, summary: &BackupSummary, json: bool) -> Result<(), Failure> {
+fn report_backup(verb: &str, summary: &BackupSummary, json: bool) -> Result<(), Failure> {
     if json {
         return print_json(summary);
     }
     let count = |table: &str| summary.rows.get(table).copied().unwrap_or(0);
     let (games, jobs) = (counted(count("games"), "game"), counted(count("jobs"), "job"));
-    say(&format!("{did} {games} and {jobs}, as of {}", summary.created), json)
+    report(&format!("{verb} {games} and {jobs}, as of {}", summary.created), json)
 }
 
 fn print_table<const N: usize>(
@@ -403,7 +405,7 @@ fn print_table<const N: usize>(
     Ok(())
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+#[allow(clippy::needless_pass_by_value, reason = "`map_err` passes it by value")]
 fn failed(error: ServerError) -> Failure {
     Failure::Other(error.to_string())
 }

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for (alias, agent) in ALIASES {
         writeln!(out, "  {alias:<9} {agent}")?;
     }
-    writeln!(out, "every player also has seed=N")?;
+    writeln!(out, "every player also accepts seed=N")?;
     Ok(())
 }
 

@@ -49,12 +49,12 @@ struct Report<'a> {
     agent: String,
     /// Absent if the game is over.
     #[serde(flatten)]
-    opinion: Option<Opinion>,
+    decision: Option<DecisionJson>,
     status: String,
 }
 
 #[derive(Serialize)]
-struct Opinion {
+struct DecisionJson {
     column: u8,
     value: ValueJson,
     columns: Vec<ColumnJson>,
@@ -94,14 +94,14 @@ impl ValueJson {
     }
 }
 
-impl Opinion {
-    fn new(decision: &Decision, position: &Position) -> Opinion {
+impl DecisionJson {
+    fn new(decision: &Decision, position: &Position) -> DecisionJson {
         let json = |value| ValueJson::new(value, position);
         let columns = (1..).zip(&decision.columns).filter_map(|(column, known)| {
             let ColumnValue { value, bound } = (*known)?;
             Some(ColumnJson { column, value: json(value), bound: bound.name() })
         });
-        Opinion {
+        DecisionJson {
             column: decision.column.number(),
             value: json(decision.value),
             columns: columns.collect(),
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             setup,
             position: &args.position,
             agent: args.agent.to_string(),
-            opinion: decision.map(|decision| Opinion::new(&decision, position)),
+            decision: decision.map(|decision| DecisionJson::new(&decision, position)),
             status: status(position),
         };
         writeln!(out, "{}", serde_json::to_string(&report)?)?;
@@ -144,13 +144,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let last_move = game.moves().last().copied();
     writeln!(out, "{}", Drawing { position, last_move })?;
     match decision {
-        Some(decision) => write_opinion(&mut out, position, &decision),
+        Some(decision) => write_decision(&mut out, position, &decision),
         None => Ok(writeln!(out, "{}", status(position))?),
     }
 }
 
 /// Writes a player's evaluation, to be shown below the drawing of the board.
-pub(crate) fn write_opinion(
+pub(crate) fn write_decision(
     out: &mut impl Write,
     position: &Position,
     decision: &Decision,

@@ -190,16 +190,16 @@ fn measure_all(
             speed_up: None,
         };
         for (_, position) in positions {
-            let mut least = Duration::MAX;
+            let mut min_time = Duration::MAX;
             for run in 0..args.repeat {
                 let decision = spec.build(setup, 0)?.decide(position, &Limits::default())?;
-                least = least.min(decision.time);
+                min_time = min_time.min(decision.time);
                 if run == 0 {
                     measured.stats += decision.stats;
                     measured.answers.push((decision.column, decision.value));
                 }
             }
-            measured.time += least;
+            measured.time += min_time;
             bar.inc(1);
         }
         let first = all.iter().find(|first| depth.is_some() && first.depth == depth);

@@ -185,13 +185,13 @@ impl Args {
     }
 }
 
-/// The counts of all plies, printed as they come.
+/// The counts of all plies, printed as they are completed.
 struct Table {
     report: Report,
     last_ply: u32,
     json: bool,
     bar: ProgressBar,
-    /// The estimated time for all further plies, and when that was.
+    /// The estimated time for all further plies, and when it was estimated.
     left: Option<(Duration, Instant)>,
 }
 

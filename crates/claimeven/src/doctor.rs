@@ -13,7 +13,7 @@ use crate::server_settings::SettingsArgs;
 /// Check the configuration, the database and the machine of a server
 #[derive(clap::Args)]
 #[command(
-    after_help = "Takes the settings of `claimeven serve` and changes nothing, so it can run next to a server.\n\
+    after_help = "Reads the settings of `claimeven serve` and changes nothing, so it can run alongside a server.\n\
     The exit code is 1 if a check has failed.\n\n\
     Examples:\n  \
     claimeven doctor\n  \
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "IP:PORT")]
     addr: Option<SocketAddr>,
 
-    /// Only ask the running server whether it is ready to take games
+    /// Only ask the running server whether it is ready
     #[arg(long)]
     ready: bool,
 

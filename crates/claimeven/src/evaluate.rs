@@ -168,8 +168,8 @@ fn setup(args: &Args) -> Result<Setup, Failure> {
     Ok(setup)
 }
 
-/// The discs of random positions: the given ones, or the same part of a game on every board. Boards
-/// larger than the standard one are solved from when as few cells are empty as can be solved.
+/// The discs of random positions: the given range, or the same part of a game on every board. On
+/// boards larger than the standard one, few enough cells are empty that positions can be solved.
 fn disc_range(args: &Args, setup: Setup) -> (u32, u32) {
     let cells = setup.cells();
     let by_board = match cells {
@@ -225,10 +225,10 @@ fn sets(args: &Args, setup: Setup, machines: &Machines) -> Result<Vec<TestSet>, 
         let (first, last) = disc_range(args, setup);
         let (count, seed) = (args.random as usize, args.seed.seed);
         sets.push(match machines {
-            Machines::Here(Local { threads }) => {
+            Machines::Local(Local { threads }) => {
                 TestSet::random(setup, count, first..=last, seed, *threads)?
             }
-            Machines::Fleet(nats) => solve_elsewhere(
+            Machines::Fleet(nats) => solve_on_fleet(
                 nats,
                 setup,
                 RandomPositions::new(setup, count, first..=last, seed)?,
@@ -238,16 +238,12 @@ fn sets(args: &Args, setup: Setup, machines: &Machines) -> Result<Vec<TestSet>, 
     Ok(sets)
 }
 
-/// A test set whose scores are computed by other machines.
-fn solve_elsewhere(
-    nats: &Nats,
-    setup: Setup,
-    sampled: RandomPositions,
-) -> Result<TestSet, Failure> {
-    const AT_ONCE: usize = 16;
+/// A test set whose scores are computed by the workers of a fleet.
+fn solve_on_fleet(nats: &Nats, setup: Setup, sampled: RandomPositions) -> Result<TestSet, Failure> {
+    const POSITIONS_PER_UNIT: usize = 16;
     let RandomPositions { name, positions } = sampled;
     let work = BookScores(SolverWork::with_embedded_books(setup));
-    let chunks: Vec<&[Position]> = positions.chunks(AT_ONCE).collect();
+    let chunks: Vec<&[Position]> = positions.chunks(POSITIONS_PER_UNIT).collect();
     let unit = |number: u64| chunks[number as usize].to_vec();
     let scores = run_in_order(nats, &work, chunks.len() as u64, &unit, None, |_| {})?;
     let scores = scores.expect("nobody cancels it").into_iter().flatten();

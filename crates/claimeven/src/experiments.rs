@@ -24,7 +24,7 @@ use crate::progress;
 Each experiment prints the claim, what was run, the measurements with 95 % confidence intervals, and\n\
 whether the claim holds, which follows from the numbers. The same seed gives the same numbers except\n\
 for times, whatever the number of threads. All experiments take about half an hour on two cores. With\n\
---nats, workers play the games and answer the positions; experiments about the time of searches run\n\
+--nats, workers play the games and search the positions; experiments about the time of searches run\n\
 on this machine.\n\n\
 Examples:\n  \
     claimeven experiments --list\n  \
@@ -72,7 +72,7 @@ pub(crate) struct Args {
 struct Done {
     experiment: &'static Experiment,
     finding: Finding,
-    /// Runs it again.
+    /// The command that runs it again.
     command: String,
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             let name = experiment.name;
             bar.suspend(|| {
                 anstream::eprintln!(
-                    "{name} counts and times single searches and runs on this machine"
+                    "{name} counts and times single searches, so it runs on this machine"
                 );
             });
         }

@@ -19,7 +19,7 @@ use crate::text::wrapped;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Follows best play until the result has a reason that needs no search: a four that cannot be\n\
-blocked, a forced sequence, zugzwang, or a strategy that answers every move. Where there is none\n\
+blocked, a forced sequence, zugzwang, or a strategy that answers every move. If there is none\n\
 within 12 moves, it says so.\n\n\
 Examples:\n  \
     claimeven explain 444355\n  \
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     #[arg(long = "move", value_name = "COLUMN")]
     played: Option<Column>,
 
-    /// Language of the text
+    /// Level of the text
     #[arg(long, value_name = "LEVEL", default_value = "beginner")]
     level: LevelName,
 
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     setup: SetupArgs,
 }
 
-/// For whom texts are made.
+/// The readers for whom explanations are worded.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum LevelName {
     /// Plain words

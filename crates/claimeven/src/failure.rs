@@ -21,13 +21,13 @@ pub(crate) enum Failure {
     Input(String),
     /// What clap returns instead of arguments: an error, or the text of `--help` or `--version`.
     CommandLine(clap::Error),
-    /// The reader of the output has gone (`| head`), which is not an error.
+    /// The output was closed (`| head`), which is not an error.
     OutputClosed,
     /// The input is invalid, and the errors have been printed: exit code 2.
     Reported,
     /// Anything else, such as output that cannot be written: exit code 1.
     Other(String),
-    /// Ctrl-C, and what there was to print has been printed: exit code 130.
+    /// Ctrl-C, after the results so far have been printed: exit code 130.
     Interrupted,
 }
 

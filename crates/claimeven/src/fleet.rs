@@ -1,4 +1,4 @@
-//! Many machines: the options of commands whose work others can do, and `claimeven fleet`.
+//! Options of commands that can use the workers of a fleet, and `claimeven fleet`.
 
 mod lines;
 mod scores;
@@ -24,11 +24,11 @@ pub(crate) use status::{Args, run};
 /// How to reach the NATS server.
 #[derive(clap::Args)]
 pub(crate) struct ConnectionArgs {
-    /// Seed of the nkey with which to connect
+    /// Seed of the nkey to connect with
     #[arg(long, value_name = "FILE", env = "CLAIMEVEN_NATS_NKEY", hide = true)]
     nats_nkey: Option<PathBuf>,
 
-    /// Credentials (JWT and nkey) with which to connect
+    /// Credentials (JWT and nkey) to connect with
     #[arg(long, value_name = "FILE", env = "CLAIMEVEN_NATS_CREDS", hide = true)]
     nats_creds: Option<PathBuf>,
 
@@ -36,8 +36,8 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "FILE", env = "CLAIMEVEN_NATS_CA", hide = true)]
     nats_ca: Option<PathBuf>,
 
-    /// Seconds without a sign of life after which a unit is given to another worker; the same for
-    /// all that use a NATS server
+    /// Seconds without a heartbeat after which a unit is given to another worker; must be the same
+    /// for all clients of a NATS server
     #[arg(long, value_name = "S", default_value_t = 15, hide = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
     ack_wait: u64,
@@ -54,11 +54,11 @@ impl ConnectionArgs {
     }
 }
 
-/// The options of a command whose work other machines can do.
+/// The options of a command that can use the workers of a fleet.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Fleet")]
 pub(crate) struct FleetArgs {
-    /// Let the workers at this NATS server do the work (see `claimeven work`)
+    /// Let the workers on this NATS server do the work (see `claimeven work`)
     #[arg(long, value_name = "URL", env = "CLAIMEVEN_NATS", hide_env = true)]
     nats: Option<String>,
 
@@ -81,9 +81,9 @@ impl FleetArgs {
         self.nats.is_some()
     }
 
-    /// The machines of the command line. What happens there is passed to `log`.
+    /// The machines that the command line selects. Their messages are passed to `log`.
     pub(crate) fn machines(&self, threads: usize, log: Log) -> Machines {
-        let Some(url) = &self.nats else { return Machines::Here(Local { threads }) };
+        let Some(url) = &self.nats else { return Machines::Local(Local { threads }) };
         let connection = self.connection.connection(url, log);
         let nats = Nats::new(connection, threads, cache())
             .with_arithmetic(claimeven_zero::arithmetic())
@@ -92,9 +92,9 @@ impl FleetArgs {
     }
 }
 
-/// Who does the work of a command.
+/// The machines that do the work of a command.
 pub(crate) enum Machines {
-    Here(Local),
+    Local(Local),
     Fleet(Box<Nats>),
 }
 
@@ -108,13 +108,13 @@ impl Dispatcher for Machines {
         take: impl FnMut(Taken<W::Output>) -> Result<ControlFlow<()>, W::Error>,
     ) -> Result<(), W::Error> {
         match self {
-            Machines::Here(local) => local.run(work, numbers, unit, cancel, take),
+            Machines::Local(local) => local.run(work, numbers, unit, cancel, take),
             Machines::Fleet(nats) => nats.run(work, numbers, unit, cancel, take),
         }
     }
 }
 
-/// All kinds of work that this program does for others.
+/// All kinds of work that a worker can do.
 pub(crate) fn kinds() -> Kinds {
     Kinds::new(claimeven_zero::arithmetic())
         .with::<Games>()
@@ -127,13 +127,13 @@ pub(crate) fn kinds() -> Kinds {
         .with::<SamplePositions>()
 }
 
-/// The folder in which networks and books of others are kept.
+/// The folder in which workers cache networks and books.
 pub(crate) fn cache() -> PathBuf {
     let folder = etcetera::choose_base_strategy().map(|strategy| strategy.cache_dir());
     folder.unwrap_or_else(|_| std::env::temp_dir()).join("claimeven").join("fleet")
 }
 
-/// Prints what happens on standard error, above a progress bar.
+/// Prints messages on standard error, above a progress bar.
 pub(crate) fn log_above(bar: &indicatif::ProgressBar) -> Log {
     let bar = bar.clone();
     Arc::new(move |message| bar.suspend(|| anstream::eprintln!("{message}")))

@@ -33,7 +33,7 @@ same games, whatever the number of threads, unless players have time limits.\n\n
 Openings: none, balanced:PLIES (distinct drawn positions, the default on boards that can be solved),\n\
 random:PLIES, or a file with the moves of an opening at the start of each line.\n\n\
 Time: with --movetime or --tc, mcts, zero and timed use all the time they have, unless their text\n\
-has a limit of its own; searches of a fixed depth end at their depth.\n\n\
+sets its own limit; searches of a fixed depth stop at that depth.\n\n\
 Ctrl-C ends the match and prints the score so far; with --journal, the same command resumes it.\n\n\
 Examples:\n  \
     claimeven match alphabeta:depth=6 mcts:sims=5000\n  \
@@ -76,12 +76,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true)]
     sprt: Option<SprtText>,
 
-    /// Probability that the sequential test accepts ELO1 where ELO0 is true
+    /// Probability that the sequential test accepts ELO1 although ELO0 is true
     #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = error_probability)]
     #[arg(allow_negative_numbers = true, requires = "sprt")]
     alpha: f64,
 
-    /// Probability that the sequential test accepts ELO0 where ELO1 is true
+    /// Probability that the sequential test accepts ELO0 although ELO1 is true
     #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = error_probability)]
     #[arg(allow_negative_numbers = true, requires = "sprt")]
     beta: f64,
@@ -101,7 +101,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
 
-    /// Folder for logs of what other programs (ugi) are told and say
+    /// Folder for logs of the input and output of other programs (ugi)
     #[arg(long, value_name = "DIR")]
     log_dir: Option<PathBuf>,
 
@@ -186,7 +186,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let machines = args.fleet.machines(args.threads.threads(), log_above(&bar));
     let status = planned.resume_on(&machines, played, |event| {
         let MatchEvent::Pair { games, is_new, status } = event else {
-            // The files get the same games again.
+            // The match starts over and repeats its games, so the files do, too.
             let mut empty = || -> io::Result<()> {
                 if let Some(out) = &mut out {
                     out.set_len(0)?;
@@ -216,7 +216,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         if written.is_ok() {
             written = keep();
             if written.is_err() {
-                // Games that cannot be kept are not played.
+                // Games that cannot be saved need not be played.
                 cancel.store(true, Ordering::Relaxed);
             }
         }
@@ -377,7 +377,7 @@ impl Report<'_> {
         )
     }
 
-    /// What should not happen in a match.
+    /// Forfeits, losses on time and repeated games.
     fn write_incidents(&self, out: &mut impl Write) -> io::Result<()> {
         let MatchStatus { lost_on_time, forfeited, first_forfeit, repeated, .. } = &self.status;
         for (side, player) in [&self.args.first, &self.args.second].into_iter().enumerate() {

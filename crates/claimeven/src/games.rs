@@ -87,8 +87,8 @@ struct ExportArgs {
 /// Import games in the JSON of older Connect Four programs
 #[derive(clap::Args)]
 #[command(after_help = "\
-Each game is checked against the rules. The older format has no dates, so that games are dated 1970,\n\
-and only the sum of each player's times, which is divided among its moves.\n\n\
+Each game is checked against the rules. The older format has no dates, so games are dated 1970, and\n\
+only a total time for each player, which is divided among the moves.\n\n\
 Examples:\n  \
     claimeven games import older.json > games.jsonl")]
 struct ImportArgs {

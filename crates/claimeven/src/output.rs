@@ -18,7 +18,7 @@ pub(crate) fn create_file(path: &Path) -> Result<File, Failure> {
     File::create(path).map_err(|error| Failure::unwritable(path, &error))
 }
 
-/// Creates a file of results, unless there is one already that may not be overwritten.
+/// Creates a file of results. An existing one is an error unless `may_overwrite`.
 pub(crate) fn create_results(path: &Path, may_overwrite: bool) -> Result<File, Failure> {
     if may_overwrite {
         return create_file(path);

@@ -88,7 +88,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let setup = args.setup.setup()?;
-    let asks = args.first.is_none() && args.load.is_none();
+    let shows_start = args.first.is_none() && args.load.is_none();
     let first = args.first.unwrap_or(Participant::Human);
     let second = args.second.map_or_else(|| DEFAULT_OPPONENT.parse(), Ok)?;
     let session = match &args.load {
@@ -98,11 +98,11 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     if args.plain || !is_screen() {
         return plain::run(session, args.delay.unwrap_or_default(), args.step);
     }
-    let screen = if asks { Screen::Start } else { Screen::Game };
+    let screen = if shows_start { Screen::Start } else { Screen::Game };
     let mut app = App::new(session, screen);
     app.delay = args.delay.unwrap_or(app.delay);
     // The start screen may still add a person, for whom the game must not be paused.
-    app.paused = args.step && (asks || !app.session.has_human());
+    app.paused = args.step && (shows_start || !app.session.has_human());
     terminal::run(app, Look::of_terminal(args.ascii))
 }
 

@@ -50,7 +50,7 @@ const TOP: f64 = 84.0;
 const BOTTOM: f64 = 52.0;
 const LEGEND_ROW: f64 = 24.0;
 /// The maximum number of labels on the x axis.
-const MOST_TICKS: usize = 14;
+const MAX_TICKS: usize = 14;
 
 /// Colours that are distinct for any kind of colour vision and in print.
 const COLOURS: [&str; 8] =
@@ -193,7 +193,7 @@ impl Chart<'_> {
                 escape(&(self.y_text)(value))
             );
         }
-        for (tick, name) in x_ticks.iter().step_by(x_ticks.len().div_ceil(MOST_TICKS).max(1)) {
+        for (tick, name) in x_ticks.iter().step_by(x_ticks.len().div_ceil(MAX_TICKS).max(1)) {
             let x = x_at(*tick);
             line(svg, "axis", [x, floor, x, floor + 5.0]);
             let y = floor + 21.0;

@@ -46,7 +46,7 @@ struct BuildArgs {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    /// Whose result is proven
+    /// Player whose result is proven
     #[arg(long, value_name = "PLAYER", default_value = "first")]
     player: Owner,
 
@@ -54,7 +54,7 @@ struct BuildArgs {
     #[arg(long, value_name = "GOAL", default_value = "win")]
     goal: GoalName,
 
-    /// Stop at a proof of at most so many positions [default: never]
+    /// Stop at a proof of at most this many positions [default: never]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     stop_at: Option<u32>,
 
@@ -79,7 +79,7 @@ struct BuildArgs {
     setup: SetupArgs,
 }
 
-/// Verify a proof with nothing but the rules: every line of play ends as it claims
+/// Verify a proof by the rules alone: every line of play ends as it claims
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:\n  \
@@ -110,7 +110,7 @@ enum GoalName {
     Draw,
 }
 
-/// The least time between two proofs that are written.
+/// The minimum time between two writes of the proof.
 const WRITE_INTERVAL: Duration = Duration::from_secs(30);
 
 #[derive(Serialize)]
@@ -179,7 +179,7 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
             last_write = Some(Instant::now());
         }
         let is_small =
-            args.stop_at.is_some_and(|most| progress.proven.is_some_and(|size| size <= most));
+            args.stop_at.is_some_and(|max| progress.proven.is_some_and(|size| size <= max));
         written.is_ok()
             && !is_small
             && !progress.exhausted
@@ -188,7 +188,7 @@ fn build(args: &BuildArgs) -> Result<(), Failure> {
     bar.finish_and_clear();
     written?;
     let Some(proof) = search.proof() else {
-        let message = "no proof found in time; the same command continues";
+        let message = "no proof found in time; the same command continues the search";
         return Err(Failure::Other(format!("{}: {message}", checkpoint.display())));
     };
     write_if_smaller(&args.out, claim, &proof)?;

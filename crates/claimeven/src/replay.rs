@@ -1,4 +1,4 @@
-//! `claimeven replay`: recorded games seen again, and checked.
+//! `claimeven replay`: steps through recorded games, and verifies them.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 

@@ -22,8 +22,8 @@ use crate::text::{counted, wrapped};
 #[derive(clap::Args)]
 #[command(after_help = "\
 A blunder (??) turns a win or a draw into a loss, a mistake (?) turns a win into a draw, and !\n\
-marks the only move that keeps the result; each blunder and mistake is explained. Accuracy is the share of points that a player kept\n\
-(a win is worth 2, a draw 1), of those that could have been lost.\n\n\
+marks the only move that keeps the result; each blunder and mistake is explained. Accuracy is the\n\
+share of points that a player kept of those that could have been lost (a win is worth 2, a draw 1).\n\n\
 Examples:\n  \
     claimeven review games.jsonl\n  \
     claimeven review games.jsonl --game 3 --plain\n  \
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long)]
     ascii: bool,
 
-    /// Language of the explanations
+    /// Level of the explanations
     #[arg(long, value_name = "LEVEL", default_value = "beginner")]
     level: LevelName,
 
@@ -113,8 +113,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Explains the mistakes and blunders of a game, with the numbers of the moves; none where the coach does not know the
-/// rules.
+/// Explains the mistakes and blunders of a game, with the numbers of the moves; none if the coach
+/// does not support the rules.
 fn explain_errors(game: &Game, review: &Review) -> Vec<(usize, MoveExplanation)> {
     let setup = game.position().setup();
     if Coach::check(setup).is_err()
@@ -153,7 +153,7 @@ fn game_summary(explained: &[(usize, MoveExplanation)], english: &English) -> St
             english.theme(&played.then.reason)
         ),
     };
-    format!("{mover} was {was} until move {ply}; after it {now}.")
+    format!("{mover} was {was} before move {ply}; after it, {now}.")
 }
 
 /// The names of the players, X first.
@@ -161,7 +161,7 @@ fn by_turn(record: &GameRecord) -> [&str; 2] {
     [0, 1].map(|turn| record.players[record.mover(turn)].name.as_str())
 }
 
-/// A review as text, with what is said about single moves.
+/// A review as text, with explanations of single moves.
 pub(crate) fn write_review(
     out: &mut impl Write,
     review: &Review,

@@ -13,7 +13,7 @@ use crate::server_settings::SettingsArgs;
 /// Start the web application, to play in the browser (the default)
 #[derive(clap::Args)]
 #[command(
-    after_help = "Settings can also be given in the file of --config and in environment variables such as\n\
+    after_help = "Settings can also be given in a file (--config) and in environment variables such as\n\
     CLAIMEVEN_ADDR. Options override variables, and variables override the file.\n\n\
     Examples:\n  \
     claimeven serve\n  \
@@ -75,20 +75,20 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     return_freed_memory();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(serve(config));
-    // A thread that is still drawing, loading or sending does not hold up the end.
+    // A thread that is still drawing, loading or sending does not delay the exit.
     runtime.shutdown_background();
     served.map_err(|error| Failure::Other(error.to_string()))
 }
 
-/// Has the allocator return large blocks to the system as soon as they are freed, so that the
-/// process takes what its agents hold and not what they once held: glibc keeps blocks of up to
-/// 32 MB otherwise.
+/// Makes the allocator return large blocks to the system as soon as they are freed, so that the
+/// process uses what its agents hold now, not their past maximum: otherwise, glibc keeps blocks of
+/// up to 32 MB.
 fn return_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[allow(unsafe_code, reason = "the C library has no safe interface for it")]
     {
         const LARGE: libc::c_int = 1 << 20;
-        // SAFETY: it only sets a number of the allocator, before other threads exist.
+        // SAFETY: it only sets a parameter of the allocator, before other threads exist.
         unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE) };
     }
 }

@@ -65,7 +65,7 @@ pub(crate) struct Args {
     fleet: FleetArgs,
 }
 
-/// What an answer consists of.
+/// What an answer contains.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct AnswerFormat {
     all: bool,
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let format = AnswerFormat { all: args.all, weak: args.weak, json: args.json };
     let threads = args.solver.threads();
     if args.fleet.is_given() {
-        return solve_elsewhere(args, setup, format);
+        return solve_on_fleet(args, setup, format);
     }
     let books = args.solver.books(setup)?;
     if !args.positions.is_empty() {
@@ -132,11 +132,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if failed { Err(Failure::Reported) } else { Ok(()) }
 }
 
-/// The lines of a unit of work.
+/// The number of lines in a unit of work.
 const LINES_PER_UNIT: usize = 256;
 
 /// Has all positions solved by the workers of a fleet. The whole input is read first.
-fn solve_elsewhere(args: &Args, setup: Setup, format: AnswerFormat) -> Result<(), Failure> {
+fn solve_on_fleet(args: &Args, setup: Setup, format: AnswerFormat) -> Result<(), Failure> {
     let lines: Vec<String> = if args.positions.is_empty() {
         io::read_to_string(io::stdin().lock())?.lines().map(|line| line.trim().to_owned()).collect()
     } else {
@@ -195,7 +195,7 @@ fn progress() -> ProgressBar {
     bar(0, "{human_pos} positions, {per_sec}, {elapsed}")
 }
 
-/// What is found of a position: scores, or margins in lines.
+/// The result of a position: scores, or margins in lines.
 struct Solved {
     columns: Option<Vec<Option<i32>>>,
     score: Option<i32>,

@@ -93,7 +93,7 @@ fn read_batches(batches: &SyncSender<Batch>) -> io::Result<()> {
             index += 1;
             first_line += lines.len() as u64;
             if batches.send(batch).is_err() {
-                // The workers have gone.
+                // The workers are gone.
                 return Ok(());
             }
         }

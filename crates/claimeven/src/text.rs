@@ -43,7 +43,7 @@ pub(crate) fn in_words(number: u8) -> String {
     WORDS.get(usize::from(number)).map_or_else(|| number.to_string(), |&word| word.to_owned())
 }
 
-/// A text in lines of at most so many characters, broken between words.
+/// Wraps a text at words into lines of at most `width` characters.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

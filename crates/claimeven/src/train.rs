@@ -34,13 +34,13 @@ On a terminal, a dashboard shows the run; in a pipe, a line is printed per itera
 the run has the same figures as JSON lines in metrics.jsonl. Ctrl-C stops after the current step, a\n\
 second Ctrl-C immediately; at most the current iteration is lost, and --resume continues as if the\n\
 run had not been interrupted. The same parameters give the same networks, whatever the number of\n\
-threads. Before it stops, the newest network meets the best one in a gate match (its iteration is\n\
-then reported again).\n\n\
+threads. Before a run stops, its newest network plays a gate match against the best one (its\n\
+iteration is then reported again).\n\n\
 Without a limit, the presets 10min and 1h stop after that time; strongest and 19x128 (the network\n\
 and search of an older project) run until they are stopped. Limits include earlier sessions of the\n\
 run, so that a command with --resume can be repeated until the run is finished.\n\n\
-Disk: samples that have left the replay buffer are deleted. The last 40 networks are kept, the best\n\
-one, and about 40 older ones.\n\n\
+Disk: samples that have left the replay buffer are deleted. The last 40 networks, the best one and\n\
+about 40 older ones are kept.\n\n\
 Examples:\n  \
     claimeven train --run first\n  \
     claimeven train --run first --resume --hours 1\n  \
@@ -167,7 +167,7 @@ fn parameters(args: &Args, folder: &Path) -> Result<Parameters, Failure> {
         (None, true) => {
             let saved = Run::parameters_of(folder)?;
             let own = saved.architecture.setup().map_err(ParametersError::Architecture)?;
-            // The default board stands for the one of the run.
+            // The default board means that of the run.
             if setup != own && setup != Setup::STANDARD {
                 let folder = folder.display();
                 return Err(Failure::Input(format!(
@@ -251,14 +251,14 @@ impl Task<'_> {
         let mut run = match opened {
             Err(RunError::Stopped(_)) => return Ok(()),
             Err(error) if is_new => {
-                // A refused run leaves no folder behind.
+                // A rejected run leaves no folder behind.
                 let _ = fs::remove_dir_all(self.folder);
                 return Err(error.into());
             }
             opened => opened?,
         };
         if self.args.fleet.is_given() {
-            // The dashboard has the whole terminal, so there is no place for messages.
+            // The dashboard fills the terminal, so there is no room for messages.
             let log: claimeven_work::Log = if self.args.json || !io::stdout().is_terminal() {
                 Arc::new(|message| anstream::eprintln!("{message}"))
             } else {
@@ -284,8 +284,8 @@ impl Task<'_> {
 
     /// Trains and prints a line per iteration.
     fn train(&self, mut view: View, log: &Log) -> Result<(), Failure> {
-        let mut has_begun = false;
-        // The exam reports its progress all the time and is announced once.
+        let mut is_started = false;
+        // The exam reports progress many times but is announced only once.
         let mut is_announced = false;
         // A closed output does not stop the training.
         let worked = self.work(&mut |event| {
@@ -293,9 +293,9 @@ impl Task<'_> {
             let is_repeated = is_exam && is_announced;
             is_announced |= is_exam;
             view.update(event);
-            if !has_begun {
+            if !is_started {
                 let _ = log.begin(&view);
-                has_begun = true;
+                is_started = true;
             }
             if !is_repeated {
                 let _ = log.event(&view, event);
@@ -333,7 +333,7 @@ impl Task<'_> {
             };
             let shown: Result<(), Failure> = show();
             if shown.is_err() {
-                // The terminal has gone.
+                // The terminal is gone.
                 self.stop.store(true, Ordering::Relaxed);
             }
             shown.and(work.join().expect("training does not panic"))

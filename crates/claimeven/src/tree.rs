@@ -124,12 +124,12 @@ mod tests {
 
     use super::*;
 
-    fn drawn(agent: &str, moves: &str, most: usize, draw: fn(&TreeDrawing) -> String) -> String {
+    fn drawn(agent: &str, moves: &str, max: usize, draw: fn(&TreeDrawing) -> String) -> String {
         let setup = Setup::new(4, 5, 4, Ruleset::Standard).unwrap();
         let agent: AgentSpec = agent.parse().unwrap();
         let game = Game::parse(setup, moves).unwrap();
         let limits = Limits::default();
-        draw(&TreeDrawing::new(&agent, &game, &limits, MAX_RECORDED, most).unwrap())
+        draw(&TreeDrawing::new(&agent, &game, &limits, MAX_RECORDED, max).unwrap())
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `claimeven work`: does work for other machines.
+//! `claimeven work`: a worker of a fleet.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use crate::Failure;
 use crate::fleet::{ConnectionArgs, cache, kinds};
 use crate::options::ThreadsArgs;
 
-/// Work for others: play games and solve positions for commands with --nats
+/// Run a worker: play games and solve positions for commands with --nats
 #[derive(clap::Args)]
 #[command(after_help = "\
-Connects to a NATS server with JetStream and computes units of work until it is stopped. It waits for\n\
-a server that is away. Ctrl-C and SIGTERM let running units finish for up to 3 seconds and hand back\n\
-the others.\n\n\
+Connects to a NATS server with JetStream and computes units of work until it is stopped. While the\n\
+server is unreachable, it waits. On Ctrl-C and SIGTERM, running units get 3 seconds to finish, and\n\
+the others are handed back.\n\n\
 Kinds: games (match, arena, experiments), moves (evaluate, experiments), sample (experiments), book\n\
 (book build, evaluate), solve, self-play, gate, exam (train).\n\n\
 Keys: --nats-nkey FILE or --nats-creds FILE, and --nats-ca FILE for certificates of your own, as for\n\
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
     kinds: Vec<String>,
 
-    /// Folder in which networks and books are kept [default: in the user's cache]
+    /// Cache folder for networks and books [default: in the user's cache folder]
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
 

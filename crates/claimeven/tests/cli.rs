@@ -59,7 +59,7 @@ fn a_proof_is_built_verified_and_resumed() {
     // What was found is kept.
     assert!(fs::metadata(format!("{file}.part")).unwrap().len() > 100);
     claimeven(&build);
-    // A damaged file is refused.
+    // A damaged file is rejected.
     let bytes = fs::read(file).unwrap();
     fs::write(file, &bytes[..bytes.len() - 1]).unwrap();
     let output =
@@ -163,7 +163,7 @@ fn our_engine_plays_itself_in_two_processes() {
 }
 
 #[test]
-fn every_experiment_runs_quickly_and_is_written_down() {
+fn every_experiment_has_a_quick_run_and_a_section_in_the_report() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
     let json = claimeven(&["experiments", "--quick", "--json", "--out", out]);
@@ -233,7 +233,7 @@ fn an_interrupted_experiment_resumes_with_its_journal() {
     fs::write(&journal, format!("{}\n{}", lines[..5].join("\n"), &lines[5][..20])).unwrap();
     assert_eq!(findings(&options), expected);
     assert_eq!(fs::read_to_string(&journal).unwrap(), whole);
-    // A match that is in the journal is not played: another result is taken over.
+    // A match that is in the journal is not played again: an edited result is used as it is.
     let (start, end) = whole.rsplit_once("\"results\":[5,0,3]").expect("the last match is there");
     fs::write(&journal, format!("{start}\"results\":[3,0,5]{end}")).unwrap();
     assert_ne!(findings(&options), expected);
@@ -248,7 +248,7 @@ fn an_experiment_reports_the_numbers_of_its_command() {
     let mut arguments: Vec<&str> = command.split(' ').skip(1).collect();
     arguments.push("--json");
     let played: Value = serde_json::from_str(&claimeven(&arguments)).unwrap();
-    // The first row is medium against easy of the depths that have these names.
+    // The first row is medium against easy, by their depths.
     let row = finding["tables"][0]["rows"][0].as_array().unwrap();
     assert_eq!(row[1], "3 against 1");
     // The interval of the experiment is wider, as it is one of several.
@@ -258,7 +258,7 @@ fn an_experiment_reports_the_numbers_of_its_command() {
 }
 
 #[test]
-fn the_committed_experiments_are_all_there() {
+fn the_committed_report_has_all_experiments() {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
     let document = fs::read_to_string(format!("{docs}/experiments.md")).unwrap();
     let list: Value =

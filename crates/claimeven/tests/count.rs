@@ -1,4 +1,4 @@
-//! Counts that are killed, on disk as in life.
+//! Counts that are killed and resumed from their checkpoints.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn counts(output: &Output) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn a_count_killed_again_and_again_finds_the_same() {
+fn a_count_that_is_killed_repeatedly_gives_the_same_result() {
     let undisturbed = tempfile::tempdir().unwrap();
     let expected = counts(&command(undisturbed.path()).output().unwrap());
     let total: u64 = expected.iter().map(|(positions, _)| positions).sum();
@@ -35,7 +35,7 @@ fn a_count_killed_again_and_again_finds_the_same() {
 
     let folder = tempfile::tempdir().unwrap();
     let mut kills = 0;
-    // Each process lives a little longer than the one before, so that in the end one arrives.
+    // Each process runs a little longer than the one before, so that one finishes in the end.
     let found = loop {
         let mut child =
             command(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -50,7 +50,7 @@ fn a_count_killed_again_and_again_finds_the_same() {
             let path = file.as_ref().unwrap().path();
             path.extension().is_some_and(|extension| extension == "count")
         });
-        // Two for a moment, while the new one is there and the old one not yet removed.
+        // Briefly two: the new file is written before the old one is removed.
         assert!(plies.count() <= 2);
     };
     assert_eq!(counts(&found), expected);
@@ -60,7 +60,7 @@ fn a_count_killed_again_and_again_finds_the_same() {
 }
 
 #[test]
-fn a_checkpoint_is_not_overwritten_and_a_damaged_one_refused() {
+fn a_checkpoint_is_not_overwritten_and_a_damaged_one_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let run = |options: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_claimeven"))

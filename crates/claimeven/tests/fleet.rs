@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use server::Server;
 
-/// An upper limit for everything, on a busy machine.
+/// A timeout for everything, generous enough for a busy machine.
 const LONG: Duration = Duration::from_mins(4);
 
 fn claimeven(folder: &Path, line: &str) -> Command {
@@ -50,7 +50,7 @@ impl Process {
         let _ = self.0.wait();
     }
 
-    /// Whether it has ended, and well.
+    /// Whether it has exited; panics if it has failed.
     fn has_succeeded(&mut self) -> bool {
         match self.0.try_wait().unwrap() {
             Some(status) => {
@@ -76,8 +76,8 @@ fn worker(folder: &Path, server: &Server) -> Process {
 
 fn output(folder: &Path, line: &str) -> String {
     let output = claimeven(folder, line).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{line}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{line}: {stderr}");
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -87,9 +87,9 @@ fn status(folder: &Path, server: &Server) -> serde_json::Value {
 }
 
 fn await_workers(folder: &Path, server: &Server, count: usize) {
-    let began = Instant::now();
+    let start = Instant::now();
     while status(folder, server)["workers"].as_array().unwrap().len() < count {
-        assert!(began.elapsed() < LONG);
+        assert!(start.elapsed() < LONG);
     }
 }
 
@@ -156,7 +156,7 @@ fn commands_print_the_same_with_workers_as_without() {
         assert_eq!(without_times(&output(folder, &format!("{line} {nats}"))), here);
     }
 
-    // Experiments with games and with positions, and one that stays here.
+    // Experiments with games and with positions, and one that runs locally.
     let findings = |text: &str| {
         let report: serde_json::Value = serde_json::from_str(text).unwrap();
         report["experiments"].clone()
@@ -165,9 +165,9 @@ fn commands_print_the_same_with_workers_as_without() {
     let here = findings(&output(folder, line));
     let there = claimeven(folder, &format!("{line} {nats}")).output().unwrap();
     assert_eq!(findings(&String::from_utf8(there.stdout).unwrap()), here);
-    let said = String::from_utf8(there.stderr).unwrap();
-    let stays = "same-value counts and times single searches and runs on this machine";
-    assert!(said.contains(stays) && !said.contains("working here"), "{said}");
+    let stderr = String::from_utf8(there.stderr).unwrap();
+    let local = "same-value counts and times single searches, so it runs on this machine";
+    assert!(stderr.contains(local) && !stderr.contains("working here"), "{stderr}");
 
     let status = status(folder, &server);
     let done: u64 =
@@ -177,7 +177,7 @@ fn commands_print_the_same_with_workers_as_without() {
 }
 
 #[test]
-fn what_cannot_run_elsewhere_is_refused() {
+fn jobs_that_workers_cannot_run_are_rejected() {
     let Some(server) = Server::start() else { return };
     let folder = tempfile::tempdir().unwrap();
     let error = |line: &str, code: i32| {
@@ -187,15 +187,15 @@ fn what_cannot_run_elsewhere_is_refused() {
     };
     let custom =
         format!("match random ugi:cmd=cat,ms=10,wait=10 --games 2 --nats {}", server.url());
-    let said = error(&custom, 2);
-    assert!(said.contains("error: "), "{said}");
-    let said = error("work --nats nats://127.0.0.1:9 --kinds games,chess", 2);
+    let stderr = error(&custom, 2);
+    assert!(stderr.contains("error: "), "{stderr}");
+    let stderr = error("work --nats nats://127.0.0.1:9 --kinds games,chess", 2);
     assert_eq!(
-        said,
+        stderr,
         "error: invalid value for '--kinds': unknown kind 'chess' (available: games, book, solve, self-play, gate, exam, moves, sample)\n"
     );
-    let said = error("solve 44 --nats nats://127.0.0.1:9", 1);
-    assert!(said.starts_with("error: NATS: cannot connect to nats://127.0.0.1:9"), "{said}");
+    let stderr = error("solve 44 --nats nats://127.0.0.1:9", 1);
+    assert!(stderr.starts_with("error: NATS: cannot connect to nats://127.0.0.1:9"), "{stderr}");
 }
 
 #[cfg(unix)]
@@ -211,16 +211,16 @@ fn a_worker_ends_on_sigterm_within_five_seconds() {
         server.url()
     );
     let _job = Process::start(folder.path(), &line);
-    let began = Instant::now();
+    let start = Instant::now();
     while status(folder.path(), &server)["workers"][0]["running"] != 1 {
-        assert!(began.elapsed() < LONG);
+        assert!(start.elapsed() < LONG);
     }
-    let began = Instant::now();
+    let start = Instant::now();
     let sent = Command::new("kill").arg(worker.0.id().to_string()).status().unwrap();
     assert!(sent.success());
     while !worker.has_succeeded() {
-        assert!(began.elapsed() < LONG);
+        assert!(start.elapsed() < LONG);
         thread::sleep(Duration::from_millis(10));
     }
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }

@@ -145,8 +145,8 @@ fn no_acknowledged_move_is_lost_when_the_server_is_killed() {
         for player in &mut players {
             let stored = player.stored(&server.addr);
             let known = player.acknowledged.len();
-            assert_eq!(stored[..known], player.acknowledged, "what was acknowledged is there");
-            assert!(stored.len() <= known + 1, "at most the move under way came besides");
+            assert_eq!(stored[..known], player.acknowledged, "an acknowledged move was lost");
+            assert!(stored.len() <= known + 1, "only the move in flight may be stored as well");
             player.acknowledged = stored;
         }
         let addr = server.addr.clone();
@@ -166,7 +166,7 @@ fn no_acknowledged_move_is_lost_when_the_server_is_killed() {
         assert_eq!(stored[..player.acknowledged.len()], player.acknowledged);
         player.acknowledged = stored;
         player.play(&server.addr);
-        assert_eq!(player.acknowledged.len(), 81, "the game goes on to its end");
+        assert_eq!(player.acknowledged.len(), 81, "the game is played to its end");
     }
 }
 
@@ -179,12 +179,12 @@ fn a_server_shuts_down_promptly() {
     assert_eq!(player.stored(&server.addr), [0; 0]);
     let terminated = Command::new("kill").arg(server.child.id().to_string()).status().unwrap();
     assert!(terminated.success());
-    let began = Instant::now();
+    let start = Instant::now();
     let status = loop {
         if let Some(status) = server.child.try_wait().unwrap() {
             break status;
         }
-        assert!(began.elapsed() < Duration::from_secs(10), "it does not stop");
+        assert!(start.elapsed() < Duration::from_secs(10), "the server does not stop");
         thread::sleep(Duration::from_millis(20));
     };
     assert!(status.success(), "{status}");
@@ -278,7 +278,7 @@ fn the_log_names_requests_and_no_secrets() {
     }
 }
 
-/// The requests of the documents, in their order; `ID` stands for the game that was made last.
+/// The requests of the documents, in their order; `ID` stands for the latest game.
 #[test]
 fn the_documented_requests_are_answered() {
     let folder = tempfile::tempdir().unwrap();
@@ -306,7 +306,7 @@ fn the_documented_requests_are_answered() {
         let lines = text.lines().filter(|line| line.starts_with("    curl "));
         lines.map(str::to_owned).collect()
     };
-    // Whoever moves first must not depend on chance.
+    // Six times, because a random choice of the first player would fail only sometimes.
     let game = read("server.md");
     for _ in 0..6 {
         for line in &game {

@@ -25,8 +25,8 @@ struct Session {
     settings: String,
 }
 
-/// Machines can be busy; on an idle one nothing here takes a second.
-const PATIENCE: Duration = Duration::from_secs(90);
+/// Generous, for busy machines; on an idle one, every step takes less than a second.
+const TIMEOUT: Duration = Duration::from_secs(90);
 
 impl Session {
     fn start(arguments: &[&str]) -> Session {
@@ -67,10 +67,10 @@ impl Session {
         self.screen.lock().unwrap().screen().contents()
     }
 
-    fn wait_until(&self, what: &str, is_so: impl Fn(&str) -> bool) {
+    fn wait_until(&self, what: &str, condition: impl Fn(&str) -> bool) {
         let start = Instant::now();
-        while !is_so(&self.text()) {
-            assert!(start.elapsed() < PATIENCE, "{what}:\n{}", self.text());
+        while !condition(&self.text()) {
+            assert!(start.elapsed() < TIMEOUT, "{what}:\n{}", self.text());
             thread::sleep(Duration::from_millis(10));
         }
     }
@@ -96,14 +96,14 @@ impl Session {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            assert!(start.elapsed() < PATIENCE, "it goes on:\n{}", self.text());
+            assert!(start.elapsed() < TIMEOUT, "it does not exit:\n{}", self.text());
             thread::sleep(Duration::from_millis(10));
         };
-        // The last output may still be on its way.
+        // The last output may not have arrived yet.
         self.wait_until("alternate screen", |_| {
             !self.screen.lock().unwrap().screen().alternate_screen()
         });
-        assert_eq!(settings(&*self.master), self.settings, "the terminal is not as it was");
+        assert_eq!(settings(&*self.master), self.settings, "the terminal was not restored");
         let parser = self.screen.lock().unwrap();
         assert!(!parser.screen().hide_cursor(), "the cursor is hidden");
         assert_eq!(parser.screen().mouse_protocol_mode(), MouseProtocolMode::None);
@@ -141,7 +141,7 @@ fn two_people_play_a_whole_game_and_review_it() {
 }
 
 #[test]
-fn a_position_and_a_move_are_explained_and_play_goes_on() {
+fn a_position_and_a_move_are_explained_and_play_continues() {
     let mut session = Session::start(&["play", "human", "human"]);
     session.wait_for("Move 1: Red to move");
     for (ply, key) in (1..).zip("445566".chars()) {
@@ -166,7 +166,7 @@ fn a_position_and_a_move_are_explained_and_play_goes_on() {
 }
 
 #[test]
-fn a_game_against_a_program_comes_to_its_end() {
+fn a_game_against_a_program_is_played_to_the_end() {
     let mut session =
         Session::start(&["play", "human", "level:2,seed=3", "--cols", "5", "--rows", "4"]);
     for turn in 0..10 {
@@ -345,14 +345,14 @@ fn exits_without_terminal(arguments: &[&str], is_ready: impl Fn(&str) -> bool) {
     drop((output, pair));
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        assert!(start.elapsed() < PATIENCE, "it goes on without a terminal");
+        assert!(start.elapsed() < TIMEOUT, "it does not exit without a terminal");
         thread::sleep(Duration::from_millis(10));
     }
 }
 
 #[test]
 #[cfg(debug_assertions)]
-fn a_panic_is_reported_on_a_sane_terminal() {
+fn a_panic_is_reported_after_the_terminal_is_restored() {
     let mut session =
         Session::start_in(&["play", "human", "human"], 80, 24, &[("CLAIMEVEN_TEST_PANIC", "1")]);
     session.wait_for("Move 1: Red to move");
@@ -363,7 +363,7 @@ fn a_panic_is_reported_on_a_sane_terminal() {
 }
 
 #[test]
-fn the_start_screen_leads_to_a_game_and_mistakes_are_named() {
+fn the_start_screen_starts_a_game_and_reports_invalid_fields() {
     let mut session = Session::start(&["play"]);
     session.wait_for("First player");
     session.send("\x1b[B\x7f\x7f\x7f\x7f\x7f\x7f\x7fnobody\r");
@@ -414,7 +414,7 @@ fn a_game_is_saved_loaded_and_reviewed() {
 }
 
 #[test]
-fn a_line_by_line_game_is_played_in_a_terminal_as_well() {
+fn a_line_by_line_game_also_works_in_a_terminal() {
     let mut session = Session::start(&["play", "human", "human", "--plain"]);
     session.wait_for("X> ");
     session.send("4\r");

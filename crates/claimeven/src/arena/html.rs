@@ -274,8 +274,8 @@ fn pairings(report: &Report) -> String {
         </thead><tbody>"
             .to_owned();
     for (row, results) in report.head_to_head.iter().enumerate() {
-        let meetings = results.iter().enumerate().skip(row);
-        for (column, results) in meetings.filter(|(_, results)| results.games() > 0) {
+        let opponents = results.iter().enumerate().skip(row);
+        for (column, results) in opponents.filter(|(_, results)| results.games() > 0) {
             let Results { won, drawn, lost } = *results;
             let _ = write!(
                 html,
@@ -300,9 +300,9 @@ fn lengths(lengths: &[Length]) -> String {
     let (Some(shortest), Some(longest)) = (lengths.first(), lengths.last()) else {
         return String::new();
     };
-    let most = lengths.iter().map(|length| length.games).max().unwrap_or(1) as f64;
-    let step = round_step((most / 4.0).max(1.0));
-    let ceiling = (most / step).ceil() * step;
+    let max = lengths.iter().map(|length| length.games).max().unwrap_or(1) as f64;
+    let step = round_step((max / 4.0).max(1.0));
+    let ceiling = (max / step).ceil() * step;
     let y_at = |games: f64| FLOOR - HEIGHT * games / ceiling;
     let slots = longest.moves - shortest.moves + 1;
     // In percent of the width, so that it fits every screen.
@@ -330,8 +330,8 @@ fn lengths(lengths: &[Length]) -> String {
             FLOOR - y
         );
     }
-    let every = slots.div_ceil(9);
-    for moves in (shortest.moves..=longest.moves).filter(|moves| moves % every == 0) {
+    let label_step = slots.div_ceil(9);
+    for moves in (shortest.moves..=longest.moves).filter(|moves| moves % label_step == 0) {
         let x = x_at(moves) + slot / 2.0;
         let y = FLOOR + 18.0;
         let _ = write!(svg, r#"<text class="quiet middle" x="{x:.2}%" y="{y:.1}">{moves}</text>"#);
@@ -351,9 +351,9 @@ fn open_plot(height: f64, title: &str) -> String {
 
 /// An SVG that shrinks with the page, down to a readable minimum.
 fn open_map(width: f64, height: f64) -> String {
-    let least = width.min(640.0);
+    let min_width = width.min(640.0);
     format!(
-        r#"<svg viewBox="0 0 {width:.0} {height:.0}" style="max-width:{width:.0}px;min-width:{least:.0}px" role="img"><title>Head-to-head scores</title>"#
+        r#"<svg viewBox="0 0 {width:.0} {height:.0}" style="max-width:{width:.0}px;min-width:{min_width:.0}px" role="img"><title>Head-to-head scores</title>"#
     )
 }
 

@@ -82,6 +82,6 @@ impl Work for SolveLines {
         if unit.len() == output.len() && unit.iter().zip(output).all(is_answer) {
             return Ok(());
         }
-        Err("the answers are not those to the lines".to_owned())
+        Err("the answers do not match the lines".to_owned())
     }
 }

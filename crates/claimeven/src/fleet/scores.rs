@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::Failure;
 use crate::solver::SolverArgs;
 
-/// The solver of a command line, which can be made again on another machine.
+/// The solver of a command line, which other machines can build as well.
 #[derive(Clone)]
 pub(crate) struct SolverWork {
     setup: Setup,

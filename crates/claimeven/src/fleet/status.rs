@@ -13,7 +13,7 @@ use super::ConnectionArgs;
 use crate::Failure;
 use crate::text::counted;
 
-/// Look after a fleet of workers
+/// Monitor a fleet of workers
 #[derive(clap::Args)]
 #[command(arg_required_else_help = false)]
 pub(crate) struct Args {
@@ -26,10 +26,10 @@ enum Command {
     Status(StatusArgs),
 }
 
-/// Show the workers and jobs at a NATS server
+/// Show the workers and jobs of a NATS server
 #[derive(clap::Args)]
 #[command(after_help = "\
-On a terminal the tables are live until Ctrl-C; elsewhere, and with --once, they are printed once.\n\
+On a terminal, the tables are updated until Ctrl-C; in a pipe, and with --once, they are printed once.\n\
 With --json, each status is one line.\n\n\
 Examples:\n  \
     claimeven fleet status --nats nats://127.0.0.1:4222\n  \
@@ -71,7 +71,7 @@ fn print_json(status: &FleetStatus) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Prints the tables, if `is_live` over the previous ones, which had so many `lines`.
+/// Prints the tables; if `is_live`, over the previous ones, which had this number of `lines`.
 fn print_table(status: &FleetStatus, lines: &mut usize, is_live: bool) -> Result<(), Failure> {
     let text = table(status);
     let mut out = anstream::stdout().lock();
@@ -87,7 +87,7 @@ fn table(status: &FleetStatus) -> String {
     let bold = Style::new().bold();
     let threads: usize = status.workers.iter().map(|worker| worker.threads).sum();
     let mut text = format!(
-        "{} with {}, {}; {} and {} kept by the server ({:.1} MB)\n",
+        "{} with {}, {}; {} and {} stored on the server ({:.1} MB)\n",
         counted(status.workers.len(), "worker"),
         counted(threads, "thread"),
         counted(status.jobs.len(), "job"),

@@ -34,7 +34,7 @@ pub(crate) struct App {
     /// The search of the player to move, or the last search.
     pub(crate) thinking: Option<Thinking>,
     pub(crate) review: Option<Reviewed>,
-    /// The explanation that was asked for last.
+    /// The explanation that was requested last.
     pub(crate) explanation: Option<Explained>,
     pub(crate) paused: bool,
     /// Moves that programs may still make while paused.
@@ -44,7 +44,7 @@ pub(crate) struct App {
     pub(crate) message: Option<String>,
     /// The time since the application was started.
     pub(crate) now: Duration,
-    pub(crate) turn_began: Duration,
+    pub(crate) turn_start: Duration,
     /// A decided move that is not shown yet.
     pending: Option<Decision>,
     pub(crate) size: Rect,
@@ -68,7 +68,7 @@ pub(crate) enum Popup {
     Confirm(Question),
     Players(Form),
     Input(Purpose, Input),
-    /// Why the displayed position is won, lost or drawn; in a review, what the move has done.
+    /// Why the displayed position is won, lost or drawn; in a review, what the move did.
     Explanation,
 }
 
@@ -105,7 +105,7 @@ impl Input {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fall {
     pub(crate) column: Column,
-    pub(crate) began: Duration,
+    pub(crate) start: Duration,
 }
 
 /// Who evaluates the columns.
@@ -135,7 +135,7 @@ pub(crate) enum Hint {
 #[derive(Clone, Debug)]
 pub(crate) struct Thinking {
     pub(crate) player: Player,
-    pub(crate) thought: SearchInfo,
+    pub(crate) info: SearchInfo,
     pub(crate) time: Duration,
     pub(crate) is_over: bool,
 }
@@ -153,7 +153,7 @@ pub(crate) struct Explained {
     pub(crate) text: String,
 }
 
-/// Input and output that only the event loop does.
+/// I/O, which is left to the event loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     Save(PathBuf),
@@ -232,7 +232,7 @@ impl App {
             delay: DEFAULT_DELAY,
             message: None,
             now: Duration::ZERO,
-            turn_began: Duration::ZERO,
+            turn_start: Duration::ZERO,
             pending: None,
             size: Rect::new(0, 0, 80, 24),
             is_done: false,
@@ -280,7 +280,7 @@ impl App {
         self.explanation.as_ref().filter(|explained| explained.of == self.explained_request())
     }
 
-    /// What there is to explain: the position, or in a review the move that led to it.
+    /// What to explain: the position, or in a review the move that led to it.
     fn explained_request(&self) -> Request {
         let game = self.displayed_game();
         let task = match self.screen {
@@ -292,8 +292,8 @@ impl App {
 
     /// The column of the falling disc, and how many rows it has fallen.
     pub(crate) fn falling(&self) -> Option<(Column, u32)> {
-        let Fall { column, began } = self.fall?;
-        let rows = (self.now.saturating_sub(began).as_millis() / ROW_TIME.as_millis()) as u32;
+        let Fall { column, start } = self.fall?;
+        let rows = (self.now.saturating_sub(start).as_millis() / ROW_TIME.as_millis()) as u32;
         Some((column, rows))
     }
 
@@ -308,7 +308,7 @@ impl App {
             return Duration::ZERO;
         }
         // The delay before the move is shown does not count.
-        let since = self.now.saturating_sub(self.turn_began);
+        let since = self.now.saturating_sub(self.turn_start);
         self.pending.as_ref().map_or(since, |decision| decision.time)
     }
 
@@ -379,7 +379,7 @@ impl App {
             }
         }
         if self.screen == Screen::Game && self.fall.is_none() && !self.is_waiting() {
-            let since = self.now.saturating_sub(self.turn_began);
+            let since = self.now.saturating_sub(self.turn_start);
             let is_time = self.session.has_human() || since >= self.delay || self.steps > 0;
             if let Some(decision) = self.pending.take_if(|_| is_time) {
                 self.steps = self.steps.saturating_sub(1);
@@ -394,9 +394,9 @@ impl App {
     }
 
     /// A search reports its progress.
-    pub(crate) fn thought(&mut self, thought: SearchInfo, time: Duration) {
+    pub(crate) fn search_progress(&mut self, info: SearchInfo, time: Duration) {
         let player = self.session.position().player();
-        self.thinking = Some(Thinking { player, thought, time, is_over: false });
+        self.thinking = Some(Thinking { player, info, time, is_over: false });
     }
 
     /// The player to move has decided.
@@ -406,7 +406,7 @@ impl App {
                 self.record_value(decision.value);
                 self.thinking = Some(Thinking {
                     player: self.session.position().player(),
-                    thought: decision.info(),
+                    info: decision.info(),
                     time: decision.time,
                     is_over: true,
                 });
@@ -475,9 +475,9 @@ impl App {
         if self.evaluations.len() <= ply {
             self.evaluations.resize(ply + 1, None);
         }
-        let worth = normalized(value);
+        let value = normalized(value);
         self.evaluations[ply] =
-            Some(if position.player() == Player::First { worth } else { -worth });
+            Some(if position.player() == Player::First { value } else { -value });
     }
 
     /// Switches to another session.
@@ -493,14 +493,14 @@ impl App {
             delay: self.delay,
             ..App::new(session, Screen::Game)
         };
-        self.turn_began = now;
+        self.turn_start = now;
     }
 
     fn play(&mut self, played: Played) {
         let column = played.column;
         match self.session.play(played) {
             Ok(()) => {
-                self.fall = Some(Fall { column, began: self.now });
+                self.fall = Some(Fall { column, start: self.now });
                 self.new_turn();
                 self.message = None;
             }
@@ -510,7 +510,7 @@ impl App {
 
     /// The position has changed.
     fn new_turn(&mut self) {
-        self.turn_began = self.now;
+        self.turn_start = self.now;
         self.pending = None;
         self.hint = Hint::None;
         self.evaluations.truncate(self.session.game().moves().len() + 1);
@@ -601,7 +601,7 @@ impl App {
             }
             KeyCode::Char('g') if !self.session.is_over() => match self.session.resigner() {
                 Some(_) => self.popup = Some(Popup::Confirm(Question::Resign)),
-                None => self.message = Some("Nobody can resign: only programs play".to_owned()),
+                None => self.message = Some("Only programs play, so nobody can resign".to_owned()),
             },
             KeyCode::Char('x') => {
                 self.session.switch_sides();
@@ -623,12 +623,12 @@ impl App {
             }
             KeyCode::Char('p') => {
                 self.paused = !self.paused;
-                self.turn_began = self.now;
+                self.turn_start = self.now;
             }
             KeyCode::Char('.') => {
                 self.paused = true;
                 self.steps = 1;
-                self.turn_began = self.now;
+                self.turn_start = self.now;
             }
             KeyCode::Char('+' | '=') => {
                 self.set_delay(DELAYS.into_iter().rev().find(|&delay| delay < self.delay));
@@ -637,7 +637,7 @@ impl App {
                 self.set_delay(DELAYS.into_iter().find(|&delay| delay > self.delay));
             }
             KeyCode::Char('v') => match self.session.played().len() {
-                0 => self.message = Some("There are no moves to review".to_owned()),
+                0 => self.message = Some("No moves to review".to_owned()),
                 moves => self.screen = Screen::Review(moves),
             },
             _ => {}
@@ -680,7 +680,7 @@ impl App {
             }
             KeyCode::Esc | KeyCode::Char('v') => {
                 self.screen = Screen::Game;
-                self.turn_began = self.now;
+                self.turn_start = self.now;
                 return;
             }
             _ => ply,
@@ -799,7 +799,7 @@ impl App {
             return;
         }
         if let Some(column) = Column::from_index(column) {
-            self.play(Played::by_hand(column, self.turn_time()));
+            self.play(Played::by_human(column, self.turn_time()));
         }
     }
 
@@ -811,7 +811,7 @@ impl App {
             self.paused |= !self.session.has_human();
             self.message = None;
         } else {
-            self.message = Some("There is no move to undo".to_owned());
+            self.message = Some("No move to undo".to_owned());
         }
     }
 
@@ -821,7 +821,7 @@ impl App {
             self.new_turn();
             self.message = None;
         } else {
-            self.message = Some("There is no move to redo".to_owned());
+            self.message = Some("No move to redo".to_owned());
         }
     }
 

@@ -1,4 +1,4 @@
-//! Symbols and styles, by the capabilities of the terminal.
+//! Symbols and styles for the capabilities of the terminal.
 
 use std::env;
 
@@ -69,8 +69,8 @@ impl Look {
     }
 
     /// The style of a good, bad or neutral value.
-    pub(crate) fn value_style(self, worth: f64) -> Style {
-        match worth {
+    pub(crate) fn value_style(self, value: f64) -> Style {
+        match value {
             0.05.. => self.coloured(Color::Green),
             ..-0.05 => self.coloured(Color::Red),
             _ => self.coloured(Color::Cyan),

@@ -13,9 +13,9 @@ use claimeven_search::{Agent, Decision, Limits, SearchMonitor};
 
 use super::app::{ANALYSIS_TIME, hint_agent};
 use super::session::{GameSession, Played};
-use super::texts::thought_texts;
+use super::texts::search_texts;
 use crate::Failure;
-use crate::analyze::write_opinion;
+use crate::analyze::write_decision;
 use crate::draw::{Drawing, disc_style};
 use crate::review::write_review;
 use crate::show::status;
@@ -71,8 +71,8 @@ impl PlainGame {
             let session = &self.session;
             let mover = session.position().player();
             let awaits_human = session.agent_to_move().is_none();
-            let is_news = drawn.as_ref() != Some(&(session.game().clone(), session.is_over()));
-            if (awaits_human || !session.has_human()) && is_news {
+            let has_changed = drawn.as_ref() != Some(&(session.game().clone(), session.is_over()));
+            if (awaits_human || !session.has_human()) && has_changed {
                 self.draw(&mut out)?;
                 drawn = Some((self.session.game().clone(), self.session.is_over()));
             }
@@ -118,12 +118,12 @@ impl PlainGame {
                 Ok(Command::Play(_)) if awaits_step => {
                     writeln!(
                         out,
-                        "only programs play: Enter for the next move, continue to play on, help"
+                        "only programs play: press Enter for the next move, or type continue or help"
                     )?;
                     continue;
                 }
                 Ok(Command::Play(column)) => {
-                    if let Err(error) = self.session.play(Played::by_hand(column, time)) {
+                    if let Err(error) = self.session.play(Played::by_human(column, time)) {
                         writeln!(out, "{error}")?;
                     }
                     continue;
@@ -148,12 +148,12 @@ impl PlainGame {
             Command::Continue => self.is_stepping = false,
             Command::Undo => {
                 if !self.session.undo() {
-                    writeln!(out, "there is no move to undo")?;
+                    writeln!(out, "no move to undo")?;
                 }
             }
             Command::Redo => {
                 if !self.session.redo() {
-                    writeln!(out, "there is no move to redo")?;
+                    writeln!(out, "no move to redo")?;
                 }
             }
             Command::Hint => self.hint(out)?,
@@ -163,7 +163,7 @@ impl PlainGame {
                 }
             }
             Command::New => {
-                self.start_session(self.session.again()?);
+                self.start_session(self.session.rematch()?);
                 return Ok(true);
             }
             Command::Resign => {
@@ -230,15 +230,15 @@ impl PlainGame {
         let decision = thread::scope(|scope| -> Result<Decision, Failure> {
             let (sender, answer) = mpsc::channel();
             scope.spawn(move || {
-                // The receiver has gone if the output failed.
+                // The receiver is gone if the output failed.
                 let _ = sender.send(agent.decide(position, &limits));
             });
             loop {
                 match answer.recv_timeout(REPORT_INTERVAL) {
                     Ok(decision) => return Ok(decision?),
                     Err(RecvTimeoutError::Timeout) => {
-                        let [effort, line] = thought_texts(&monitor.snapshot());
-                        writeln!(out, "{} is thinking: {effort}, {line}", name(mover))?;
+                        let [stats, pv] = search_texts(&monitor.snapshot());
+                        writeln!(out, "{} is thinking: {stats}, {pv}", name(mover))?;
                     }
                     Err(RecvTimeoutError::Disconnected) => {
                         return Err(Failure::Input("the player failed".to_owned()));
@@ -252,8 +252,8 @@ impl PlainGame {
         }
         write!(out, "\n{} plays {}", name(mover), decision.column)?;
         if decision.stats.nodes > 1 {
-            let [effort, line] = thought_texts(&decision.info());
-            write!(out, ": {effort}, {line}")?;
+            let [stats, pv] = search_texts(&decision.info());
+            write!(out, ": {stats}, {pv}")?;
         }
         writeln!(out)?;
         self.session.play(Played::by_agent(&decision)).expect("players choose legal columns");
@@ -261,7 +261,7 @@ impl PlainGame {
     }
 
     fn hint(&self, out: &mut impl Write) -> Result<(), Failure> {
-        match self.ask(hint_agent(self.session.setup()))? {
+        match self.decide(hint_agent(self.session.setup()))? {
             Some(decision) => {
                 writeln!(out, "hint: column {}, {}", decision.column, decision.value)?;
             }
@@ -272,17 +272,17 @@ impl PlainGame {
 
     /// Writes an agent's evaluation of each column.
     fn analyze(&self, by: &str, out: &mut impl Write) -> Result<(), Failure> {
-        match self.ask(by)? {
+        match self.decide(by)? {
             Some(decision) => {
                 writeln!(out, "\n{}", self.drawing())?;
-                write_opinion(out, self.session.position(), &decision)
+                write_decision(out, self.session.position(), &decision)
             }
             None => Ok(writeln!(out, "the game is over")?),
         }
     }
 
     /// An agent's decision in the current position; `None` if the game is over.
-    fn ask(&self, agent: &str) -> Result<Option<Decision>, Failure> {
+    fn decide(&self, agent: &str) -> Result<Option<Decision>, Failure> {
         if self.session.is_over() {
             return Ok(None);
         }

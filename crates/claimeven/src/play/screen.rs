@@ -195,11 +195,11 @@ impl View<'_> {
         let Some(thinking) = &app.thinking else {
             return Line::from(format!(" {}", self.analysis_text()));
         };
-        let thought = &thinking.thought;
-        let value = thought.value.map_or(String::new(), |value| format!("{value}, "));
-        let line: String = thought.pv.iter().take(8).map(|column| column.to_char()).collect();
+        let info = &thinking.info;
+        let value = info.value.map_or(String::new(), |value| format!("{value}, "));
+        let pv: String = info.pv.iter().take(8).map(|column| column.to_char()).collect();
         let name = self.look.player_name(thinking.player);
-        Line::from(format!(" {name}: {value}{} nodes, {line}", number(thought.nodes)))
+        Line::from(format!(" {name}: {value}{} nodes, {pv}", number(info.nodes)))
     }
 
     fn analysis_text(&self) -> String {

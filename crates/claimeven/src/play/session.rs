@@ -28,7 +28,7 @@ pub(crate) struct GameSession {
     clock: Option<Clock>,
     /// The loser and the reason, if the game ended by resignation, time or forfeit.
     ended: Option<(Player, Reason)>,
-    began: String,
+    started_at: String,
     seed: u64,
 }
 
@@ -43,12 +43,12 @@ pub(crate) struct Played {
 }
 
 impl Played {
-    /// A person's move.
-    pub(crate) fn by_hand(column: Column, time: Duration) -> Played {
+    /// A move of a human player.
+    pub(crate) fn by_human(column: Column, time: Duration) -> Played {
         Played { column, time, nodes: 0, value: None }
     }
 
-    /// A program's move.
+    /// A move of a program.
     pub(crate) fn by_agent(decision: &Decision) -> Played {
         Played {
             column: decision.column,
@@ -83,7 +83,7 @@ impl GameSession {
             undone: Vec::new(),
             clock,
             ended: None,
-            began: jiff::Timestamp::now().to_string(),
+            started_at: jiff::Timestamp::now().to_string(),
             seed: fastrand::u32(..).into(),
         })
     }
@@ -121,7 +121,7 @@ impl GameSession {
             game,
             clock: None,
             ended,
-            began: record.time.clone(),
+            started_at: record.time.clone(),
             seed: record.seed,
         })
     }
@@ -136,7 +136,7 @@ impl GameSession {
     }
 
     /// A new game with the same players, board and clock.
-    pub(crate) fn again(&self) -> Result<GameSession, Failure> {
+    pub(crate) fn rematch(&self) -> Result<GameSession, Failure> {
         GameSession::new(self.setup(), self.seats.clone(), self.clock)
     }
 
@@ -287,8 +287,8 @@ impl GameSession {
         GameRecord {
             time_control: None,
             version: GameRecord::VERSION,
-            id: self.began.clone(),
-            time: self.began.clone(),
+            id: self.started_at.clone(),
+            time: self.started_at.clone(),
             setup: self.setup(),
             players: [player(&self.seats[0]), player(&self.seats[1])],
             first_player: 0,

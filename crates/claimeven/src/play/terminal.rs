@@ -41,8 +41,8 @@ pub(crate) fn run(mut app: App, look: Look) -> Result<(), Failure> {
         })?;
         let is_animated = app.is_animated() || workers.is_busy();
         // The clocks are redrawn in any case.
-        let patience = Duration::from_millis(if is_animated { 30 } else { 100 });
-        let mut is_waiting = event::poll(patience)?;
+        let timeout = Duration::from_millis(if is_animated { 30 } else { 100 });
+        let mut is_waiting = event::poll(timeout)?;
         while is_waiting {
             handle(&mut app, &event::read()?);
             is_waiting = event::poll(Duration::ZERO)?;
@@ -139,7 +139,7 @@ fn restore_on_panic() {
 }
 
 /// Restores the terminal before a signal ends the process. This needs its own thread: if the
-/// terminal has gone, the event loop may wait for its next event forever.
+/// terminal is gone, the event loop may wait for its next event forever.
 #[cfg(unix)]
 fn end_on_signals() -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

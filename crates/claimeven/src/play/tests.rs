@@ -52,7 +52,7 @@ fn keys(app: &mut App, text: &str) {
 /// Lets discs fall to their places.
 fn settle(app: &mut App) {
     app.tick(app.now + Duration::from_secs(2));
-    app.turn_began = app.now;
+    app.turn_start = app.now;
 }
 
 /// Lets a program decide, and waits until its move is on the board.
@@ -150,13 +150,13 @@ fn undo_and_redo_stop_at_the_persons_turn() {
     keys(&mut app, "u");
     assert_eq!(moves(&app), "");
     keys(&mut app, "u");
-    assert_eq!(app.message.as_deref(), Some("There is no move to undo"));
+    assert_eq!(app.message.as_deref(), Some("No move to undo"));
     keys(&mut app, "r");
     assert_eq!(moves(&app), before[..2]);
     keys(&mut app, "r");
     assert_eq!(moves(&app), before);
     keys(&mut app, "r");
-    assert_eq!(app.message.as_deref(), Some("There is no move to redo"));
+    assert_eq!(app.message.as_deref(), Some("No move to redo"));
     // A new move discards what was undone.
     keys(&mut app, "uu5");
     settle(&mut app);
@@ -168,10 +168,10 @@ fn undo_and_redo_stop_at_the_persons_turn() {
 fn an_outdated_search_is_not_wanted() {
     let mut app = app("human", "level:3,seed=1");
     keys(&mut app, "4");
-    let asked = app.wants(Slot::Move);
+    let request = app.wants(Slot::Move);
     keys(&mut app, "u");
     keys(&mut app, "5");
-    assert_ne!(app.wants(Slot::Move), asked);
+    assert_ne!(app.wants(Slot::Move), request);
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn hints_use_exact_scores_and_move_the_cursor() {
 }
 
 #[test]
-fn a_position_or_a_reviewed_move_is_explained_in_a_box() {
+fn a_position_or_a_reviewed_move_is_explained_in_a_dialog() {
     let mut app = app_after("445566");
     keys(&mut app, "e");
     assert!(screen_of(&mut app, FULL, 80, 24).contains("Explaining ..."));
@@ -332,14 +332,14 @@ fn a_position_or_a_reviewed_move_is_explained_in_a_box() {
 }
 
 #[test]
-fn unreachable_exact_scores_are_an_error() {
+fn an_unavailable_exact_analysis_is_an_error() {
     let setup = Setup::new(7, 6, 4, Ruleset::Lines).unwrap();
     let session = GameSession::new(setup, [Participant::Human, Participant::Human], None).unwrap();
     let mut app = App::new(session, Screen::Game);
     keys(&mut app, "a");
     assert_eq!(app.analysis_by, AnalysisBy::Exact);
     let Some(Task::Analysis(spec)) = app.wants(Slot::Analysis).map(|request| request.task) else {
-        panic!("an opinion is wanted")
+        panic!("an analysis is wanted")
     };
     app.analyzed(spec, Err("perfect cannot play this".to_owned()));
     assert!(app.wants(Slot::Analysis).is_none());
@@ -347,7 +347,7 @@ fn unreachable_exact_scores_are_an_error() {
 }
 
 #[test]
-fn files_are_named_in_a_box() {
+fn file_names_are_entered_in_a_dialog() {
     let mut app = app_after("44");
     keys(&mut app, "s");
     for _ in 0.."games.jsonl".len() {
@@ -364,7 +364,7 @@ fn files_are_named_in_a_box() {
 }
 
 #[test]
-fn a_saved_game_is_the_game_that_is_loaded() {
+fn a_saved_game_is_loaded_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("games.jsonl");
     let mut app = app("human", "level:3,seed=1");
@@ -549,7 +549,7 @@ fn ascii_screens_contain_no_unicode() {
 }
 
 #[test]
-fn without_colour_no_cell_has_any() {
+fn without_colour_no_cell_is_coloured() {
     let app = app_after("4453");
     let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
     let look = Look { unicode: true, colour: false };
@@ -625,8 +625,8 @@ fn snapshot_of_a_program_thinking() {
     keys(&mut app, "4");
     settle(&mut app);
     let pv = app.session.position().legal().take(3).collect();
-    let thought = SearchInfo { nodes: 1_234_567, depth: 11, value: Some(Value::Points(14)), pv };
-    app.thought(thought, Duration::from_millis(2300));
+    let info = SearchInfo { nodes: 1_234_567, depth: 11, value: Some(Value::Points(14)), pv };
+    app.search_progress(info, Duration::from_millis(2300));
     insta::assert_snapshot!("thinking-80x24", screen_of(&mut app, FULL, 80, 24));
     insta::assert_snapshot!("thinking-40x16", screen_of(&mut app, FULL, 40, 16));
 }

@@ -6,15 +6,15 @@ use claimeven_search::SearchInfo;
 use crate::text::counted;
 
 /// The depth and nodes of a search, and its value and principal variation.
-pub(crate) fn thought_texts(thought: &SearchInfo) -> [String; 2] {
-    let depth = match thought.depth {
+pub(crate) fn search_texts(info: &SearchInfo) -> [String; 2] {
+    let depth = match info.depth {
         0 => String::new(),
         depth => format!("depth {depth}, "),
     };
-    let value = thought.value.map_or(String::new(), |value| format!("{value}: "));
-    let line: Vec<String> = thought.pv.iter().take(10).map(ToString::to_string).collect();
-    let nodes = if thought.nodes == 1 { "node" } else { "nodes" };
-    [format!("{depth}{} {nodes}", number(thought.nodes)), format!("{value}{}", line.join(" "))]
+    let value = info.value.map_or(String::new(), |value| format!("{value}: "));
+    let pv: Vec<String> = info.pv.iter().take(10).map(ToString::to_string).collect();
+    let nodes = if info.nodes == 1 { "node" } else { "nodes" };
+    [format!("{depth}{} {nodes}", number(info.nodes)), format!("{value}{}", pv.join(" "))]
 }
 
 /// A reviewed move, in one line.

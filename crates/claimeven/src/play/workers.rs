@@ -31,7 +31,7 @@ type SharedAgent = Arc<Mutex<Option<Box<dyn Agent>>>>;
 /// A running search. Dropping it cancels the search.
 struct Worker {
     request: Request,
-    began: Instant,
+    start: Instant,
     cancel: Arc<AtomicBool>,
     monitor: Arc<SearchMonitor>,
     response: Receiver<Response>,
@@ -75,7 +75,7 @@ impl Workers {
                         deliver(app, request, response);
                     }
                     Err(TryRecvError::Empty) if slot == Slot::Move => {
-                        app.thought(worker.monitor.snapshot(), worker.began.elapsed());
+                        app.search_progress(worker.monitor.snapshot(), worker.start.elapsed());
                     }
                     Err(TryRecvError::Empty) => {}
                     Err(TryRecvError::Disconnected) => {
@@ -138,7 +138,7 @@ impl Workers {
                 let _ = sender.send(response);
             }
         });
-        Worker { request, began: Instant::now(), cancel, monitor, response }
+        Worker { request, start: Instant::now(), cancel, monitor, response }
     }
 
     fn agent(&mut self, index: usize, spec: &AgentSpec, game: &Game) -> SharedAgent {

@@ -9,7 +9,7 @@ use super::{MARGIN, escape, open};
 const CELL_WIDTH: f64 = 44.0;
 const CELL_HEIGHT: f64 = 32.0;
 /// The maximum number of panels in a row.
-const ABREAST: usize = 3;
+const PANELS_PER_ROW: usize = 3;
 const TOP: f64 = 56.0;
 const GAP: f64 = 22.0;
 
@@ -21,13 +21,13 @@ pub(crate) fn heat_map(title: &str, panels: &[HeatPanel]) -> String {
     let panel_width = labels + CELL_WIDTH * first.columns.len() as f64 + GAP;
     let heading = if first.title.is_empty() { 0.0 } else { 26.0 };
     let panel_height = heading + CELL_HEIGHT * first.rows.len() as f64 + 48.0 + GAP;
-    let abreast = panels.len().min(ABREAST);
-    let width = (2.0 * MARGIN + panel_width * abreast as f64 - GAP).max(420.0);
-    let height = TOP + panel_height * panels.len().div_ceil(abreast) as f64 - GAP + 8.0;
+    let per_row = panels.len().min(PANELS_PER_ROW);
+    let width = (2.0 * MARGIN + panel_width * per_row as f64 - GAP).max(420.0);
+    let height = TOP + panel_height * panels.len().div_ceil(per_row) as f64 - GAP + 8.0;
     let mut svg = open(title, width, height);
     for (index, panel) in panels.iter().enumerate() {
-        let left = MARGIN + panel_width * (index % abreast) as f64;
-        let top = TOP + panel_height * (index / abreast) as f64;
+        let left = MARGIN + panel_width * (index % per_row) as f64;
+        let top = TOP + panel_height * (index / per_row) as f64;
         draw(&mut svg, panel, [left, left + labels], [top, top + heading]);
     }
     svg.push_str("</svg>\n");

@@ -31,9 +31,9 @@ impl Dashboard {
         Ok(())
     }
 
-    /// Waits for a key, and returns whether it asks to quit. A terminal that was closed is an error.
-    pub(super) fn wants_quit(patience: Duration) -> io::Result<bool> {
-        wait_for_input(patience)?;
+    /// Waits for a key, and returns whether it means quit. A closed terminal is an error.
+    pub(super) fn wants_quit(timeout: Duration) -> io::Result<bool> {
+        wait_for_input(timeout)?;
         if !event::poll(Duration::ZERO)? {
             return Ok(false);
         }
@@ -53,14 +53,14 @@ impl Drop for Dashboard {
     }
 }
 
-/// Waits for input of the terminal. Where the terminal has been closed, crossterm would read for ever.
+/// Waits for terminal input. If the terminal has been closed, crossterm would keep reading forever.
 #[cfg(unix)]
-fn wait_for_input(patience: Duration) -> io::Result<()> {
+fn wait_for_input(timeout: Duration) -> io::Result<()> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
     let output = io::stdout();
     let mut terminal = [PollFd::new(&output, PollFlags::IN)];
-    let timeout = Timespec::try_from(patience).map_err(io::Error::other)?;
+    let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
     match poll(&mut terminal, Some(&timeout)) {
         Ok(_) | Err(rustix::io::Errno::INTR) => {}
         Err(error) => return Err(error.into()),
@@ -73,8 +73,8 @@ fn wait_for_input(patience: Duration) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn wait_for_input(patience: Duration) -> io::Result<()> {
-    event::poll(patience).map(|_| ())
+fn wait_for_input(timeout: Duration) -> io::Result<()> {
+    event::poll(timeout).map(|_| ())
 }
 
 /// Restores the terminal.
@@ -168,7 +168,7 @@ fn draw(frame: &mut Frame, view: &View) {
         (_, true) => {
             "stopping after this step and a gate match (press q again to stop immediately)"
         }
-        (Stage::Elsewhere | Stage::Idle, _) => "q quit",
+        (Stage::OtherProcess | Stage::Idle, _) => "q quit",
         _ => "q stop (--resume continues from the last finished iteration)",
     };
     frame.render_widget(Paragraph::new(keys).dim(), keys_row);
@@ -312,7 +312,7 @@ fn stage(view: &View) -> Gauge<'static> {
             (steps as f64 / of.max(1) as f64, format!("step {steps} of {of}"))
         }
         Stage::Testing => (1.0, "gate and exam".to_owned()),
-        Stage::Elsewhere => (0.0, format!("training for {}", clock(view.current_time()))),
+        Stage::OtherProcess => (0.0, format!("training for {}", clock(view.current_time()))),
         Stage::Idle => (0.0, "not training".to_owned()),
     };
     let text = match view.stage {

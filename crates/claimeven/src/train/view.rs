@@ -16,7 +16,7 @@ pub(super) struct View {
     pub(super) history: Vec<Metrics>,
     pub(super) stage: Stage,
     /// When the current iteration began.
-    began: Instant,
+    start: Instant,
     pub(super) is_stopping: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) enum Stage {
     },
     Testing,
     /// Training in another process.
-    Elsewhere,
+    OtherProcess,
     Idle,
 }
 
@@ -70,7 +70,7 @@ impl View {
             goal,
             history: Run::metrics_of(folder).unwrap_or_default(),
             stage: Stage::Preparing { solved: 0, of: parameters.exam.positions },
-            began: Instant::now(),
+            start: Instant::now(),
             is_stopping: false,
         }
     }
@@ -79,21 +79,21 @@ impl View {
     pub(super) fn read(folder: &Path) -> Result<View, Failure> {
         let parameters = Run::parameters_of(folder)?;
         // Read before the metrics, so that the last line of a run that is just ending is not missed.
-        let stage = if Run::is_active(folder) { Stage::Elsewhere } else { Stage::Idle };
+        let stage = if Run::is_active(folder) { Stage::OtherProcess } else { Stage::Idle };
         let history = Run::metrics_of(folder)?;
         // The file was last changed when the last iteration ended.
         let changed = folder.join("metrics.jsonl").metadata().and_then(|data| data.modified());
         let age = changed.ok().and_then(|time| time.elapsed().ok()).unwrap_or_default();
         let now = Instant::now();
-        let began = now.checked_sub(age).unwrap_or(now);
+        let start = now.checked_sub(age).unwrap_or(now);
         let mut view = View::new(folder, &parameters, Goal::None);
-        (view.stage, view.history, view.began) = (stage, history, began);
+        (view.stage, view.history, view.start) = (stage, history, start);
         Ok(view)
     }
 
     pub(super) fn update(&mut self, event: Event<'_>) {
         if matches!(self.stage, Stage::Preparing { .. } | Stage::Testing) {
-            self.began = Instant::now();
+            self.start = Instant::now();
         }
         self.stage = match event {
             Event::PreparingExam { solved, of } => Stage::Preparing { solved, of },
@@ -118,7 +118,7 @@ impl View {
 
     /// The time since the current iteration began.
     pub(super) fn current_time(&self) -> Duration {
-        self.began.elapsed()
+        self.start.elapsed()
     }
 
     /// The training time of the run.

@@ -1,11 +1,11 @@
-//! Every command in the documents and in the help texts is run, with less to do.
+//! Runs every command in the documents and in the help texts, with smaller workloads.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What makes commands quick: they are not tested for what they take.
+/// Replacements that make commands quick: their full results are not tested here.
 const SHORTER: &[(&str, &str)] = &[
     ("--tc 10+0.1", "--tc 0.1+0.001"),
     ("docs/twenty.toml", "docs/tournament.toml"),
@@ -38,11 +38,11 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("claimeven serve", "the tests of the server start it"),
     ("claimeven admin", "the tests of the server use it"),
     ("claimeven doctor", "it reports on the machine"),
-    ("claimeven play", "people play; the tests of the terminal do"),
-    ("claimeven ugi", "another program speaks to it"),
+    ("claimeven play", "it is interactive; the tests of the terminal run it"),
+    ("claimeven ugi", "another program talks to it"),
     ("claimeven replay", "it waits for keys"),
     ("--watch", "it ends with the run that it watches"),
-    ("claimeven experiments", "they have a test of their own"),
+    ("claimeven experiments", "they have their own tests"),
     ("claimeven book", "books take hours"),
     ("claimeven bench", "it measures"),
     ("--sets DIR", "the test sets are not part of the repository"),
@@ -51,7 +51,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("state.txt", "its input is not part of the repository"),
     ("games.txt", "its input is not part of the repository"),
     ("| dot ", "Graphviz is another program"),
-    ("claimeven completions", "it has a test of its own"),
+    ("claimeven completions", "it has its own test"),
     ("--nats ", "the tests of the fleet have a NATS server"),
 ];
 
@@ -94,7 +94,7 @@ fn every_documented_command_runs() {
     let here = folder.path();
     fs::create_dir(here.join("docs")).unwrap();
     fs::copy(format!("{root}/docs/tournament.toml"), here.join("docs/tournament.toml")).unwrap();
-    // What the documents take for granted: a run, games, and games of an older program.
+    // What the documents assume: a run, games, and games of an older program.
     let tiny = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/train/tiny.toml");
     for prepared in [
         format!("claimeven train --run first --iterations 1 --parameters {tiny}"),
@@ -122,7 +122,7 @@ fn every_documented_command_runs() {
             }
             let _ = fs::remove_dir_all(here.join("another"));
         }
-        // A documented file may be there already, or be a journal of another run.
+        // A documented file may exist already, or be a journal of another run.
         for file in ["games.jsonl", "zero.jsonl", "report.html"] {
             if shorter.contains(&format!("--out {file}"))
                 || shorter.contains(&format!("--journal {file}"))
@@ -148,7 +148,7 @@ fn with_few_games(command: &str) -> String {
     }
 }
 
-/// Runs a command of the shell, in which the program is on the path.
+/// Runs a shell command, with the program on the path.
 fn run(command: &str, folder: &Path) {
     let program = Path::new(env!("CARGO_BIN_EXE_claimeven")).parent().unwrap();
     let path = std::env::var("PATH").unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Workers, NATS server and coordinator killed at random moments: the results are those of an undisturbed
-//! run on one machine.
+//! Workers, NATS server and coordinator are killed at random moments: the results are those of an
+//! undisturbed run on one machine.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::server::Server;
 use super::{LONG, Process, claimeven, games, output, worker};
 
-/// A fleet on which anything can be killed.
+/// A fleet whose processes can be killed.
 struct Fleet<'a> {
     folder: &'a Path,
     server: Server,
@@ -34,21 +34,21 @@ impl<'a> Fleet<'a> {
         Some(Fleet { folder, server, workers, random, seed, kills: [0; 4] })
     }
 
-    /// Runs a command again and again until it has succeeded, and kills something meanwhile until this
-    /// many have been killed. Returns how many were.
+    /// Runs a command, restarting it when it is killed, until it succeeds, and meanwhile kills at most
+    /// `max_kills` times. Returns the number of kills.
     fn run_under_fire(&mut self, max_kills: u32, line: impl Fn() -> String) -> u32 {
-        let (began, mut kills) = (Instant::now(), 0);
+        let (start, mut kills) = (Instant::now(), 0);
         let limit = LONG + max_kills * Duration::from_secs(5);
         let mut coordinator = self.coordinator(&line());
         let mut next = Duration::from_millis(self.random.u64(300..1500));
         let mut last = Instant::now();
         loop {
             if let Some(status) = coordinator.0.try_wait().unwrap() {
-                let said = fs::read_to_string(self.folder.join("coordinator.log")).unwrap();
-                assert!(status.success(), "{}: {status}, seed {}: {said}", line(), self.seed);
+                let log = fs::read_to_string(self.folder.join("coordinator.log")).unwrap();
+                assert!(status.success(), "{}: {status}, seed {}: {log}", line(), self.seed);
                 return kills;
             }
-            assert!(began.elapsed() < limit, "{} does not end, seed {}", line(), self.seed);
+            assert!(start.elapsed() < limit, "{} does not end, seed {}", line(), self.seed);
             thread::sleep(Duration::from_millis(5));
             if kills == max_kills || last.elapsed() < next {
                 continue;
@@ -92,30 +92,30 @@ impl<'a> Fleet<'a> {
         Process(command.stdout(Stdio::null()).stderr(log.unwrap()).spawn().unwrap())
     }
 
-    fn report(&self, began: Instant) {
+    fn report(&self, start: Instant) {
         let [server, coordinator, worker, all] = self.kills;
         println!(
             "{:.0} s, killed: a worker {worker} times, the coordinator {coordinator}, the NATS server \
              {server}, all at once {all}",
-            began.elapsed().as_secs_f64()
+            start.elapsed().as_secs_f64()
         );
     }
 }
 
-/// Repeats rounds, each with other numbers, until enough has been killed.
+/// Repeats rounds, each with its own number, until there have been enough kills.
 fn repeat(
     fleet: &mut Fleet<'_>,
     kills: u32,
     mut round: impl FnMut(&mut Fleet<'_>, u64, u32) -> u32,
 ) {
-    let (began, mut killed) = (Instant::now(), 0);
+    let (start, mut killed) = (Instant::now(), 0);
     for number in 1.. {
         killed += round(fleet, number, kills - killed);
         if killed == kills {
             break;
         }
     }
-    fleet.report(began);
+    fleet.report(start);
 }
 
 fn tournaments(kills: u32) {
@@ -214,9 +214,9 @@ fn trainings(kills: u32) {
     });
 }
 
-/// Kills for the tests that always run.
+/// The number of kills in the tests that always run.
 const FEW: u32 = 4;
-/// Kills for those that take minutes.
+/// The number of kills in those that take minutes.
 const MANY: u32 = 50;
 
 #[test]

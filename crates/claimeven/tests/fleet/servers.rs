@@ -1,4 +1,4 @@
-//! Servers as processes on one PostgreSQL database, killed again and again.
+//! Server processes on one PostgreSQL database, which are killed repeatedly.
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener};
@@ -65,7 +65,7 @@ impl Drop for Node {
 
 /// Starts a server and waits until it listens.
 fn spawn(options: &[String]) -> Child {
-    let began = Instant::now();
+    let start = Instant::now();
     loop {
         let mut process = Command::new(env!("CARGO_BIN_EXE_claimeven"))
             .args(options)
@@ -81,13 +81,13 @@ fn spawn(options: &[String]) -> Child {
         }
         // Its port may be taken for a moment.
         let status = process.wait().unwrap();
-        assert!(began.elapsed() < LONG, "the server does not start: {status}");
+        assert!(start.elapsed() < LONG, "the server does not start: {status}");
         std::thread::sleep(Duration::from_millis(200));
     }
 }
 
-/// Plays games at once while one of the two servers is killed every five seconds, at least until the
-/// given number of kills. Returns the sorted delays of all moves at watchers.
+/// Plays games concurrently while one of the two servers is killed every five seconds, at least until
+/// the given number of kills. Returns the sorted delays of all moves at watchers.
 async fn play(at_once: usize, kills: usize, pauses: Range<u64>) -> Option<Vec<Duration>> {
     let Some(config) = postgres_config(Config::default()).await else {
         println!("SKIPPED: CLAIMEVEN_TEST_POSTGRES names no server");
@@ -98,12 +98,12 @@ async fn play(at_once: usize, kills: usize, pauses: Range<u64>) -> Option<Vec<Du
     let addrs = servers.each_ref().map(|server| server.addr);
     let mut playing: FuturesUnordered<_> =
         (0..at_once).map(|game| tokio::spawn(play_game(addrs, game, pauses.clone()))).collect();
-    let (began, mut games, mut killed) = (Instant::now(), at_once, 0);
+    let (start, mut games, mut killed) = (Instant::now(), at_once, 0);
     let mut delays = Vec::new();
     let mut next_kill = tokio::time::interval(Duration::from_secs(5));
     next_kill.tick().await;
     loop {
-        assert!(began.elapsed() < LONG, "{} games do not end", playing.len());
+        assert!(start.elapsed() < LONG, "{} games do not end", playing.len());
         tokio::select! {
             ended = playing.next() => match ended {
                 Some(ended) => {
@@ -146,7 +146,7 @@ async fn games_survive_servers_that_are_killed() {
     assert!(delays[delays.len() - 1] < Duration::from_secs(20), "{:?}", delays.last());
 }
 
-/// For a quiet machine; needs PostgreSQL (`CLAIMEVEN_TEST_POSTGRES`):
+/// For an idle machine; needs PostgreSQL (`CLAIMEVEN_TEST_POSTGRES`):
 /// `cargo nextest run --release -E 'test(hundred_games)' --run-ignored all --no-capture`
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "for a quiet machine"]

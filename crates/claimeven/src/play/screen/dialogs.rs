@@ -61,7 +61,7 @@ pub(super) fn draw_input(
     draw_box(title, lines, area, buffer, look);
 }
 
-/// Why a position is won, lost or drawn; `None` while it is being found out.
+/// Why a position is won, lost or drawn; `None` while the explanation is computed.
 pub(super) fn draw_explanation(text: Option<&str>, area: Rect, buffer: &mut Buffer, look: Look) {
     let width = usize::from(area.width.saturating_sub(8)).clamp(20, 60);
     let mut lines: Vec<Line> = match text {

@@ -10,7 +10,7 @@ use ratatui::widgets::{Paragraph, Widget};
 
 use super::super::app::Screen;
 use super::super::form::name;
-use super::super::texts::{accuracy, thought_texts};
+use super::super::texts::{accuracy, search_texts};
 use super::View;
 
 impl View<'_> {
@@ -95,14 +95,14 @@ impl View<'_> {
         let Some(thinking) = &app.thinking else {
             return vec![Line::default(), Line::default(), Line::default()];
         };
-        let thought = &thinking.thought;
+        let info = &thinking.info;
         let name = name(&app.session, thinking.player);
         let verb = if thinking.is_over { "took" } else { "is thinking:" };
-        let [effort, line] = thought_texts(thought);
+        let [stats, pv] = search_texts(info);
         vec![
             Line::from(format!(" {name} {verb} {:.1} s", thinking.time.as_secs_f64())),
-            Line::from(format!(" {effort}")),
-            Line::from(format!(" {line}")),
+            Line::from(format!(" {stats}")),
+            Line::from(format!(" {pv}")),
         ]
     }
 
