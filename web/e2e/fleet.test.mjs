@@ -76,7 +76,7 @@ test("strangers see nothing but what a fleet is", async () => {
 test("workers come and go, a job is followed, NATS is lost and found", async () => {
   test.skip(!nats, "nats-server is not installed");
   const { page, context, watch, close } = await browser.visit(`${server.base}/fleet`);
-  await page.getByRole("heading", { name: "No worker is connected." }).waitFor();
+  await page.getByRole("heading", { name: "No workers are connected." }).waitFor();
   await look("empty", "code");
 
   const [first, second] = [work(), work()];
@@ -94,7 +94,7 @@ test("workers come and go, a job is followed, NATS is lost and found", async () 
   await other.getByRole("button", { name: "Start tournament" }).click();
   await other.waitForURL(/\/arena\/\w+$/);
   await other.getByText("Played by 2 workers of the fleet.").waitFor();
-  await other.getByRole("heading", { name: "Games that have just ended" }).waitFor();
+  await other.getByRole("heading", { name: "Recently finished games" }).waitFor();
   await eventually("a game is shown", async () => (await other.locator(".picture .disc").count()) > 4);
   await screenshot(other, "fleet-tournament");
 
@@ -124,7 +124,7 @@ test("workers come and go, a job is followed, NATS is lost and found", async () 
   await page.getByText(/ was stopped \d+ s ago, after [\d,]+ units?\.$/).waitFor();
   assert.equal(await figure(page, "Workers"), "1");
   await second.kill();
-  await page.getByText(/ has not been heard from for \d+ s; it had done/).waitFor();
+  await page.getByText(/ has not been heard from for \d+ s; it had finished/).waitFor();
   await look("gone", "article, h2", { only: ["desktop", "phone"] });
 
   await other.getByRole("button", { name: "Stop" }).click();

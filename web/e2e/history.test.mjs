@@ -160,7 +160,7 @@ test("an invitation is shown to everyone only if the host says so before the fri
   // One of two people cannot list the game alone.
   await ada.page.getByRole("button", { name: "Share" }).click();
   await eventually("Ada sees it", async () => !(await choice(ada.page).isChecked()) && (await choice(ada.page).isDisabled()));
-  await ada.page.getByText("In a game between two people, this can only be chosen before the second one joins.").waitFor();
+  await ada.page.getByText("In a game between two people, you can only choose this before the second player joins.").waitFor();
   await ben.close();
   await ada.close();
 });

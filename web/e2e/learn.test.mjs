@@ -137,18 +137,18 @@ for (const [name, size] of [["desktop", DESKTOP], ["phone", PHONE], ["sideways",
 test("the opening trainer: a wrong answer, the right one, the next position, kept after a reload", async () => {
   const { page, close } = await browser.visit(`${server.base}/learn`);
   await page.getByRole("link", { name: "Open the opening trainer" }).click();
-  await page.getByRole("heading", { name: "Win as first player", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "Win as the first player", level: 1 }).waitFor();
   await page.getByText("Move 1: which column?").waitFor();
   await column(page, 1).click();
   await message(page).filter({ hasText: "Column 1 gives the win away. Column 4 wins: play it." }).waitFor();
   assert.equal(await discs(page), 0);
   // The same position again, with the keyboard: it is due at once, because it was wrong.
   await page.keyboard.press("4");
-  await message(page).filter({ hasText: "It comes again today." }).waitFor();
+  await message(page).filter({ hasText: "It comes up again today." }).waitFor();
   await page.keyboard.press("Enter");
   await page.getByText("Move 1: which column?").waitFor();
   await page.keyboard.press("4");
-  await message(page).filter({ hasText: "It comes again in 1 day." }).waitFor();
+  await message(page).filter({ hasText: "It comes up again in 1 day." }).waitFor();
   await page.keyboard.press("Enter");
   await page.getByText("Move 2: which column?").waitFor();
   await page.getByText("Tried so far: 1 of").waitFor();
@@ -160,9 +160,9 @@ test("the opening trainer: a wrong answer, the right one, the next position, kep
   await close();
 });
 
-test("a game of the opening trainer against the nastiest replies goes on as a real game", async () => {
+test("a game of the opening trainer against the toughest replies goes on as a real game", async () => {
   const { page, close } = await browser.visit(`${server.base}/learn/opening`);
-  await page.getByRole("radio", { name: "Nastiest replies" }).check();
+  await page.getByRole("radio", { name: "Toughest replies" }).check();
   const end = page.getByRole("button", { name: "Play on against level 6" });
   for (let move = 1; ; move++) {
     await page.getByText(`Move ${move}: which column?`).or(end).first().waitFor();

@@ -207,7 +207,7 @@ test("a game that is deleted elsewhere says so and leads home", async () => {
   const deleted = await other.evaluate((id) => fetch(`/api/games/${id}`, { method: "DELETE" }).then((answer) => answer.status), id);
   assert.equal(deleted, 204);
   await page.getByRole("heading", { name: "Game not found" }).waitFor();
-  await page.getByRole("link", { name: "Go to the start page" }).click();
+  await page.getByRole("link", { name: "Go to the home page" }).click();
   await page.waitForURL(`${server.base}/`);
   await beginGame(page);
   await close();

@@ -242,7 +242,7 @@ test("two computers are watched, and one of them is replaced in the middle", asy
   await page.waitForURL(/\/game\//);
   await page.getByText(/thinking… depth \d+/).first().waitFor();
   await screenshot(page, "watching");
-  await page.getByLabel(/Change the opponent, now Level/).selectOption("level:1");
+  await page.getByLabel(/Change opponent \(currently Level/).selectOption("level:1");
   await eventually("another one plays", async () => (await gameOf(page)).players[1].agent === "level:1");
   await close();
 });

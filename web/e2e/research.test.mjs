@@ -165,7 +165,7 @@ test("training: begun, watched, stopped, and its network played against", async 
   await page.getByText(/^Iteration 2: /).waitFor();
   await page.getByRole("button", { name: "Stop" }).click();
   await page.getByText("Stopped", { exact: true }).waitFor();
-  await page.getByLabel("Network of iteration").selectOption("1");
+  await page.getByLabel("Network from iteration").selectOption("1");
   await page.getByLabel("Simulations").selectOption("16");
   await page.getByRole("button", { name: "Play", exact: true }).click();
   await page.waitForURL(/\/game\//);

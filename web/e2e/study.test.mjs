@@ -78,7 +78,7 @@ test("analysis: why a position is won, step by step, and what a wrong column all
   await eventually("the next disc", async () => (await discs(page)) === 5 || (await discs(page)));
   await eventually("the reason is drawn", async () => (await page.locator(".drawing").count()) === 1);
   // In the terms of players, also after a reload.
-  const terms = why.getByRole("checkbox", { name: "Use players' terms" });
+  const terms = why.getByRole("checkbox", { name: "Use technical terms" });
   await why.getByText("can block only one").waitFor();
   assert.equal(await why.getByText("double threat").count(), 0);
   await terms.check();
@@ -295,7 +295,7 @@ test("a review of a large board judges what it can and praises nobody for the re
   await page.getByText("Judged moves").waitFor();
   assert.equal(await page.getByText(/Well played/).count(), 0);
   await page.locator("[data-ply='1']").click();
-  await page.getByText(/Not known\.\s+Column \d looked best: search of depth \d+\./).waitFor();
+  await page.getByText(/Not solved\.\s+Column \d looked best: search of depth \d+\./).waitFor();
   // The end is solved: Red could have won at once, and let Yellow win instead.
   await page.getByRole("button", { name: "Learn from your mistakes" }).click();
   await page.getByText("Find the move.").waitFor();

@@ -58,7 +58,7 @@ describe("feedback", () => {
   test.each([
     ["four", 0, 1, "You could have connected four at column 6, row 1."],
     ["block", 0, 1, "Your opponent connects four at column 7, row 1."],
-    ["below", 0, 4, "Your disc carries your opponent to column 4, row 3: four in a row."],
+    ["below", 0, 4, "Your disc lets your opponent reach column 4, row 3: four in a row."],
     ["double", 1, 1, "Your opponent can now force four in a row, with 3 more discs."],
     ["double", 0, 2, "With best play this loses in 15 moves. The strongest reply is column 1."],
     ["first-moves", 1, 4, "This gives the win away: with best play it is only a draw. The reply is column 4."],

@@ -19,7 +19,7 @@ export const coach = {
   close: "Close the explanation",
   thinking: "Looking for a reason…",
   plan: "Step by step",
-  marks: "On the board: pairs of cells of which each player gets one, hatched cells that the winner leaves alone, and the deciding cell with a ring.",
+  marks: "On the board: pairs of cells of which each player gets one, hatched cells that the winner avoids, and the deciding cell with a ring.",
   better: (column: number) => `Show column ${column}`,
   /** The game in a sentence: who had the win, or the draw, until which move. */
   turned: {
@@ -60,12 +60,12 @@ export const coach = {
     forced: "Look for threats that have to be blocked.",
     every_reply: "Look for a move after which every reply loses by force.",
     every_move_opens: "Soon your opponent has no safe move left.",
-    zugzwang: "Think of the end: who will have to play right below your threat?",
-    follow_up: "Answer right above your opponent's discs: the cells you need come to you.",
+    zugzwang: "Think ahead to the endgame: who will have to play right below your threat?",
+    follow_up: "Answer right above your opponent's discs, and you will get the cells you need.",
   } as Record<string, string>,
   show: "Show the moment",
   onBoard: "See it on the board",
-  terms: "Use players' terms (zugzwang, claimeven)",
+  terms: "Use technical terms (zugzwang, claimeven)",
   /** A sentence in the terms of experienced players, where they have shorter ones. */
   inTerms: (sentence: Sentence, names: readonly [string, string]): string | null => {
     const name = (player: 0 | 1): string => names[player];
@@ -123,7 +123,7 @@ export const coach = {
       case "every_reply_loses_now":
         return `Whatever ${name(sentence.loser)} plays, ${name(sentence.winner)} connects four.`;
       case "suppose":
-        return `Say ${name(sentence.loser)} plays column ${sentence.column}.`;
+        return `Suppose ${name(sentence.loser)} plays column ${sentence.column}.`;
       case "zugzwang": {
         const [fours, it, one] = sentence.cells.length === 1 ? ["four", "that cell", "it"] : ["fours", "these cells", "one of them"];
         return `${name(sentence.winner)} waits for the ${fours} at ${listed(sentence.cells.map(cell))}: ${name(sentence.winner)} never plays right below ${it} and answers every other disc right above${coupled(sentence.couples)}. In the end ${name(sentence.loser)} has to play right below ${one}.`;
@@ -131,7 +131,7 @@ export const coach = {
       case "follow_up":
         return `${name(sentence.winner)} answers every disc right above${coupled(sentence.couples)} and so gets four in a row from ${cell(sentence.from)} to ${cell(sentence.to)}.`;
       case "no_four_for":
-        return `${name(sentence.player)} gets no four at all.`;
+        return `${name(sentence.player)} never gets four in a row.`;
       case "too_late":
         return `Any four of ${name(sentence.player)} would come too late.`;
       case "numbers":
@@ -143,9 +143,9 @@ export const coach = {
       case "holds_by_follow_up":
         return `${name(sentence.player)} answers every disc right above${coupled(sentence.couples)}, so ${name(sentence.opponent)} never gets four in a row.`;
       case "cannot_win_by_calculation":
-        return `That ${name(sentence.player)} cannot win is shown by calculation.`;
+        return `Calculation shows that ${name(sentence.player)} cannot win.`;
       case "calculation":
-        return `By calculation, ${plural(sentence.moves, "move")} deep: there is no simpler reason yet.`;
+        return `Found by calculation, ${plural(sentence.moves, "move")} deep: there is no simpler reason yet.`;
       case "keeps_win":
         return `Column ${sentence.column} keeps the win.`;
       case "keeps_draw":
