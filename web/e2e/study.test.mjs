@@ -415,7 +415,7 @@ test("statistics: what costs games, with the lesson and the puzzles about it", a
   });
   await page.goto(`${server.base}/statistics`);
   const costs = page.locator("figure", { hasText: "What costs you games" });
-  await costs.getByText("in 4 games of your last 5").waitFor();
+  await costs.getByText("in 4 of your last 5 games").waitFor();
   assert.deepEqual(await costs.locator("li b").allInnerTexts(), ["Double threat", "Zugzwang: odd threat", "Playing below a four"]);
   await costs.locator("li").first().getByRole("link", { name: "Puzzles" }).click();
   await page.getByRole("heading", { name: "Puzzles", level: 1 }).waitFor();

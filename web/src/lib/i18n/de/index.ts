@@ -54,18 +54,18 @@ export const de: Texts = {
   setupProblem: (problem, { cols, rows, connect }) => {
     switch (problem) {
       case "cols":
-        return `Wähle 1 bis 35 Spalten (jetzt ${cols}).`;
+        return `Wähle 1 bis 35 Spalten (derzeit ${cols}).`;
       case "rows":
-        return `Wähle 1 bis 35 Zeilen (jetzt ${rows}).`;
+        return `Wähle 1 bis 35 Zeilen (derzeit ${rows}).`;
       case "connect":
-        return `Mindestens 2 Steine müssen verbunden werden (jetzt ${connect}).`;
+        return `Mindestens 2 Steine müssen verbunden werden (derzeit ${connect}).`;
       case "large":
         return `${size(cols, rows)} ist zu groß: Spalten × (Zeilen + 1) darf höchstens 128 sein.`;
       default:
         return "";
     }
   },
-  noLineFits: (connect) => `${connect} in einer Reihe passen nicht auf dieses Brett, also kann niemand gewinnen.`,
+  noLineFits: (connect) => `Dieses Brett ist zu klein für ${connect} in einer Reihe, also kann niemand gewinnen.`,
 
   you: "Du",
   anybody: "Warten auf Mitspieler",
@@ -204,7 +204,7 @@ export const de: Texts = {
     looking: (ply, moves) => `Nach Zug ${ply} von ${moves}`,
     toNow: "Zurück zur Partie",
     undo: "Zurück",
-    askUndo: "Zug zurück?",
+    askUndo: "Rücknahme anfragen",
     redo: "Vor",
     hint: "Tipp",
     hintThinking: "Denke nach",
@@ -227,12 +227,12 @@ export const de: Texts = {
     },
     offered: {
       draw: "Remis angeboten.",
-      undo: "Um Zurücknahme gebeten.",
+      undo: "Rücknahme angefragt.",
       rematch: "Revanche angeboten.",
     },
     toRematch: "Zur Revanche",
     opponent: "Gegner",
-    changeLevel: (name) => `Gegner wechseln, jetzt ${name}`,
+    changeLevel: (name) => `Gegner wechseln (derzeit ${name})`,
     waiting: "Warten auf deinen Freund",
     waitingAbout: "Verschicke diesen Link. Die Partie beginnt, sobald dein Freund beitritt.",
     waitingOther: "Warten auf einen zweiten Spieler",
@@ -247,7 +247,7 @@ export const de: Texts = {
     offline: "getrennt",
     away: (left) => `getrennt, noch ${left} zum Wiederverbinden`,
     awayFor: (time) => `seit ${time} getrennt`,
-    reconnecting: "Verbindung getrennt. Neuer Versuch",
+    reconnecting: "Verbindung getrennt. Wird wiederhergestellt",
     reconnected: "Wieder verbunden.",
     thoughtFor: "Bedenkzeit",
     clockOf: "Verbleibende Zeit",
@@ -324,14 +324,14 @@ export const de: Texts = {
     rules: "Regeln",
     rulesText: [
       "Zwei Spieler werfen abwechselnd Steine in die Spalten eines aufrecht stehenden Bretts. Ein Stein fällt auf das unterste freie Feld. Wer zuerst vier Steine in einer Reihe hat – waagerecht, senkrecht oder diagonal –, gewinnt. Ist das Brett voll und niemand hat vier in einer Reihe, endet die Partie unentschieden.",
-      "Mit den Regeln „Meiste Reihen“ wird immer gespielt, bis das Brett voll ist. Jede Viererreihe zählt einen Punkt, und wer mehr Reihen hat, gewinnt.",
+      "Nach den Regeln „Meiste Reihen“ wird immer gespielt, bis das Brett voll ist. Jede Viererreihe zählt einen Punkt, und wer mehr Reihen hat, gewinnt.",
       "Du kannst auch andere Brettgrößen wählen und wie viele Steine verbunden werden müssen.",
     ],
     keys: "Tastenkürzel",
     levels: "Stufen",
-    levelsText: "Zehn Gegner, jeder deutlich stärker als der vorige. Stufe 10 spielt auf dem Standardbrett perfekt.",
+    levelsText: "Zehn Gegner, jeder deutlich stärker als der vorherige. Stufe 10 spielt auf dem Standardbrett perfekt.",
     name: "Der Name",
-    nameText: "Claimeven ist eine klassische Strategie des zweiten Spielers: Lege deinen Stein immer direkt auf den letzten Stein des Gegners, und du bekommst alle Felder der geraden Zeilen.",
+    nameText: "Claimeven ist eine klassische Strategie des zweiten Spielers: Spiele immer direkt über den letzten Stein des Gegners, und du bekommst alle Felder der geraden Zeilen.",
     data: "Datenschutz",
     dataText: "Partien werden mit ihren Zügen und den Namen der Spieler auf dem Server gespeichert. Ein Cookie merkt sich, welche Partien deine sind. Die Einstellungen bleiben in diesem Browser. Die Seite lädt nichts von anderen Servern.",
   },

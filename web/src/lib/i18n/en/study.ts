@@ -342,7 +342,7 @@ export const study = {
     progressScore: "Score, last 10 games",
     progressAccuracy: "Accuracy, last 10 games",
     costs: "What costs you games",
-    costsAbout: (games: number, of: number) => `The themes of the mistakes that decided the game, in ${plural(games, "game")} of your last ${whole(of)}.`,
+    costsAbout: (games: number, of: number) => `The themes of the mistakes that decided the game, in ${whole(games)} of your last ${plural(of, "game")}.`,
     costsRecent: (n: number) => `${n} of the last 20`,
     costsNone: "None of your reviewed games was decided by a mistake of yours.",
     costsLesson: "Lesson",

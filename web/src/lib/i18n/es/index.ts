@@ -54,18 +54,18 @@ export const es: Texts = {
   setupProblem: (problem, { cols, rows, connect }) => {
     switch (problem) {
       case "cols":
-        return `Elige de 1 a 35 columnas (ahora ${cols}).`;
+        return `Elige de 1 a 35 columnas (actualmente ${cols}).`;
       case "rows":
-        return `Elige de 1 a 35 filas (ahora ${rows}).`;
+        return `Elige de 1 a 35 filas (actualmente ${rows}).`;
       case "connect":
-        return `Hay que conectar al menos 2 fichas (ahora ${connect}).`;
+        return `Hay que conectar al menos 2 fichas (actualmente ${connect}).`;
       case "large":
         return `${size(cols, rows)} es demasiado grande: columnas × (filas + 1) no puede superar 128.`;
       default:
         return "";
     }
   },
-  noLineFits: (connect) => `En este tablero no caben ${connect} en raya, así que nadie puede ganar.`,
+  noLineFits: (connect) => `Este tablero es demasiado pequeño para ${connect} en raya, así que nadie puede ganar.`,
 
   you: "Tú",
   anybody: "Esperando a un jugador",
@@ -213,7 +213,7 @@ export const es: Texts = {
     offered: { draw: "Empate ofrecido.", undo: "Has pedido deshacer.", rematch: "Revancha ofrecida." },
     toRematch: "Ir a la revancha",
     opponent: "Rival",
-    changeLevel: (name) => `Cambiar de rival, ahora ${name}`,
+    changeLevel: (name) => `Cambiar de rival (actualmente ${name})`,
     waiting: "Esperando a tu amigo",
     waitingAbout: "Envía este enlace. La partida empieza cuando tu amigo se una.",
     waitingOther: "Esperando a un segundo jugador",
@@ -240,7 +240,7 @@ export const es: Texts = {
     mine: "Tus partidas",
     everyone: "Partidas de todos",
     filters: "Filtros",
-    whose: "De quién",
+    whose: "Partidas de quién",
     result: "Resultado",
     results: { "": "Todos", me: "Ganadas", lost: "Perdidas", draw: "Empates" },
     status: "Estado",
@@ -305,7 +305,7 @@ export const es: Texts = {
     rules: "Reglas",
     rulesText: [
       "Dos jugadores sueltan fichas por turnos en las columnas de un tablero vertical. Cada ficha cae hasta la casilla libre más baja. Gana quien consiga primero cuatro fichas en raya, en horizontal, en vertical o en diagonal. Si el tablero se llena y nadie lo ha conseguido, la partida acaba en empate.",
-      "Con las reglas «Más líneas» siempre se juega hasta llenar el tablero. Cada línea de cuatro vale un punto y gana quien tenga más líneas.",
+      "Con las reglas de «Más líneas» siempre se juega hasta llenar el tablero. Cada línea de cuatro vale un punto y gana quien tenga más líneas.",
       "También puedes elegir otros tamaños de tablero y cuántas fichas hay que conectar.",
     ],
     keys: "Atajos de teclado",
