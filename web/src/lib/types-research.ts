@@ -70,7 +70,7 @@ export interface Report {
 /** A game in progress in a tournament. */
 export type LiveBoard = Complete<api.BoardView, { players: [string, string]; first: Player }>;
 
-export type Played = Complete<api.PlayedView, { players: [string, string]; first: Player; winner: Player | null }>;
+export type PlayedGame = Complete<api.PlayedView, { players: [string, string]; first: Player; winner: Player | null }>;
 
 export type Tournament = Complete<api.TournamentView, { state: JobState; plan: TournamentPlan; report: Report | null; workers: number | null; boards: LiveBoard[] }>;
 

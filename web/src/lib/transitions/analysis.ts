@@ -18,36 +18,36 @@ export interface Address {
 
 /** Parses the query string. Invalid parts are ignored; the server checks the rest. */
 export function parseAddress(search: string): Address {
-  const words = new URLSearchParams(search);
-  const number = (name: string, otherwise: number): number => {
-    const value = Number(words.get(name) ?? otherwise);
-    return Number.isInteger(value) ? value : otherwise;
+  const params = new URLSearchParams(search);
+  const number = (name: string, fallback: number): number => {
+    const value = Number(params.get(name) ?? fallback);
+    return Number.isInteger(value) ? value : fallback;
   };
   const given: Setup = {
     cols: number("cols", STANDARD.cols),
     rows: number("rows", STANDARD.rows),
     connect: number("connect", STANDARD.connect),
-    ruleset: words.get("ruleset") === "lines" ? "lines" : "standard",
+    ruleset: params.get("ruleset") === "lines" ? "lines" : "standard",
   };
   const setup = setupProblem(given) === null ? given : STANDARD;
-  const board = words.get("board");
-  const columns = [...(words.get("pos") ?? "").toLowerCase()].map(columnOfLetter);
-  return { setup, board: board && isBoard(board, setup) ? board : null, columns, first: words.get("first") === "1" ? 1 : 0 };
+  const board = params.get("board");
+  const columns = [...(params.get("pos") ?? "").toLowerCase()].map(columnOfLetter);
+  return { setup, board: board && isBoard(board, setup) ? board : null, columns, first: params.get("first") === "1" ? 1 : 0 };
 }
 
 /** The URL of a position, without default values. */
 export function addressOf({ setup, board, columns, first }: Address): string {
-  const words = new URLSearchParams();
-  if (board) words.set("board", board);
-  if (columns.length > 0) words.set("pos", columns.map(letterOfColumn).join(""));
+  const params = new URLSearchParams();
+  if (board) params.set("board", board);
+  if (columns.length > 0) params.set("pos", columns.map(letterOfColumn).join(""));
   if (!sameSetup(setup, STANDARD)) {
-    words.set("cols", String(setup.cols));
-    words.set("rows", String(setup.rows));
-    if (setup.connect !== STANDARD.connect) words.set("connect", String(setup.connect));
-    if (setup.ruleset !== "standard") words.set("ruleset", setup.ruleset);
+    params.set("cols", String(setup.cols));
+    params.set("rows", String(setup.rows));
+    if (setup.connect !== STANDARD.connect) params.set("connect", String(setup.connect));
+    if (setup.ruleset !== "standard") params.set("ruleset", setup.ruleset);
   }
-  if (first === 1) words.set("first", "1");
-  const text = words.toString().replaceAll("%2F", "/");
+  if (first === 1) params.set("first", "1");
+  const text = params.toString().replaceAll("%2F", "/");
   return text ? `/analysis?${text}` : "/analysis";
 }
 
@@ -160,7 +160,7 @@ export function shareOf(truth: Analysis | null, near: Player, toMove: Player | n
 /** What is proven about a position, which follows from its best moves. */
 export function certainty({ value, columns }: Pick<Analysis, "value" | "columns">): Certainty {
   const moves = columns.filter((column) => column !== null);
-  const best = (numbers: number[], otherwise: number): number => (numbers.length > 0 ? Math.max(...numbers) : otherwise);
+  const best = (numbers: number[], fallback: number): number => (numbers.length > 0 ? Math.max(...numbers) : fallback);
   return {
     value,
     at_least: best(moves.map((move) => move.at_least), -1) as Certainty["at_least"],

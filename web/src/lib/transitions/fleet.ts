@@ -7,7 +7,7 @@ import type { Point } from "./chart";
 export const MINUTES = 5;
 
 /** A number of the history over minutes before now, as negative numbers. Of a silence in between, nothing is drawn but its end. */
-export function past(fleet: Pick<Fleet, "history" | "now">, value: (point: Fleet["history"][number]) => number): Point[] {
+export function historyPoints(fleet: Pick<Fleet, "history" | "now">, value: (point: Fleet["history"][number]) => number): Point[] {
   const points = fleet.history.map((point) => ({ x: (point.at - fleet.now) / 60_000, y: value(point) }));
   return points.filter(({ x }) => x >= -MINUTES);
 }

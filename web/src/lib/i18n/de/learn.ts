@@ -12,7 +12,7 @@ export const learn: Texts["learn"] = {
   resume: (title) => `Weiter: ${title}`,
   complete: "Du hast alle Lektionen geschafft.",
   reset: "Fortschritt zurücksetzen",
-  resetSure: "Wirklich alles zurücksetzen?",
+  confirmReset: "Wirklich alles zurücksetzen?",
   parts: { basics: "Erste Schritte", attack: "Angriff", threats: "Bleibende Drohungen", openings: "Eröffnungen" },
   done: "geschafft",
   lesson: (number, of) => `Lektion ${number} von ${of}`,
@@ -65,7 +65,7 @@ export const learn: Texts["learn"] = {
     mode: "Üben",
     cards: "Fällige Stellungen",
     popular: "Häufige Antworten",
-    nastiest: "Schwierigste Antworten",
+    toughest: "Schwierigste Antworten",
     prompt: (colour, move) => `Du spielst ${colour}. Zug ${move}: Welche Spalte?`,
     right: (days) => `Richtig! ${days === 0 ? "Die Stellung kommt heute noch einmal." : `Die Stellung kommt in ${plural(days, { one: "Tag", other: "Tagen" })} wieder.`}`,
     copied: "Das ist der Zug. Die Stellung kommt heute noch einmal.",
@@ -80,7 +80,7 @@ export const learn: Texts["learn"] = {
     again: "Noch einmal",
     known: (known, all) => `${known} von ${plural(all, { one: "Stellung", other: "Stellungen" })} gelernt`,
     due: (due) => (due === 0 ? "nichts fällig" : `${due} jetzt fällig`),
-    begun: (begun, all) => `Bisher versucht: ${begun} von ${all}. Eine Stellung gilt als gelernt, wenn du sie an zwei verschiedenen Tagen richtig hattest.`,
+    tried: (tried, all) => `Bisher versucht: ${tried} von ${all}. Eine Stellung gilt als gelernt, wenn du sie an zwei verschiedenen Tagen richtig hattest.`,
   },
 
   welcome: {

@@ -13,7 +13,7 @@ export const learn = {
   resume: (title: string) => `Continue: ${title}`,
   complete: "You have completed every lesson.",
   reset: "Reset progress",
-  resetSure: "Reset all progress?",
+  confirmReset: "Reset all progress?",
   parts: { basics: "First steps", attack: "Attack", threats: "Threats that last", openings: "Openings" } as Record<string, string>,
   done: "done",
   lesson: (number: number, of: number) => `Lesson ${number} of ${of}`,
@@ -66,7 +66,7 @@ export const learn = {
     mode: "Practise",
     cards: "Due positions",
     popular: "Popular replies",
-    nastiest: "Toughest replies",
+    toughest: "Toughest replies",
     prompt: (colour: string, move: number) => `You are ${colour}. Move ${move}: which column?`,
     right: (days: number) => `Right! ${days === 0 ? "It comes up again today." : `It comes up again in ${plural(days, "day")}.`}`,
     copied: "That is the move. It comes up again today.",
@@ -81,7 +81,7 @@ export const learn = {
     again: "Play again",
     known: (known: number, all: number) => `${known} of ${plural(all, "position")} known`,
     due: (due: number) => (due === 0 ? "nothing due" : `${due} due now`),
-    begun: (begun: number, all: number) => `Tried so far: ${begun} of ${all}. A position counts as known once you get it right on two different days.`,
+    tried: (tried: number, all: number) => `Tried so far: ${tried} of ${all}. A position counts as known once you get it right on two different days.`,
   },
 
   welcome: {

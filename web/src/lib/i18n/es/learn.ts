@@ -12,7 +12,7 @@ export const learn: Texts["learn"] = {
   resume: (title) => `Continuar: ${title}`,
   complete: "Has completado todas las lecciones.",
   reset: "Borrar el progreso",
-  resetSure: "¿Borrar todo el progreso?",
+  confirmReset: "¿Borrar todo el progreso?",
   parts: { basics: "Primeros pasos", attack: "Ataque", threats: "Amenazas que perduran", openings: "Aperturas" },
   done: "completada",
   lesson: (number, of) => `Lección ${number} de ${of}`,
@@ -65,7 +65,7 @@ export const learn: Texts["learn"] = {
     mode: "Practicar",
     cards: "Posiciones pendientes",
     popular: "Respuestas frecuentes",
-    nastiest: "Respuestas más difíciles",
+    toughest: "Respuestas más difíciles",
     prompt: (colour, move) => `Juegas con ${colour}. Jugada ${move}: ¿qué columna?`,
     right: (days) => `¡Correcto! ${days === 0 ? "Volverá a salir hoy." : `Volverá a salir dentro de ${plural(days, { one: "día", other: "días" })}.`}`,
     copied: "Esa es la jugada. Volverá a salir hoy.",
@@ -80,7 +80,7 @@ export const learn: Texts["learn"] = {
     again: "Otra vez",
     known: (known, all) => `${known} de ${plural(all, { one: "posición aprendida", other: "posiciones aprendidas" })}`,
     due: (due) => (due === 0 ? "nada pendiente" : `${due} ${due === 1 ? "pendiente" : "pendientes"}`),
-    begun: (begun, all) => `Probadas hasta ahora: ${begun} de ${all}. Una posición cuenta como aprendida cuando la aciertas en dos días distintos.`,
+    tried: (tried, all) => `Probadas hasta ahora: ${tried} de ${all}. Una posición cuenta como aprendida cuando la aciertas en dos días distintos.`,
   },
 
   welcome: {
