@@ -77,7 +77,7 @@ test("analysis: why a position is won, step by step, and what a wrong column all
   await why.getByRole("button", { name: "Step forward" }).click();
   await eventually("the next disc", async () => (await discs(page)) === 5 || (await discs(page)));
   await eventually("the reason is drawn", async () => (await page.locator(".drawing").count()) === 1);
-  // In the terms of players, also after a reload.
+  // With technical terms, also after a reload.
   const terms = why.getByRole("checkbox", { name: "Use technical terms" });
   await why.getByText("can block only one").waitFor();
   assert.equal(await why.getByText("double threat").count(), 0);
@@ -88,7 +88,7 @@ test("analysis: why a position is won, step by step, and what a wrong column all
   await why.getByText("Red has a double threat in columns 2 and 6").waitFor();
   await terms.uncheck();
   await why.getByText("Red can connect four in columns 2 and 6").waitFor();
-  // A move of one's own ends the explanation.
+  // A move by the user ends the explanation.
   await why.getByRole("button", { name: "Close the explanation" }).click();
   await column(page, 3).click();
   await is(page, "Red wins in 1");
@@ -96,7 +96,7 @@ test("analysis: why a position is won, step by step, and what a wrong column all
   await close();
 });
 
-test("analysis: set up by clicking and by pasting; what is wrong is said", async () => {
+test("analysis: set up by clicking and by pasting, with error messages", async () => {
   const { page, close } = await browser.visit(`${server.base}/analysis`, DESKTOP, { mayFail: /400/ });
   await is(page, "Red wins in 21");
   await page.getByRole("button", { name: "Set up" }).click();
@@ -131,7 +131,7 @@ test("analysis: set up by clicking and by pasting; what is wrong is said", async
   await close();
 });
 
-test("analysis: copies and pictures", async () => {
+test("analysis: copying and images", async () => {
   const { page, context, close } = await browser.visit(`${server.base}/analysis?pos=4453`);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await is(page, "Yellow wins in 18");
@@ -148,7 +148,7 @@ test("analysis: copies and pictures", async () => {
   await close();
 });
 
-test("analysis: a board that is too large shows what is certain, and opinions as opinions", async () => {
+test("analysis: a board that is too large to solve shows what is certain, and estimates as opinions", async () => {
   const { page, close } = await browser.visit(`${server.base}/analysis?pos=55&cols=9&rows=7&connect=5`);
   const opinion = page.getByText(/^Column \d looks best: search of depth \d+$/);
   await opinion.waitFor();
@@ -175,7 +175,7 @@ test("analysis: a board that is too large shows what is certain, and opinions as
   await close();
 });
 
-test("analysis: links and move lists of other solvers, whose move is whose, and threats that share a cell", async () => {
+test("analysis: links and move lists from other solvers, the side to move, and threats that share a cell", async () => {
   const { page, close } = await browser.visit(`${server.base}/analysis`);
   const paste = async (text, expected) => {
     await page.getByRole("button", { name: "Set up" }).click();
@@ -208,7 +208,7 @@ test("analysis: links and move lists of other solvers, whose move is whose, and 
   await close();
 });
 
-test("a finished game is reviewed, and its mistakes are learnt from", async () => {
+test("a finished game is reviewed, and its mistakes become exercises", async () => {
   const { page, close } = await browser.visit(server.base);
   const id = await localGame(page, server.base, ERRORS);
   await page.goto(`${server.base}/game/${id}`);
@@ -227,7 +227,7 @@ test("a finished game is reviewed, and its mistakes are learnt from", async () =
   await page.locator(".picks button").nth(5).click();
   assert.equal(await discs(page), 5);
 
-  // A mistake is explained without being asked for, on the board and in words; the next move is another matter.
+  // A mistake is explained automatically, on the board and in words; the explanation ends with the next move.
   const mistake = review.moves.findIndex((move) => ["mistake", "blunder"].includes(move.judgement)) + 1;
   await page.locator(`[data-ply='${mistake}']`).click();
   const why = page.getByRole("region", { name: "Why?" });
@@ -236,7 +236,7 @@ test("a finished game is reviewed, and its mistakes are learnt from", async () =
   assert.equal(await discs(page), mistake);
   await page.locator(".picks button").first().click();
   await eventually("no explanation of the empty board", async () => (await why.count()) === 0);
-  // What decided the game, with the way to that moment.
+  // What decided the game, with a link to that moment.
   assert.ok(review.turn, "the game was decided by a mistake");
   await page.getByText(new RegExp(`until move ${review.turn.ply}, column`)).waitFor();
   await page.getByRole("button", { name: "Show the moment" }).click();
@@ -286,7 +286,7 @@ test("a finished game is reviewed, and its mistakes are learnt from", async () =
   await close();
 });
 
-test("a review of a large board judges what it can and praises nobody for the rest", async () => {
+test("a review of a large board judges only the moves that could be solved", async () => {
   const { page, close } = await browser.visit(server.base);
   const id = await localGame(page, server.base, [5, 1, 4, 1, 6, 1, 3, 1, 9, 1], { cols: 9, rows: 7, connect: 5 });
   await page.goto(`${server.base}/game/${id}/review`);
@@ -326,7 +326,7 @@ const bestMove = (page, moves) =>
     moves,
   );
 
-test("puzzles: from the easiest on, played out to the win, kept, by theme", async () => {
+test("puzzles: easiest first, played out to the win, stored, filtered by theme", async () => {
   const { page, close } = await browser.visit(`${server.base}/puzzles`);
   const { puzzles, daily } = await page.evaluate(() => fetch("/api/puzzles").then((answer) => answer.json()));
   const easiest = puzzles.find((puzzle) => puzzle.grade === 1 && puzzle.discs === 1);
@@ -382,7 +382,7 @@ test("puzzles: from the easiest on, played out to the win, kept, by theme", asyn
   await close();
 });
 
-test("statistics: one's own and everyone's, and the explorer", async () => {
+test("statistics: the visitor's own and everyone's, and the explorer", async () => {
   const { page, close } = await browser.visit(`${server.base}/statistics`);
   await page.getByText("No finished games yet").waitFor();
   for (let number = 0; number < 3; number++) await resignedGame(page, server.base, 2, 3);
@@ -405,7 +405,7 @@ test("statistics: what costs games, with the lesson and the puzzles about it", a
   const { page, close } = await browser.visit(server.base);
   const id = await localGame(page, server.base, ERRORS);
   assert.ok(id);
-  // Nobody has lost enough games here: the server's answer with some that were lost.
+  // Nobody has lost enough games here, so the server's response is replaced by one with losses.
   await page.route("**/api/statistics?mine=true", async (route) => {
     const answer = await route.fetch();
     const statistics = await answer.json();

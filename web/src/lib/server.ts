@@ -124,7 +124,7 @@ export class Live {
       case "refused":
         return this.events.refused(refusalText(String(message.error ?? ""), t.refusals), (message.game ?? null) as GameView | null);
       case "bye":
-        // After any other goodbye, such as that of a server that restarts, the socket is opened again.
+        // After any other reason, such as a server restart, the socket reconnects.
         if (message.reason === "deleted") this.gone();
     }
   }
@@ -134,7 +134,7 @@ export class Live {
     this.events.gone();
   }
 
-  /** Asks over HTTP why the server accepts no socket, which browsers do not tell, and how the game stands. */
+  /** Fetches the game over HTTP. Unlike a failed WebSocket, the response shows whether the game still exists. */
   private async fetchInstead(): Promise<void> {
     try {
       const view = await server.game(this.id);

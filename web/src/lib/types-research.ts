@@ -122,7 +122,7 @@ export type FleetServer = Complete<api.ServerView, { version: string | null; led
 
 export type Fleet = Complete<api.Fleet, { workers: FleetWorker[]; jobs: FleetJob[]; servers: FleetServer[] }>;
 
-/** What the visitor may know of the fleet; without one, `fleet` is null. */
+/** What the visitor may see of the fleet; `fleet` is null if there is none. */
 export type FleetInfo = Complete<api.FleetView, { reason: string | null; fleet: Fleet | null }>;
 
 export type { ShownGame } from "./api";

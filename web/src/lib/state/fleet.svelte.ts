@@ -4,7 +4,7 @@ import { fleet } from "../server-research";
 import type { FleetInfo } from "../types-research";
 
 const POLL_MS = 1_000;
-/** While the page is hidden or the server refuses. */
+/** The interval while the page is hidden or there is no fleet to show. */
 const IDLE_MS = 5_000;
 
 export class FleetWatcher {

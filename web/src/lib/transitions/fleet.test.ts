@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { addressForOthers, historyPoints, roughTime } from "./fleet";
 
-test("the past is told in minutes before now", () => {
+test("the history is in minutes before now", () => {
   const now = 1_000_000_000;
   const point = (at: number, rate: number) => ({ at, rate, waiting: 0, workers: 1 });
   const history = [point(now - 6 * 60_000, 9), point(now - 90_000, 2), point(now, 3)];

@@ -25,13 +25,13 @@ export type Boxes = Readonly<Record<string, CardProgress>>;
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** Days until a card of a box is due again. A card in the first box was wrong, and comes again in the same session. */
+/** Days until a card of a box is due again. A card in the first box was answered wrong and comes up again in the same session. */
 export const DAYS = [0, 1, 3, 7, 16, 35] as const;
 
-/** A card counts as known from this box on: it was right on two different days. */
+/** A card counts as known from this box on: it was answered right on two different days. */
 export const KNOWN = 2;
 
-/** A card as it lies on the board, which may be its mirror image. */
+/** A card as shown on the board, possibly mirrored. */
 export interface PlacedCard {
   card: Card;
   column: number;
@@ -45,7 +45,7 @@ export class Opening {
     this.byKey = new Map(cards.map((card) => [keyOf(columnsOf(card.moves)), card]));
   }
 
-  /** The card of a position, in any order of its moves and also mirrored. */
+  /** The card of a position, for any move order and also mirrored. */
   at(columns: readonly number[]): PlacedCard | null {
     const card = this.byKey.get(keyOf(columns));
     if (!card) return null;
@@ -145,7 +145,7 @@ function stackText(columns: readonly number[]): string {
   return stacksOf(columns).join("/");
 }
 
-/** The same for all orders of moves and for mirror images. */
+/** A key that is the same for all move orders and for mirror images. */
 function keyOf(columns: readonly number[]): string {
   const stacks = stacksOf(columns);
   const mirrored = [...stacks].reverse().join("/");

@@ -57,7 +57,7 @@ export function exerciseLength({ played, best }: Pick<ReviewMove, "played" | "be
   return plies(played, "loss") ?? plies(best, "win") ?? Number.MAX_SAFE_INTEGER;
 }
 
-/** The comment on a column chosen in an exercise. */
+/** Judges a column chosen in an exercise. */
 export function judgeAnswer({ choices, best }: Pick<ReviewMove, "choices" | "best">, column: number): { verdict: "right" | "slower" | "wrong" | "unsure"; choice: Choice | null } {
   const choice = choices.find((one) => one.column === column) ?? null;
   if (!choice || !best) return { verdict: "unsure", choice };
@@ -67,7 +67,7 @@ export function judgeAnswer({ choices, best }: Pick<ReviewMove, "choices" | "bes
   return { verdict: isBest ? "right" : "slower", choice };
 }
 
-/** The mistake that decided the game: after it, the player who won never let go of the win, or nobody of the draw. */
+/** The mistake that decided the game: from then on, best play always led to the result of the game. */
 export function turningPoint({ moves, opening }: Pick<Review, "moves" | "opening">, all: PlyEvaluation[], result: Player | null): { ply: number; before: Player | null } | null {
   for (let ply = moves.length; ply > opening; ply--) {
     const [before, now] = [all[ply - 1]?.winner, all[ply]?.winner];
