@@ -322,7 +322,7 @@ const bestMove = (page, moves) =>
     (moves) =>
       fetch("/api/analysis", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ position: { moves }, patient: true }) })
         .then((answer) => answer.json())
-        .then((truth) => truth.best[0]),
+        .then((result) => result.best[0]),
     moves,
   );
 
@@ -359,7 +359,7 @@ test("puzzles: easiest first, played out to the win, stored, filtered by theme",
     line += best;
     if (move === double.discs) break;
     await eventually("the defence has answered", async () => (await discs(page)) === line.length + 1);
-    const answer = await page.evaluate((moves) => fetch("/api/analysis", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ position: { moves }, patient: true }) }).then((reply) => reply.json()).then((truth) => truth.pv[0]), line);
+    const answer = await page.evaluate((moves) => fetch("/api/analysis", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ position: { moves }, patient: true }) }).then((reply) => reply.json()).then((result) => result.pv[0]), line);
     line += answer;
   }
   await page.getByText("Solved! Four in a row.").waitFor();

@@ -41,7 +41,7 @@ export const server = {
   recordUrl: (id: string, format?: "gif" | "pgn" | "text") => path(id, format ? `record?format=${format}` : "record"),
 };
 
-export interface LiveEvents {
+export interface SocketEvents {
   game: (view: GameView) => void;
   thinking: (thinking: Thinking) => void;
   refused: (error: string, view: GameView | null) => void;
@@ -56,22 +56,22 @@ const SILENCE_MS = 45_000;
 
 /** A game's WebSocket. It reconnects with exponential backoff until it is closed or the game is deleted. While the server accepts
     no WebSocket, the game is fetched over HTTP. */
-export class Live {
+export class GameSocket {
   private socket: WebSocket | null = null;
   private opened = false;
   private failures = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private pings: ReturnType<typeof setInterval> | undefined;
   private closed = false;
-  private heard = 0;
+  private lastMessageAt = 0;
 
   constructor(
     private readonly id: string,
-    private readonly events: LiveEvents,
+    private readonly events: SocketEvents,
   ) {
-    addEventListener("online", this.hurry);
+    addEventListener("online", this.reconnectNow);
     addEventListener("offline", this.drop);
-    document.addEventListener("visibilitychange", this.hurry);
+    document.addEventListener("visibilitychange", this.reconnectNow);
     this.connect();
   }
 
@@ -84,9 +84,9 @@ export class Live {
     this.closed = true;
     clearTimeout(this.timer);
     clearInterval(this.pings);
-    removeEventListener("online", this.hurry);
+    removeEventListener("online", this.reconnectNow);
     removeEventListener("offline", this.drop);
-    document.removeEventListener("visibilitychange", this.hurry);
+    document.removeEventListener("visibilitychange", this.reconnectNow);
     this.socket?.close();
   }
 
@@ -99,13 +99,13 @@ export class Live {
       if (this.closed) return socket.close();
       this.opened = true;
       this.failures = 0;
-      this.heard = Date.now();
+      this.lastMessageAt = Date.now();
       clearInterval(this.pings);
       this.pings = setInterval(this.ping, PING_MS);
       this.events.connection(true);
     };
     socket.onmessage = (event) => {
-      this.heard = Date.now();
+      this.lastMessageAt = Date.now();
       if (!this.closed) this.receive(event.data);
     };
     socket.onclose = () => {
@@ -156,7 +156,7 @@ export class Live {
   }
 
   /** Reconnects at once when the network or the tab is back. */
-  private readonly hurry = (): void => {
+  private readonly reconnectNow = (): void => {
     if (this.closed || document.visibilityState === "hidden") return;
     if (this.socket === null) {
       clearTimeout(this.timer);
@@ -175,7 +175,7 @@ export class Live {
   };
 
   private readonly ping = (): void => {
-    if (Date.now() - this.heard > SILENCE_MS) this.drop();
+    if (Date.now() - this.lastMessageAt > SILENCE_MS) this.drop();
     else this.send({ type: "ping" });
   };
 

@@ -28,7 +28,7 @@ class AnalysisState {
   at = $state(ROOT);
   flipped = $state(false);
   /** The server's analysis of the current position. */
-  truth: Analysis | null = $state.raw(null);
+  result: Analysis | null = $state.raw(null);
   /** A longer search is running. */
   looking = $state(false);
   error = $state("");
@@ -37,10 +37,10 @@ class AnalysisState {
   readonly line = $derived(movesTo(this.tree, this.at));
   readonly address: Address = $derived({ setup: this.setup, board: this.board, columns: this.line.map((move) => move.column), first: this.first });
   readonly link = $derived(addressOf(this.address));
-  readonly shown: Shown = $derived(shownAfter(this.address, this.truth?.lines));
+  readonly shown: Shown = $derived(shownAfter(this.address, this.result?.lines));
   /** The colour to move. */
-  readonly toMove: Player | null = $derived(this.truth && this.truth.to_move !== null ? (((this.truth.to_move + this.first) % 2) as Player) : null);
-  readonly winner: Player | null = $derived(this.truth?.over && this.truth.over.winner !== null ? (((this.truth.over.winner + this.first) % 2) as Player) : null);
+  readonly toMove: Player | null = $derived(this.result && this.result.to_move !== null ? (((this.result.to_move + this.first) % 2) as Player) : null);
+  readonly winner: Player | null = $derived(this.result?.over && this.result.over.winner !== null ? (((this.result.over.winner + this.first) % 2) as Player) : null);
 
   private opened = false;
   private cache = new Map<string, Analysis>();
@@ -52,7 +52,7 @@ class AnalysisState {
     const address = parseAddress(search);
     const link = addressOf(address);
     if (this.opened && (link === "/analysis" || link === this.link)) {
-      if (!this.truth && !this.request) this.load(0);
+      if (!this.result && !this.request) this.load(0);
       return;
     }
     this.opened = true;
@@ -74,7 +74,7 @@ class AnalysisState {
   play(column: number): boolean {
     // Before the server has answered, assume that the game is not over; the server rejects the move if it is.
     const free = column >= 1 && column <= this.setup.cols && (this.shown.heights[column - 1] ?? 0) < this.setup.rows;
-    if (this.truth ? !this.truth.legal.includes(column) : !free) return false;
+    if (this.result ? !this.result.legal.includes(column) : !free) return false;
     this.move(play(this.place, column));
     return true;
   }
@@ -126,7 +126,7 @@ class AnalysisState {
     this.tree = tree;
     this.at = at;
     this.error = "";
-    this.truth = this.cache.get(this.key()) ?? null;
+    this.result = this.cache.get(this.key()) ?? null;
     this.opinions = this.opinions.map(({ agent }) => ({ agent, opinion: null, error: "" }));
     this.load(SETTLE_MS);
   }
@@ -155,13 +155,13 @@ class AnalysisState {
     const position = { setup: this.setup, board: this.board, moves: this.moves() };
     const key = this.key();
     try {
-      let truth = this.cache.get(key) ?? (await studyServer.analyze(position, false, signal));
+      let result = this.cache.get(key) ?? (await studyServer.analyze(position, false, signal));
       if (signal.aborted) return;
-      this.remember(key, truth);
-      if (truth.exact) return;
+      this.remember(key, result);
+      if (result.exact) return;
       this.looking = true;
-      truth = await studyServer.analyze(position, true, signal);
-      if (!signal.aborted) this.remember(key, truth);
+      result = await studyServer.analyze(position, true, signal);
+      if (!signal.aborted) this.remember(key, result);
     } catch (failure) {
       if (signal.aborted) return;
       const error = failure instanceof ServerError ? failure.message : String(failure);
@@ -173,18 +173,18 @@ class AnalysisState {
     }
   }
 
-  private remember(key: string, truth: Analysis): void {
-    this.truth = truth;
-    if (!sameSetup(truth.setup, this.setup)) return;
+  private remember(key: string, result: Analysis): void {
+    this.result = result;
+    if (!sameSetup(result.setup, this.setup)) return;
     if (this.cache.size >= MAX_CACHED) this.cache.clear();
-    if (truth.exact) this.cache.set(key, truth);
+    if (result.exact) this.cache.set(key, result);
   }
 
   /** Asks one player after another, so as not to crowd out the server's other visitors. */
   private async loadOpinions(signal: AbortSignal): Promise<void> {
     const position = { setup: this.setup, board: this.board, moves: this.moves() };
     for (const { agent, opinion } of this.opinions) {
-      if (opinion || this.truth?.over) continue;
+      if (opinion || this.result?.over) continue;
       const update = (found: Partial<AgentOpinion>): void => {
         if (!signal.aborted) this.opinions = this.opinions.map((one) => (one.agent === agent ? { ...one, ...found } : one));
       };

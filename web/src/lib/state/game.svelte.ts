@@ -3,7 +3,7 @@
 import { getContext, setContext } from "svelte";
 import { t } from "../i18n";
 import { router } from "../router.svelte";
-import { Live, server, ServerError } from "../server";
+import { GameSocket, server, ServerError } from "../server";
 import { studyServer } from "../server-study";
 import { chime } from "../sound";
 import { announce, announceOffers, announceStep } from "../transitions/announce";
@@ -83,7 +83,7 @@ export class GameState {
     return hintStep === 2 ? [t.play.hintReason(reasonOf(hint)), t.coach.themes[this.hintTheme]].filter(Boolean).join(" ") : t.play.hintArea(t.play.areas[areaOf(hint.column, view.setup.cols, this.flipped)]);
   });
 
-  private live: Live | null;
+  private socket: GameSocket | null;
   private closed = false;
   /** Columns chosen in a local game while the previous move is still pending. */
   private next: number[] = [];
@@ -99,14 +99,14 @@ export class GameState {
     // Show a newly created game at once.
     const known = created?.id === id ? created : null;
     created = null;
-    this.live = this.listen();
+    this.socket = this.listen();
     if (known) this.receive(known);
     else void this.load();
   }
 
   close(): void {
     this.closed = true;
-    this.live?.close();
+    this.socket?.close();
     this.playback.close();
     clearInterval(this.ticker);
     clearTimeout(this.noticeTimer);
@@ -133,7 +133,7 @@ export class GameState {
     this.notice = null;
     this.playback.place(ply + 1);
     this.announceChanges();
-    if (!this.live?.move(column, ply)) void this.ask(() => server.move(view.id, column, ply));
+    if (!this.socket?.move(column, ply)) void this.ask(() => server.move(view.id, column, ply));
   }
 
   undo(accept?: boolean): void {
@@ -160,10 +160,10 @@ export class GameState {
     const { view } = this;
     if (!view) return;
     await this.ask(() => server.join(view.id, settings.all.name.trim()));
-    if (!this.live || this.closed || !this.view?.mine) return;
+    if (!this.socket || this.closed || !this.view?.mine) return;
     // The socket was opened as a spectator, before the cookie for the seat existed.
-    this.live.close();
-    this.live = this.listen();
+    this.socket.close();
+    this.socket = this.listen();
   }
 
   changeOpponent(player: Player, agent: string): void {
@@ -243,8 +243,8 @@ export class GameState {
     this.noticeTimer = setTimeout(() => (this.notice = null), NOTICE_MS);
   }
 
-  private listen(): Live {
-    return new Live(this.id, {
+  private listen(): GameSocket {
+    return new GameSocket(this.id, {
       game: (view) => this.receive(view),
       thinking: (thinking) => (this.thinking = thinking),
       refused: (error, view) => this.refused(error, view),
@@ -268,7 +268,7 @@ export class GameState {
       if (this.view || this.closed) return;
       this.failure = error instanceof ServerError && error.status === 404 ? "missing" : "unreachable";
       this.failureText = error instanceof Error ? error.message : String(error);
-      if (this.failure === "missing") this.live?.close();
+      if (this.failure === "missing") this.socket?.close();
     }
   }
 

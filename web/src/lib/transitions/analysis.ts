@@ -112,19 +112,19 @@ export function shownAfter({ setup, board, columns, first }: Address, lines: Cel
 }
 
 /** A short text of what is known about a move, to fit under a column. */
-export function shortTruth(truth: ColumnValue): string {
-  if (truth.value) return shortValue(truth.value);
-  if (truth.at_least === 1) return "+";
-  if (truth.at_most === -1) return "−";
-  if (truth.at_least === 0) return truth.at_most === 0 ? "=" : "≥ =";
-  return truth.at_most === 0 ? "≤ =" : "–";
+export function shortResult(result: ColumnValue): string {
+  if (result.value) return shortValue(result.value);
+  if (result.at_least === 1) return "+";
+  if (result.at_most === -1) return "−";
+  if (result.at_least === 0) return result.at_most === 0 ? "=" : "≥ =";
+  return result.at_most === 0 ? "≤ =" : "–";
 }
 
 /** How good a move is known to be, which decides its colour. */
-export function kindOf(truth: Pick<ColumnValue, "at_least" | "at_most">): "win" | "draw" | "loss" | "open" {
-  if (truth.at_least === 1) return "win";
-  if (truth.at_most === -1) return "loss";
-  return truth.at_least === 0 && truth.at_most === 0 ? "draw" : "open";
+export function kindOf(result: Pick<ColumnValue, "at_least" | "at_most">): "win" | "draw" | "loss" | "open" {
+  if (result.at_least === 1) return "win";
+  if (result.at_most === -1) return "loss";
+  return result.at_least === 0 && result.at_most === 0 ? "draw" : "open";
 }
 
 /** The part of the bar for the side to move: half for a draw, more the closer its win is. */
@@ -148,12 +148,12 @@ export function barShare(value: Value | null, cells: number): number {
 }
 
 /** The part of the bar for a player: all of it for a game that the player has won. */
-export function shareOf(truth: Analysis | null, near: Player, toMove: Player | null, winner: Player | null): number {
-  if (!truth) return 0.5;
-  if (truth.over) return winner === null ? 0.5 : winner === near ? 1 : 0;
-  const { value, at_least, at_most } = certainty(truth);
+export function shareOf(result: Analysis | null, near: Player, toMove: Player | null, winner: Player | null): number {
+  if (!result) return 0.5;
+  if (result.over) return winner === null ? 0.5 : winner === near ? 1 : 0;
+  const { value, at_least, at_most } = certainty(result);
   // If only the result is known, the bar shows who wins but not how soon.
-  const share = value ? barShare(value, truth.setup.cols * truth.setup.rows) : at_least === 1 ? 0.7 : at_most === -1 ? 0.3 : 0.5;
+  const share = value ? barShare(value, result.setup.cols * result.setup.rows) : at_least === 1 ? 0.7 : at_most === -1 ? 0.3 : 0.5;
   return toMove === near ? share : 1 - share;
 }
 
@@ -176,8 +176,8 @@ export interface SideThreats {
   threats: Threat[];
 }
 
-export function threatsOf(truth: Analysis | null, first: Player): SideThreats[] {
-  return ([0, 1] as const).map((side) => ({ side, player: ((side + first) % 2) as Player, threats: truth?.threats[side] ?? [] }));
+export function threatsOf(result: Analysis | null, first: Player): SideThreats[] {
+  return ([0, 1] as const).map((side) => ({ side, player: ((side + first) % 2) as Player, threats: result?.threats[side] ?? [] }));
 }
 
 /** Threats that still count at the end, when the columns fill up one disc after another: on a board with an even number of rows,
