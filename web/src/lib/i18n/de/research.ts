@@ -70,7 +70,7 @@ export const research: Texts["research"] = {
     zoomOutTitle: "Verkleinern",
     fit: "Einpassen",
     openAll: "Alle aufklappen",
-    openLine: "Hauptvariante",
+    openLine: "Hauptvariante aufklappen",
     steps: "Schritt für Schritt",
     play: "Abspielen",
     pause: "Pause",

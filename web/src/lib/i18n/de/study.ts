@@ -171,7 +171,7 @@ export const study: Texts["study"] = {
 
   review: {
     title: "Auswertung",
-    button: "Auswertung",
+    button: "Auswerten",
     of: (names) => `Auswertung: ${names}`,
     loading: "Jeder Zug wird analysiert …",
     unfinished: "Diese Partie ist noch nicht beendet. Komm zurück, wenn sie fertig ist.",

@@ -70,7 +70,7 @@ export const research = {
     zoomOutTitle: "Zoom out",
     fit: "Fit",
     openAll: "Expand all",
-    openLine: "Principal variation",
+    openLine: "Expand principal variation",
     steps: "Step by step",
     play: "Play",
     pause: "Pause",

@@ -70,7 +70,7 @@ export const research: Texts["research"] = {
     zoomOutTitle: "Alejar",
     fit: "Ajustar",
     openAll: "Abrir todo",
-    openLine: "Variante principal",
+    openLine: "Abrir la variante principal",
     steps: "Paso a paso",
     play: "Reproducir",
     pause: "Pausa",
