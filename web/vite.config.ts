@@ -8,7 +8,7 @@ import { defineConfig } from "vitest/config";
 /** The server that the development server forwards API calls to. */
 const server = process.env.CLAIMEVEN_SERVER ?? "http://127.0.0.1:8080";
 
-/** Writes compressed copies of each text beside it, which the server sends as they are. */
+/** Writes compressed copies of each text file next to it, which the server sends as they are. */
 const compress: Plugin = {
   name: "compress",
   apply: "build",

@@ -1,4 +1,4 @@
-// The page of the fleet in a browser, with the real program, a real NATS server and real workers.
+// The fleet page in a browser, with the real program, a real NATS server and real workers.
 
 import assert from "node:assert/strict";
 import { after, before, checkAccess, checkWidth, DESKTOP, eventually, PHONE, screenshot, SIDEWAYS, startBrowser, startNats, startServer, startWorker, test, TINY } from "./harness.mjs";
@@ -45,7 +45,7 @@ async function look(name, ready, { base = server.base, only = Object.keys(LOOKS)
   }
 }
 
-test("without a fleet, the page says what one is and how to start it, in every language", async () => {
+test("without a fleet, the page explains what one is and how to set it up, in every language", async () => {
   const { page, close } = await browser.visit(`${alone.base}/arena`);
   await page.getByRole("link", { name: "Let other machines help" }).click();
   await page.waitForURL(/\/fleet$/);
@@ -63,7 +63,7 @@ test("without a fleet, the page says what one is and how to start it, in every l
   }
 });
 
-test("strangers see nothing but what a fleet is", async () => {
+test("visitors without access only see what a fleet is", async () => {
   const { page, close } = await browser.visit(`${alone.base}/fleet`, { ...DESKTOP, extraHTTPHeaders: { "x-forwarded-for": "9.9.9.9" } });
   await page.getByText("Only the operator of this server can see its fleet.").waitFor();
   await checkAccess(page, "not allowed");
@@ -73,17 +73,17 @@ test("strangers see nothing but what a fleet is", async () => {
   await close();
 });
 
-test("workers come and go, a job is followed, NATS is lost and found", async () => {
+test("workers join and leave, a job makes progress, NATS goes down and comes back", async () => {
   test.skip(!nats, "nats-server is not installed");
   const { page, context, watch, close } = await browser.visit(`${server.base}/fleet`);
-  await page.getByRole("heading", { name: "No worker is connected." }).waitFor();
+  await page.getByRole("heading", { name: "No workers are connected." }).waitFor();
   await look("empty", "code");
 
   const [first, second] = [work(), work()];
   await eventually("two workers are there", async () => (await figure(page, "Workers")) === "2" || (await figure(page, "Workers")));
   assert.equal(await page.getByRole("region", { name: "Workers" }).locator("tbody tr").count(), 2);
 
-  // A tournament that is started on the page goes to them.
+  // They play a tournament that is started on the page.
   const other = watch(await context.newPage());
   await other.goto(`${server.base}/arena`);
   await other.getByRole("link", { name: "Fleet: 2 workers" }).waitFor();
@@ -94,7 +94,7 @@ test("workers come and go, a job is followed, NATS is lost and found", async () 
   await other.getByRole("button", { name: "Start tournament" }).click();
   await other.waitForURL(/\/arena\/\w+$/);
   await other.getByText("Played by 2 workers of the fleet.").waitFor();
-  await other.getByRole("heading", { name: "Games that have just ended" }).waitFor();
+  await other.getByRole("heading", { name: "Recently finished games" }).waitFor();
   await eventually("a game is shown", async () => (await other.locator(".picture .disc").count()) > 4);
   await screenshot(other, "fleet-tournament");
 
@@ -113,7 +113,7 @@ test("workers come and go, a job is followed, NATS is lost and found", async () 
   assert.equal(await figure(page, "Workers"), "2");
   await eventually("the plot is there", async () => (await page.locator("figure svg .line").count()) >= 2);
 
-  // All of it is reached with the keyboard.
+  // Everything can be reached with the keyboard.
   await page.getByRole("region", { name: "Workers" }).focus();
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Copy" }).focus();
@@ -124,7 +124,7 @@ test("workers come and go, a job is followed, NATS is lost and found", async () 
   await page.getByText(/ was stopped \d+ s ago, after [\d,]+ units?\.$/).waitFor();
   assert.equal(await figure(page, "Workers"), "1");
   await second.kill();
-  await page.getByText(/ has not been heard from for \d+ s; it had done/).waitFor();
+  await page.getByText(/ has not been heard from for \d+ s; it had finished/).waitFor();
   await look("gone", "article, h2", { only: ["desktop", "phone"] });
 
   await other.getByRole("button", { name: "Stop" }).click();

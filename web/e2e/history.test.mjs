@@ -15,7 +15,7 @@ after(async () => {
 
 const WON = [4, 5, 4, 5, 4, 5, 4];
 
-test("the history: found again, filtered, replayed and deleted", async () => {
+test("the history: games are listed, filtered, replayed and deleted", async () => {
   const { page, close } = await browser.visit(server.base);
   const won = await localGame(page, server.base, WON);
   await localGame(page, server.base, [1, 2], { cols: 5, rows: 4, ruleset: "lines" });
@@ -67,7 +67,7 @@ test("the history: found again, filtered, replayed and deleted", async () => {
 });
 
 
-test("all data of a visitor can be deleted, and the next game begins a new history", async () => {
+test("all data of a visitor can be deleted, and the next game starts a new history", async () => {
   const { page, close } = await browser.visit(server.base);
   await localGame(page, server.base, WON);
   await page.goto(`${server.base}/settings`);
@@ -75,7 +75,7 @@ test("all data of a visitor can be deleted, and the next game begins a new histo
   await page.getByRole("button", { name: "Delete my data…" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete my data" });
   await screenshot(page, "delete-data");
-  // Nothing is deleted before the question is answered.
+  // Nothing is deleted before it is confirmed.
   await dialog.getByRole("button", { name: "Keep my data" }).click();
   await page.goto(`${server.base}/games`);
   await page.locator(".tile").waitFor();
@@ -95,7 +95,7 @@ test("all data of a visitor can be deleted, and the next game begins a new histo
   await close();
 });
 
-test("a local game is nobody else's business, until its player shows it to everyone", async () => {
+test("a local game is private until its player lists it publicly", async () => {
   const ada = await browser.visit(server.base);
   const id = await localGame(ada.page, server.base, WON);
   const tile = `.tile[href="/game/${id}"]`;
@@ -137,7 +137,7 @@ test("a local game is nobody else's business, until its player shows it to every
   await ada.close();
 });
 
-test("an invitation is shown to everyone only if the host says so before the friend joins, and either hides it again", async () => {
+test("a game with a friend is public only if the host lists it before the friend joins, and either player can unlist it", async () => {
   const ada = await browser.visit(server.base);
   await ada.page.getByRole("button", { name: "Invite a friend" }).click();
   await ada.page.getByRole("dialog").getByLabel("Your name").fill("Ada");
@@ -160,7 +160,7 @@ test("an invitation is shown to everyone only if the host says so before the fri
   // One of two people cannot list the game alone.
   await ada.page.getByRole("button", { name: "Share" }).click();
   await eventually("Ada sees it", async () => !(await choice(ada.page).isChecked()) && (await choice(ada.page).isDisabled()));
-  await ada.page.getByText("In a game between two people, this can only be chosen before the second one joins.").waitFor();
+  await ada.page.getByText("In a game between two people, you can only choose this before the second player joins.").waitFor();
   await ben.close();
   await ada.close();
 });

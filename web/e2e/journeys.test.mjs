@@ -149,7 +149,7 @@ const newGame = async (page, name) => {
   await page.locator(".board svg").first().waitFor();
 };
 
-test("two moves a second: no disc hangs in the air, no row through an empty hole, and the reply comes after the disc", async () => {
+test("two moves a second: no disc hangs in the air, no winning row through an empty cell, and the reply waits for the disc", async () => {
   const { page, close } = await browser.visit(server.base, { ...DESKTOP, ...MOVING });
   await newGame(page, /Local game/);
   const faults = await watchMovement(page);
@@ -171,7 +171,7 @@ test("two moves a second: no disc hangs in the air, no row through an empty hole
   await close();
 });
 
-test("the computer's reply waits for one's own disc, and words wait for the reply", async () => {
+test("the computer's reply waits for the user's disc, and the status text for the reply", async () => {
   const { page, close } = await browser.visit(server.base, { ...DESKTOP, ...MOVING });
   await level(page, 1);
   await newGame(page, "Play level 1");
@@ -201,7 +201,7 @@ test("the computer's reply waits for one's own disc, and words wait for the repl
   await close();
 });
 
-test("reduced motion shows all at once", async () => {
+test("with reduced motion, moves appear at once", async () => {
   const { page, close } = await browser.visit(server.base);
   await newGame(page, /Local game/);
   // Faster than any server answers: every key counts.
@@ -212,7 +212,7 @@ test("reduced motion shows all at once", async () => {
 });
 
 for (const [name, options] of [["desktop", { ...DESKTOP, ...MOVING }], ["phone, dark", { ...PHONE, ...MOVING, ...DARK }]]) {
-  test(`two programs are watched at one's own pace, and the game is replayed: ${name}`, async () => {
+  test(`two computers are watched at a chosen speed, and the game is replayed: ${name}`, async () => {
     const { page, close } = await browser.visit(server.base, options);
     await newGame(page, "Watch the computer");
     const faults = await watchMovement(page);
@@ -231,7 +231,7 @@ for (const [name, options] of [["desktop", { ...DESKTOP, ...MOVING }], ["phone, 
     await eventually("a step back", async () => (await discs(page)) === paused || (await discs(page)));
     await page.getByLabel("Speed").selectOption("Fast");
     await page.getByRole("button", { name: "Play", exact: true }).click();
-    await eventually("it goes on", async () => (await discs(page)) > paused + 2);
+    await eventually("it continues", async () => (await discs(page)) > paused + 2);
     await page.getByLabel("Speed").selectOption("Live");
     await eventually("it is over", async () => /won|Draw/.test(await headline(page)) || (await headline(page)));
     const all = await discs(page);

@@ -15,7 +15,7 @@ after(async () => {
 
 const message = (page) => page.locator(".message");
 
-test("a lesson: a wrong try with its explanation, the right ones, kept after a reload, and then the next lesson", async () => {
+test("a lesson: a wrong answer with its explanation, right answers, a reload, and the next lesson", async () => {
   const { page, close } = await browser.visit(`${server.base}/learn`);
   await page.getByText("0 of 24 lessons done").waitFor();
   await page.getByRole("link", { name: "Start the first lesson" }).click();
@@ -32,7 +32,7 @@ test("a lesson: a wrong try with its explanation, the right ones, kept after a r
   await column(page, 5).click();
   await message(page).filter({ hasText: "Right!" }).waitFor();
 
-  // What is solved stays solved, and the lesson goes on with the third position.
+  // Solved positions stay solved, and the lesson continues with the third one.
   await page.reload();
   await page.getByRole("button", { name: "Position 2 of 3, done" }).waitFor();
   await eventually("the third position", async () => (await discs(page)) === 12 || (await discs(page)));
@@ -82,7 +82,7 @@ test("a lesson ends with a practice game from its position, and links to analysi
   await close();
 });
 
-test("the tutorial of the first visit: five boards, and it does not come back", async () => {
+test("the tutorial of the first visit: five boards, offered only once", async () => {
   const { page, close } = await browser.visit(server.base);
   await page.getByRole("link", { name: "Start the tutorial" }).click();
   for (const [step, answer] of [[1, 4], [2, 6], [3, 7], [4, 3], [5, 3]]) {
@@ -108,7 +108,7 @@ test("the tutorial of the first visit: five boards, and it does not come back", 
   await other.close();
 });
 
-test("a lesson on paper has all its positions and their solutions", async () => {
+test("a printed lesson has all its positions and their solutions", async () => {
   const { page, close } = await browser.visit(`${server.base}/learn/odd`);
   await page.getByRole("heading", { name: "Odd rows for the first player" }).waitFor();
   assert.equal(await page.locator(".sheet").isVisible(), false);
@@ -134,21 +134,21 @@ for (const [name, size] of [["desktop", DESKTOP], ["phone", PHONE], ["sideways",
   });
 }
 
-test("the opening trainer: a wrong answer, the right one, the next position, kept after a reload", async () => {
+test("the opening trainer: a wrong answer, the right one, the next position, a reload", async () => {
   const { page, close } = await browser.visit(`${server.base}/learn`);
   await page.getByRole("link", { name: "Open the opening trainer" }).click();
-  await page.getByRole("heading", { name: "Win as first player", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "Win as the first player", level: 1 }).waitFor();
   await page.getByText("Move 1: which column?").waitFor();
   await column(page, 1).click();
   await message(page).filter({ hasText: "Column 1 gives the win away. Column 4 wins: play it." }).waitFor();
   assert.equal(await discs(page), 0);
   // The same position again, with the keyboard: it is due at once, because it was wrong.
   await page.keyboard.press("4");
-  await message(page).filter({ hasText: "It comes again today." }).waitFor();
+  await message(page).filter({ hasText: "It comes up again today." }).waitFor();
   await page.keyboard.press("Enter");
   await page.getByText("Move 1: which column?").waitFor();
   await page.keyboard.press("4");
-  await message(page).filter({ hasText: "It comes again in 1 day." }).waitFor();
+  await message(page).filter({ hasText: "It comes up again in 1 day." }).waitFor();
   await page.keyboard.press("Enter");
   await page.getByText("Move 2: which column?").waitFor();
   await page.getByText("Tried so far: 1 of").waitFor();
@@ -160,9 +160,9 @@ test("the opening trainer: a wrong answer, the right one, the next position, kep
   await close();
 });
 
-test("a game of the opening trainer against the nastiest replies goes on as a real game", async () => {
+test("a game of the opening trainer against the toughest replies continues as a real game", async () => {
   const { page, close } = await browser.visit(`${server.base}/learn/opening`);
-  await page.getByRole("radio", { name: "Nastiest replies" }).check();
+  await page.getByRole("radio", { name: "Toughest replies" }).check();
   const end = page.getByRole("button", { name: "Play on against level 6" });
   for (let move = 1; ; move++) {
     await page.getByText(`Move ${move}: which column?`).or(end).first().waitFor();

@@ -51,7 +51,7 @@ test("a game by touch on a phone", async () => {
   await close();
 });
 
-test("settings stay, and show at once", async () => {
+test("settings apply at once and are kept", async () => {
   const { page, close } = await browser.visit(`${server.base}/settings`);
   await page.getByRole("radio", { name: "Dark" }).check();
   await page.getByRole("radio", { name: /^Clear/ }).check();
@@ -70,7 +70,7 @@ test("settings stay, and show at once", async () => {
   await close();
 });
 
-test("discs fall, unless the person wants no movement", async () => {
+test("discs fall, unless the user prefers reduced motion", async () => {
   const { page, close } = await browser.visit(server.base, { ...DESKTOP, reducedMotion: "no-preference" });
   await page.getByRole("button", { name: /^Local game/ }).click();
   await page.waitForURL(/\/game\//);
@@ -85,7 +85,7 @@ test("discs fall, unless the person wants no movement", async () => {
   await close();
 });
 
-test("the language is chosen in the settings, and stays", async () => {
+test("the language is chosen in the settings, and is kept", async () => {
   const { page, close } = await browser.visit(`${server.base}/settings`);
   await page.getByLabel("Language").selectOption("Deutsch");
   await page.getByRole("heading", { name: "Einstellungen", level: 1 }).waitFor();

@@ -153,7 +153,7 @@ async function playAndHear(page, number) {
   await eventually("the move and the reply are on the board", async () => (await moves(page)) >= before + 2 || (await moves(page)));
 }
 
-test("a game goes on after the server was restarted", async () => {
+test("a game continues after a server restart", async () => {
   // A proxy in front of the server answers 502 meanwhile.
   const { page, close } = await browser.visit(server.base, DESKTOP, { mayFail: /WebSocket|ERR_|Failed to load resource|502/ });
   await beginGame(page);
@@ -166,9 +166,9 @@ test("a game goes on after the server was restarted", async () => {
   await close();
 });
 
-test("a busy server is asked again after the pause it wants, and without a socket the game comes over HTTP", async () => {
+test("calls to a busy server are retried after the requested wait, and without a WebSocket the game is fetched over HTTP", async () => {
   const { page, close } = await browser.visit(server.base, DESKTOP, { mayFail: /WebSocket|503|429/ });
-  // As when all places for sockets are taken.
+  // As if the server's limit of sockets were reached.
   await page.routeWebSocket(/\/live$/, (socket) => socket.close());
   let refusals = 2;
   const asked = [];
@@ -179,7 +179,7 @@ test("a busy server is asked again after the pause it wants, and without a socke
     const status = refusals === 1 ? 503 : 429;
     return route.fulfill({ status, headers: { "retry-after": "1" }, json: { error: "The server is busy, try again" } });
   });
-  // The first two attempts to begin a game are refused.
+  // The first two attempts to start a game are refused.
   await beginGame(page);
   assert.equal(refusals, 0);
   assert.ok(asked[1] - asked[0] >= 990, "the pause is kept");
@@ -187,7 +187,7 @@ test("a busy server is asked again after the pause it wants, and without a socke
   await playAndHear(page, 4);
   assert.equal(refusals, 0);
   await playAndHear(page, 3);
-  // What asks for a long pause is said.
+  // If the requested wait is long, the page says so.
   await page.route(/\/moves$/, (route) => route.fulfill({ status: 503, headers: { "retry-after": "40" }, json: { error: "The server is busy, try again" } }));
   const before = (await gameOf(page)).moves.length;
   await column(page, 5).click();
@@ -198,7 +198,7 @@ test("a busy server is asked again after the pause it wants, and without a socke
   await close();
 });
 
-test("a game that is deleted elsewhere says so and leads home", async () => {
+test("a game that is deleted elsewhere shows so and links to the home page", async () => {
   const { page, context, watch, close } = await browser.visit(server.base, DESKTOP, { mayFail: /404/ });
   await beginGame(page);
   const other = watch(await context.newPage());
@@ -207,7 +207,7 @@ test("a game that is deleted elsewhere says so and leads home", async () => {
   const deleted = await other.evaluate((id) => fetch(`/api/games/${id}`, { method: "DELETE" }).then((answer) => answer.status), id);
   assert.equal(deleted, 204);
   await page.getByRole("heading", { name: "Game not found" }).waitFor();
-  await page.getByRole("link", { name: "Go to the start page" }).click();
+  await page.getByRole("link", { name: "Go to the home page" }).click();
   await page.waitForURL(`${server.base}/`);
   await beginGame(page);
   await close();

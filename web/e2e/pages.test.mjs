@@ -206,7 +206,7 @@ for (const [view, { options, axe }] of Object.entries(VIEWS)) {
   });
 }
 
-test("a palette for each taste", async () => {
+test("every palette", async () => {
   const { page, close } = await browser.visit(`${server.base}/settings`, { ...DESKTOP, storageState: made.storageState });
   for (const palette of ["Classic", "Clear", "Walnut", "Dusk"]) {
     await page.goto(`${server.base}/settings`);
@@ -219,7 +219,7 @@ test("a palette for each taste", async () => {
   await close();
 });
 
-test("the menu of a phone leads to another page and is out of the way there", async () => {
+test("the menu of a phone leads to another page and closes", async () => {
   const { page, close } = await browser.visit(`${server.base}/statistics`, PHONE);
   await page.getByRole("button", { name: "More pages" }).tap();
   await checkAccess(page, "the menu");

@@ -47,7 +47,7 @@ test("a whole game against the computer, from the first click to the next game",
 
   await page.getByRole("button", { name: "Play again" }).click();
   await page.waitForURL((url) => !url.pathname.endsWith(over.id));
-  await eventually("the next game has begun with the other one", async () => (await gameOf(page)).first === 1);
+  await eventually("the other player starts the next game", async () => (await gameOf(page)).first === 1);
   await close();
 });
 
@@ -155,7 +155,7 @@ test("every key", async () => {
   await close();
 });
 
-test("a full column says so, and a finished game is stepped through with the arrows", async () => {
+test("a full column is refused, and the arrow keys step through a finished game", async () => {
   const { page, close } = await browser.visit(server.base);
   await page.getByRole("button", { name: /^Local game/ }).click();
   await page.waitForURL(/\/game\//);
@@ -223,7 +223,7 @@ test("an algorithm with its parameters, another board, most lines and a clock", 
   await close();
 });
 
-test("sound is on until it is muted, and the choice is remembered", async () => {
+test("sound is on by default, and muting it is remembered", async () => {
   const { page, close } = await browser.visit(server.base);
   const mute = page.getByRole("button", { name: "Mute sound" });
   assert.equal(await mute.getAttribute("aria-pressed"), "false");
@@ -234,7 +234,7 @@ test("sound is on until it is muted, and the choice is remembered", async () => 
   await close();
 });
 
-test("two computers are watched, and one of them is replaced in the middle", async () => {
+test("two computers play each other, and one of them is replaced mid-game", async () => {
   const { page, close } = await browser.visit(`${server.base}/new?kind=watch`);
   await page.getByLabel("Red: player").selectOption("timed");
   await page.getByLabel("Time per move (ms)").fill("700");
@@ -242,12 +242,12 @@ test("two computers are watched, and one of them is replaced in the middle", asy
   await page.waitForURL(/\/game\//);
   await page.getByText(/thinking… depth \d+/).first().waitFor();
   await screenshot(page, "watching");
-  await page.getByLabel(/Change the opponent, now Level/).selectOption("level:1");
+  await page.getByLabel(/Change opponent \(currently Level/).selectOption("level:1");
   await eventually("another one plays", async () => (await gameOf(page)).players[1].agent === "level:1");
   await close();
 });
 
-test("resigning asks once, and a game on the clock is lost when the time is up", async () => {
+test("resigning asks for confirmation, and running out of time loses the game", async () => {
   const { page, close } = await browser.visit(server.base);
   await page.getByRole("button", { name: /^Play level/ }).click();
   await page.waitForURL(/\/game\//);

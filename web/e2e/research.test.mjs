@@ -72,7 +72,7 @@ test("the lab: five thousand nodes move smoothly, larger trees say what is left 
   await close();
 });
 
-test("the lab: a bad position is refused in a line", async () => {
+test("the lab: an invalid position shows an error", async () => {
   const { page, close } = await browser.visit(`${server.base}/lab`, DESKTOP, { mayFail: /400/ });
   await page.getByRole("heading", { name: "Alpha-beta", exact: true }).waitFor();
   await page.getByLabel("Moves", { exact: true }).fill("449");
@@ -105,7 +105,7 @@ test("the comparison: runs live, is cancelled, plotted and downloaded", async ()
   await close();
 });
 
-test("the comparison: goes on when the server asks for a pause", async () => {
+test("the comparison: continues when the server asks it to wait", async () => {
   const { page, close } = await browser.visit(`${server.base}/lab?view=compare`, DESKTOP, { mayFail: /429/ });
   await page.getByRole("spinbutton", { name: "Maximum depth" }).fill("2");
   let asked = 0;
@@ -155,7 +155,7 @@ test("the arena: set up, watched, stopped, resumed, replayed", async () => {
   await close();
 });
 
-test("training: begun, watched, stopped, and its network played against", async () => {
+test("training: started, watched, stopped, and a game against its network", async () => {
   const { page, close } = await browser.visit(`${server.base}/training`);
   await page.getByLabel("Board").selectOption("4x4");
   await page.getByLabel("Title").fill("Pupil");
@@ -165,7 +165,7 @@ test("training: begun, watched, stopped, and its network played against", async 
   await page.getByText(/^Iteration 2: /).waitFor();
   await page.getByRole("button", { name: "Stop" }).click();
   await page.getByText("Stopped", { exact: true }).waitFor();
-  await page.getByLabel("Network of iteration").selectOption("1");
+  await page.getByLabel("Network from iteration").selectOption("1");
   await page.getByLabel("Simulations").selectOption("16");
   await page.getByRole("button", { name: "Play", exact: true }).click();
   await page.waitForURL(/\/game\//);
@@ -187,7 +187,7 @@ test("training: begun, watched, stopped, and its network played against", async 
   await close();
 });
 
-test("a name that is cut is read in full by a tap", async () => {
+test("tapping a truncated name shows it in full", async () => {
   const { page, close } = await browser.visit(`${server.base}/arena`, PHONE);
   const name = page.getByRole("heading", { name: "Monte Carlo, 500 simulations" }).locator("span");
   const cut = () => name.evaluate((element) => element.scrollWidth > element.clientWidth);

@@ -58,7 +58,7 @@ for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })
   });
 }
 
-test("a link of another solver is opened by its moves, and analysed further", async () => {
+test("a link from another solver opens its position for analysis", async () => {
   const { page, close } = await browser.visit(`${server.base}/analysis?pos=4453`);
   await eventually("the position is there", async () => (await discs(page)) === 4 || (await discs(page)));
   await eventually("it is solved", async () => (await page.locator(".verdict .headline").textContent()) === "Yellow wins in 18");
@@ -77,7 +77,7 @@ async function startFramer(addresses) {
 }
 
 for (const [size, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
-  test(`other pages show a board and nothing else of ours: ${size}`, async () => {
+  test(`other pages embed the board and nothing else: ${size}`, async () => {
     const host = await browser.visit(server.base, options);
     const id = await localGame(host.page, server.base, WON);
     await host.close();

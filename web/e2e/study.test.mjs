@@ -77,8 +77,8 @@ test("analysis: why a position is won, step by step, and what a wrong column all
   await why.getByRole("button", { name: "Step forward" }).click();
   await eventually("the next disc", async () => (await discs(page)) === 5 || (await discs(page)));
   await eventually("the reason is drawn", async () => (await page.locator(".drawing").count()) === 1);
-  // In the terms of players, also after a reload.
-  const terms = why.getByRole("checkbox", { name: "Use players' terms" });
+  // With technical terms, also after a reload.
+  const terms = why.getByRole("checkbox", { name: "Use technical terms" });
   await why.getByText("can block only one").waitFor();
   assert.equal(await why.getByText("double threat").count(), 0);
   await terms.check();
@@ -88,7 +88,7 @@ test("analysis: why a position is won, step by step, and what a wrong column all
   await why.getByText("Red has a double threat in columns 2 and 6").waitFor();
   await terms.uncheck();
   await why.getByText("Red can connect four in columns 2 and 6").waitFor();
-  // A move of one's own ends the explanation.
+  // A move by the user ends the explanation.
   await why.getByRole("button", { name: "Close the explanation" }).click();
   await column(page, 3).click();
   await is(page, "Red wins in 1");
@@ -96,7 +96,7 @@ test("analysis: why a position is won, step by step, and what a wrong column all
   await close();
 });
 
-test("analysis: set up by clicking and by pasting; what is wrong is said", async () => {
+test("analysis: set up by clicking and by pasting, with error messages", async () => {
   const { page, close } = await browser.visit(`${server.base}/analysis`, DESKTOP, { mayFail: /400/ });
   await is(page, "Red wins in 21");
   await page.getByRole("button", { name: "Set up" }).click();
@@ -131,7 +131,7 @@ test("analysis: set up by clicking and by pasting; what is wrong is said", async
   await close();
 });
 
-test("analysis: copies and pictures", async () => {
+test("analysis: copying and images", async () => {
   const { page, context, close } = await browser.visit(`${server.base}/analysis?pos=4453`);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await is(page, "Yellow wins in 18");
@@ -148,7 +148,7 @@ test("analysis: copies and pictures", async () => {
   await close();
 });
 
-test("analysis: a board that is too large shows what is certain, and opinions as opinions", async () => {
+test("analysis: a board that is too large to solve shows what is certain, and estimates as opinions", async () => {
   const { page, close } = await browser.visit(`${server.base}/analysis?pos=55&cols=9&rows=7&connect=5`);
   const opinion = page.getByText(/^Column \d looks best: search of depth \d+$/);
   await opinion.waitFor();
@@ -175,7 +175,7 @@ test("analysis: a board that is too large shows what is certain, and opinions as
   await close();
 });
 
-test("analysis: links and move lists of other solvers, whose move is whose, and threats that share a cell", async () => {
+test("analysis: links and move lists from other solvers, the side to move, and threats that share a cell", async () => {
   const { page, close } = await browser.visit(`${server.base}/analysis`);
   const paste = async (text, expected) => {
     await page.getByRole("button", { name: "Set up" }).click();
@@ -208,7 +208,7 @@ test("analysis: links and move lists of other solvers, whose move is whose, and 
   await close();
 });
 
-test("a finished game is reviewed, and its mistakes are learnt from", async () => {
+test("a finished game is reviewed, and its mistakes become exercises", async () => {
   const { page, close } = await browser.visit(server.base);
   const id = await localGame(page, server.base, ERRORS);
   await page.goto(`${server.base}/game/${id}`);
@@ -227,7 +227,7 @@ test("a finished game is reviewed, and its mistakes are learnt from", async () =
   await page.locator(".picks button").nth(5).click();
   assert.equal(await discs(page), 5);
 
-  // A mistake is explained without being asked for, on the board and in words; the next move is another matter.
+  // A mistake is explained automatically, on the board and in words; the explanation ends with the next move.
   const mistake = review.moves.findIndex((move) => ["mistake", "blunder"].includes(move.judgement)) + 1;
   await page.locator(`[data-ply='${mistake}']`).click();
   const why = page.getByRole("region", { name: "Why?" });
@@ -236,7 +236,7 @@ test("a finished game is reviewed, and its mistakes are learnt from", async () =
   assert.equal(await discs(page), mistake);
   await page.locator(".picks button").first().click();
   await eventually("no explanation of the empty board", async () => (await why.count()) === 0);
-  // What decided the game, with the way to that moment.
+  // What decided the game, with a link to that moment.
   assert.ok(review.turn, "the game was decided by a mistake");
   await page.getByText(new RegExp(`until move ${review.turn.ply}, column`)).waitFor();
   await page.getByRole("button", { name: "Show the moment" }).click();
@@ -286,7 +286,7 @@ test("a finished game is reviewed, and its mistakes are learnt from", async () =
   await close();
 });
 
-test("a review of a large board judges what it can and praises nobody for the rest", async () => {
+test("a review of a large board judges only the moves that could be solved", async () => {
   const { page, close } = await browser.visit(server.base);
   const id = await localGame(page, server.base, [5, 1, 4, 1, 6, 1, 3, 1, 9, 1], { cols: 9, rows: 7, connect: 5 });
   await page.goto(`${server.base}/game/${id}/review`);
@@ -295,7 +295,7 @@ test("a review of a large board judges what it can and praises nobody for the re
   await page.getByText("Judged moves").waitFor();
   assert.equal(await page.getByText(/Well played/).count(), 0);
   await page.locator("[data-ply='1']").click();
-  await page.getByText(/Not known\.\s+Column \d looked best: search of depth \d+\./).waitFor();
+  await page.getByText(/Not solved\.\s+Column \d looked best: search of depth \d+\./).waitFor();
   // The end is solved: Red could have won at once, and let Yellow win instead.
   await page.getByRole("button", { name: "Learn from your mistakes" }).click();
   await page.getByText("Find the move.").waitFor();
@@ -322,11 +322,11 @@ const bestMove = (page, moves) =>
     (moves) =>
       fetch("/api/analysis", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ position: { moves }, patient: true }) })
         .then((answer) => answer.json())
-        .then((truth) => truth.best[0]),
+        .then((result) => result.best[0]),
     moves,
   );
 
-test("puzzles: from the easiest on, played out to the win, kept, by theme", async () => {
+test("puzzles: easiest first, played out to the win, stored, filtered by theme", async () => {
   const { page, close } = await browser.visit(`${server.base}/puzzles`);
   const { puzzles, daily } = await page.evaluate(() => fetch("/api/puzzles").then((answer) => answer.json()));
   const easiest = puzzles.find((puzzle) => puzzle.grade === 1 && puzzle.discs === 1);
@@ -359,7 +359,7 @@ test("puzzles: from the easiest on, played out to the win, kept, by theme", asyn
     line += best;
     if (move === double.discs) break;
     await eventually("the defence has answered", async () => (await discs(page)) === line.length + 1);
-    const answer = await page.evaluate((moves) => fetch("/api/analysis", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ position: { moves }, patient: true }) }).then((reply) => reply.json()).then((truth) => truth.pv[0]), line);
+    const answer = await page.evaluate((moves) => fetch("/api/analysis", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ position: { moves }, patient: true }) }).then((reply) => reply.json()).then((result) => result.pv[0]), line);
     line += answer;
   }
   await page.getByText("Solved! Four in a row.").waitFor();
@@ -382,7 +382,7 @@ test("puzzles: from the easiest on, played out to the win, kept, by theme", asyn
   await close();
 });
 
-test("statistics: one's own and everyone's, and the explorer", async () => {
+test("statistics: the visitor's own and everyone's, and the explorer", async () => {
   const { page, close } = await browser.visit(`${server.base}/statistics`);
   await page.getByText("No finished games yet").waitFor();
   for (let number = 0; number < 3; number++) await resignedGame(page, server.base, 2, 3);
@@ -405,7 +405,7 @@ test("statistics: what costs games, with the lesson and the puzzles about it", a
   const { page, close } = await browser.visit(server.base);
   const id = await localGame(page, server.base, ERRORS);
   assert.ok(id);
-  // Nobody has lost enough games here: the server's answer with some that were lost.
+  // Nobody has lost enough games here, so the server's response is replaced by one with losses.
   await page.route("**/api/statistics?mine=true", async (route) => {
     const answer = await route.fetch();
     const statistics = await answer.json();
@@ -415,7 +415,7 @@ test("statistics: what costs games, with the lesson and the puzzles about it", a
   });
   await page.goto(`${server.base}/statistics`);
   const costs = page.locator("figure", { hasText: "What costs you games" });
-  await costs.getByText("in 4 games of your last 5").waitFor();
+  await costs.getByText("in 4 of your last 5 games").waitFor();
   assert.deepEqual(await costs.locator("li b").allInnerTexts(), ["Double threat", "Zugzwang: odd threat", "Playing below a four"]);
   await costs.locator("li").first().getByRole("link", { name: "Puzzles" }).click();
   await page.getByRole("heading", { name: "Puzzles", level: 1 }).waitFor();

@@ -1,4 +1,4 @@
-// Runs before the first paint, so that a chosen theme does not flash in the other one's colours.
+// Runs before the first paint, so that the chosen theme applies without a flash of the other one.
 try {
   const settings = JSON.parse(localStorage.getItem("claimeven.settings") ?? "{}");
   if (settings.theme === "light" || settings.theme === "dark") {
@@ -8,5 +8,5 @@ try {
     document.documentElement.dataset.palette = settings.palette;
   }
 } catch {
-  // Unreadable settings are the defaults; the page itself writes them anew.
+  // Invalid settings: use the defaults. The page rewrites them later.
 }

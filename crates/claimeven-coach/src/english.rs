@@ -145,7 +145,7 @@ impl English {
                 format!("Whatever {} plays, {} connects four.", name(loser), name(winner))
             }
             Sentence::Suppose { loser, column } => {
-                format!("Say {} plays column {column}.", name(loser))
+                format!("Suppose {} plays column {column}.", name(loser))
             }
             Sentence::Zugzwang { winner, loser, cells, parity, couples } => {
                 self.zugzwang([winner, loser], cells, *parity, couples, level)

@@ -34,7 +34,7 @@ export async function pngOf(svg: string, width: number, height: number): Promise
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [width, height - HEAD];
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((done, fail) => canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("no picture"))), "image/png"));
+  return new Promise((done, fail) => canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("failed to render the image"))), "image/png"));
 }
 
 /** Offers a file for download. */

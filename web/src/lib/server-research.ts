@@ -2,7 +2,7 @@
 
 import { call, patientCall } from "./server";
 import type { Setup } from "./types";
-import type { FleetInfo, Played, Search, SearchTree, ShownGame, Tournament, TournamentSummary, TrainingInfo, TrainingRun } from "./types-research";
+import type { FleetInfo, PlayedGame, Search, SearchTree, ShownGame, Tournament, TournamentSummary, TrainingInfo, TrainingRun } from "./types-research";
 
 export const lab = {
   tree: (setup: Setup, moves: string, agent: string, signal: AbortSignal) =>
@@ -17,10 +17,10 @@ export const arena = {
   list: () => call<TournamentSummary[]>("GET", "/api/arena"),
   create: (plan: object) => call<Tournament>("POST", "/api/arena", plan),
   show: (id: string) => call<Tournament>("GET", tournament(id)),
-  games: (id: string, before: number | null) => call<Played[]>("GET", `${tournament(id, "games")}?limit=24${before === null ? "" : `&before=${before}`}`),
+  games: (id: string, before: number | null) => call<PlayedGame[]>("GET", `${tournament(id, "games")}?limit=24${before === null ? "" : `&before=${before}`}`),
   /** A game by its number, or null if it has not ended. */
-  game: async (id: string, number: number): Promise<Played | null> => {
-    const games = await call<Played[]>("GET", `${tournament(id, "games")}?limit=1&before=${number + 1}`);
+  game: async (id: string, number: number): Promise<PlayedGame | null> => {
+    const games = await call<PlayedGame[]>("GET", `${tournament(id, "games")}?limit=1&before=${number + 1}`);
     return games.find((game) => game.number === number) ?? null;
   },
   stop: (id: string) => call<Tournament>("POST", tournament(id, "stop"), {}),

@@ -7,17 +7,17 @@ import type { Setup } from "./types";
 export const studyServer = {
   /** The value of every move: what is known at once, or with `patient` after a longer search. */
   analyze: (position: PositionText, patient: boolean, signal?: AbortSignal) =>
-    call<Analysis>("POST", "/api/analysis", { position: asked(position), patient }, signal),
+    call<Analysis>("POST", "/api/analysis", { position: positionBody(position), patient }, signal),
   /** The same, with the longer search only if needed. */
-  async know(position: PositionText): Promise<Analysis> {
+  async analyzeFully(position: PositionText): Promise<Analysis> {
     const first = await this.analyze(position, false);
     return first.exact ? first : this.analyze(position, true);
   },
   /** Why a position is won, lost or drawn; with a column, what that move does. */
   explain: (position: PositionText, column: number | null, signal?: AbortSignal) =>
-    call<Explained>("POST", "/api/explain", column === null ? { position: asked(position) } : { position: asked(position), column }, signal),
+    call<Explained>("POST", "/api/explain", column === null ? { position: positionBody(position) } : { position: positionBody(position), column }, signal),
   opinion: (position: PositionText, agent: string, signal?: AbortSignal) =>
-    call<Opinion>("POST", "/api/analysis/opinion", { position: asked(position), agent }, signal),
+    call<Opinion>("POST", "/api/analysis/opinion", { position: positionBody(position), agent }, signal),
   read: (setup: Setup, text: string) => call<ReadPosition>("POST", "/api/positions", { setup, text }),
   review: (id: string) => call<Review>("GET", `/api/games/${encodeURIComponent(id)}/review`),
   statistics: (mine: boolean) => call<Statistics>("GET", `/api/statistics?mine=${mine}`),
@@ -27,6 +27,6 @@ export const studyServer = {
   tryPuzzle: (moves: string, solved: boolean) => call<null>("POST", "/api/puzzles/attempts", { moves, solved }),
 };
 
-function asked({ setup, board, moves }: PositionText): object {
+function positionBody({ setup, board, moves }: PositionText): object {
   return board === null ? { setup, moves } : { setup, board, moves };
 }

@@ -41,7 +41,7 @@ export const server = {
   recordUrl: (id: string, format?: "gif" | "pgn" | "text") => path(id, format ? `record?format=${format}` : "record"),
 };
 
-export interface LiveEvents {
+export interface SocketEvents {
   game: (view: GameView) => void;
   thinking: (thinking: Thinking) => void;
   refused: (error: string, view: GameView | null) => void;
@@ -56,22 +56,22 @@ const SILENCE_MS = 45_000;
 
 /** A game's WebSocket. It reconnects with exponential backoff until it is closed or the game is deleted. While the server accepts
     no WebSocket, the game is fetched over HTTP. */
-export class Live {
+export class GameSocket {
   private socket: WebSocket | null = null;
   private opened = false;
   private failures = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private pings: ReturnType<typeof setInterval> | undefined;
   private closed = false;
-  private heard = 0;
+  private lastMessageAt = 0;
 
   constructor(
     private readonly id: string,
-    private readonly events: LiveEvents,
+    private readonly events: SocketEvents,
   ) {
-    addEventListener("online", this.hurry);
+    addEventListener("online", this.reconnectNow);
     addEventListener("offline", this.drop);
-    document.addEventListener("visibilitychange", this.hurry);
+    document.addEventListener("visibilitychange", this.reconnectNow);
     this.connect();
   }
 
@@ -84,9 +84,9 @@ export class Live {
     this.closed = true;
     clearTimeout(this.timer);
     clearInterval(this.pings);
-    removeEventListener("online", this.hurry);
+    removeEventListener("online", this.reconnectNow);
     removeEventListener("offline", this.drop);
-    document.removeEventListener("visibilitychange", this.hurry);
+    document.removeEventListener("visibilitychange", this.reconnectNow);
     this.socket?.close();
   }
 
@@ -99,13 +99,13 @@ export class Live {
       if (this.closed) return socket.close();
       this.opened = true;
       this.failures = 0;
-      this.heard = Date.now();
+      this.lastMessageAt = Date.now();
       clearInterval(this.pings);
       this.pings = setInterval(this.ping, PING_MS);
       this.events.connection(true);
     };
     socket.onmessage = (event) => {
-      this.heard = Date.now();
+      this.lastMessageAt = Date.now();
       if (!this.closed) this.receive(event.data);
     };
     socket.onclose = () => {
@@ -124,7 +124,7 @@ export class Live {
       case "refused":
         return this.events.refused(refusalText(String(message.error ?? ""), t.refusals), (message.game ?? null) as GameView | null);
       case "bye":
-        // After any other goodbye, such as that of a server that restarts, the socket is opened again.
+        // After any other reason, such as a server restart, the socket reconnects.
         if (message.reason === "deleted") this.gone();
     }
   }
@@ -134,7 +134,7 @@ export class Live {
     this.events.gone();
   }
 
-  /** Asks over HTTP why the server accepts no socket, which browsers do not tell, and how the game stands. */
+  /** Fetches the game over HTTP. Unlike a failed WebSocket, the response shows whether the game still exists. */
   private async fetchInstead(): Promise<void> {
     try {
       const view = await server.game(this.id);
@@ -156,7 +156,7 @@ export class Live {
   }
 
   /** Reconnects at once when the network or the tab is back. */
-  private readonly hurry = (): void => {
+  private readonly reconnectNow = (): void => {
     if (this.closed || document.visibilityState === "hidden") return;
     if (this.socket === null) {
       clearTimeout(this.timer);
@@ -175,7 +175,7 @@ export class Live {
   };
 
   private readonly ping = (): void => {
-    if (Date.now() - this.heard > SILENCE_MS) this.drop();
+    if (Date.now() - this.lastMessageAt > SILENCE_MS) this.drop();
     else this.send({ type: "ping" });
   };
 

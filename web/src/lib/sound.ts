@@ -4,7 +4,7 @@ let context: AudioContext | undefined;
 
 /** The knock of a landing disc: filtered noise over a low thud. */
 export function knock(): void {
-  const audio = ready();
+  const audio = audioContext();
   if (!audio) return;
   const now = audio.currentTime;
   const noise = audio.createBufferSource();
@@ -16,14 +16,14 @@ export function knock(): void {
   const filter = audio.createBiquadFilter();
   filter.type = "bandpass";
   filter.frequency.value = 1400;
-  noise.connect(filter).connect(fading(audio, now, 0.22, 0.05));
+  noise.connect(filter).connect(fadeOut(audio, now, 0.22, 0.05));
   noise.start(now);
   tone(audio, 170, now, 0.16, 0.09);
 }
 
 /** The end of a game: two rising notes for a win, two falling ones for a loss, the same note twice for a draw. */
 export function chime(end: "won" | "lost" | "draw"): void {
-  const audio = ready();
+  const audio = audioContext();
   if (!audio) return;
   const now = audio.currentTime;
   const second = { won: 659.3, lost: 392, draw: 523.3 }[end];
@@ -34,12 +34,12 @@ export function chime(end: "won" | "lost" | "draw"): void {
 function tone(audio: AudioContext, frequency: number, at: number, volume: number, seconds: number): void {
   const oscillator = audio.createOscillator();
   oscillator.frequency.value = frequency;
-  oscillator.connect(fading(audio, at, volume, seconds));
+  oscillator.connect(fadeOut(audio, at, volume, seconds));
   oscillator.start(at);
   oscillator.stop(at + seconds);
 }
 
-function fading(audio: AudioContext, at: number, volume: number, seconds: number): GainNode {
+function fadeOut(audio: AudioContext, at: number, volume: number, seconds: number): GainNode {
   const gain = audio.createGain();
   gain.gain.setValueAtTime(volume, at);
   gain.gain.exponentialRampToValueAtTime(0.0001, at + seconds);
@@ -48,7 +48,7 @@ function fading(audio: AudioContext, at: number, volume: number, seconds: number
 }
 
 /** The audio context, or null: browsers allow sound only after a user interaction. */
-function ready(): AudioContext | null {
+function audioContext(): AudioContext | null {
   try {
     context ??= new AudioContext();
     if (context.state === "suspended") void context.resume();

@@ -1,4 +1,4 @@
-/** Texts in the browser's storage, which may be forbidden or full: then what is kept lasts as long as the page. */
+/** Text in the browser's storage. If storage is blocked or full, changes last only as long as the page. */
 
 export function readStored(key: string): string | null {
   try {
@@ -12,6 +12,6 @@ export function store(key: string, text: string): void {
   try {
     localStorage.setItem(key, text);
   } catch {
-    // The page goes on without it.
+    // The page works without storage.
   }
 }

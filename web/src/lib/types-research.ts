@@ -70,7 +70,7 @@ export interface Report {
 /** A game in progress in a tournament. */
 export type LiveBoard = Complete<api.BoardView, { players: [string, string]; first: Player }>;
 
-export type Played = Complete<api.PlayedView, { players: [string, string]; first: Player; winner: Player | null }>;
+export type PlayedGame = Complete<api.PlayedView, { players: [string, string]; first: Player; winner: Player | null }>;
 
 export type Tournament = Complete<api.TournamentView, { state: JobState; plan: TournamentPlan; report: Report | null; workers: number | null; boards: LiveBoard[] }>;
 
@@ -122,7 +122,7 @@ export type FleetServer = Complete<api.ServerView, { version: string | null; led
 
 export type Fleet = Complete<api.Fleet, { workers: FleetWorker[]; jobs: FleetJob[]; servers: FleetServer[] }>;
 
-/** What the visitor may know of the fleet; without one, `fleet` is null. */
+/** What the visitor may see of the fleet; `fleet` is null if there is none. */
 export type FleetInfo = Complete<api.FleetView, { reason: string | null; fleet: Fleet | null }>;
 
 export type { ShownGame } from "./api";

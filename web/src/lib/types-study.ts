@@ -14,7 +14,7 @@ export type ColumnValue = Complete<api.ColumnValueView, { value: Value | null; a
 /** What is proven about a position or a move, for the side to move. */
 export type Certainty = Omit<ColumnValue, "column">;
 
-/** The preference of a search of limited depth: an opinion. */
+/** The move that a search of limited depth prefers: an opinion. */
 export type Estimate = Complete<api.EstimateView, { value: Value }>;
 
 export type Threat = Complete<api.ThreatView, { cell: Cell }>;

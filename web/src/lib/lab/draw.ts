@@ -1,7 +1,7 @@
 /** Draws a search tree on a canvas: only the visible part, at a level of detail that can be made out. */
 
 import { discsOfText } from "../transitions/position";
-import { movesTo, seenAt, type Layout, type Plan, type VisitCounts } from "../transitions/tree";
+import { movesTo, stateAt, type Layout, type Plan, type VisitCounts } from "../transitions/tree";
 import type { NodeKind } from "../types-research";
 
 /** The size of a node's card, in drawing units. */
@@ -107,7 +107,7 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene, width: num
     const [x0, x1] = [layout.x[parent]!, layout.x[node]!];
     if (y < top || y - ROW_GAP > bottom || Math.max(x0, x1) < left || Math.min(x0, x1) > right) continue;
     const lit = whole ? plan.tree.nodes[node]!.chosen === true : scene.path.has(node);
-    const stroke = seenAt(plan, node, step) === "unseen" ? strokes.later : lit ? strokes.chosen : strokes.searched;
+    const stroke = stateAt(plan, node, step) === "unseen" ? strokes.later : lit ? strokes.chosen : strokes.searched;
     stroke.moveTo(x0, y - ROW_GAP);
     stroke.bezierCurveTo(x0, y - ROW_GAP / 2, x1, y - ROW_GAP / 2, x1, y);
   }
@@ -137,7 +137,7 @@ function stroke(context: CanvasRenderingContext2D, path: Path2D, colour: string,
 function drawSpot(context: CanvasRenderingContext2D, scene: Scene, node: number, x: number, y: number, height: number): void {
   const { colours, plan, selected, step } = scene;
   const content = plan.tree.nodes[node]!;
-  const unseen = seenAt(plan, node, step) === "unseen";
+  const unseen = stateAt(plan, node, step) === "unseen";
   context.fillStyle = node === selected ? colours.accent : unseen ? colours.line : content.cut ? colours.bad : content.chosen ? colours.accent : colours.strong;
   context.globalAlpha = unseen ? 0.6 : 1;
   context.fillRect(x - CARD / 2, y, CARD, height);
@@ -147,7 +147,7 @@ function drawSpot(context: CanvasRenderingContext2D, scene: Scene, node: number,
 function drawCard(context: CanvasRenderingContext2D, scene: Scene, node: number, x: number, y: number, height: number): void {
   const { colours, plan, step, camera } = scene;
   const content = plan.tree.nodes[node]!;
-  const seen = seenAt(plan, node, step);
+  const seen = stateAt(plan, node, step);
   const left = x - CARD / 2;
   const lit = step < plan.length && scene.path.has(node);
   const choice = content.kind === "max" || content.kind === "min";
@@ -209,7 +209,7 @@ function captions({ plan, step, counts }: Scene, node: number): { value: string;
     return { value: mean, small: `${visits} ×` };
   }
   const sign = content.bound === "upper" ? "≤ " : content.bound === "lower" ? "≥ " : "";
-  const done = seenAt(plan, node, step) === "done";
+  const done = stateAt(plan, node, step) === "done";
   const value = done ? (content.value === null ? "–" : sign + minus(content.value)) : "…";
   if (content.visits !== undefined) return { value, small: `${content.visits} ×` };
   const hasWindow = content.alpha !== undefined || content.beta !== undefined;

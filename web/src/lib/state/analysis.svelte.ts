@@ -10,13 +10,13 @@ import type { Player, Setup } from "../types";
 import type { Analysis, Opinion } from "../types-study";
 
 /** A player's opinion of the current position. */
-export interface Voice {
+export interface AgentOpinion {
   agent: string;
   opinion: Opinion | null;
   error: string;
 }
 
-const REMEMBERED = 400;
+const MAX_CACHED = 400;
 /** While stepping quickly through moves, wait this long before asking players for opinions. */
 const SETTLE_MS = 200;
 
@@ -28,22 +28,22 @@ class AnalysisState {
   at = $state(ROOT);
   flipped = $state(false);
   /** The server's analysis of the current position. */
-  truth: Analysis | null = $state.raw(null);
+  result: Analysis | null = $state.raw(null);
   /** A longer search is running. */
   looking = $state(false);
   error = $state("");
-  voices: Voice[] = $state.raw([]);
+  opinions: AgentOpinion[] = $state.raw([]);
 
   readonly line = $derived(movesTo(this.tree, this.at));
   readonly address: Address = $derived({ setup: this.setup, board: this.board, columns: this.line.map((move) => move.column), first: this.first });
   readonly link = $derived(addressOf(this.address));
-  readonly shown: Shown = $derived(shownAfter(this.address, this.truth?.lines));
+  readonly shown: Shown = $derived(shownAfter(this.address, this.result?.lines));
   /** The colour to move. */
-  readonly toMove: Player | null = $derived(this.truth && this.truth.to_move !== null ? (((this.truth.to_move + this.first) % 2) as Player) : null);
-  readonly winner: Player | null = $derived(this.truth?.over && this.truth.over.winner !== null ? (((this.truth.over.winner + this.first) % 2) as Player) : null);
+  readonly toMove: Player | null = $derived(this.result && this.result.to_move !== null ? (((this.result.to_move + this.first) % 2) as Player) : null);
+  readonly winner: Player | null = $derived(this.result?.over && this.result.over.winner !== null ? (((this.result.over.winner + this.first) % 2) as Player) : null);
 
   private opened = false;
-  private known = new Map<string, Analysis>();
+  private cache = new Map<string, Analysis>();
   private request: AbortController | null = null;
   private settle: ReturnType<typeof setTimeout> | undefined;
 
@@ -52,7 +52,7 @@ class AnalysisState {
     const address = parseAddress(search);
     const link = addressOf(address);
     if (this.opened && (link === "/analysis" || link === this.link)) {
-      if (!this.truth && !this.request) this.ask(0);
+      if (!this.result && !this.request) this.load(0);
       return;
     }
     this.opened = true;
@@ -74,7 +74,7 @@ class AnalysisState {
   play(column: number): boolean {
     // Before the server has answered, assume that the game is not over; the server rejects the move if it is.
     const free = column >= 1 && column <= this.setup.cols && (this.shown.heights[column - 1] ?? 0) < this.setup.rows;
-    if (this.truth ? !this.truth.legal.includes(column) : !free) return false;
+    if (this.result ? !this.result.legal.includes(column) : !free) return false;
     this.move(play(this.place, column));
     return true;
   }
@@ -104,10 +104,11 @@ class AnalysisState {
     this.tree = rename(this.tree, id, name);
   }
 
-  hear(agent: string, wanted: boolean): void {
-    const others = this.voices.filter((voice) => voice.agent !== agent);
-    this.voices = wanted ? [...others, { agent, opinion: null, error: "" }] : others;
-    if (wanted) this.ask(0);
+  /** Adds or removes a player's opinion. */
+  setOpinion(agent: string, wanted: boolean): void {
+    const others = this.opinions.filter((one) => one.agent !== agent);
+    this.opinions = wanted ? [...others, { agent, opinion: null, error: "" }] : others;
+    if (wanted) this.load(0);
   }
 
   leave(): void {
@@ -125,9 +126,9 @@ class AnalysisState {
     this.tree = tree;
     this.at = at;
     this.error = "";
-    this.truth = this.known.get(this.key()) ?? null;
-    this.voices = this.voices.map(({ agent }) => ({ agent, opinion: null, error: "" }));
-    this.ask(SETTLE_MS);
+    this.result = this.cache.get(this.key()) ?? null;
+    this.opinions = this.opinions.map(({ agent }) => ({ agent, opinion: null, error: "" }));
+    this.load(SETTLE_MS);
   }
 
   private key(): string {
@@ -140,27 +141,27 @@ class AnalysisState {
   }
 
   /** Requests the exact analysis at once, and opinions after `settle` milliseconds. */
-  private ask(settle: number): void {
+  private load(settle: number): void {
     this.leave();
     const request = new AbortController();
     this.request = request;
-    void this.learn(request.signal);
-    if (this.voices.some((voice) => voice.opinion === null && !voice.error)) {
-      this.settle = setTimeout(() => void this.consult(request.signal), settle);
+    void this.loadAnalysis(request.signal);
+    if (this.opinions.some(({ opinion, error }) => opinion === null && !error)) {
+      this.settle = setTimeout(() => void this.loadOpinions(request.signal), settle);
     }
   }
 
-  private async learn(signal: AbortSignal): Promise<void> {
+  private async loadAnalysis(signal: AbortSignal): Promise<void> {
     const position = { setup: this.setup, board: this.board, moves: this.moves() };
     const key = this.key();
     try {
-      let truth = this.known.get(key) ?? (await studyServer.analyze(position, false, signal));
+      let result = this.cache.get(key) ?? (await studyServer.analyze(position, false, signal));
       if (signal.aborted) return;
-      this.remember(key, truth);
-      if (truth.exact) return;
+      this.remember(key, result);
+      if (result.exact) return;
       this.looking = true;
-      truth = await studyServer.analyze(position, true, signal);
-      if (!signal.aborted) this.remember(key, truth);
+      result = await studyServer.analyze(position, true, signal);
+      if (!signal.aborted) this.remember(key, result);
     } catch (failure) {
       if (signal.aborted) return;
       const error = failure instanceof ServerError ? failure.message : String(failure);
@@ -172,25 +173,25 @@ class AnalysisState {
     }
   }
 
-  private remember(key: string, truth: Analysis): void {
-    this.truth = truth;
-    if (!sameSetup(truth.setup, this.setup)) return;
-    if (this.known.size >= REMEMBERED) this.known.clear();
-    if (truth.exact) this.known.set(key, truth);
+  private remember(key: string, result: Analysis): void {
+    this.result = result;
+    if (!sameSetup(result.setup, this.setup)) return;
+    if (this.cache.size >= MAX_CACHED) this.cache.clear();
+    if (result.exact) this.cache.set(key, result);
   }
 
   /** Asks one player after another, so as not to crowd out the server's other visitors. */
-  private async consult(signal: AbortSignal): Promise<void> {
+  private async loadOpinions(signal: AbortSignal): Promise<void> {
     const position = { setup: this.setup, board: this.board, moves: this.moves() };
-    for (const { agent, opinion } of this.voices) {
-      if (opinion || this.truth?.over) continue;
-      const said = (found: Partial<Voice>): void => {
-        if (!signal.aborted) this.voices = this.voices.map((voice) => (voice.agent === agent ? { ...voice, ...found } : voice));
+    for (const { agent, opinion } of this.opinions) {
+      if (opinion || this.result?.over) continue;
+      const update = (found: Partial<AgentOpinion>): void => {
+        if (!signal.aborted) this.opinions = this.opinions.map((one) => (one.agent === agent ? { ...one, ...found } : one));
       };
       try {
-        said({ opinion: await studyServer.opinion(position, agent, signal) });
+        update({ opinion: await studyServer.opinion(position, agent, signal) });
       } catch (failure) {
-        said({ error: failure instanceof Error ? failure.message : String(failure) });
+        update({ error: failure instanceof Error ? failure.message : String(failure) });
       }
       if (signal.aborted) return;
     }

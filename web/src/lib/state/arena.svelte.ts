@@ -1,11 +1,11 @@
 /** The tournament on the screen, and its games. */
 
 import { arena as calls } from "../server-research";
-import type { Played, Tournament } from "../types-research";
-import { FollowJob } from "./job.svelte";
+import type { PlayedGame, Tournament } from "../types-research";
+import { JobWatcher } from "./job.svelte";
 
-export class FollowTournament extends FollowJob<Tournament> {
-  games: Played[] = $state.raw([]);
+export class TournamentWatcher extends JobWatcher<Tournament> {
+  games: PlayedGame[] = $state.raw([]);
   more = $state(false);
   private shown = -1;
 
@@ -25,7 +25,7 @@ export class FollowTournament extends FollowJob<Tournament> {
     }
   }
 
-  protected async readMore({ done }: Tournament): Promise<void> {
+  protected async loadDetails({ done }: Tournament): Promise<void> {
     // Reload the list when it has grown, unless the user has already loaded more of it.
     if (done === this.shown || this.games.length > 24) return;
     const games = await calls.games(this.id, null);

@@ -3,34 +3,34 @@
 import { fleet } from "../server-research";
 import type { FleetInfo } from "../types-research";
 
-const EVERY_MS = 1_000;
-/** While the page is hidden or the server refuses. */
-const SELDOM_MS = 5_000;
+const POLL_MS = 1_000;
+/** The interval while the page is hidden or there is no fleet to show. */
+const IDLE_MS = 5_000;
 
-export class FollowFleet {
+export class FleetWatcher {
   info: FleetInfo | null = $state.raw(null);
   error = $state("");
   private closed = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
-    document.addEventListener("visibilitychange", this.hurry);
-    void this.ask();
+    document.addEventListener("visibilitychange", this.refresh);
+    void this.poll();
   }
 
   close(): void {
     this.closed = true;
     clearTimeout(this.timer);
-    document.removeEventListener("visibilitychange", this.hurry);
+    document.removeEventListener("visibilitychange", this.refresh);
   }
 
-  private readonly hurry = (): void => {
+  private readonly refresh = (): void => {
     if (this.closed || document.visibilityState === "hidden") return;
     clearTimeout(this.timer);
-    void this.ask();
+    void this.poll();
   };
 
-  private async ask(): Promise<void> {
+  private async poll(): Promise<void> {
     try {
       const info = await fleet.show();
       if (this.closed) return;
@@ -40,8 +40,8 @@ export class FollowFleet {
       if (this.closed) return;
       this.error = failure instanceof Error ? failure.message : String(failure);
     }
-    const rests = this.error || !this.info?.fleet || document.visibilityState === "hidden";
+    const isIdle = this.error || !this.info?.fleet || document.visibilityState === "hidden";
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.ask(), rests ? SELDOM_MS : EVERY_MS);
+    this.timer = setTimeout(() => void this.poll(), isIdle ? IDLE_MS : POLL_MS);
   }
 }

@@ -3,7 +3,7 @@
 import { getContext, setContext } from "svelte";
 import { t } from "../i18n";
 import { router } from "../router.svelte";
-import { Live, server, ServerError } from "../server";
+import { GameSocket, server, ServerError } from "../server";
 import { studyServer } from "../server-study";
 import { chime } from "../sound";
 import { announce, announceOffers, announceStep } from "../transitions/announce";
@@ -34,7 +34,7 @@ export class GameState {
   view: GameView | null = $state.raw(null);
   /** Why the game could not be loaded. */
   failure: "missing" | "unreachable" | null = $state(null);
-  /** What the server, or its silence, said of that. */
+  /** The error message to show. */
   failureText = $state("");
   connected = $state(true);
   pending: Pending | null = $state.raw(null);
@@ -42,7 +42,7 @@ export class GameState {
   hint: (Hint & { ply: number }) | null = $state.raw(null);
   /** How much of the hint has been requested: the area, the reason, the column. */
   hintStep = $state(0);
-  /** The kind of reason for which the user wins, if there is one to look for. */
+  /** The theme of the user's win, if there is one to look for. */
   private hintTheme = $state("");
   hinting = $state(false);
   notice: Notice | null = $state.raw(null);
@@ -83,7 +83,7 @@ export class GameState {
     return hintStep === 2 ? [t.play.hintReason(reasonOf(hint)), t.coach.themes[this.hintTheme]].filter(Boolean).join(" ") : t.play.hintArea(t.play.areas[areaOf(hint.column, view.setup.cols, this.flipped)]);
   });
 
-  private live: Live | null;
+  private socket: GameSocket | null;
   private closed = false;
   /** Columns chosen in a local game while the previous move is still pending. */
   private next: number[] = [];
@@ -94,19 +94,19 @@ export class GameState {
   private noticeTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(readonly id: string) {
-    this.playback.movement.onrest = () => this.tell();
+    this.playback.movement.onrest = () => this.announceChanges();
     this.ticker = setInterval(() => (this.elapsed = performance.now() - this.arrived), TICK_MS);
     // Show a newly created game at once.
-    const known = made?.id === id ? made : null;
-    made = null;
-    this.live = this.listen();
+    const known = created?.id === id ? created : null;
+    created = null;
+    this.socket = this.listen();
     if (known) this.receive(known);
     else void this.load();
   }
 
   close(): void {
     this.closed = true;
-    this.live?.close();
+    this.socket?.close();
     this.playback.close();
     clearInterval(this.ticker);
     clearTimeout(this.noticeTimer);
@@ -132,8 +132,8 @@ export class GameState {
     this.forgetHint();
     this.notice = null;
     this.playback.place(ply + 1);
-    this.tell();
-    if (!this.live?.move(column, ply)) void this.ask(() => server.move(view.id, column, ply));
+    this.announceChanges();
+    if (!this.socket?.move(column, ply)) void this.ask(() => server.move(view.id, column, ply));
   }
 
   undo(accept?: boolean): void {
@@ -160,10 +160,10 @@ export class GameState {
     const { view } = this;
     if (!view) return;
     await this.ask(() => server.join(view.id, settings.all.name.trim()));
-    if (!this.live || this.closed || !this.view?.mine) return;
+    if (!this.socket || this.closed || !this.view?.mine) return;
     // The socket was opened as a spectator, before the cookie for the seat existed.
-    this.live.close();
-    this.live = this.listen();
+    this.socket.close();
+    this.socket = this.listen();
   }
 
   changeOpponent(player: Player, agent: string): void {
@@ -182,16 +182,16 @@ export class GameState {
   async rematch(accept?: boolean): Promise<void> {
     const { view } = this;
     if (!view) return;
-    if (view.rematch) return this.leaveFor(view.rematch);
+    if (view.rematch) return this.goToGame(view.rematch);
     try {
       const { id } = await server.rematch(view.id, accept);
-      if (id) this.leaveFor(id);
+      if (id) this.goToGame(id);
     } catch (error) {
       this.failed(error);
     }
   }
 
-  /** Asks why the hinted position is won; a hint without it is a hint as well. */
+  /** Asks why the position is won. If that fails, the hint does without a theme. */
   private async findTheme(view: GameView, ply: number): Promise<void> {
     this.hintTheme = "";
     if (!sameSetup(view.setup, STANDARD) || this.hint?.value.kind !== "win") return;
@@ -228,12 +228,12 @@ export class GameState {
   step(way: Step): void {
     const before = this.ply;
     this.playback.step(way);
-    if (this.ply !== before || way === "last") this.tellStep();
+    if (this.ply !== before || way === "last") this.announceCurrentStep();
   }
 
   show(ply: number): void {
     this.playback.goTo(ply);
-    this.tellStep();
+    this.announceCurrentStep();
   }
 
   say(text: string, bad = false): void {
@@ -243,18 +243,18 @@ export class GameState {
     this.noticeTimer = setTimeout(() => (this.notice = null), NOTICE_MS);
   }
 
-  private listen(): Live {
-    return new Live(this.id, {
+  private listen(): GameSocket {
+    return new GameSocket(this.id, {
       game: (view) => this.receive(view),
       thinking: (thinking) => (this.thinking = thinking),
       refused: (error, view) => this.refused(error, view),
       connection: (open) => this.connection(open),
-      gone: () => this.vanish(),
+      gone: () => this.onDeleted(),
     });
   }
 
-  /** Somebody has deleted the game. */
-  private vanish(): void {
+  /** The game was deleted. */
+  private onDeleted(): void {
     this.view = null;
     this.pending = null;
     this.failure = "missing";
@@ -268,7 +268,7 @@ export class GameState {
       if (this.view || this.closed) return;
       this.failure = error instanceof ServerError && error.status === 404 ? "missing" : "unreachable";
       this.failureText = error instanceof Error ? error.message : String(error);
-      if (this.failure === "missing") this.live?.close();
+      if (this.failure === "missing") this.socket?.close();
     }
   }
 
@@ -287,20 +287,20 @@ export class GameState {
     this.pace(before, view);
     this.follow();
     const offers = announceOffers(before, view, settings.colours, t);
-    this.tell();
+    this.announceChanges();
     if (offers) this.say(offers);
     if (!this.pending) {
       const column = this.canDrop ? this.next.shift() : undefined;
       if (column === undefined) this.next = [];
       else this.drop(column);
     }
-    // The rematch has begun: follow it if the user asked for it.
+    // The rematch has started: open it if the user offered it.
     const seat = yourSeat(view);
-    if (before && !before.rematch && view.rematch && seat !== null && before.offers.rematch === seat) this.leaveFor(view.rematch);
+    if (before && !before.rematch && view.rematch && seat !== null && before.offers.rematch === seat) this.goToGame(view.rematch);
   }
 
-  /** How the moves of a view are shown. Those of a game in progress fall one after another, at the spectator's own speed if
-      nobody at this screen plays. */
+  /** Sets the pace of a view's moves. In a game in progress, discs fall one after another: at the speed in the settings for
+      spectators, as soon as possible for players. */
   private pace(before: GameView | null, view: GameView): void {
     const { playback } = this;
     const length = view.moves.length + (this.pending ? 1 : 0);
@@ -325,7 +325,7 @@ export class GameState {
   }
 
   /** Announces what is new, once the disc it refers to has landed. */
-  private tell(): void {
+  private announceChanges(): void {
     const now = this.seen;
     const { announced } = this;
     if (!now || this.looking || now === announced) return;
@@ -336,7 +336,7 @@ export class GameState {
     if (announced?.id === now.id) this.ended(announced, now);
   }
 
-  private tellStep(): void {
+  private announceCurrentStep(): void {
     if (!this.view) return;
     this.announcement = announceStep(this.view, this.ply, settings.colours, t);
     this.announced = this.looking ? this.announced : this.seen;
@@ -354,7 +354,7 @@ export class GameState {
     chime(winner === null ? "draw" : seat === null || seat === winner ? "won" : "lost");
   }
 
-  private leaveFor(id: string): void {
+  private goToGame(id: string): void {
     if (!this.closed) router.go(`/game/${id}`);
   }
 
@@ -370,7 +370,7 @@ export class GameState {
   }
 
   private refused(error: string, view: GameView | null): void {
-    this.takeOff();
+    this.discardPending();
     if (view) this.receive(view);
     this.say(error, true);
   }
@@ -392,12 +392,12 @@ export class GameState {
       // Someone else's move came first, or ours had arrived after all: the new view shows it.
       if (this.view !== before && error.status === 409 && !this.pending) return;
     }
-    if (error.status !== 0) this.takeOff();
+    if (error.status !== 0) this.discardPending();
     this.say(error.message, true);
   }
 
   /** Takes a refused move off the board. */
-  private takeOff(): void {
+  private discardPending(): void {
     this.next = [];
     if (!this.pending) return;
     this.pending = null;
@@ -413,18 +413,18 @@ export const currentGame = (): GameState => getContext(KEY);
 export const provideGame = (game: GameState): GameState => setContext(KEY, game);
 
 /** A game that was just created and whose page is about to open. */
-let made: GameView | null = null;
+let created: GameView | null = null;
 
 /** Creates a game and opens its page, with the user's first move if there is one. */
 export async function startGame(given: NewGame, column?: number): Promise<void> {
   const wanted = await withName(given);
   if (!wanted) return;
-  const landed = pause(column === undefined || settings.calm ? 0 : fallTo(1, wanted.setup).duration);
+  const landed = pause(column === undefined || settings.reducedMotion ? 0 : fallTo(1, wanted.setup).duration);
   let view = await server.create(wanted);
   if (column !== undefined) view = await server.move(view.id, column, view.moves.length);
   // Let the first disc land before the page changes.
   await landed;
-  made = view;
+  created = view;
   router.go(`/game/${view.id}`);
 }
 

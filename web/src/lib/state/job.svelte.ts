@@ -3,7 +3,7 @@
 import { ServerError } from "../server";
 import type { JobState } from "../types-research";
 
-export abstract class FollowJob<J extends { state: JobState }> {
+export abstract class JobWatcher<J extends { state: JobState }> {
   job: J | null = $state.raw(null);
   missing = $state(false);
   error = $state("");
@@ -12,9 +12,9 @@ export abstract class FollowJob<J extends { state: JobState }> {
 
   constructor(
     private readonly show: () => Promise<J>,
-    private readonly everyMs: number,
+    private readonly pollMs: number,
   ) {
-    void this.ask();
+    void this.poll();
   }
 
   close(): void {
@@ -26,8 +26,8 @@ export abstract class FollowJob<J extends { state: JobState }> {
   async act(action: () => Promise<J>): Promise<void> {
     try {
       this.error = "";
-      this.take(await action());
-      this.again(0);
+      this.update(await action());
+      this.schedule(0);
     } catch (failure) {
       // Do not poll now, because that would clear the message.
       this.error = failure instanceof Error ? failure.message : String(failure);
@@ -35,30 +35,30 @@ export abstract class FollowJob<J extends { state: JobState }> {
   }
 
   /** Loads what else belongs to the job. */
-  protected abstract readMore(job: J): Promise<void>;
+  protected abstract loadDetails(job: J): Promise<void>;
 
-  private async ask(): Promise<void> {
+  private async poll(): Promise<void> {
     try {
       const job = await this.show();
-      this.take(job);
+      this.update(job);
       this.error = "";
-      await this.readMore(job);
+      await this.loadDetails(job);
     } catch (failure) {
       if (failure instanceof ServerError && failure.status === 404) this.missing = true;
       this.error = failure instanceof Error ? failure.message : String(failure);
     }
     const state = this.job?.state;
-    if (!this.missing && (state === undefined || state === "queued" || state === "running")) this.again(this.everyMs);
+    if (!this.missing && (state === undefined || state === "queued" || state === "running")) this.schedule(this.pollMs);
   }
 
-  private take(job: J): void {
+  private update(job: J): void {
     if (!this.closed) this.job = job;
   }
 
-  private again(ms: number): void {
+  private schedule(ms: number): void {
     clearTimeout(this.timer);
     // Poll less often while the page is hidden.
     const wait = document.visibilityState === "hidden" ? 5_000 : ms;
-    if (!this.closed) this.timer = setTimeout(() => void this.ask(), wait);
+    if (!this.closed) this.timer = setTimeout(() => void this.poll(), wait);
   }
 }

@@ -1,7 +1,7 @@
 /** The lab: searches on one position, stepped through side by side, and the comparison of players by depth. */
 
 import { lab as calls } from "../server-research";
-import { runsOf, withDepth, type Measured } from "../transitions/compare";
+import { runsOf, withDepth, type Measurement } from "../transitions/compare";
 import { STANDARD } from "../transitions/setup";
 import { planOf, type Plan } from "../transitions/tree";
 import type { Setup } from "../types";
@@ -38,7 +38,7 @@ class Lab {
 
   readonly length = $derived(Math.max(0, ...this.panes.map((pane) => pane.plan.length)));
 
-  private asked: AbortController | null = null;
+  private request: AbortController | null = null;
   private frame = 0;
 
   agentOf(algorithm: Algorithm): string {
@@ -50,15 +50,15 @@ class Lab {
   /** Runs the chosen algorithms one after another; each tree appears when it is ready. */
   async run(): Promise<void> {
     this.stop();
-    const asked = (this.asked = new AbortController());
+    const request = (this.request = new AbortController());
     this.searching = true;
     this.error = "";
     this.pause();
     const panes: Pane[] = [];
     try {
       for (const algorithm of ALGORITHMS.filter((one) => this.algorithms.includes(one))) {
-        const tree = await calls.tree($state.snapshot(this.setup), this.moves, this.agentOf(algorithm), asked.signal);
-        if (asked !== this.asked) return;
+        const tree = await calls.tree($state.snapshot(this.setup), this.moves, this.agentOf(algorithm), request.signal);
+        if (request !== this.request) return;
         panes.push({ algorithm, plan: planOf(tree) });
         this.panes = [...panes];
         this.step = this.length;
@@ -66,7 +66,7 @@ class Lab {
         this.selected = 0;
       }
     } catch (failure) {
-      if (asked !== this.asked) return;
+      if (request !== this.request) return;
       this.panes = panes;
       this.error = failure instanceof Error ? failure.message : String(failure);
     }
@@ -74,8 +74,8 @@ class Lab {
   }
 
   stop(): void {
-    this.asked?.abort();
-    this.asked = null;
+    this.request?.abort();
+    this.request = null;
     this.searching = false;
   }
 
@@ -118,17 +118,17 @@ class Comparison {
   agents: string[] = $state(["minimax", "alphabeta", "mtdf"]);
   minDepth = $state(1);
   maxDepth = $state(6);
-  rows: Measured[] = $state.raw([]);
+  rows: Measurement[] = $state.raw([]);
   /** The number of planned searches, and the current one. */
   planned = $state(0);
   current = $state("");
   running = $state(false);
   error = $state("");
-  private asked: AbortController | null = null;
+  private request: AbortController | null = null;
 
   async run(setup: Setup, moves: string): Promise<void> {
     this.cancel();
-    const asked = (this.asked = new AbortController());
+    const request = (this.request = new AbortController());
     const runs = runsOf($state.snapshot(this.agents), this.minDepth, this.maxDepth, roster.algorithms);
     this.rows = [];
     this.planned = runs.length;
@@ -143,21 +143,21 @@ class Comparison {
           continue;
         }
         this.current = run.text;
-        const search = await calls.search(setup, moves, run.text, asked.signal);
-        if (asked !== this.asked) return;
+        const search = await calls.search(setup, moves, run.text, request.signal);
+        if (request !== this.request) return;
         if (search.stopped) slow.add(run.agent);
         this.rows = [...this.rows, { ...run, search }];
       }
     } catch (failure) {
-      if (asked !== this.asked) return;
+      if (request !== this.request) return;
       this.error = failure instanceof Error ? failure.message : String(failure);
     }
     this.running = false;
   }
 
   cancel(): void {
-    this.asked?.abort();
-    this.asked = null;
+    this.request?.abort();
+    this.request = null;
     this.running = false;
   }
 }

@@ -39,7 +39,7 @@ export class Movement {
     if (!forward) return;
     this.restsAt = performance.now();
     this.silent = false;
-    if (settings.calm || globalThis.document?.visibilityState === "hidden") this.land();
+    if (settings.reducedMotion || globalThis.document?.visibilityState === "hidden") this.land();
     else this.begin(newest, size);
   }
 

@@ -143,7 +143,7 @@ export class Playback {
     }
     // Check again when it is due, because a board may start to move a little later.
     const now = performance.now();
-    const due = this.pace === "live" && settings.calm ? now : dueAt(this.pace, this.shownAt, this.movement.restsAt);
+    const due = this.pace === "live" && settings.reducedMotion ? now : dueAt(this.pace, this.shownAt, this.movement.restsAt);
     if (due > now) this.timer = setTimeout(() => this.schedule(), due - now);
     else this.advance();
   }

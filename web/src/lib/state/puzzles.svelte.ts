@@ -30,7 +30,7 @@ class PuzzlesState {
   count(puzzle: Puzzle, solved: boolean): void {
     if (!isFirstTry(this.solved, puzzle)) return;
     this.keep({ ...this.solved, tried: [...this.solved.tried, puzzle.moves] });
-    // The rating can do without it.
+    // The rating does not depend on a single try.
     studyServer.tryPuzzle(puzzle.moves, solved).catch(() => {});
   }
 

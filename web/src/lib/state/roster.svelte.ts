@@ -12,20 +12,20 @@ class RosterState {
   failed = $state(false);
   /** The training runs on this server that have a network. */
   networks: RunSummary[] = $state.raw([]);
-  private asked = false;
+  private requested = false;
 
   readonly levels: Roster["levels"] = $derived(this.all?.levels ?? []);
   readonly algorithms: AgentKind[] = $derived(this.all?.agents.filter(isChoosable) ?? []);
 
   /** Loads the players once. */
   load(): void {
-    if (this.asked) return;
-    this.asked = true;
+    if (this.requested) return;
+    this.requested = true;
     this.failed = false;
     server.agents().then(
       (roster) => (this.all = roster),
       () => {
-        this.asked = false;
+        this.requested = false;
         this.failed = true;
       },
     );

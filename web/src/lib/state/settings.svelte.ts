@@ -15,7 +15,7 @@ class SettingsState {
   private systemReduced = $state(false);
 
   /** Reduced motion: discs do not fall, and nothing pulses. */
-  readonly calm = $derived(this.all.motion === "reduced" || (this.all.motion === "system" && this.systemReduced));
+  readonly reducedMotion = $derived(this.all.motion === "reduced" || (this.all.motion === "system" && this.systemReduced));
   readonly colours: Colours = $derived.by(() => {
     void this.language;
     return t.colours[this.all.palette] ?? t.colours.classic!;
@@ -49,7 +49,7 @@ class SettingsState {
       if (this.all.theme === "system") delete page.dataset.theme;
       else page.dataset.theme = this.all.theme;
       page.dataset.palette = this.all.palette;
-      page.dataset.motion = this.calm ? "reduced" : "full";
+      page.dataset.motion = this.reducedMotion ? "reduced" : "full";
       const text = JSON.stringify(this.all);
       if (text !== readStored(KEY)) store(KEY, text);
     });

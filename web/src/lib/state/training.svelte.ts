@@ -2,9 +2,9 @@
 
 import { training as calls } from "../server-research";
 import type { ShownGame, TrainingRun } from "../types-research";
-import { FollowJob } from "./job.svelte";
+import { JobWatcher } from "./job.svelte";
 
-export class FollowRun extends FollowJob<TrainingRun> {
+export class RunWatcher extends JobWatcher<TrainingRun> {
   games: ShownGame[] = $state.raw([]);
   private shown = -1;
 
@@ -12,7 +12,7 @@ export class FollowRun extends FollowJob<TrainingRun> {
     super(() => calls.show(id), 1_000);
   }
 
-  protected async readMore({ iterations, stage }: TrainingRun): Promise<void> {
+  protected async loadDetails({ iterations, stage }: TrainingRun): Promise<void> {
     // Games are shown as soon as they end, before the iteration does.
     const games = iterations * 2 + (stage?.kind === "learning" || stage?.kind === "testing" ? 1 : 0);
     if (games === this.shown) return;

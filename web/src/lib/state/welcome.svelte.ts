@@ -10,7 +10,7 @@ class Welcome {
     try {
       localStorage.setItem(KEY, "over");
     } catch {
-      // Without storage, it is offered on the next visit again.
+      // Without storage, it is offered again on the next visit.
     }
   }
 }

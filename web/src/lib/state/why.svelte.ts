@@ -16,7 +16,7 @@ export class Why {
   readonly steps = $derived(this.explained ? stepsOf(this.explained) : []);
   /** The moves of the line that are on the board. */
   readonly played = $derived(this.open ? this.steps.slice(0, this.playback.at) : []);
-  /** The reason is drawn from its position on. */
+  /** The reason is drawn once its position is reached. */
   readonly isAtReason = $derived(this.open && this.explained !== null && this.playback.at >= stepsToReason(this.explained));
 
   private request: AbortController | null = null;

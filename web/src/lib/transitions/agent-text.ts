@@ -25,7 +25,7 @@ export function formParameters(agent: AgentKind): Parameter[] {
 }
 
 /** Common parameters; the form has the others under "Advanced". */
-export function isUsual({ name }: Parameter, agent: string): boolean {
+export function isCommon({ name }: Parameter, agent: string): boolean {
   return name === "sims" || name === "ms" || (name === "depth" && agent !== "timed");
 }
 

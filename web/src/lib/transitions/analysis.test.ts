@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Setup } from "../types";
-import { addressOf, barShare, boardOf, certainty, countOf, isLasting, kindOf, parseAddress, shortTruth, shownAfter, stacksOf } from "./analysis";
+import { addressOf, barShare, boardOf, certainty, countOf, isLasting, kindOf, parseAddress, shortResult, shownAfter, stacksOf } from "./analysis";
 import { STANDARD } from "./setup";
 
 const small: Setup = { cols: 3, rows: 2, connect: 3, ruleset: "lines" };
@@ -45,17 +45,17 @@ describe("custom positions", () => {
 });
 
 describe("what is known about a move", () => {
-  const truth = (at_least: -1 | 0 | 1, at_most: -1 | 0 | 1) => ({ column: 1, value: null, at_least, at_most, no_loss_within: 0 });
+  const result = (at_least: -1 | 0 | 1, at_most: -1 | 0 | 1) => ({ column: 1, value: null, at_least, at_most, no_loss_within: 0 });
   test("in a few characters", () => {
-    expect(shortTruth({ ...truth(1, 1), value: { kind: "win", number: 5, text: "" } })).toBe("+3");
-    expect([truth(1, 1), truth(-1, -1), truth(0, 1), truth(-1, 0), truth(-1, 1), truth(0, 0)].map(shortTruth)).toEqual(["+", "−", "≥ =", "≤ =", "–", "="]);
-    expect([truth(1, 1), truth(-1, -1), truth(0, 1), truth(0, 0)].map(kindOf)).toEqual(["win", "loss", "open", "draw"]);
+    expect(shortResult({ ...result(1, 1), value: { kind: "win", number: 5, text: "" } })).toBe("+3");
+    expect([result(1, 1), result(-1, -1), result(0, 1), result(-1, 0), result(-1, 1), result(0, 0)].map(shortResult)).toEqual(["+", "−", "≥ =", "≤ =", "–", "="]);
+    expect([result(1, 1), result(-1, -1), result(0, 1), result(0, 0)].map(kindOf)).toEqual(["win", "loss", "open", "draw"]);
   });
 
   test("of a position follows from its best moves", () => {
-    const columns = [null, truth(-1, -1), { ...truth(-1, 1), no_loss_within: 6 }, truth(-1, 0)];
+    const columns = [null, result(-1, -1), { ...result(-1, 1), no_loss_within: 6 }, result(-1, 0)];
     expect(certainty({ value: null, columns })).toEqual({ value: null, at_least: -1, at_most: 1, no_loss_within: 6 });
-    expect(certainty({ value: null, columns: [truth(1, 1), truth(-1, 0)] })).toMatchObject({ at_least: 1, at_most: 1 });
+    expect(certainty({ value: null, columns: [result(1, 1), result(-1, 0)] })).toMatchObject({ at_least: 1, at_most: 1 });
     expect(certainty({ value: null, columns: [null] })).toMatchObject({ at_least: -1, at_most: 1 });
   });
 

@@ -18,36 +18,36 @@ export interface Address {
 
 /** Parses the query string. Invalid parts are ignored; the server checks the rest. */
 export function parseAddress(search: string): Address {
-  const words = new URLSearchParams(search);
-  const number = (name: string, otherwise: number): number => {
-    const value = Number(words.get(name) ?? otherwise);
-    return Number.isInteger(value) ? value : otherwise;
+  const params = new URLSearchParams(search);
+  const number = (name: string, fallback: number): number => {
+    const value = Number(params.get(name) ?? fallback);
+    return Number.isInteger(value) ? value : fallback;
   };
   const given: Setup = {
     cols: number("cols", STANDARD.cols),
     rows: number("rows", STANDARD.rows),
     connect: number("connect", STANDARD.connect),
-    ruleset: words.get("ruleset") === "lines" ? "lines" : "standard",
+    ruleset: params.get("ruleset") === "lines" ? "lines" : "standard",
   };
   const setup = setupProblem(given) === null ? given : STANDARD;
-  const board = words.get("board");
-  const columns = [...(words.get("pos") ?? "").toLowerCase()].map(columnOfLetter);
-  return { setup, board: board && isBoard(board, setup) ? board : null, columns, first: words.get("first") === "1" ? 1 : 0 };
+  const board = params.get("board");
+  const columns = [...(params.get("pos") ?? "").toLowerCase()].map(columnOfLetter);
+  return { setup, board: board && isBoard(board, setup) ? board : null, columns, first: params.get("first") === "1" ? 1 : 0 };
 }
 
 /** The URL of a position, without default values. */
 export function addressOf({ setup, board, columns, first }: Address): string {
-  const words = new URLSearchParams();
-  if (board) words.set("board", board);
-  if (columns.length > 0) words.set("pos", columns.map(letterOfColumn).join(""));
+  const params = new URLSearchParams();
+  if (board) params.set("board", board);
+  if (columns.length > 0) params.set("pos", columns.map(letterOfColumn).join(""));
   if (!sameSetup(setup, STANDARD)) {
-    words.set("cols", String(setup.cols));
-    words.set("rows", String(setup.rows));
-    if (setup.connect !== STANDARD.connect) words.set("connect", String(setup.connect));
-    if (setup.ruleset !== "standard") words.set("ruleset", setup.ruleset);
+    params.set("cols", String(setup.cols));
+    params.set("rows", String(setup.rows));
+    if (setup.connect !== STANDARD.connect) params.set("connect", String(setup.connect));
+    if (setup.ruleset !== "standard") params.set("ruleset", setup.ruleset);
   }
-  if (first === 1) words.set("first", "1");
-  const text = words.toString().replaceAll("%2F", "/");
+  if (first === 1) params.set("first", "1");
+  const text = params.toString().replaceAll("%2F", "/");
   return text ? `/analysis?${text}` : "/analysis";
 }
 
@@ -112,19 +112,19 @@ export function shownAfter({ setup, board, columns, first }: Address, lines: Cel
 }
 
 /** A short text of what is known about a move, to fit under a column. */
-export function shortTruth(truth: ColumnValue): string {
-  if (truth.value) return shortValue(truth.value);
-  if (truth.at_least === 1) return "+";
-  if (truth.at_most === -1) return "−";
-  if (truth.at_least === 0) return truth.at_most === 0 ? "=" : "≥ =";
-  return truth.at_most === 0 ? "≤ =" : "–";
+export function shortResult(result: ColumnValue): string {
+  if (result.value) return shortValue(result.value);
+  if (result.at_least === 1) return "+";
+  if (result.at_most === -1) return "−";
+  if (result.at_least === 0) return result.at_most === 0 ? "=" : "≥ =";
+  return result.at_most === 0 ? "≤ =" : "–";
 }
 
 /** How good a move is known to be, which decides its colour. */
-export function kindOf(truth: Pick<ColumnValue, "at_least" | "at_most">): "win" | "draw" | "loss" | "open" {
-  if (truth.at_least === 1) return "win";
-  if (truth.at_most === -1) return "loss";
-  return truth.at_least === 0 && truth.at_most === 0 ? "draw" : "open";
+export function kindOf(result: Pick<ColumnValue, "at_least" | "at_most">): "win" | "draw" | "loss" | "open" {
+  if (result.at_least === 1) return "win";
+  if (result.at_most === -1) return "loss";
+  return result.at_least === 0 && result.at_most === 0 ? "draw" : "open";
 }
 
 /** The part of the bar for the side to move: half for a draw, more the closer its win is. */
@@ -148,19 +148,19 @@ export function barShare(value: Value | null, cells: number): number {
 }
 
 /** The part of the bar for a player: all of it for a game that the player has won. */
-export function shareOf(truth: Analysis | null, near: Player, toMove: Player | null, winner: Player | null): number {
-  if (!truth) return 0.5;
-  if (truth.over) return winner === null ? 0.5 : winner === near ? 1 : 0;
-  const { value, at_least, at_most } = certainty(truth);
+export function shareOf(result: Analysis | null, near: Player, toMove: Player | null, winner: Player | null): number {
+  if (!result) return 0.5;
+  if (result.over) return winner === null ? 0.5 : winner === near ? 1 : 0;
+  const { value, at_least, at_most } = certainty(result);
   // If only the result is known, the bar shows who wins but not how soon.
-  const share = value ? barShare(value, truth.setup.cols * truth.setup.rows) : at_least === 1 ? 0.7 : at_most === -1 ? 0.3 : 0.5;
+  const share = value ? barShare(value, result.setup.cols * result.setup.rows) : at_least === 1 ? 0.7 : at_most === -1 ? 0.3 : 0.5;
   return toMove === near ? share : 1 - share;
 }
 
 /** What is proven about a position, which follows from its best moves. */
 export function certainty({ value, columns }: Pick<Analysis, "value" | "columns">): Certainty {
   const moves = columns.filter((column) => column !== null);
-  const best = (numbers: number[], otherwise: number): number => (numbers.length > 0 ? Math.max(...numbers) : otherwise);
+  const best = (numbers: number[], fallback: number): number => (numbers.length > 0 ? Math.max(...numbers) : fallback);
   return {
     value,
     at_least: best(moves.map((move) => move.at_least), -1) as Certainty["at_least"],
@@ -176,8 +176,8 @@ export interface SideThreats {
   threats: Threat[];
 }
 
-export function threatsOf(truth: Analysis | null, first: Player): SideThreats[] {
-  return ([0, 1] as const).map((side) => ({ side, player: ((side + first) % 2) as Player, threats: truth?.threats[side] ?? [] }));
+export function threatsOf(result: Analysis | null, first: Player): SideThreats[] {
+  return ([0, 1] as const).map((side) => ({ side, player: ((side + first) % 2) as Player, threats: result?.threats[side] ?? [] }));
 }
 
 /** Threats that still count at the end, when the columns fill up one disc after another: on a board with an even number of rows,

@@ -71,7 +71,7 @@ export function resultHeadline(view: GameView, colours: Colours, t: Texts): stri
 
 export function playerName(view: GameView, player: Player, colours: Colours, t: Texts): string {
   const seat = view.players[player];
-  if (seat.kind === "open") return t.anybody;
+  if (seat.kind === "open") return t.openSeat;
   if (seat.kind === "agent") return seat.agent ? t.agent(seat.agent) : seat.name;
   if (yourSeat(view) === player) return t.you;
   // A local game, seen from another screen.

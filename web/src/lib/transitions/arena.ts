@@ -14,10 +14,10 @@ export interface ArenaForm {
   setup: Setup;
 }
 
-export const MOST_PLAYERS = 12;
+export const MAX_PLAYERS = 12;
 /** The server's limit for names, minus room for a number. */
-const LONGEST_NAME = 55;
-const LONGEST_TITLE = 60;
+const MAX_NAME_LENGTH = 55;
+const MAX_TITLE_LENGTH = 60;
 
 /** How many games a tournament has. */
 export function gamesOf({ format, players, games }: Pick<ArenaForm, "format" | "players" | "games">): number {
@@ -27,7 +27,7 @@ export function gamesOf({ format, players, games }: Pick<ArenaForm, "format" | "
 
 /** The players' names: as typed, or else the agent, with numbers if several are the same. */
 export function namesOf(players: Entrant[], name: (agent: string) => string): string[] {
-  const short = (text: string): string => (text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME - 1)}…` : text);
+  const short = (text: string): string => (text.length > MAX_NAME_LENGTH ? `${text.slice(0, MAX_NAME_LENGTH - 1)}…` : text);
   const wanted = players.map((player) => short(player.name.trim() || name(player.agent)));
   return wanted.map((text, index) => {
     const before = wanted.slice(0, index).filter((other) => other === text).length;
@@ -39,9 +39,9 @@ export function namesOf(players: Entrant[], name: (agent: string) => string): st
 export function titleOf(names: string[]): string {
   const [first = "", second = ""] = names;
   const whole = names.length === 2 ? t.history.versus(first, second) : names.join(", ");
-  if (whole.length <= LONGEST_TITLE) return whole;
+  if (whole.length <= MAX_TITLE_LENGTH) return whole;
   const several = names.length === 2 ? whole : t.research.arena.several(first, names.length - 1);
-  return several.length <= LONGEST_TITLE ? several : `${several.slice(0, LONGEST_TITLE - 1)}…`;
+  return several.length <= MAX_TITLE_LENGTH ? several : `${several.slice(0, MAX_TITLE_LENGTH - 1)}…`;
 }
 
 export function planOfForm(form: ArenaForm, name: (agent: string) => string): object {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clockText, countText, durationText, remaining, thought } from "./clock";
+import { clockText, countText, durationText, remaining, thinkingTime } from "./clock";
 import { seated, view } from "./samples";
 
 describe("clocks", () => {
@@ -18,9 +18,9 @@ describe("clocks", () => {
 
   it("count the thinking time of the player to move", () => {
     const players: [ReturnType<typeof seated>, ReturnType<typeof seated>] = [seated({ time_ms: 4_000 }), seated({ time_ms: 7_000 })];
-    expect(thought(view([], { players }), 0, 500)).toBe(4_500);
-    expect(thought(view([], { players }), 1, 500)).toBe(7_000);
-    expect(thought(view([], { players, status: "finished" }), 0, 500)).toBe(4_000);
+    expect(thinkingTime(view([], { players }), 0, 500)).toBe(4_500);
+    expect(thinkingTime(view([], { players }), 1, 500)).toBe(7_000);
+    expect(thinkingTime(view([], { players, status: "finished" }), 0, 500)).toBe(4_000);
   });
 });
 

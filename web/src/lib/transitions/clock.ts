@@ -12,7 +12,7 @@ export function remaining(view: GameView, player: Player, elapsed: number): numb
 }
 
 /** A player's total thinking time `elapsed` milliseconds after the view arrived. */
-export function thought(view: GameView, player: Player, elapsed: number): number {
+export function thinkingTime(view: GameView, player: Player, elapsed: number): number {
   const running = view.status === "playing" && view.to_move === player;
   return view.players[player].time_ms + (running ? elapsed : 0);
 }

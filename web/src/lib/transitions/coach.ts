@@ -14,7 +14,7 @@ export interface Drawing {
   texts: { cell: Cell; player: Player | null; text: string }[];
 }
 
-/** Sentences as a text. `colours` are those of the first player and of the second; `terms` asks for those of experienced players. */
+/** Sentences as a text. `colours` are those of the first player and of the second; `terms` selects technical terms. */
 export function textOf(sentences: Sentence[], colours: readonly [string, string], words: Texts["coach"], terms: boolean): string {
   return sentences
     .map((sentence) => (terms && words.inTerms(sentence, colours)) || words.say(sentence, colours))
@@ -36,12 +36,12 @@ export function stepsToReason({ column, reason }: Explained): number {
   return reason.line.length + (column === null ? 0 : 1);
 }
 
-/** The better move, explained as if it had been asked for. */
+/** The explanation of the better move. */
 export function betterOf({ better }: Explained): Explained | null {
   return better && { column: better.column, sentences: better.reason.sentences, note: null, reason: better.reason, better: null };
 }
 
-/** What is drawn when all moves of the line are on the board, and as many moves in all. `first` is the colour of the first player. */
+/** What is drawn after `played` moves of the explanation. `first` is the colour of the first player. */
 export function drawingOf({ marks, line }: Explanation, first: Player, played = line.length): Drawing {
   const drawing: Drawing = { fours: [], rings: [], pairs: [], held: [], texts: [] };
   for (const mark of marks) add(drawing, mark, played, first);

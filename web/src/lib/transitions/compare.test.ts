@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { AgentKind } from "../types";
 import type { Search } from "../types-research";
 import { domain, linePath, logTicks, place, shortCount, shortTime, ticks } from "./chart";
-import { csvOf, factors, runsOf, seriesOf, withDepth, type Measured } from "./compare";
+import { csvOf, factors, runsOf, seriesOf, withDepth, type Measurement } from "./compare";
 
 const depth = { name: "depth", about: "", kind: "integer" as const, default: 4, min: 1, max: 128, choices: null };
 const kinds: AgentKind[] = [
@@ -15,7 +15,7 @@ const search = (ms: number, nodes: number, stopped = false): Search => ({
   agent: "", column: 4, value: { kind: "points", number: 3, text: "+3" }, pv: "4", ms, nodes_searched: nodes, leaves: 5,
   cutoffs: 6, table_hits: 7, simulations: 0, stopped,
 });
-const row = (agent: string, at: number | null, ms: number, nodes: number, stopped = false): Measured => ({ agent, depth: at, text: agent, search: search(ms, nodes, stopped) });
+const row = (agent: string, at: number | null, ms: number, nodes: number, stopped = false): Measurement => ({ agent, depth: at, text: agent, search: search(ms, nodes, stopped) });
 
 test("every player runs at every depth, and those without one once", () => {
   expect(runsOf(["minimax", "mcts", "alphabeta"], 2, 3, kinds).map((run) => run.text)).toEqual([

@@ -13,7 +13,7 @@ export interface Run {
   text: string;
 }
 
-export interface Measured extends Run {
+export interface Measurement extends Run {
   search: Search;
 }
 
@@ -35,7 +35,7 @@ export function withDepth(agent: string, depth: number): string {
 }
 
 /** Speed-up and node ratio relative to the first player at the same depth. */
-export function factors(rows: Measured[], row: Measured): { speed: number; nodes: number } | null {
+export function factors(rows: Measurement[], row: Measurement): { speed: number; nodes: number } | null {
   const first = rows.find((one) => one.depth !== null && one.depth === row.depth);
   if (!first || first === row || first.search.stopped || row.search.stopped) return null;
   return {
@@ -44,7 +44,7 @@ export function factors(rows: Measured[], row: Measured): { speed: number; nodes
   };
 }
 
-export function seriesOf(rows: Measured[], what: "ms" | "nodes_searched", name: (agent: string) => string): Series[] {
+export function seriesOf(rows: Measurement[], what: "ms" | "nodes_searched", name: (agent: string) => string): Series[] {
   const agents = [...new Set(rows.filter((row) => row.depth !== null).map((row) => row.agent))];
   return agents.map((agent) => ({
     name: name(agent),
@@ -55,7 +55,7 @@ export function seriesOf(rows: Measured[], what: "ms" | "nodes_searched", name: 
 }
 
 /** The same columns as `claimeven compare --csv`. */
-export function csvOf(rows: Measured[]): string {
+export function csvOf(rows: Measurement[]): string {
   const head = "depth,player,positions,ms,nodes,leaves,cutoffs,table_hits,simulations,speed_up,nodes_factor,move,value";
   const lines = rows.map((row) => {
     const { search } = row;

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { addressForOthers, past, roughTime } from "./fleet";
+import { addressForOthers, historyPoints, roughTime } from "./fleet";
 
-test("the past is told in minutes before now", () => {
+test("the history is in minutes before now", () => {
   const now = 1_000_000_000;
   const point = (at: number, rate: number) => ({ at, rate, waiting: 0, workers: 1 });
   const history = [point(now - 6 * 60_000, 9), point(now - 90_000, 2), point(now, 3)];
-  expect(past({ history, now }, ({ rate }) => rate)).toEqual([{ x: -1.5, y: 2 }, { x: 0, y: 3 }]);
+  expect(historyPoints({ history, now }, ({ rate }) => rate)).toEqual([{ x: -1.5, y: 2 }, { x: 0, y: 3 }]);
 });
 
 test.each([

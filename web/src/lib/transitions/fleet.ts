@@ -3,16 +3,16 @@
 import type { Fleet } from "../types-research";
 import type { Point } from "./chart";
 
-/** How much of the past the plots show, in minutes. */
+/** The time range of the plots, in minutes. */
 export const MINUTES = 5;
 
-/** A number of the history over minutes before now, as negative numbers. Of a silence in between, nothing is drawn but its end. */
-export function past(fleet: Pick<Fleet, "history" | "now">, value: (point: Fleet["history"][number]) => number): Point[] {
+/** A series of the history; `x` is in minutes and negative, 0 is now. */
+export function historyPoints(fleet: Pick<Fleet, "history" | "now">, value: (point: Fleet["history"][number]) => number): Point[] {
   const points = fleet.history.map((point) => ({ x: (point.at - fleet.now) / 60_000, y: value(point) }));
   return points.filter(({ x }) => x >= -MINUTES);
 }
 
-/** The address of the NATS server for other machines: one that only this machine understands is replaced by `HOST`. */
+/** The address of the NATS server for other machines: a loopback address is replaced by `HOST`. */
 export function addressForOthers(nats: string): string {
   return nats.replace(/(^|\/\/|,)(?:localhost|127(?:\.\d+){3}|\[::1\]|0\.0\.0\.0)(?=[:,/]|$)/g, "$1HOST");
 }

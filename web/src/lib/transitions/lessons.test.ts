@@ -58,19 +58,19 @@ describe("feedback", () => {
   test.each([
     ["four", 0, 1, "You could have connected four at column 6, row 1."],
     ["block", 0, 1, "Your opponent connects four at column 7, row 1."],
-    ["below", 0, 4, "Your disc carries your opponent to column 4, row 3: four in a row."],
+    ["below", 0, 4, "Your disc lets your opponent reach column 4, row 3: four in a row."],
     ["double", 1, 1, "Your opponent can now force four in a row, with 3 more discs."],
     ["double", 0, 2, "With best play this loses in 15 moves. The strongest reply is column 1."],
     ["first-moves", 1, 4, "This gives the win away: with best play it is only a draw. The reply is column 4."],
   ])("%s %i, column %i: %s", (lesson, number, column, text) => expect(comment(lesson, number, column)).toBe(text));
 
-  test("a right answer has no complaint, and its threats are named", () => {
+  test("a right answer has no comment on mistakes, and its threats are named", () => {
     expect(comment("four", 0, 6)).toBe("");
     expect(threatsText(answerOf(exercise("odd", 0), 3)!, words)).toBe("Marked on the board: you connect four at column 4, row 3.");
     expect(threatsText(answerOf(exercise("four", 0), 6)!, words)).toBe("");
   });
 
-  test("the task is told to the side to move", () => {
+  test("the prompt addresses the side to move", () => {
     expect(promptOf(exercise("four", 0), "Red", words)).toBe("You are Red. Connect four!");
     expect(promptOf(exercise("centre", 2), "Yellow", words)).toBe("You are Yellow. Find a move that does not lose.");
     expect(promptOf(exercise("even", 0), "Yellow", words)).toBe("You are Yellow. Find a move that wins.");
@@ -82,7 +82,7 @@ describe("progress", () => {
   const first = LESSONS[0]!;
   const all = (id: string) => ({ solved: lessonOf(id)!.exercises.map((_, number) => keyOf(id, number)) });
 
-  test("starts with the first lesson and goes on with the next undone one", () => {
+  test("starts with the first lesson and continues with the next unfinished one", () => {
     expect(nextUndone(NO_PROGRESS)).toBe(first);
     expect(nextUndone(all(first.id))).toBe(LESSONS[1]);
     expect(lessonAfter(first.id)).toBe(LESSONS[1]);

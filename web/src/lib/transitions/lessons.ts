@@ -5,14 +5,14 @@ import type { Texts } from "../i18n/en";
 import type { Cell, Player } from "../types";
 import { columnOfLetter } from "./position";
 
-/** What follows on a column. Computed by the solver, like everything else about the positions. */
+/** The consequences of playing a column, computed by the solver like everything else about the positions. */
 export interface Answer {
   column: number;
   result: "win" | "draw" | "loss";
   /** The discs that the winner still has to play. */
   moves?: number;
   note?: { kind: "misses-four" | "opens" | "leaves-four"; cell: Cell };
-  /** Best play after it: to the end if that is near, or else the best reply. */
+  /** Best play after it: to the end if it is near, otherwise the best reply. */
   line: number[];
   /** After a right answer: the empty cells where the player would connect four. */
   threats?: Cell[];
@@ -29,7 +29,7 @@ export interface Lesson {
   id: LessonId;
   part: "basics" | "attack" | "threats" | "openings";
   exercises: Exercise[];
-  /** The game at the end, which the player starts with the side to move. */
+  /** The practice game at the end; the user plays the side to move. */
   practice: { moves: string; level: number; goal: "win" | "draw" };
 }
 
@@ -75,7 +75,7 @@ export function promptOf({ task, answers }: Exercise, colour: string, words: Wor
   return words.prompt[answers.some(({ result }) => result === "win") ? "win" : "draw"](colour);
 }
 
-/** From how many plies on a forced win is told by its result alone. */
+/** A forced four that takes at most this many discs is mentioned; later ones only by their result. */
 const NEAR = 5;
 
 /** Why an answer is wrong. */

@@ -40,7 +40,7 @@ describe("the boxes", () => {
     boxes = answered(boxes, first, true, now + DAY);
     expect(boxes[first.moves]!.box).toBe(KNOWN);
     expect(daysUntil(boxes[first.moves]!, now + DAY)).toBe(DAYS[2]);
-    expect(opening.count(boxes, now + DAY)).toEqual({ known: 1, begun: 1, due: 0, all: opening.cards.length });
+    expect(opening.count(boxes, now + DAY)).toEqual({ known: 1, tried: 1, due: 0, all: opening.cards.length });
     // Right once more on the same day changes nothing; wrong brings it back to the first box.
     expect(answered(boxes, first, true, now + DAY)).toBe(boxes);
     expect(answered(boxes, first, false, now + DAY)[first.moves]).toEqual({ box: 0, due: now + DAY });
@@ -68,9 +68,9 @@ describe("the opponent", () => {
     expect(opening.popular([1], new Map())).toBeNull();
   });
 
-  test("is nastiest where the fewest moves win", () => {
-    const column = opening.nastiest([4])!;
-    const least = Math.min(...opening.replies([4]).map(({ laid }) => laid.also.length));
+  test("is toughest where the fewest moves win", () => {
+    const column = opening.toughest([4])!;
+    const least = Math.min(...opening.replies([4]).map(({ placed }) => placed.also.length));
     expect(opening.at([4, column])!.also).toHaveLength(least);
   });
 });

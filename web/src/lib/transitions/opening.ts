@@ -15,24 +15,24 @@ export interface Card {
 }
 
 /** How well a card is known: its box, and when it is due, in milliseconds since 1970. */
-export interface Learnt {
+export interface CardProgress {
   box: number;
   due: number;
 }
 
 /** The progress stored in the browser, by the moves of the cards. */
-export type Boxes = Readonly<Record<string, Learnt>>;
+export type Boxes = Readonly<Record<string, CardProgress>>;
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** Days until a card of a box is due again. A card in the first box was wrong, and comes again in the same session. */
+/** Days until a card of a box is due again. A card in the first box was answered wrong and comes up again in the same session. */
 export const DAYS = [0, 1, 3, 7, 16, 35] as const;
 
-/** A card counts as known from this box on: it was right on two different days. */
+/** A card counts as known from this box on: it was answered right on two different days. */
 export const KNOWN = 2;
 
-/** A card as it lies on the board, which may be its mirror image. */
-export interface Laid {
+/** A card as shown on the board, possibly mirrored. */
+export interface PlacedCard {
   card: Card;
   column: number;
   also: number[];
@@ -45,22 +45,22 @@ export class Opening {
     this.byKey = new Map(cards.map((card) => [keyOf(columnsOf(card.moves)), card]));
   }
 
-  /** The card of a position, in any order of its moves and also mirrored. */
-  at(columns: readonly number[]): Laid | null {
+  /** The card of a position, for any move order and also mirrored. */
+  at(columns: readonly number[]): PlacedCard | null {
     const card = this.byKey.get(keyOf(columns));
     if (!card) return null;
     const isMirrored = stackText(columns) !== stackText(columnsOf(card.moves));
-    const turned = (column: number): number => (isMirrored ? STANDARD.cols + 1 - column : column);
-    return { card, column: turned(card.column), also: card.also.map(turned) };
+    const oriented = (column: number): number => (isMirrored ? STANDARD.cols + 1 - column : column);
+    return { card, column: oriented(card.column), also: card.also.map(oriented) };
   }
 
   /** Parses stored progress; invalid data counts as none, and cards that no longer exist are dropped. */
   parse(text: string | null): Boxes {
     try {
-      const stored = JSON.parse(text ?? "") as Record<string, Partial<Learnt>>;
+      const stored = JSON.parse(text ?? "") as Record<string, Partial<CardProgress>>;
       const known = new Set(this.cards.map(({ moves }) => moves));
-      const whole = (one: Partial<Learnt>): one is Learnt => Number.isInteger(one?.box) && one.box! >= 0 && one.box! < DAYS.length && Number.isFinite(one.due);
-      return Object.fromEntries(Object.entries(stored).flatMap(([moves, one]) => (known.has(moves) && whole(one) ? [[moves, { box: one.box, due: one.due }]] : [])));
+      const isValid = (one: Partial<CardProgress>): one is CardProgress => Number.isInteger(one?.box) && one.box! >= 0 && one.box! < DAYS.length && Number.isFinite(one.due);
+      return Object.fromEntries(Object.entries(stored).flatMap(([moves, one]) => (known.has(moves) && isValid(one) ? [[moves, { box: one.box, due: one.due }]] : [])));
     } catch {
       return {};
     }
@@ -68,7 +68,7 @@ export class Opening {
 
   /** What to learn next: what is due, the least known first, and then the next new position. */
   next(boxes: Boxes, now: number): Card | null {
-    return this.due(boxes, now)[0] ?? this.fresh(boxes);
+    return this.due(boxes, now)[0] ?? this.nextNew(boxes);
   }
 
   due(boxes: Boxes, now: number): Card[] {
@@ -78,27 +78,27 @@ export class Opening {
   }
 
   /** The first card that was never tried. Positions with fewer discs come first. */
-  fresh(boxes: Boxes): Card | null {
+  nextNew(boxes: Boxes): Card | null {
     return this.cards.find(({ moves }) => !boxes[moves]) ?? null;
   }
 
-  count(boxes: Boxes, now: number): { known: number; begun: number; due: number; all: number } {
-    const learnt = Object.values(boxes);
-    return { known: learnt.filter(({ box }) => box >= KNOWN).length, begun: learnt.length, due: this.due(boxes, now).length, all: this.cards.length };
+  count(boxes: Boxes, now: number): { known: number; tried: number; due: number; all: number } {
+    const cards = Object.values(boxes);
+    return { known: cards.filter(({ box }) => box >= KNOWN).length, tried: cards.length, due: this.due(boxes, now).length, all: this.cards.length };
   }
 
   /** The replies after which there is still a card. */
-  replies(columns: readonly number[]): { column: number; laid: Laid }[] {
+  replies(columns: readonly number[]): { column: number; placed: PlacedCard }[] {
     const heights = heightsOf(columns);
     return Array.from({ length: STANDARD.cols }, (_, index) => index + 1).flatMap((column) => {
-      const laid = (heights[column - 1] ?? 0) < STANDARD.rows ? this.at([...columns, column]) : null;
-      return laid ? [{ column, laid }] : [];
+      const placed = (heights[column - 1] ?? 0) < STANDARD.rows ? this.at([...columns, column]) : null;
+      return placed ? [{ column, placed }] : [];
     });
   }
 
   /** The reply that leaves the fewest winning moves, and of those the one that holds out longest. */
-  nastiest(columns: readonly number[]): number | null {
-    const replies = this.replies(columns).sort((a, b) => a.laid.also.length - b.laid.also.length || b.laid.card.wins - a.laid.card.wins);
+  toughest(columns: readonly number[]): number | null {
+    const replies = this.replies(columns).sort((a, b) => a.placed.also.length - b.placed.also.length || b.placed.card.wins - a.placed.card.wins);
     return replies[0]?.column ?? null;
   }
 
@@ -120,7 +120,7 @@ export function answered(boxes: Boxes, { moves }: Card, right: boolean, now: num
 }
 
 /** The days until a card is due again, from today on. */
-export function daysUntil({ due }: Learnt, now: number): number {
+export function daysUntil({ due }: CardProgress, now: number): number {
   return Math.max(0, Math.round((due - now) / DAY));
 }
 
@@ -145,7 +145,7 @@ function stackText(columns: readonly number[]): string {
   return stacksOf(columns).join("/");
 }
 
-/** The same for all orders of moves and for mirror images. */
+/** A key that is the same for all move orders and for mirror images. */
 function keyOf(columns: readonly number[]): string {
   const stacks = stacksOf(columns);
   const mirrored = [...stacks].reverse().join("/");

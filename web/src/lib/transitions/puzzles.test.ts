@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import type { Puzzle } from "../types-study";
-import { easiest, isFirstTry, nextPuzzle, NOTHING_SOLVED, parseSolved, previousPuzzle, solutionOf, solve, themesOf, wantedPuzzles } from "./puzzles";
+import { easiest, filterPuzzles, isFirstTry, nextPuzzle, NOTHING_SOLVED, parseSolved, previousPuzzle, solutionOf, solve, themesOf } from "./puzzles";
 
 const puzzle = (moves: string, grade: number, discs = 3, themes = ["double-threat"]): Puzzle => ({ moves, goal: discs > 0 ? "win" : "draw", discs, grade, column: 4, themes, rating: 1000 + 100 * grade, tried: 0, solved: 0 });
 const all = [puzzle("a", 1), puzzle("b", 1, 0, ["save-the-draw"]), puzzle("c", 2), puzzle("d", 1, 1, ["win-now"])];
 const of = (grade: number, theme = "") => ({ grade, theme });
 
 test("the next puzzle is the next unsolved one that passes the filter", () => {
-  expect(wantedPuzzles(all, of(1))).toEqual([0, 1, 3]);
-  expect(wantedPuzzles(all, of(0, "double-threat"))).toEqual([0, 2]);
+  expect(filterPuzzles(all, of(1))).toEqual([0, 1, 3]);
+  expect(filterPuzzles(all, of(0, "double-threat"))).toEqual([0, 2]);
   expect(nextPuzzle(all, of(1), NOTHING_SOLVED, 0)).toBe(1);
   const one = solve(NOTHING_SOLVED, all[1]!, true);
   expect(nextPuzzle(all, of(1), one, 0)).toBe(3);

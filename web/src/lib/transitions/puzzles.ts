@@ -33,13 +33,13 @@ export function solve({ solved, streak, tried }: Solved, puzzle: Puzzle, atFirst
 }
 
 /** A filter for puzzles: a grade, 0 for all; a theme, empty for all. */
-export interface Wanted {
+export interface PuzzleFilter {
   grade: number;
   theme: string;
 }
 
 /** The indices of the puzzles that pass the filter. */
-export function wantedPuzzles(puzzles: Puzzle[], { grade, theme }: Wanted): number[] {
+export function filterPuzzles(puzzles: Puzzle[], { grade, theme }: PuzzleFilter): number[] {
   return puzzles.flatMap((puzzle, index) => ((grade === 0 || puzzle.grade === grade) && (theme === "" || puzzle.themes.includes(theme)) ? [index] : []));
 }
 
@@ -49,9 +49,9 @@ export function isFirstTry({ solved, tried }: Solved, { moves }: Puzzle): boolea
 }
 
 /** The easiest unsolved puzzle that passes the filter; if all are solved, the easiest one. */
-export function easiest(puzzles: Puzzle[], wanted: Wanted, { solved }: Solved): number {
+export function easiest(puzzles: Puzzle[], filter: PuzzleFilter, { solved }: Solved): number {
   const known = new Set(solved);
-  const places = wantedPuzzles(puzzles, wanted).sort((a, b) => effort(puzzles[a]!) - effort(puzzles[b]!) || a - b);
+  const places = filterPuzzles(puzzles, filter).sort((a, b) => effort(puzzles[a]!) - effort(puzzles[b]!) || a - b);
   return places.find((index) => !known.has(puzzles[index]!.moves)) ?? places[0] ?? 0;
 }
 
@@ -61,15 +61,15 @@ function effort({ rating, discs, themes }: Puzzle): number {
 }
 
 /** The next unsolved puzzle that passes the filter; if all are solved, the next one. */
-export function nextPuzzle(puzzles: Puzzle[], wanted: Wanted, { solved }: Solved, from: number): number {
-  const places = wantedPuzzles(puzzles, wanted);
+export function nextPuzzle(puzzles: Puzzle[], filter: PuzzleFilter, { solved }: Solved, from: number): number {
+  const places = filterPuzzles(puzzles, filter);
   const known = new Set(solved);
   const later = [...places.filter((index) => index > from), ...places.filter((index) => index < from)];
   return later.find((index) => !known.has(puzzles[index]!.moves)) ?? later[0] ?? from;
 }
 
-export function previousPuzzle(puzzles: Puzzle[], wanted: Wanted, from: number): number {
-  const places = wantedPuzzles(puzzles, wanted);
+export function previousPuzzle(puzzles: Puzzle[], filter: PuzzleFilter, from: number): number {
+  const places = filterPuzzles(puzzles, filter);
   return places.filter((index) => index < from).at(-1) ?? places.at(-1) ?? from;
 }
 

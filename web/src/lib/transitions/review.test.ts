@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Choice, Review, ReviewMove } from "../types-study";
-import { errorsOf, judgedOf, percent, sideOf, standings, tried, turningPoint } from "./review";
+import { errorsOf, evaluations, judgeAnswer, judgedOf, percent, sideOf, turningPoint } from "./review";
 import { STANDARD } from "./setup";
 
 /** A choice with this result and number of plies. */
@@ -23,14 +23,14 @@ describe("a reviewed game", () => {
   ];
 
   test("evaluations from player 0's point of view", () => {
-    const all = standings({ moves, first: 1, setup: STANDARD });
+    const all = evaluations({ moves, first: 1, setup: STANDARD });
     expect(all.map(({ winner }) => winner)).toEqual([1, 1, 1, null, 1, undefined]);
     expect(all[0]!.height).toBeLessThan(0);
     expect(all[2]!.height).toBeLessThan(all[1]!.height);
     expect(all[3]!.height).toBe(0);
     // The disc just played is no longer counted.
     expect(all.map(({ value }) => value?.number)).toEqual([41, 40, 11, 0, 1, undefined]);
-    const won = standings({ moves: [move(0, "best", choice(4, 1, 1))], first: 0, setup: STANDARD });
+    const won = evaluations({ moves: [move(0, "best", choice(4, 1, 1))], first: 0, setup: STANDARD });
     expect(won[1]!.value?.number).toBe(0);
   });
 
@@ -44,12 +44,12 @@ describe("a reviewed game", () => {
     const best = choice(1, 1, 3);
     const sure = { column: 4, value: null, at_least: 1 as const, at_most: 1 as const, no_loss_within: 0 };
     const open = { ...sure, column: 5, at_least: 0 as const };
-    const asked = { best, choices: [best, choice(2, 1, 9), choice(3, 0), sure, open] };
-    expect([1, 2, 3, 4, 5, 7].map((column) => tried(asked, column).verdict)).toEqual(["right", "slower", "wrong", "slower", "unsure", "unsure"]);
+    const exercise = { best, choices: [best, choice(2, 1, 9), choice(3, 0), sure, open] };
+    expect([1, 2, 3, 4, 5, 7].map((column) => judgeAnswer(exercise, column).verdict)).toEqual(["right", "slower", "wrong", "slower", "unsure", "unsure"]);
   });
 
   test("the mistake that decided the game", () => {
-    const turn = (given: ReviewMove[], result: 0 | 1 | null, opening = 0) => turningPoint({ moves: given, opening }, standings({ moves: given, first: 1, setup: STANDARD }), result);
+    const turn = (given: ReviewMove[], result: 0 | 1 | null, opening = 0) => turningPoint({ moves: given, opening }, evaluations({ moves: given, first: 1, setup: STANDARD }), result);
     const decided = moves.slice(0, 4);
     expect(turn(decided, 1)).toEqual({ ply: 4, before: null });
     expect(turn(decided.slice(0, 3), null)).toEqual({ ply: 3, before: 1 });

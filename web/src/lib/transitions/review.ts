@@ -5,7 +5,7 @@ import type { Player } from "../types";
 import type { Certainty, Choice, Review, ReviewMove } from "../types-study";
 
 /** The evaluation after some moves. */
-export interface Standing extends Certainty {
+export interface PlyEvaluation extends Certainty {
   ply: number;
   /** Who moved last; values are from this player's point of view. */
   player: Player;
@@ -16,11 +16,11 @@ export interface Standing extends Certainty {
 }
 
 /** The evaluations at the start and after every move. */
-export function standings({ moves, first, setup }: Pick<Review, "moves" | "first" | "setup">): Standing[] {
+export function evaluations({ moves, first, setup }: Pick<Review, "moves" | "first" | "setup">): PlyEvaluation[] {
   const cells = setup.cols * setup.rows;
   return [
-    standing(0, moves[0]?.best ?? null, first, cells),
-    ...moves.map(({ played, player }, index) => standing(index + 1, played && after(played), player, cells)),
+    evaluation(0, moves[0]?.best ?? null, first, cells),
+    ...moves.map(({ played, player }, index) => evaluation(index + 1, played && after(played), player, cells)),
   ];
 }
 
@@ -31,7 +31,7 @@ function after(choice: Choice): Choice {
   return { ...choice, value: value && counts ? { ...value, number: value.number - 1 } : value };
 }
 
-function standing(ply: number, choice: Choice | null, player: Player, cells: number): Standing {
+function evaluation(ply: number, choice: Choice | null, player: Player, cells: number): PlyEvaluation {
   const { value, at_least, at_most, no_loss_within } = choice ?? { value: null, at_least: -1, at_most: 1, no_loss_within: 0 };
   const certain = { ply, player, value, at_least, at_most, no_loss_within };
   if (at_least !== at_most) return { ...certain, winner: undefined, height: 0 };
@@ -57,8 +57,8 @@ export function exerciseLength({ played, best }: Pick<ReviewMove, "played" | "be
   return plies(played, "loss") ?? plies(best, "win") ?? Number.MAX_SAFE_INTEGER;
 }
 
-/** The comment on a column chosen in an exercise. */
-export function tried({ choices, best }: Pick<ReviewMove, "choices" | "best">, column: number): { verdict: "right" | "slower" | "wrong" | "unsure"; choice: Choice | null } {
+/** Judges a column chosen in an exercise. */
+export function judgeAnswer({ choices, best }: Pick<ReviewMove, "choices" | "best">, column: number): { verdict: "right" | "slower" | "wrong" | "unsure"; choice: Choice | null } {
   const choice = choices.find((one) => one.column === column) ?? null;
   if (!choice || !best) return { verdict: "unsure", choice };
   if (choice.at_most < best.at_least) return { verdict: "wrong", choice };
@@ -67,8 +67,8 @@ export function tried({ choices, best }: Pick<ReviewMove, "choices" | "best">, c
   return { verdict: isBest ? "right" : "slower", choice };
 }
 
-/** The mistake that decided the game: after it, the player who won never let go of the win, or nobody of the draw. */
-export function turningPoint({ moves, opening }: Pick<Review, "moves" | "opening">, all: Standing[], result: Player | null): { ply: number; before: Player | null } | null {
+/** The mistake that decided the game: from then on, best play always led to the result of the game. */
+export function turningPoint({ moves, opening }: Pick<Review, "moves" | "opening">, all: PlyEvaluation[], result: Player | null): { ply: number; before: Player | null } | null {
   for (let ply = moves.length; ply > opening; ply--) {
     const [before, now] = [all[ply - 1]?.winner, all[ply]?.winner];
     // The result of the last move is that of the game.

@@ -25,7 +25,7 @@ const RECENT = 20;
 export interface Cost {
   theme: string;
   games: number;
-  /** Of the last games. */
+  /** The number among the last `RECENT` games. */
   recent: number;
 }
 

@@ -7,7 +7,7 @@ import type { GameSummary, Player } from "../types";
 export function summaryName({ players }: GameSummary, player: Player, colours: Colours, t: Texts): string {
   const seat = players[player];
   if (seat.kind === "agent") return seat.agent ? t.agent(seat.agent) : seat.name;
-  if (seat.kind === "open") return t.anybody;
+  if (seat.kind === "open") return t.openSeat;
   const both = (players[0].you && players[1].you) || players[0].name === players[1].name;
   if (both) return colours[player];
   return seat.you ? t.you : seat.name || colours[player];

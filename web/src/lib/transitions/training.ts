@@ -13,8 +13,8 @@ export function gateShare({ wins, draws, losses }: Gate): number {
 
 /** The Elo difference for a share of the points; a clean sweep counts as if half a point had been lost. */
 export function eloOfShare(share: number, games: number): number {
-  const least = 0.5 / Math.max(1, games);
-  const kept = Math.min(1 - least, Math.max(least, share));
+  const margin = 0.5 / Math.max(1, games);
+  const kept = Math.min(1 - margin, Math.max(margin, share));
   return 400 * Math.log10(kept / (1 - kept));
 }
 

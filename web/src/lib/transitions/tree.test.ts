@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { SearchTree, TreeNode } from "../types-research";
 import { STANDARD } from "./setup";
-import { countBelow, firstOpen, happening, layout, movesTo, neighbour, planOf, rank, seenAt, VisitCounts, valueSoFar } from "./tree";
+import { countBelow, eventAt, firstOpen, layout, movesTo, neighbour, planOf, rank, stateAt, VisitCounts, valueSoFar } from "./tree";
 
 const node = (parent: number | null, column?: number, more: Partial<TreeNode> = {}): TreeNode => ({ parent, column, kind: "max", value: "+1", bound: "exact", ...more });
 
@@ -28,9 +28,9 @@ test("the search is depth-first and leaves a node after its children", () => {
   const plan = planOf(small());
   expect(plan.nodes).toEqual([0, 1, 2, 3, 1, 4, 5, 4, 0]);
   expect(plan.length).toBe(9);
-  expect([0, 1, 5, 9].map((step) => seenAt(plan, 1, step))).toEqual(["unseen", "unseen", "done", "done"]);
-  expect([2, 3, 4].map((step) => seenAt(plan, 1, step))).toEqual(["open", "open", "open"]);
-  expect(seenAt(plan, 2, 3)).toBe("done");
+  expect([0, 1, 5, 9].map((step) => stateAt(plan, 1, step))).toEqual(["unseen", "unseen", "done", "done"]);
+  expect([2, 3, 4].map((step) => stateAt(plan, 1, step))).toEqual(["open", "open", "open"]);
+  expect(stateAt(plan, 2, 3)).toBe("done");
   expect(movesTo(plan.tree, 3)).toBe("4432");
 });
 
@@ -48,7 +48,7 @@ test("values are ordered as a player would", () => {
 
 test("each step says what happens", () => {
   const plan = planOf(small());
-  const all = Array.from({ length: 11 }, (_, step) => happening(plan, step).what);
+  const all = Array.from({ length: 11 }, (_, step) => eventAt(plan, step).what);
   expect(all).toEqual(["begin", "enter", "enter", "leaf", "leaf", "back", "enter", "leaf", "cut", "back", "end"]);
 });
 
@@ -62,7 +62,7 @@ test("simulations are counted on their way, forwards and backwards", () => {
   expect([...counts.points]).toEqual([2.5, 2.5, 0, 1.5]);
   counts.goTo(1);
   expect([...counts.visits]).toEqual([1, 1, 0, 0]);
-  expect(happening(plan, 3)).toMatchObject({ what: "walk", node: 3, result: 0.5 });
+  expect(eventAt(plan, 3)).toMatchObject({ what: "walk", node: 3, result: 0.5 });
 });
 
 /** A random tree whose parents come before their children. */

@@ -62,10 +62,10 @@ export function planOf(tree: SearchTree): Plan {
   return { tree, children, enter, leave, nodes, length: nodes.length, simulated, rows };
 }
 
-export type Seen = "unseen" | "open" | "done";
+export type NodeState = "unseen" | "open" | "done";
 
 /** The state of a node at a step of the search. */
-export function seenAt(plan: Plan, node: number, step: number): Seen {
+export function stateAt(plan: Plan, node: number, step: number): NodeState {
   if (step < (plan.enter[node] ?? 0)) return "unseen";
   return step < (plan.leave[node] ?? 0) ? "open" : "done";
 }
@@ -239,12 +239,12 @@ export function neighbour(plan: Plan, open: ReadonlySet<number>, node: number, w
 }
 
 /** What happens at a step, for the description below the trees. */
-export type Happening =
+export type StepEvent =
   | { what: "begin" }
   | { what: "end" }
   | { what: "pass" | "enter" | "leaf" | "walk" | "back" | "cut"; node: number; content: TreeNode; soFar: string | null; result?: number };
 
-export function happening(plan: Plan, step: number): Happening {
+export function eventAt(plan: Plan, step: number): StepEvent {
   if (step <= 0 || plan.length === 0) return { what: "begin" };
   if (step > plan.length) return { what: "end" };
   const node = plan.nodes[step - 1]!;

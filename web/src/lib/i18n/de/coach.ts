@@ -17,9 +17,9 @@ export const coach: Texts["coach"] = {
   whyColumn: (column) => `Warum? Spalte ${column}`,
   whyPosition: "Die Stellung",
   close: "Erklärung schließen",
-  thinking: "Suche einen Grund…",
+  thinking: "Suche nach einem Grund …",
   plan: "Schritt für Schritt",
-  marks: "Auf dem Brett: Feldpaare, von denen jeder eines bekommt, schraffierte Felder, die der Gewinner in Ruhe lässt, und das entscheidende Feld mit einem Ring.",
+  marks: "Auf dem Brett: Feldpaare, von denen jeder eines bekommt, schraffierte Felder, die der Gewinner meidet, und das entscheidende Feld mit einem Ring.",
   better: (column) => `Spalte ${column} zeigen`,
   turned: {
     win: (colour, ply, column) => `${colour} stand bis Zug ${ply}, Spalte ${column}, auf Gewinn.`,
@@ -56,8 +56,8 @@ export const coach: Texts["coach"] = {
     forced: "Such nach Drohungen, die abgewehrt werden müssen.",
     every_reply: "Such einen Zug, nach dem jede Antwort verliert.",
     every_move_opens: "Bald hat der Gegner keinen sicheren Zug mehr.",
-    zugzwang: "Denk an das Ende: Wer muss einmal direkt unter deine Drohung spielen?",
-    follow_up: "Antworte direkt über den Steinen des Gegners: Die Felder, die du brauchst, kommen zu dir.",
+    zugzwang: "Denk an das Endspiel: Wer muss direkt unter deine Drohung spielen?",
+    follow_up: "Antworte direkt über den Steinen des Gegners, und du bekommst die Felder, die du brauchst.",
   },
   show: "Den Moment zeigen",
   onBoard: "Auf dem Brett ansehen",
@@ -66,7 +66,7 @@ export const coach: Texts["coach"] = {
     const name = (player: 0 | 1): string => names[player];
     switch (sentence.key) {
       case "double_threat":
-        return `Doppeldrohung: ${name(sentence.winner)} gewinnt in Spalte ${sentence.columns.join(" oder ")}; ${name(sentence.loser)} kann nur eine abwehren.`;
+        return `Doppeldrohung: ${name(sentence.winner)} droht in den Spalten ${listed(sentence.columns)}; ${name(sentence.loser)} kann nur eine Drohung abwehren.`;
       case "every_move_opens":
         return `Zugzwang: Jeder Zug, der ${name(sentence.loser)} bleibt (${sentence.columns.length === 1 ? "Spalte" : "Spalten"} ${listed(sentence.columns)}), lässt ${name(sentence.winner)} direkt darüber gewinnen.`;
       case "forced_moves":
@@ -126,7 +126,7 @@ export const coach: Texts["coach"] = {
       case "follow_up":
         return `${name(sentence.winner)} antwortet auf jeden Zug direkt darüber${coupled(sentence.couples)} und bekommt so vier in einer Reihe von ${cell(sentence.from)} bis ${cell(sentence.to)}.`;
       case "no_four_for":
-        return `${name(sentence.player)} bekommt gar keine Viererreihe.`;
+        return `${name(sentence.player)} bekommt nie vier in einer Reihe.`;
       case "too_late":
         return `Jede Viererreihe von ${name(sentence.player)} käme zu spät.`;
       case "numbers":
@@ -138,9 +138,9 @@ export const coach: Texts["coach"] = {
       case "holds_by_follow_up":
         return `${name(sentence.player)} antwortet auf jeden Zug direkt darüber${coupled(sentence.couples)}, und so bekommt ${name(sentence.opponent)} nie vier in einer Reihe.`;
       case "cannot_win_by_calculation":
-        return `Dass ${name(sentence.player)} nicht gewinnen kann, zeigt die Rechnung.`;
+        return `Die Berechnung zeigt, dass ${name(sentence.player)} nicht gewinnen kann.`;
       case "calculation":
-        return `Ausgerechnet, ${plural(sentence.moves, { one: "Zug", other: "Züge" })} tief: Einen einfacheren Grund gibt es noch nicht.`;
+        return `Durch Berechnung gefunden, ${plural(sentence.moves, { one: "Zug", other: "Züge" })} tief: Einen einfacheren Grund gibt es noch nicht.`;
       case "keeps_win":
         return `Spalte ${sentence.column} hält den Gewinn.`;
       case "keeps_draw":

@@ -54,21 +54,21 @@ export const de: Texts = {
   setupProblem: (problem, { cols, rows, connect }) => {
     switch (problem) {
       case "cols":
-        return `Wähle 1 bis 35 Spalten (jetzt ${cols}).`;
+        return `Wähle 1 bis 35 Spalten (derzeit ${cols}).`;
       case "rows":
-        return `Wähle 1 bis 35 Zeilen (jetzt ${rows}).`;
+        return `Wähle 1 bis 35 Zeilen (derzeit ${rows}).`;
       case "connect":
-        return `Mindestens 2 Steine müssen verbunden werden (jetzt ${connect}).`;
+        return `Mindestens 2 Steine müssen verbunden werden (derzeit ${connect}).`;
       case "large":
         return `${size(cols, rows)} ist zu groß: Spalten × (Zeilen + 1) darf höchstens 128 sein.`;
       default:
         return "";
     }
   },
-  noLineFits: (connect) => `${connect} in einer Reihe passen nicht auf dieses Brett, also kann niemand gewinnen.`,
+  noLineFits: (connect) => `Dieses Brett ist zu klein für ${connect} in einer Reihe, also kann niemand gewinnen.`,
 
   you: "Du",
-  anybody: "Warten auf Mitspieler",
+  openSeat: "Warten auf Mitspieler",
   guest: "Gast",
 
   home: {
@@ -111,8 +111,8 @@ export const de: Texts = {
     algorithm: "Engine",
     engines: "Engines",
     advanced: "Erweitert",
-    ownNetwork: "Eingebautes Netz",
-    byDefault: (value) => (value ? `Standard: ${value}` : "nicht gesetzt"),
+    builtInNetwork: "Eingebautes Netz",
+    defaultValue: (value) => (value ? `Standard: ${value}` : "nicht gesetzt"),
     seat: (colour) => `${colour}: Spieler`,
     board: "Brett",
     preset: "Größe",
@@ -164,7 +164,7 @@ export const de: Texts = {
     turnOf: (name) => `${name} ist am Zug`,
     notYourTurn: "Du bist nicht am Zug",
     thinking: "denkt nach",
-    thinkingAs: (depth, nodes) => [depth ? `Tiefe ${depth}` : "", nodes ? `${countText(nodes)} Knoten` : ""].filter(Boolean).join(" · "),
+    searchProgress: (depth, nodes) => [depth ? `Tiefe ${depth}` : "", nodes ? `${countText(nodes)} Knoten` : ""].filter(Boolean).join(" · "),
     moved: (colour, column, row) => `${colour}, Spalte ${column}, Zeile ${row}.`,
     takenBack: "Zug zurückgenommen.",
     toMove: (colour) => `${colour} ist am Zug.`,
@@ -202,15 +202,15 @@ export const de: Texts = {
     moveNumber: (n, colour) => `Zug ${n}, ${colour}, Spalte`,
     steps: { first: "Erste Stellung", back: "Einen Zug zurück", forward: "Einen Zug vor", last: "Aktuelle Stellung" },
     looking: (ply, moves) => `Nach Zug ${ply} von ${moves}`,
-    toNow: "Zurück zur Partie",
+    backToGame: "Zurück zur Partie",
     undo: "Zurück",
-    askUndo: "Zug zurück?",
+    requestTakeback: "Rücknahme anfragen",
     redo: "Vor",
     hint: "Tipp",
     hintThinking: "Denke nach",
     flip: "Drehen",
     resign: "Aufgeben",
-    resignSure: "Aufgeben?",
+    confirmResign: "Aufgeben?",
     drawOffer: "Remis anbieten",
     rematch: "Revanche",
     again: "Noch einmal",
@@ -227,12 +227,12 @@ export const de: Texts = {
     },
     offered: {
       draw: "Remis angeboten.",
-      undo: "Um Zurücknahme gebeten.",
+      undo: "Rücknahme angefragt.",
       rematch: "Revanche angeboten.",
     },
     toRematch: "Zur Revanche",
     opponent: "Gegner",
-    changeLevel: (name) => `Gegner wechseln, jetzt ${name}`,
+    changeOpponent: (name) => `Gegner wechseln (derzeit ${name})`,
     waiting: "Warten auf deinen Freund",
     waitingAbout: "Verschicke diesen Link. Die Partie beginnt, sobald dein Freund beitritt.",
     waitingOther: "Warten auf einen zweiten Spieler",
@@ -247,10 +247,10 @@ export const de: Texts = {
     offline: "getrennt",
     away: (left) => `getrennt, noch ${left} zum Wiederverbinden`,
     awayFor: (time) => `seit ${time} getrennt`,
-    reconnecting: "Verbindung getrennt. Neuer Versuch",
+    reconnecting: "Verbindung getrennt. Wird wiederhergestellt",
     reconnected: "Wieder verbunden.",
-    thoughtFor: "Bedenkzeit",
-    clockOf: "Verbleibende Zeit",
+    thinkingTime: "Bedenkzeit",
+    timeLeft: "Verbleibende Zeit",
     time: (colour, text) => `${colour}: ${text}`,
   },
 
@@ -278,7 +278,7 @@ export const de: Texts = {
     more: "Mehr anzeigen",
     open: (names) => `${names} öffnen`,
     remove: "Löschen",
-    removeSure: "Löschen?",
+    confirmRemove: "Löschen?",
     removed: "Partie gelöscht.",
     download: "Herunterladen",
     moves: (n) => plural(n, "Zug", "Züge"),
@@ -324,14 +324,14 @@ export const de: Texts = {
     rules: "Regeln",
     rulesText: [
       "Zwei Spieler werfen abwechselnd Steine in die Spalten eines aufrecht stehenden Bretts. Ein Stein fällt auf das unterste freie Feld. Wer zuerst vier Steine in einer Reihe hat – waagerecht, senkrecht oder diagonal –, gewinnt. Ist das Brett voll und niemand hat vier in einer Reihe, endet die Partie unentschieden.",
-      "Mit den Regeln „Meiste Reihen“ wird immer gespielt, bis das Brett voll ist. Jede Viererreihe zählt einen Punkt, und wer mehr Reihen hat, gewinnt.",
+      "Nach den Regeln „Meiste Reihen“ wird immer gespielt, bis das Brett voll ist. Jede Viererreihe zählt einen Punkt, und wer mehr Reihen hat, gewinnt.",
       "Du kannst auch andere Brettgrößen wählen und wie viele Steine verbunden werden müssen.",
     ],
     keys: "Tastenkürzel",
     levels: "Stufen",
-    levelsText: "Zehn Gegner, jeder deutlich stärker als der vorige. Stufe 10 spielt auf dem Standardbrett perfekt.",
+    levelsText: "Zehn Gegner, jeder deutlich stärker als der vorherige. Stufe 10 spielt auf dem Standardbrett perfekt.",
     name: "Der Name",
-    nameText: "Claimeven ist eine klassische Strategie des zweiten Spielers: Lege deinen Stein immer direkt auf den letzten Stein des Gegners, und du bekommst alle Felder der geraden Zeilen.",
+    nameText: "Claimeven ist eine klassische Strategie des zweiten Spielers: Spiele immer direkt über den letzten Stein des Gegners, und du bekommst alle Felder der geraden Zeilen.",
     data: "Datenschutz",
     dataText: "Partien werden mit ihren Zügen und den Namen der Spieler auf dem Server gespeichert. Ein Cookie merkt sich, welche Partien deine sind. Die Einstellungen bleiben in diesem Browser. Die Seite lädt nichts von anderen Servern.",
   },

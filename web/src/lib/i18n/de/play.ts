@@ -26,7 +26,7 @@ export const play: Texts["play"] = {
       case "wins-now":
         return "Mit diesem Zug kannst du gewinnen.";
       case "must-block":
-        return "Dein Gegner steht kurz vor dem Gewinn. Blockiere ihn.";
+        return "Dein Gegner steht kurz vor dem Gewinn. Du musst ihn blockieren.";
       case "only-move":
         return "Jeder andere Zug verliert.";
       case "wins":
@@ -45,14 +45,14 @@ export const play: Texts["play"] = {
   afterMove: (ply, moves, what) => `Zug ${ply} von ${moves}: ${what}`,
   start: "Ausgangsstellung.",
 
-  offerSent: { draw: "Remis angeboten. Warten auf Antwort.", undo: "Um Zurücknahme gebeten. Warten auf Antwort.", rematch: "Revanche angeboten. Warten auf Antwort." },
+  offerSent: { draw: "Remis angeboten. Warten auf Antwort.", undo: "Rücknahme angefragt. Warten auf Antwort.", rematch: "Revanche angeboten. Warten auf Antwort." },
   offerDeclined: {
     draw: (name) => `${name} hat das Remis abgelehnt.`,
-    undo: (name) => `${name} hat die Zurücknahme abgelehnt.`,
+    undo: (name) => `${name} hat die Rücknahme abgelehnt.`,
     rematch: (name) => `${name} hat die Revanche abgelehnt.`,
   },
-  youDeclined: { draw: "Remis abgelehnt.", undo: "Zurücknahme abgelehnt.", rematch: "Revanche abgelehnt." },
-  takebackAccepted: "Zurücknahme angenommen.",
+  youDeclined: { draw: "Remis abgelehnt.", undo: "Rücknahme abgelehnt.", rematch: "Revanche abgelehnt." },
+  takebackAccepted: "Rücknahme angenommen.",
 
   nameTitle: "Wie heißt du?",
   nameSave: "Weiter",

@@ -33,7 +33,7 @@ const does = ({ value, at_least, at_most, no_loss_within }: Certainty): string =
   if (at_least === 0) return at_most === 0 ? "hält unentschieden" : "hält mindestens unentschieden";
   const safe = no_loss_within > 0 ? `verliert nicht innerhalb von ${within(no_loss_within)}` : "";
   if (at_most === 0) return safe ? `hält höchstens unentschieden und ${safe}` : "hält höchstens unentschieden";
-  return safe || "ist nicht bekannt";
+  return safe || "ist nicht gelöst";
 };
 
 export const study: Texts["study"] = {
@@ -91,7 +91,7 @@ export const study: Texts["study"] = {
       if (at_most === -1) return "verliert";
       if (at_least === 0) return at_most === 0 ? "unentschieden" : "mindestens unentschieden";
       const safe = no_loss_within > 0 ? `verliert nicht innerhalb von ${within(no_loss_within)}` : "";
-      return [at_most === 0 ? "höchstens unentschieden" : "", safe].filter(Boolean).join(", ") || "nicht bekannt";
+      return [at_most === 0 ? "höchstens unentschieden" : "", safe].filter(Boolean).join(", ") || "nicht gelöst";
     },
     short: ({ value, at_least, at_most, no_loss_within }) => {
       if (value) return value.kind === "draw" ? "remis" : valueText(value).replace("gewinnt", "siegt");
@@ -125,20 +125,20 @@ export const study: Texts["study"] = {
     even: "gerade",
     why: "Warum gerade und ungerade?",
     whyText: [
-      "Eine Drohung ist ein leeres Feld, das eine Gewinnreihe vervollständigen würde. Fiele ein Stein jetzt dorthin, gewänne er sofort. Die meisten Drohungen sind noch nicht erreichbar: Das Feld darunter ist leer, und wer dort spielt, lässt den anderen die Drohung nutzen oder blockieren.",
+      "Eine Drohung ist ein leeres Feld, das eine Gewinnreihe vervollständigen würde. Fällt der nächste Stein dorthin, gewinnt er sofort. Die meisten Drohungen sind noch nicht erreichbar: Das Feld darunter ist leer, und wer dort spielt, lässt den anderen die Drohung nutzen oder blockieren.",
       "Gegen Ende will niemand unter einer Drohung spielen, und die anderen Spalten füllen sich. Auf einem Brett mit gerader Zeilenzahl bekommt dann der Spieler, der begonnen hat, die Felder der ungeraden Zeilen und der andere die der geraden.",
       "Deshalb ist eine ungerade Drohung für den ersten Spieler am meisten wert und eine gerade für den zweiten. Ein gepunkteter Umriss kennzeichnet eine Drohung, die auf diese Weise bestehen bleibt.",
     ],
 
     opinions: "Einschätzungen",
-    opinionsAbout: "Was Spieler denken, die den Solver nicht benutzen. Ihre Zahlen sind Schätzungen, außer bei erzwungenen Gewinnen und Niederlagen.",
-    voices: { "alphabeta:depth=8,every=on": "Alpha-Beta, Tiefe 8", "mcts:sims=20000": "Monte Carlo, 20.000 Simulationen", "zero:sims=0": "Netz ohne Suche", "zero:sims=200": "AlphaZero, 200 Simulationen" },
+    opinionsAbout: "Was Spieler ohne den Solver denken. Ihre Zahlen sind Schätzungen, außer bei erzwungenen Gewinnen und Niederlagen.",
+    opinionAgents: { "alphabeta:depth=8,every=on": "Alpha-Beta, Tiefe 8", "mcts:sims=20000": "Monte Carlo, 20.000 Simulationen", "zero:sims=0": "Netz ohne Suche", "zero:sims=200": "AlphaZero, 200 Simulationen" },
     other: "Anderer Spieler …",
     ask: "Fragen",
     thinking: "denkt nach …",
     plays: (column, value) => `spielt Spalte ${column}, ${value}`,
-    agrees: "ein bester Zug",
-    errs: "ungenau",
+    bestMove: "bester Zug",
+    inaccurate: "ungenau",
     shares: { mcts: "Anteil der Simulationen", zero: "Policy", other: "Werte" },
     work: (nodes, ms) => `${nodes} Knoten, ${ms}`,
 
@@ -171,7 +171,7 @@ export const study: Texts["study"] = {
 
   review: {
     title: "Auswertung",
-    button: "Auswertung",
+    button: "Auswerten",
     of: (names) => `Auswertung: ${names}`,
     loading: "Jeder Zug wird analysiert …",
     unfinished: "Diese Partie ist noch nicht beendet. Komm zurück, wenn sie fertig ist.",
@@ -196,7 +196,7 @@ export const study: Texts["study"] = {
     },
     linesCounts: { slower_wins: "Kleinere Gewinne", faster_losses: "Größere Niederlagen" },
     linesCountsAbout: { slower_wins: "Gewinnt noch, aber mit weniger Reihen", faster_losses: "Verliert ohnehin, aber mit mehr Reihen" },
-    judgements: { best: "Bester Zug", good: "Gut", only: "Einziger Zug", "slower-win": "Langsamerer Gewinn", "faster-loss": "Schnellere Niederlage", mistake: "Fehler", blunder: "Grober Fehler", unknown: "Nicht bekannt" },
+    judgements: { best: "Bester Zug", good: "Gut", only: "Einziger Zug", "slower-win": "Langsamerer Gewinn", "faster-loss": "Schnellere Niederlage", mistake: "Fehler", blunder: "Grober Fehler", unknown: "Nicht gelöst" },
     linesJudgements: { "slower-win": "Kleinerer Gewinn", "faster-loss": "Größere Niederlage" },
     judged: (judgement, value) => (value ? `${judgement}: ${value}` : judgement),
     better: (column, choice) => `Spalte ${column} ${does(choice)}.`,
@@ -204,7 +204,7 @@ export const study: Texts["study"] = {
     judgedMoves: "Beurteilte Züge",
     judgedOf: (judged, moves) => `${judged} von ${moves}`,
     incomplete: (judged, moves) =>
-      `${judged} von ${within(moves)} konnten beurteilt werden (${percent(judged / Math.max(1, moves))}). Die anderen kommen auf diesem Brett zu früh, um gelöst zu werden; für sie zeigt die Auswertung, was eine Suche denkt.`,
+      `${judged} von ${within(moves)} konnten beurteilt werden (${percent(judged / Math.max(1, moves))}). Die anderen kommen auf diesem Brett zu früh in der Partie, um gelöst zu werden; für sie zeigt die Auswertung, welchen Zug eine Suche bevorzugt.`,
     start: "Beginn der Partie",
     given: "Eröffnung",
 
@@ -247,17 +247,17 @@ export const study: Texts["study"] = {
     allThemes: "Alle Themen",
     themes: { "win-now": "Sofort gewinnen", "must-block": "Blockieren", "double-threat": "Doppeldrohung", "stacked-threats": "Gestapelte Drohungen", "forcing-moves": "Zwingende Züge", "odd-threat": "Zugzwang: ungerade Drohung", "even-threat": "Zugzwang: gerade Drohung", "no-safe-move": "Kein sicherer Zug mehr", "follow-up": "Immer darüber antworten", "long-plan": "Lange Pläne", "opens-four": "Unter eine Vier gespielt", "save-the-draw": "Unentschieden retten" },
     themesAbout: {
-      "win-now": "Du kannst mit diesem Stein vier in einer Reihe verbinden.",
-      "must-block": "Der Gegner steht kurz davor, vier in einer Reihe zu verbinden.",
-      "double-threat": "Stelle zwei Drohungen auf einmal auf: Nur eine kann blockiert werden.",
-      "stacked-threats": "Stelle eine Drohung direkt über einer anderen auf.",
+      "win-now": "Du kannst mit diesem Stein vier in eine Reihe bringen.",
+      "must-block": "Der Gegner steht kurz davor, vier in eine Reihe zu bringen.",
+      "double-threat": "Schaffe zwei Drohungen auf einmal: Nur eine kann blockiert werden.",
+      "stacked-threats": "Schaffe eine Drohung direkt über einer anderen.",
       "forcing-moves": "Jeder deiner Züge ist eine Drohung, die blockiert werden muss.",
       "odd-threat": "Nutze eine Drohung in einer ungeraden Zeile: Dem Gegner gehen die sicheren Züge aus.",
       "even-threat": "Nutze eine Drohung in einer geraden Zeile: Dem Gegner gehen die sicheren Züge aus.",
-      "no-safe-move": "Nach jedem Zug des Gegners kannst du direkt darüber vier in einer Reihe verbinden.",
-      "follow-up": "Antworte direkt über den Steinen des Gegners: Die Felder, die du brauchst, kommen zu dir.",
-      "long-plan": "Es dauert viele Züge. Such nach Drohungen, die bleiben, und zähle.",
-      "opens-four": "Ein Stein direkt unter einem Feld, in dem der Gegner vier in einer Reihe verbindet.",
+      "no-safe-move": "Nach jedem Zug des Gegners kannst du direkt darüber vier in eine Reihe bringen.",
+      "follow-up": "Antworte direkt über den Steinen des Gegners, und du bekommst die Felder, die du brauchst.",
+      "long-plan": "Der Gewinn braucht viele Züge. Such nach bleibenden Drohungen und zähl ab.",
+      "opens-four": "Ein Stein direkt unter einem Feld, auf dem der Gegner vier in eine Reihe bringen würde.",
       "save-the-draw": "Jeder andere Zug verliert.",
     },
     next: "Nächste Aufgabe",
@@ -274,13 +274,13 @@ export const study: Texts["study"] = {
     wrong: (column, choice) => `Spalte ${column} ${does(choice)}. Versuche es noch einmal.`,
     progress: (done, of) => `Zug ${done} von ${of}`,
     reset: "Fortschritt zurücksetzen",
-    resetSure: "Allen Fortschritt zurücksetzen?",
+    confirmReset: "Allen Fortschritt zurücksetzen?",
     analyse: "In der Analyse öffnen",
     alreadySolved: "Du hast diese Aufgabe gelöst.",
     streak: (n) => `${plural(n, "Aufgabe", "Aufgaben")} in Folge auf Anhieb gelöst`,
     empty: "Keine Aufgaben dieser Art.",
     rating: (rating) => `Wertung ${rating}`,
-    ratingAbout: (solved, tried) => (tried === 0 ? "Noch niemand hat sie versucht: Die Wertung folgt aus der Schwierigkeit." : `Von ${solved} von ${tried} auf Anhieb gelöst.`),
+    ratingAbout: (solved, tried) => (tried === 0 ? "Noch niemand hat sie versucht: Die Wertung beruht auf der Schwierigkeit." : `Von ${solved} von ${tried} auf Anhieb gelöst.`),
   },
 
   statistics: {
@@ -301,7 +301,7 @@ export const study: Texts["study"] = {
     accuracyAbout: "Die Genauigkeit ist der Mittelwert aller ausgewerteten Partien.",
     length: "Züge pro Partie",
     time: "Zeit pro Zug",
-    groups: { opponent: "Nach Gegner", colour: "Nach Zugreihenfolge", opening: "Nach Eröffnung", size: "Nach Brett", ruleset: "Nach Regeln", player: "Nach Spieler" },
+    groups: { opponent: "Nach Gegner", colour: "Danach, wer beginnt", opening: "Nach Eröffnung", size: "Nach Brett", ruleset: "Nach Regeln", player: "Nach Spieler" },
     first: "Als Erster am Zug",
     second: "Als Zweiter am Zug",
     people: "Menschen",
@@ -314,13 +314,13 @@ export const study: Texts["study"] = {
     progressScore: "Punktanteil, letzte 10 Partien",
     progressAccuracy: "Genauigkeit, letzte 10 Partien",
     costs: "Was dich Partien kostet",
-    costsAbout: (games, of) => `Der Fehler, der die Partie entschied, in ${plural(games, "Partie", "Partien")} von deinen letzten ${whole(of)}: worum es ging.`,
+    costsAbout: (games, of) => `Die Themen der Fehler, die die Partie entschieden haben, in ${whole(games)} deiner letzten ${plural(of, "Partie", "Partien")}.`,
     costsRecent: (n) => `${n} der letzten 20`,
-    costsNone: "Keine deiner besprochenen Partien wurde durch einen Fehler von dir entschieden.",
+    costsNone: "Keine deiner ausgewerteten Partien wurde durch einen Fehler von dir entschieden.",
     costsLesson: "Lektion",
     costsPuzzles: "Aufgaben",
     lengths: "Wie lange Partien dauern",
-    explorer: "Eröffnungen",
+    explorer: "Eröffnungs-Explorer",
     explorerAbout: "Die Züge, die aus einer Stellung gespielt wurden: wie oft, mit welchem Ergebnis und was sie genau wert sind.",
     explorerEmpty: "Von hier aus ging keine Partie weiter.",
     column: "Spalte",

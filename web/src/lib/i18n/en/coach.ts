@@ -19,7 +19,7 @@ export const coach = {
   close: "Close the explanation",
   thinking: "Looking for a reason…",
   plan: "Step by step",
-  marks: "On the board: pairs of cells of which each player gets one, hatched cells that the winner leaves alone, and the deciding cell with a ring.",
+  marks: "On the board: pairs of cells of which each player gets one, hatched cells that the winner avoids, and the deciding cell with a ring.",
   better: (column: number) => `Show column ${column}`,
   /** The game in a sentence: who had the win, or the draw, until which move. */
   turned: {
@@ -60,12 +60,12 @@ export const coach = {
     forced: "Look for threats that have to be blocked.",
     every_reply: "Look for a move after which every reply loses by force.",
     every_move_opens: "Soon your opponent has no safe move left.",
-    zugzwang: "Think of the end: who will have to play right below your threat?",
-    follow_up: "Answer right above your opponent's discs: the cells you need come to you.",
+    zugzwang: "Think ahead to the endgame: who will have to play right below your threat?",
+    follow_up: "Answer right above your opponent's discs, and you will get the cells you need.",
   } as Record<string, string>,
   show: "Show the moment",
   onBoard: "See it on the board",
-  terms: "Use players' terms (zugzwang, claimeven)",
+  terms: "Use technical terms (zugzwang, claimeven)",
   /** A sentence in the terms of experienced players, where they have shorter ones. */
   inTerms: (sentence: Sentence, names: readonly [string, string]): string | null => {
     const name = (player: 0 | 1): string => names[player];
@@ -123,7 +123,7 @@ export const coach = {
       case "every_reply_loses_now":
         return `Whatever ${name(sentence.loser)} plays, ${name(sentence.winner)} connects four.`;
       case "suppose":
-        return `Say ${name(sentence.loser)} plays column ${sentence.column}.`;
+        return `Suppose ${name(sentence.loser)} plays column ${sentence.column}.`;
       case "zugzwang": {
         const [fours, it, one] = sentence.cells.length === 1 ? ["four", "that cell", "it"] : ["fours", "these cells", "one of them"];
         return `${name(sentence.winner)} waits for the ${fours} at ${listed(sentence.cells.map(cell))}: ${name(sentence.winner)} never plays right below ${it} and replies right above every other disc${coupled(sentence.couples)}. In the end ${name(sentence.loser)} has to play right below ${one}.`;

@@ -59,21 +59,21 @@ export const en = {
   setupProblem: (problem: SetupProblem, { cols, rows, connect }: Setup): string => {
     switch (problem) {
       case "cols":
-        return `Choose 1 to 35 columns (now ${cols}).`;
+        return `Choose 1 to 35 columns (currently ${cols}).`;
       case "rows":
-        return `Choose 1 to 35 rows (now ${rows}).`;
+        return `Choose 1 to 35 rows (currently ${rows}).`;
       case "connect":
-        return `Connect at least 2 discs (now ${connect}).`;
+        return `Connect at least 2 discs (currently ${connect}).`;
       case "large":
         return `${size(cols, rows)} is too large: columns × (rows + 1) must not exceed 128.`;
       default:
         return "";
     }
   },
-  noLineFits: (connect: number): string => `${connect} in a row do not fit on this board, so nobody can win.`,
+  noLineFits: (connect: number): string => `This board is too small for ${connect} in a row, so nobody can win.`,
 
   you: "You",
-  anybody: "Waiting for a player",
+  openSeat: "Waiting for a player",
   guest: "Guest",
 
   home: {
@@ -116,8 +116,8 @@ export const en = {
     algorithm: "Engine",
     engines: "Engines",
     advanced: "Advanced",
-    ownNetwork: "Built-in network",
-    byDefault: (value: string) => (value ? `default: ${value}` : "not set"),
+    builtInNetwork: "Built-in network",
+    defaultValue: (value: string) => (value ? `default: ${value}` : "not set"),
     seat: (colour: string) => `${colour}: player`,
     board: "Board",
     preset: "Size",
@@ -131,7 +131,7 @@ export const en = {
     rulesets: { standard: "Standard", lines: "Most lines" },
     rulesetAbout: {
       standard: "The first player to connect enough discs in a row wins. If the board fills up first, the game is a draw.",
-      lines: "Every line of connected discs scores a point. The game ends when the board is full; more lines win.",
+      lines: "Every line of connected discs scores a point. The game ends when the board is full, and the player with more lines wins.",
     },
     colour: "Your colour",
     first: "Who starts",
@@ -149,7 +149,7 @@ export const en = {
     invite: "Create invitation link",
     watch: "Watch",
     preview: "Preview",
-    rosterFailed: "Loading the list of players failed.",
+    rosterFailed: "Failed to load the list of players.",
   },
 
   game: {
@@ -169,7 +169,7 @@ export const en = {
     turnOf: (name: string) => `${name} to move`,
     notYourTurn: "It is not your turn",
     thinking: "thinking",
-    thinkingAs: (depth: number | null, nodes: number | null) =>
+    searchProgress: (depth: number | null, nodes: number | null) =>
       [depth ? `depth ${depth}` : "", nodes ? `${countText(nodes)} nodes` : ""].filter(Boolean).join(" · "),
     moved: (colour: string, column: number, row: number) => `${colour}, column ${column}, row ${row}.`,
     takenBack: "Move taken back.",
@@ -211,15 +211,15 @@ export const en = {
     moveNumber: (n: number, colour: string) => `Move ${n}, ${colour}, column`,
     steps: { first: "First position", back: "Step back", forward: "Step forward", last: "Current position" },
     looking: (ply: number, moves: number) => `After move ${ply} of ${moves}`,
-    toNow: "Back to the game",
+    backToGame: "Back to the game",
     undo: "Undo",
-    askUndo: "Request takeback",
+    requestTakeback: "Request takeback",
     redo: "Redo",
     hint: "Hint",
     hintThinking: "Thinking",
     flip: "Flip",
     resign: "Resign",
-    resignSure: "Resign now?",
+    confirmResign: "Resign now?",
     drawOffer: "Offer a draw",
     rematch: "Rematch",
     again: "Play again",
@@ -241,7 +241,7 @@ export const en = {
     },
     toRematch: "Go to the rematch",
     opponent: "Opponent",
-    changeLevel: (name: string) => `Change the opponent, now ${name}`,
+    changeOpponent: (name: string) => `Change opponent (currently ${name})`,
     waiting: "Waiting for your friend",
     waitingAbout: "Send this link. The game starts when your friend joins.",
     waitingOther: "Waiting for a second player",
@@ -258,8 +258,8 @@ export const en = {
     awayFor: (time: string) => `disconnected for ${time}`,
     reconnecting: "Disconnected. Reconnecting",
     reconnected: "Reconnected.",
-    thoughtFor: "Thinking time",
-    clockOf: "Time left",
+    thinkingTime: "Thinking time",
+    timeLeft: "Time left",
     time: (colour: string, text: string) => `${colour}: ${text}`,
   },
 
@@ -287,7 +287,7 @@ export const en = {
     more: "Show more",
     open: (names: string) => `Open ${names}`,
     remove: "Delete",
-    removeSure: "Delete?",
+    confirmRemove: "Delete?",
     removed: "Game deleted.",
     download: "Download",
     moves: (n: number) => plural(n, "move"),
@@ -304,7 +304,7 @@ export const en = {
     themes: { system: "System", light: "Light", dark: "Dark" },
     palette: "Board and discs",
     palettes: { classic: "Classic", clear: "Clear", walnut: "Walnut", dusk: "Dusk" },
-    paletteAbout: { classic: "Red and yellow", clear: "For colour blindness: blue and orange, with shapes", walnut: "Black and ivory", dusk: "Coral and teal" },
+    paletteAbout: { classic: "Red and yellow", clear: "Colour-blind friendly: blue and orange, with shapes", walnut: "Black and ivory", dusk: "Coral and teal" },
     marks: "Shapes on the discs",
     marksOptions: { auto: "Automatic", subtle: "Subtle", bold: "Bold" },
     play: "Game",
@@ -333,7 +333,7 @@ export const en = {
     rules: "Rules",
     rulesText: [
       "Two players take turns dropping discs into the columns of an upright board. A disc falls to the lowest free cell. The first player to get four in a row – horizontally, vertically or diagonally – wins. If the board is full and nobody has four in a row, the game is a draw.",
-      "With the rules “Most lines” the game always continues until the board is full. Every line of four scores a point, and the player with more lines wins.",
+      "Under the “Most lines” rules, the game always continues until the board is full. Every line of four scores a point, and the player with more lines wins.",
       "You can also choose other board sizes and how many discs have to be connected.",
     ],
     keys: "Keyboard shortcuts",
@@ -366,7 +366,7 @@ export const en = {
   missing: {
     title: "Page not found",
     about: "This address does not exist. The link may be incomplete.",
-    home: "Go to the start page",
+    home: "Go to the home page",
   },
 
   errors: {

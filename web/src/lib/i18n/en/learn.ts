@@ -1,4 +1,4 @@
-/** The texts of the lessons. What they say of a position is checked against the solver: see `lib/learn/lessons.json`. */
+/** The texts of the lessons. What they say about a position is checked against the solver: see `lib/learn/lessons.json`. */
 
 import { plural as counted } from "../format";
 
@@ -13,12 +13,12 @@ export const learn = {
   resume: (title: string) => `Continue: ${title}`,
   complete: "You have completed every lesson.",
   reset: "Reset progress",
-  resetSure: "Reset all progress?",
+  confirmReset: "Reset all progress?",
   parts: { basics: "First steps", attack: "Attack", threats: "Threats that last", openings: "Openings" } as Record<string, string>,
   done: "done",
   lesson: (number: number, of: number) => `Lesson ${number} of ${of}`,
   position: (number: number, of: number) => `Position ${number} of ${of}`,
-  missing: "There is no such lesson.",
+  missing: "Lesson not found",
   all: "All lessons",
 
   prompt: {
@@ -30,7 +30,7 @@ export const learn = {
   },
   verdict: { right: "Right!", wrong: "Not this one." },
   misses: (column: number, row: number) => `You could have connected four at column ${column}, row ${row}.`,
-  opens: (column: number, row: number) => `Your disc carries your opponent to column ${column}, row ${row}: four in a row.`,
+  opens: (column: number, row: number) => `Your disc lets your opponent reach column ${column}, row ${row}: four in a row.`,
   leaves: (column: number, row: number) => `Your opponent connects four at column ${column}, row ${row}.`,
   loses: (moves: number) => `Your opponent can now force four in a row, with ${plural(moves, "more disc")}.`,
   losesLate: (column: number, moves: number) => `With best play this loses in ${plural(moves, "move")}. The strongest reply is column ${column}.`,
@@ -41,7 +41,7 @@ export const learn = {
   again: "Try again",
   why: "Show why",
   whyTitle: (column: number) => `After column ${column}`,
-  playOut: "Show how it goes on",
+  playOut: "Show how it continues",
   hint: "Show the answer",
   answer: (columns: string) => `The answer is column ${columns}.`,
   or: " or ",
@@ -60,28 +60,28 @@ export const learn = {
   task: (number: number) => `Position ${number}`,
 
   opening: {
-    title: "Win as first player",
-    lead: "Connect Four is won for the player who moves first. Learn one winning move for every position of the opening, a few positions a day: what you know comes back less and less often.",
+    title: "Win as the first player",
+    lead: "The player who moves first can always win at Connect Four. Learn one winning move for every opening position, a few positions a day: the better you know a position, the less often it comes up.",
     open: "Open the opening trainer",
     mode: "Practise",
-    cards: "What is due",
+    cards: "Due positions",
     popular: "Popular replies",
-    nastiest: "Nastiest replies",
+    toughest: "Toughest replies",
     prompt: (colour: string, move: number) => `You are ${colour}. Move ${move}: which column?`,
-    right: (days: number) => `Right! ${days === 0 ? "It comes again today." : `It comes again in ${plural(days, "day")}.`}`,
-    copied: "That is the move. It comes again today.",
+    right: (days: number) => `Right! ${days === 0 ? "It comes up again today." : `It comes up again in ${plural(days, "day")}.`}`,
+    copied: "That is the move. It comes up again today.",
     wrong: (column: number, right: number) => `Column ${column} gives the win away. Column ${right} wins: play it.`,
-    also: (column: number, right: number) => `Column ${column} wins as well. One move for each position is enough to know; here it is column ${right}.`,
+    also: (column: number, right: number) => `Column ${column} wins as well. You only need to know one move per position; here it is column ${right}.`,
     next: "Next position",
-    nothing: "Nothing is due. Come back tomorrow, or practise against the replies.",
+    nothing: "Nothing is due. Come back tomorrow, or practise against popular or tough replies.",
     rest: "All done for today",
-    won: "You have a won position",
-    end: "The trainer ends here, and the position is won. Play on to win it.",
+    won: "You have a winning position",
+    end: "The opening ends here, and your position is winning. Play on and win it.",
     playOn: (level: number) => `Play on against level ${level}`,
     again: "Play again",
     known: (known: number, all: number) => `${known} of ${plural(all, "position")} known`,
     due: (due: number) => (due === 0 ? "nothing due" : `${due} due now`),
-    begun: (begun: number, all: number) => `Tried so far: ${begun} of ${all}. A position is known when you were right on two different days.`,
+    tried: (tried: number, all: number) => `Tried so far: ${tried} of ${all}. A position counts as known once you get it right on two different days.`,
   },
 
   welcome: {
@@ -96,14 +96,14 @@ export const learn = {
     skip: "Skip the tutorial",
     next: "Next",
     steps: [
-      { text: "Players take turns. Choose a column, and your disc falls to the lowest free cell. Drop your first disc anywhere.", right: "That is all there is to moving. Now let us win." },
-      { text: "Four of your discs in a row win: across, up or diagonally. You have three on the bottom row.", right: "Four in a row: you have won." },
-      { text: "Your opponent wants the same. There are three in a row against you: put your disc in the way.", right: "Blocked. Look for this before every move." },
-      { text: "Three with both ends free cannot be stopped. Turn your two discs into such a three.", right: "Your opponent can block one end, and you win at the other." },
-      { text: "A disc also lifts the next one. Do not play right below a cell where your opponent would connect four.", right: "Safe. Column 4 would have carried your opponent to the fourth disc of a diagonal." },
+      { text: "Players take turns. Choose a column, and your disc falls to the lowest free cell. Drop your first disc anywhere.", right: "That is all there is to a move. Now let us win." },
+      { text: "Four of your discs in a row win: across, up or diagonally. You already have three on the bottom row.", right: "Four in a row: you have won." },
+      { text: "Your opponent wants the same, and already has three in a row: put your disc in the way.", right: "Blocked. Look for this before every move." },
+      { text: "Three in a row with both ends free cannot be stopped. Turn your two discs into such a three.", right: "Your opponent can block one end, and you win at the other." },
+      { text: "Every disc is also a step up for the next one. Do not play right below a cell where your opponent would connect four.", right: "Safe. Column 4 would have let your opponent complete a diagonal." },
     ],
     finished: "You know the game",
-    finishedText: "Play a first game, or go on with the lessons.",
+    finishedText: "Play your first game, or continue with the lessons.",
     play: "Play level 1",
     lessons: "Go to the lessons",
   },
@@ -111,7 +111,7 @@ export const learn = {
   lessons: {
     four: {
       title: "Four in a row",
-      text: ["Drop discs in turns. Whoever first has four of one colour in a straight line wins.", "The line may run across, straight up, or diagonally. Look in all three ways before every move."],
+      text: ["Players take turns dropping discs. The first to get four discs in a straight line wins.", "The line may run across, straight up, or diagonally. Look in all three directions before every move."],
       right: ["Four across, in columns 3 to 6.", "Four on top of each other in column 5.", "A diagonal, from the bottom of column 2 up to column 5, row 4."],
     },
     gaps: {
@@ -122,17 +122,17 @@ export const learn = {
     block: {
       title: "Block",
       text: ["Before you move, ask: what would my opponent do if I did nothing?", "If the answer is four in a row, you have to play that cell yourself."],
-      right: ["Column 7 was the only open end of the three.", "Three on top of each other: the only answer is to put your disc on them.", "A diagonal coming down from column 3, row 4 to column 6, row 1. Well seen."],
+      right: ["Column 7 was the only open end of the three.", "Three on top of each other: the only answer is to put your disc on them.", "A diagonal coming down from column 3, row 4 to column 6, row 1. Well spotted."],
     },
     both: {
       title: "Win before you block",
       text: ["If you can connect four, do it, whatever your opponent threatens. The game is over, and the threat no longer matters.", "So look for your own four first, and for your opponent's second."],
-      right: ["Your opponent threatened column 6, but you came first.", "The three in column 2 against you came one move too late.", "The diagonal to column 4, row 4 was dangerous, but row 2 was faster."],
+      right: ["Your opponent threatened column 6, but you were faster.", "The three in column 2 against you came one move too late.", "The diagonal to column 4, row 4 was dangerous, but row 2 was faster."],
     },
     below: {
       title: "Look above your disc",
       text: ["Every disc makes the cell above it playable. If your opponent would connect four there, the cell below is poisoned for you.", "Leave such columns alone. Your opponent cannot use them either without your help."],
-      right: ["Row 3 of column 4 would complete a diagonal of your opponent, so nobody should help there. Every other column is fine.", "In row 2 your opponent waits at column 2 and at column 6. Only the columns at the edge are safe.", "Columns 1 and 6 would both have given a four away."],
+      right: ["In column 4, row 3, your opponent would complete a diagonal. Every other column is fine.", "In row 2 your opponent waits at column 2 and at column 6. Only the columns at the edge are safe.", "Columns 1 and 6 would both have given a four away."],
     },
     centre: {
       title: "The middle",
@@ -147,16 +147,16 @@ export const learn = {
     "stop-three": {
       title: "Stop the open three",
       text: ["Once three discs have two free ends, it is too late. You have to act when there are two.", "Put your disc right next to the pair, on a side that leaves no room for an open three."],
-      right: ["Next to the pair, there is no room left for an open three.", "Column 2 takes the free side away, and it is the only move that holds the draw.", "In time: one disc later it would have been lost."],
+      right: ["Next to the pair, there is no room left for an open three.", "Column 2 takes the free side away, and it is the only move that holds the draw.", "Just in time: one disc later, the game would have been lost."],
     },
     double: {
       title: "Two threats at once",
-      text: ["Your opponent can block one four per move. If your disc threatens two, one of them comes through.", "Look for cells where two of your lines cross."],
+      text: ["Your opponent can block one four per move. If your disc threatens two, one of them gets through.", "Look for cells where two of your lines cross."],
       right: ["Up the column and along the diagonal: two fours with one disc.", "Three in the column, and a diagonal that needs only column 2, row 4.", "The column and the diagonal down to column 7: your opponent cannot block both."],
     },
     stacked: {
       title: "One above the other",
-      text: ["Two cells on top of each other where you would connect four win as well: your opponent blocks the lower one and lifts you to the upper one.", "They need not be playable in two columns. One column is enough."],
+      text: ["Two cells on top of each other where you would connect four win as well: your opponent blocks the lower one and lifts you to the upper one.", "So you do not need two columns. One is enough."],
       right: ["Column 3 now wins in row 3 and in row 4.", "Column 2 wins in row 1 and in row 2. Blocking the first opens the second.", "Column 7 wins in row 1 and in row 2."],
     },
     force: {
@@ -166,12 +166,12 @@ export const learn = {
     },
     "force-far": {
       title: "Long sequences",
-      text: ["Several threats in a row lead far ahead, because you know every answer. Start with the threat that leaves you the most afterwards.", "Do not waste threats: once blocked, they are gone."],
-      right: ["Row 2 forces column 3, and the threats go on until two come at once.", "First the threat up column 5. After the block, your three in row 3 decides the game.", "The same idea on the other side: first column 3, then row 3."],
+      text: ["With one threat after another you can look far ahead, because you know every answer. Start with the threat that leaves you the most afterwards.", "Do not waste threats: once blocked, they are gone."],
+      right: ["Row 2 forces column 3, and the threats continue until there are two at once.", "First the threat up column 5. After the block, your three in row 3 decides the game.", "The same idea on the other side: first column 3, then row 3."],
     },
     "stop-double": {
       title: "Prevent the double threat",
-      text: ["Look at the board with your opponent's eyes: is there a cell that would make two threats at once?", "Then play it yourself, or take away one of the two lines."],
+      text: ["Look at the board through your opponent's eyes: is there a cell that would make two threats at once?", "Then play it yourself, or take away one of the two lines."],
       right: ["Column 6 stops the open three, and nothing else does: column 3 would leave the right side to your opponent.", "Your opponent wanted column 4, row 4, for a diagonal and a column. Now it is yours.", "Two lines crossed at column 3, row 3. You were there first."],
     },
     lasting: {
@@ -181,7 +181,7 @@ export const learn = {
     },
     odd: {
       title: "Odd rows for the first player",
-      text: ["When only one column is left, the players fill it up in turns. The first player then gets the odd rows: 1, 3 and 5.", "So if you moved first, a lasting threat in an odd row is worth a lot: in the end your opponent has to play right below it. Row 3 is the best."],
+      text: ["When only one column is left, the players take turns filling it. The first player then gets the odd rows: 1, 3 and 5.", "So if you moved first, a lasting threat in an odd row is worth a lot: in the end your opponent has to play right below it. Row 3 is the best."],
       right: ["Column 4, row 3: an odd threat, and the right one for the first player.", "Again column 4, row 3. Nothing else wins here.", "Column 5, row 3: your opponent cannot touch that column any more."],
     },
     even: {
@@ -191,7 +191,7 @@ export const learn = {
     },
     zugzwang: {
       title: "Zugzwang",
-      text: ["Nobody may pass. Near the end, somebody has to play a cell that opens a four for the other side. That is called zugzwang.", "Safe cells are moves to wait with. Who runs out of them first loses."],
+      text: ["Nobody may pass. Near the end, somebody has to play a cell that opens a four for the other side. That is called zugzwang.", "Safe cells are waiting moves. Whoever runs out of them first loses."],
       right: ["That was the last safe move. Your opponent has to start column 7, you fill it up together, and then row 4 of column 1 must be played: row 5 is yours.", "Column 1 is full. Column 7 fills up in turns, and then your opponent has to play below your four in column 5."],
     },
     claimeven: {
@@ -201,8 +201,8 @@ export const learn = {
     },
     counting: {
       title: "Counting",
-      text: ["To see who will be in zugzwang, count the free cells outside the deciding column.", "If the number is even and your opponent is to move, your opponent runs out first. Choose your move so that it comes out like that."],
-      right: ["Two cells are left outside column 4, and your opponent is to move: after them, column 4 has to be opened.", "Two cells are left in column 7. You block row 6 there, and then column 1 must be opened for you.", "Four cells are left in column 1. You get every second one, and then your opponent must open column 7."],
+      text: ["To see who will be in zugzwang, count the free cells outside the deciding column.", "If the number is even and your opponent is to move, your opponent runs out first. Choose your move so that the count works out like that."],
+      right: ["Two cells are left outside column 4, and your opponent is to move: after them, column 4 has to be opened.", "Two cells are left in column 7. You block row 6 there, and then column 1 must be opened for you.", "Four cells are left in column 1. You get every other one, and then your opponent must open column 7."],
     },
     "key-cell": {
       title: "The key cell",
@@ -211,7 +211,7 @@ export const learn = {
     },
     draw: {
       title: "Save the draw",
-      text: ["A game that cannot be won should not be lost. Count the safe moves of both sides and look for the one that leaves your opponent no win.", "A forced block can help: it changes whose turn it is in a column."],
+      text: ["If you cannot win, go for the draw. Count the safe moves of both sides and look for the one that leaves your opponent no win.", "A forced block can help: it changes whose turn it is in a column."],
       right: ["The only move that draws. Everything else opens a four sooner or later.", "Columns 3 and 7 would have opened a four. Now your opponent has to open a column.", "Your threat in row 4 must be blocked, and then you block row 5 in turn. Draw."],
     },
     "first-moves": {
@@ -221,8 +221,8 @@ export const learn = {
     },
     "second-player": {
       title: "Other first moves",
-      text: ["A first move at the edge loses: with columns 1, 2, 6 and 7 the second player can win. Columns 3 and 5 lead to a draw.", "Use such a present: know the answers."],
-      right: ["The second player wins now, after columns 2, 3, 4 and 6.", "Column 3 is the only answer that wins.", "After a start in column 3, the middle keeps the draw."],
+      text: ["A first move at the edge loses: after columns 1, 2, 6 and 7 the second player can win. Columns 3 and 5 lead to a draw.", "Know the answers, and you can take advantage."],
+      right: ["The second player now wins, with columns 2, 3, 4 and 6.", "Column 3 is the only answer that wins.", "After a start in column 3, the middle keeps the draw."],
     },
     exam: {
       title: "The exam",

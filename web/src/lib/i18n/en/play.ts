@@ -26,7 +26,7 @@ export const play = {
       case "wins-now":
         return "You can win with this move.";
       case "must-block":
-        return "Your opponent is about to win. Block it.";
+        return "Your opponent is about to win. You have to block.";
       case "only-move":
         return "Every other move loses.";
       case "wins":

@@ -18,7 +18,7 @@ const NAMES: Record<string, string> = {
 
 const ABOUT: Record<string, string> = {
   random: "Plays any legal column with equal probability.",
-  influence: "Plays by an influence map, without search.",
+  influence: "Follows an influence map, without search.",
   minimax: "Searches every sequence of moves to a fixed depth.",
   alphabeta: "Minimax without the moves that cannot change the result.",
   mtdf: "Finds the minimax value by a series of narrow searches with a transposition table.",
@@ -26,7 +26,7 @@ const ABOUT: Record<string, string> = {
   mcts: "Monte Carlo tree search with random games.",
   zero: "A neural network that learnt by playing against itself, with tree search.",
   perfect: "Always plays the fastest win, otherwise a draw, otherwise the slowest loss.",
-  proof: "Plays by a proof that the first player wins on 7×6, or the second on 6×6, without search.",
+  proof: "Follows a proof that the first player wins on 7×6, or the second player on 6×6, without search.",
 };
 
 const LEVELS = [
@@ -36,7 +36,7 @@ const LEVELS = [
   "Sets up simple double threats.",
   "Thinks four moves ahead, with a few inaccuracies.",
   "Thinks six moves ahead: a good club player.",
-  "Knows how every move ends, but is easily distracted.",
+  "Knows how every move turns out, but is easily distracted.",
   "An expert with a weakness for the second-best move.",
   "A master who makes one or two mistakes per game.",
   "Perfect: never gives away a win or a draw.",
@@ -45,7 +45,7 @@ const LEVELS = [
 const PARAMETERS: Record<string, string> = {
   depth: "Depth",
   eval: "Evaluation",
-  ties: "Between equal moves",
+  ties: "Tie-breaking",
   ms: "Time per move (ms)",
   sims: "Simulations",
   model: "Network",
@@ -77,7 +77,7 @@ const PARAMETERS_ABOUT: Record<string, string> = {
   rule: "How the search selects the next move to try.",
   c1: "Weight of the confidence interval in UCB.",
   c2: "Weight of the policy in UCB.",
-  fpu: "How much lower than its position an untried move is rated.",
+  fpu: "How far below its parent position an untried move is rated.",
   batch: "Positions evaluated together. More is faster and slightly weaker.",
   temperature: "0 always plays the best move; higher values are more random.",
   proofs: "Recognise forced wins and losses.",
@@ -85,7 +85,7 @@ const PARAMETERS_ABOUT: Record<string, string> = {
   table: "Memory for the transposition table.",
   threads: "Processor threads per position.",
   book: "Use the opening book.",
-  seed: "The same seed plays the same game. Leave empty for a new one each time.",
+  seed: "The same seed gives the same game. Leave empty for a new one each time.",
 };
 
 const CHOICES: Record<string, string> = {
@@ -109,7 +109,7 @@ const EVALUATIONS: Record<string, string> = {
   galli: "Scores groups of four cells by the discs in them, with a bonus for the centre.",
   nitk: "Scores groups of four cells, defends against threes and likes the centre.",
   bits: "Scores your groups of four cells minus the opponent's, without a bonus for the centre.",
-  runs: "Scores runs of discs next to empty cells; each additional disc counts a hundred times more.",
+  runs: "Scores runs of discs next to empty cells; each additional disc counts a hundred times as much.",
   terminal: "Scores finished games only; everything else counts 0.",
   influence: "Adds up the influence map of both players.",
 };

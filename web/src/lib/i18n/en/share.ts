@@ -10,7 +10,7 @@ export const share = {
   moves: "Text",
   json: "JSON",
   list: "Show this game in the public list",
-  listBefore: "In a game between two people, this can only be chosen before the second one joins.",
+  listBefore: "In a game between two people, you can only choose this before the second player joins.",
   listed: "This game is now in the public list.",
   unlisted: "This game is no longer in the public list.",
   listedJoin: "This game is in the public list: anyone can find and watch it.",

@@ -14,7 +14,7 @@ const does = ({ value, at_least, at_most, no_loss_within }: Certainty): string =
   if (at_least === 0) return at_most === 0 ? "draws" : "at least draws";
   const safe = no_loss_within > 0 ? `does not lose within ${plural(no_loss_within, "move")}` : "";
   if (at_most === 0) return safe ? `at most draws and ${safe}` : "at most draws";
-  return safe || "is not known";
+  return safe || "is not solved";
 };
 
 /** The value of a position or a move for the side to move. */
@@ -74,12 +74,12 @@ export const study = {
     toMove: (colour: string) => `${colour} to move`,
     estimate: (column: number, depth: number) => `Column ${column} looks best: search of depth ${depth}`,
     noLossWithin: (colour: string, moves: number) => `Certain: ${colour} does not lose within ${plural(moves, "move")}.`,
-    stillLooking: "What is shown under the columns is certain. The rest is being analysed.",
-    notExact: "This position cannot be solved in a few seconds. What is shown under the columns is certain (“safe for 6” means that it does not lose within 6 moves); what looks best is an opinion.",
+    stillLooking: "The results under the columns are certain. The rest is still being analysed.",
+    notExact: "This position cannot be solved in a few seconds. The results under the columns are certain (“safe for 6” means that a move does not lose within 6 moves); which one looks best is an opinion.",
     expected: "Expected play (an opinion)",
     looksBest: (depth: number) => `looks best, search of depth ${depth}`,
     book: "Opening book",
-    bookAbout: "The book has the exact values of all positions of up to 12 discs.",
+    bookAbout: "The book has the exact values of all positions with up to 12 discs.",
     exact: "Exact",
     bound: "Not solved",
     values: "Value of each column",
@@ -93,7 +93,7 @@ export const study = {
       if (at_most === -1) return "loses";
       if (at_least === 0) return at_most === 0 ? "draw" : "at least a draw";
       const safe = no_loss_within > 0 ? `does not lose within ${plural(no_loss_within, "move")}` : "";
-      return [at_most === 0 ? "at most a draw" : "", safe].filter(Boolean).join(", ") || "not known";
+      return [at_most === 0 ? "at most a draw" : "", safe].filter(Boolean).join(", ") || "not solved";
     },
     /** The same in two or three words. */
     short: ({ value, at_least, at_most, no_loss_within }: Certainty): string => {
@@ -135,14 +135,14 @@ export const study = {
     ],
 
     opinions: "Opinions",
-    opinionsAbout: "What players that do not use the solver think. Their numbers are estimates, except for forced wins and losses.",
-    voices: { "alphabeta:depth=8,every=on": "Alpha-beta, depth 8", "mcts:sims=20000": "Monte Carlo, 20,000 simulations", "zero:sims=0": "Network without search", "zero:sims=200": "AlphaZero, 200 simulations" } as Record<string, string>,
+    opinionsAbout: "What players without the solver think. Their numbers are estimates, except for forced wins and losses.",
+    opinionAgents: { "alphabeta:depth=8,every=on": "Alpha-beta, depth 8", "mcts:sims=20000": "Monte Carlo, 20,000 simulations", "zero:sims=0": "Network without search", "zero:sims=200": "AlphaZero, 200 simulations" } as Record<string, string>,
     other: "Another player…",
     ask: "Ask",
     thinking: "thinking…",
     plays: (column: number, value: string) => `plays column ${column}, ${value}`,
-    agrees: "a best move",
-    errs: "inaccurate",
+    bestMove: "best move",
+    inaccurate: "inaccurate",
     shares: { mcts: "Share of simulations", zero: "Policy", other: "Values" },
     work: (nodes: string, ms: string) => `${nodes} nodes, ${ms}`,
 
@@ -157,7 +157,7 @@ export const study = {
     clear: "Empty the board",
     cancel: "Cancel",
     paste: "Paste a position",
-    pasteAbout: "Moves (4453, or 4, 4, 5, 3), a link of another solver (…?pos=4453), a board drawn with . X O, or a Kaggle board.",
+    pasteAbout: "Moves (4453, or 4, 4, 5, 3), a link from another solver (…?pos=4453), a board drawn with . X O, or a Kaggle board.",
     read: "Load position",
     board: "Board",
     ruleset: "Rules",
@@ -209,7 +209,7 @@ export const study = {
       "faster-loss": "Faster loss",
       mistake: "Mistake",
       blunder: "Blunder",
-      unknown: "Not known",
+      unknown: "Not solved",
     } satisfies Record<Judgement, string> as Record<string, string>,
     linesJudgements: { "slower-win": "Smaller win", "faster-loss": "Larger loss" } as Record<string, string>,
     judged: (judgement: string, value: string) => (value ? `${judgement}: ${value}` : judgement),
@@ -218,7 +218,7 @@ export const study = {
     judgedMoves: "Judged moves",
     judgedOf: (judged: number, moves: number) => `${judged} of ${moves}`,
     incomplete: (judged: number, moves: number) =>
-      `${judged} of ${plural(moves, "move")} could be judged (${percent(judged / Math.max(1, moves))}). The others come too early to be solved on this board; for them the review shows what a search thinks.`,
+      `${judged} of ${plural(moves, "move")} could be judged (${percent(judged / Math.max(1, moves))}). The others come too early in the game to be solved on this board; for them, the review shows what a search prefers.`,
     start: "Start of the game",
     given: "opening",
 
@@ -283,9 +283,9 @@ export const study = {
       "odd-threat": "Use a threat in an odd row: the opponent runs out of safe moves.",
       "even-threat": "Use a threat in an even row: the opponent runs out of safe moves.",
       "no-safe-move": "Every move of the opponent lets you connect four right above it.",
-      "follow-up": "Answer right above the opponent's discs: the cells you need come to you.",
-      "long-plan": "It takes many moves. Look for threats that stay, and count.",
-      "opens-four": "A disc right below a cell where the opponent connects four.",
+      "follow-up": "Answer right above the opponent's discs, and you will get the cells you need.",
+      "long-plan": "The win takes many moves. Look for lasting threats, and count.",
+      "opens-four": "A disc right below a cell where the opponent would connect four.",
       "save-the-draw": "Every other move loses.",
     } as Record<string, string>,
     next: "Next puzzle",
@@ -302,13 +302,13 @@ export const study = {
     wrong: (column: number, choice: Certainty) => `Column ${column} ${does(choice)}. Try again.`,
     progress: (done: number, of: number) => `Move ${done} of ${of}`,
     reset: "Reset my progress",
-    resetSure: "Reset all progress?",
+    confirmReset: "Reset all progress?",
     analyse: "Open in analysis",
     alreadySolved: "You have solved this puzzle.",
     streak: (n: number) => `${plural(n, "puzzle")} in a row on the first try`,
     empty: "No puzzles of this kind.",
     rating: (rating: number) => `Rating ${rating}`,
-    ratingAbout: (solved: number, tried: number) => (tried === 0 ? "Nobody has tried it yet: the rating follows from the difficulty." : `Solved at the first try by ${solved} of ${tried}.`),
+    ratingAbout: (solved: number, tried: number) => (tried === 0 ? "Nobody has tried it yet: the rating is based on the difficulty." : `Solved on the first try by ${solved} of ${tried}.`),
   },
 
   statistics: {
@@ -324,7 +324,7 @@ export const study = {
     lost: "Lost",
     score: "Score",
     interval: (low: string, high: string) => `${low} to ${high}`,
-    intervalAbout: "Score is the share of points; a draw counts half. The bar is the 95 % Wilson interval, which is wide for few games.",
+    intervalAbout: "Score is the share of points; a draw counts half. The bar is the 95% Wilson interval, which is wide if there are few games.",
     accuracy: "Accuracy",
     accuracyAbout: "Accuracy is the average over all reviewed games.",
     length: "Moves per game",
@@ -342,14 +342,14 @@ export const study = {
     progressScore: "Score, last 10 games",
     progressAccuracy: "Accuracy, last 10 games",
     costs: "What costs you games",
-    costsAbout: (games: number, of: number) => `The mistake that decided the game, in ${plural(games, "game")} of your last ${whole(of)}: what it was about.`,
+    costsAbout: (games: number, of: number) => `The themes of the mistakes that decided the game, in ${whole(games)} of your last ${plural(of, "game")}.`,
     costsRecent: (n: number) => `${n} of the last 20`,
     costsNone: "None of your reviewed games was decided by a mistake of yours.",
     costsLesson: "Lesson",
     costsPuzzles: "Puzzles",
     lengths: "How long games last",
     explorer: "Opening explorer",
-    explorerAbout: "The moves played from a position: how often, with which results, and their exact values.",
+    explorerAbout: "The moves played from a position: how often, with what results, and their exact values.",
     explorerEmpty: "No game continued from here.",
     column: "Column",
     played: "Played",

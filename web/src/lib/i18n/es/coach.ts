@@ -19,7 +19,7 @@ export const coach: Texts["coach"] = {
   close: "Cerrar la explicación",
   thinking: "Buscando una razón…",
   plan: "Paso a paso",
-  marks: "En el tablero: parejas de casillas de las que cada jugador recibe una, casillas rayadas que el ganador no toca y la casilla decisiva con un anillo.",
+  marks: "En el tablero: parejas de casillas de las que cada jugador recibe una, casillas rayadas que el ganador evita y la casilla decisiva con un anillo.",
   better: (column) => `Mostrar la columna ${column}`,
   turned: {
     win: (colour, ply, column) => `${colour} iba ganando hasta la jugada ${ply}, columna ${column}.`,
@@ -56,17 +56,17 @@ export const coach: Texts["coach"] = {
     forced: "Busca amenazas que haya que bloquear.",
     every_reply: "Busca una jugada tras la que cualquier respuesta pierda.",
     every_move_opens: "Pronto el rival no tendrá ninguna jugada segura.",
-    zugzwang: "Piensa en el final: ¿quién tendrá que jugar justo debajo de tu amenaza?",
-    follow_up: "Responde justo encima de las fichas del rival: las casillas que necesitas llegarán solas.",
+    zugzwang: "Piensa en el final de la partida: ¿quién tendrá que jugar justo debajo de tu amenaza?",
+    follow_up: "Responde justo encima de las fichas del rival y conseguirás las casillas que necesitas.",
   },
   show: "Mostrar el momento",
   onBoard: "Verlo en el tablero",
-  terms: "Usar términos de jugadores (zugzwang, claimeven)",
+  terms: "Usar términos técnicos (zugzwang, claimeven)",
   inTerms: (sentence, names) => {
     const name = (player: 0 | 1): string => names[player];
     switch (sentence.key) {
       case "double_threat":
-        return `${name(sentence.winner)} tiene una doble amenaza en las columnas ${listed(sentence.columns)}; ${name(sentence.loser)} solo puede bloquear una.`;
+        return `${name(sentence.winner)} tiene una amenaza doble en las columnas ${listed(sentence.columns)}; ${name(sentence.loser)} solo puede bloquear una.`;
       case "every_move_opens":
         return `Zugzwang: cada jugada que le queda a ${name(sentence.loser)} (${sentence.columns.length === 1 ? "columna" : "columnas"} ${listed(sentence.columns)}) deja que ${name(sentence.winner)} conecte cuatro justo encima.`;
       case "forced_moves":
@@ -77,7 +77,7 @@ export const coach: Texts["coach"] = {
         return `Zugzwang: ${name(sentence.winner)} tiene ${one ? "la amenaza" : "amenazas"}${kind} en ${listed(sentence.cells.map(cell))}, nunca juega justo debajo y en lo demás responde justo encima${coupled(sentence.couples)} hasta que ${name(sentence.loser)} tenga que hacerlo.`;
       }
       case "follow_up":
-        return `Claimeven: ${name(sentence.winner)} responde justo encima${coupled(sentence.couples)} y consigue cuatro en línea desde ${cell(sentence.from)} hasta ${cell(sentence.to)}.`;
+        return `Claimeven: ${name(sentence.winner)} responde justo encima${coupled(sentence.couples)} y consigue cuatro en raya desde ${cell(sentence.from)} hasta ${cell(sentence.to)}.`;
       case "holds_by_follow_up":
         return `Claimeven: ${name(sentence.player)} responde justo encima${coupled(sentence.couples)}, y ${name(sentence.opponent)} no consigue ningún cuatro.`;
       case "no_four_left":
@@ -100,7 +100,7 @@ export const coach: Texts["coach"] = {
       case "best_play":
         return `El mejor juego: ${inOrder(sentence.moves)}.`;
       case "wins_now":
-        return `${name(sentence.winner)} gana ya: la columna ${sentence.column} hace cuatro en línea.`;
+        return `${name(sentence.winner)} gana ya: la columna ${sentence.column} hace cuatro en raya.`;
       case "double_threat":
         return `${name(sentence.winner)} puede conectar cuatro en las columnas ${listed(sentence.columns)}, y ${name(sentence.loser)} solo puede bloquear una.`;
       case "stacked_threat":
@@ -121,12 +121,12 @@ export const coach: Texts["coach"] = {
         return `Supongamos que ${name(sentence.loser)} juega la columna ${sentence.column}.`;
       case "zugzwang": {
         const one = sentence.cells.length === 1 ? "debajo" : "debajo de una de ellas";
-        return `A ${name(sentence.winner)} solo le falta ${listed(sentence.cells.map(cell))} para conectar cuatro: nunca juega justo debajo y responde a cualquier otra jugada justo encima${coupled(sentence.couples)}. Al final ${name(sentence.loser)} tiene que jugar justo ${one}.`;
+        return `${name(sentence.winner)} espera conectar cuatro en ${listed(sentence.cells.map(cell))}: nunca juega justo debajo y responde a cualquier otra jugada justo encima${coupled(sentence.couples)}. Al final ${name(sentence.loser)} tiene que jugar justo ${one}.`;
       }
       case "follow_up":
-        return `${name(sentence.winner)} responde a cada jugada justo encima${coupled(sentence.couples)} y así consigue cuatro en línea desde ${cell(sentence.from)} hasta ${cell(sentence.to)}.`;
+        return `${name(sentence.winner)} responde a cada jugada justo encima${coupled(sentence.couples)} y así consigue cuatro en raya desde ${cell(sentence.from)} hasta ${cell(sentence.to)}.`;
       case "no_four_for":
-        return `${name(sentence.player)} no consigue ningún cuatro.`;
+        return `${name(sentence.player)} nunca consigue cuatro en raya.`;
       case "too_late":
         return `Cualquier cuatro de ${name(sentence.player)} llegaría tarde.`;
       case "numbers":
@@ -136,11 +136,11 @@ export const coach: Texts["coach"] = {
       case "no_four_left":
         return `${name(sentence.player)} ya no puede conectar cuatro en ningún sitio.`;
       case "holds_by_follow_up":
-        return `${name(sentence.player)} responde a cada jugada justo encima${coupled(sentence.couples)}, así que ${name(sentence.opponent)} nunca consigue cuatro en línea.`;
+        return `${name(sentence.player)} responde a cada jugada justo encima${coupled(sentence.couples)}, así que ${name(sentence.opponent)} nunca consigue cuatro en raya.`;
       case "cannot_win_by_calculation":
-        return `Que ${name(sentence.player)} no puede ganar lo muestra el cálculo.`;
+        return `El cálculo muestra que ${name(sentence.player)} no puede ganar.`;
       case "calculation":
-        return `Por cálculo, a ${moves(sentence.moves)} de profundidad: todavía no hay una razón más sencilla.`;
+        return `Hallado por cálculo, a ${moves(sentence.moves)} de profundidad: todavía no hay una razón más sencilla.`;
       case "keeps_win":
         return `La columna ${sentence.column} mantiene la victoria.`;
       case "keeps_draw":

@@ -54,21 +54,21 @@ export const es: Texts = {
   setupProblem: (problem, { cols, rows, connect }) => {
     switch (problem) {
       case "cols":
-        return `Elige de 1 a 35 columnas (ahora ${cols}).`;
+        return `Elige de 1 a 35 columnas (actualmente ${cols}).`;
       case "rows":
-        return `Elige de 1 a 35 filas (ahora ${rows}).`;
+        return `Elige de 1 a 35 filas (actualmente ${rows}).`;
       case "connect":
-        return `Hay que conectar al menos 2 fichas (ahora ${connect}).`;
+        return `Hay que conectar al menos 2 fichas (actualmente ${connect}).`;
       case "large":
         return `${size(cols, rows)} es demasiado grande: columnas × (filas + 1) no puede superar 128.`;
       default:
         return "";
     }
   },
-  noLineFits: (connect) => `En este tablero no caben ${connect} en raya, así que nadie puede ganar.`,
+  noLineFits: (connect) => `Este tablero es demasiado pequeño para ${connect} en raya, así que nadie puede ganar.`,
 
   you: "Tú",
-  anybody: "Esperando a un jugador",
+  openSeat: "Esperando a un jugador",
   guest: "Invitado",
 
   home: {
@@ -105,8 +105,8 @@ export const es: Texts = {
     algorithm: "Motor",
     engines: "Motores",
     advanced: "Avanzado",
-    ownNetwork: "Red integrada",
-    byDefault: (value) => (value ? `por defecto: ${value}` : "sin definir"),
+    builtInNetwork: "Red integrada",
+    defaultValue: (value) => (value ? `por defecto: ${value}` : "sin definir"),
     seat: (colour) => `${colour}: jugador`,
     board: "Tablero",
     preset: "Tamaño",
@@ -158,7 +158,7 @@ export const es: Texts = {
     turnOf: (name) => `Juega ${name}`,
     notYourTurn: "No es tu turno",
     thinking: "pensando",
-    thinkingAs: (depth, nodes) => [depth ? `profundidad ${depth}` : "", nodes ? `${countText(nodes)} nodos` : ""].filter(Boolean).join(" · "),
+    searchProgress: (depth, nodes) => [depth ? `profundidad ${depth}` : "", nodes ? `${countText(nodes)} nodos` : ""].filter(Boolean).join(" · "),
     moved: (colour, column, row) => `${colour}, columna ${column}, fila ${row}.`,
     takenBack: "Jugada deshecha.",
     toMove: (colour) => `Juega ${colour}.`,
@@ -191,15 +191,15 @@ export const es: Texts = {
     moveNumber: (n, colour) => `Jugada ${n}, ${colour}, columna`,
     steps: { first: "Primera posición", back: "Jugada anterior", forward: "Jugada siguiente", last: "Posición actual" },
     looking: (ply, moves) => `Tras la jugada ${ply} de ${moves}`,
-    toNow: "Volver a la partida",
+    backToGame: "Volver a la partida",
     undo: "Deshacer",
-    askUndo: "Pedir deshacer",
+    requestTakeback: "Pedir deshacer",
     redo: "Rehacer",
     hint: "Pista",
     hintThinking: "Pensando",
     flip: "Girar",
     resign: "Rendirse",
-    resignSure: "¿Rendirse?",
+    confirmResign: "¿Rendirse?",
     drawOffer: "Ofrecer empate",
     rematch: "Revancha",
     again: "Jugar otra vez",
@@ -213,7 +213,7 @@ export const es: Texts = {
     offered: { draw: "Empate ofrecido.", undo: "Has pedido deshacer.", rematch: "Revancha ofrecida." },
     toRematch: "Ir a la revancha",
     opponent: "Rival",
-    changeLevel: (name) => `Cambiar de rival, ahora ${name}`,
+    changeOpponent: (name) => `Cambiar de rival (actualmente ${name})`,
     waiting: "Esperando a tu amigo",
     waitingAbout: "Envía este enlace. La partida empieza cuando tu amigo se una.",
     waitingOther: "Esperando a un segundo jugador",
@@ -230,8 +230,8 @@ export const es: Texts = {
     awayFor: (time) => `sin conexión desde hace ${time}`,
     reconnecting: "Sin conexión. Reconectando",
     reconnected: "Conexión recuperada.",
-    thoughtFor: "Tiempo de reflexión",
-    clockOf: "Tiempo restante",
+    thinkingTime: "Tiempo de reflexión",
+    timeLeft: "Tiempo restante",
     time: (colour, text) => `${colour}: ${text}`,
   },
 
@@ -240,7 +240,7 @@ export const es: Texts = {
     mine: "Tus partidas",
     everyone: "Partidas de todos",
     filters: "Filtros",
-    whose: "De quién",
+    whose: "Partidas de quién",
     result: "Resultado",
     results: { "": "Todos", me: "Ganadas", lost: "Perdidas", draw: "Empates" },
     status: "Estado",
@@ -259,7 +259,7 @@ export const es: Texts = {
     more: "Mostrar más",
     open: (names) => `Abrir ${names}`,
     remove: "Borrar",
-    removeSure: "¿Borrar?",
+    confirmRemove: "¿Borrar?",
     removed: "Partida borrada.",
     download: "Descargar",
     moves: (n) => plural(n, "jugada", "jugadas"),
@@ -305,7 +305,7 @@ export const es: Texts = {
     rules: "Reglas",
     rulesText: [
       "Dos jugadores sueltan fichas por turnos en las columnas de un tablero vertical. Cada ficha cae hasta la casilla libre más baja. Gana quien consiga primero cuatro fichas en raya, en horizontal, en vertical o en diagonal. Si el tablero se llena y nadie lo ha conseguido, la partida acaba en empate.",
-      "Con las reglas «Más líneas» siempre se juega hasta llenar el tablero. Cada línea de cuatro vale un punto y gana quien tenga más líneas.",
+      "Con las reglas de «Más líneas» siempre se juega hasta llenar el tablero. Cada línea de cuatro vale un punto y gana quien tenga más líneas.",
       "También puedes elegir otros tamaños de tablero y cuántas fichas hay que conectar.",
     ],
     keys: "Atajos de teclado",

@@ -5,19 +5,19 @@ import { plural } from "../format";
 
 export const learn: Texts["learn"] = {
   nav: "Lecciones",
-  title: "Aprende Conecta Cuatro",
+  title: "Aprende a jugar a Conecta 4",
   lead: "Lecciones breves, de la primera ficha al juego perfecto. Cada una tiene dos o tres posiciones para probar y termina con una partida de práctica.",
   progress: (done, all) => `${done} de ${plural(all, { one: "lección completada", other: "lecciones completadas" })}`,
   begin: "Empezar la primera lección",
   resume: (title) => `Continuar: ${title}`,
   complete: "Has completado todas las lecciones.",
   reset: "Borrar el progreso",
-  resetSure: "¿Borrar todo el progreso?",
+  confirmReset: "¿Borrar todo el progreso?",
   parts: { basics: "Primeros pasos", attack: "Ataque", threats: "Amenazas que perduran", openings: "Aperturas" },
   done: "completada",
   lesson: (number, of) => `Lección ${number} de ${of}`,
   position: (number, of) => `Posición ${number} de ${of}`,
-  missing: "Esta lección no existe.",
+  missing: "Lección no encontrada",
   all: "Todas las lecciones",
 
   prompt: {
@@ -29,9 +29,9 @@ export const learn: Texts["learn"] = {
   },
   verdict: { right: "¡Correcto!", wrong: "Esta no." },
   misses: (column, row) => `Podías conectar cuatro en la columna ${column}, fila ${row}.`,
-  opens: (column, row) => `Tu ficha sube al rival a la columna ${column}, fila ${row}: cuatro en línea.`,
+  opens: (column, row) => `Con tu ficha, el rival llega a la columna ${column}, fila ${row}: cuatro en raya.`,
   leaves: (column, row) => `El rival conecta cuatro en la columna ${column}, fila ${row}.`,
-  loses: (moves) => `Ahora el rival puede forzar cuatro en línea con ${plural(moves, { one: "ficha más", other: "fichas más" })}.`,
+  loses: (moves) => `Ahora el rival puede forzar cuatro en raya con ${plural(moves, { one: "ficha más", other: "fichas más" })}.`,
   losesLate: (column, moves) => `Con el mejor juego esto pierde en ${plural(moves, { one: "jugada", other: "jugadas" })}. La respuesta más fuerte es la columna ${column}.`,
   draws: (column) => `Así se escapa la victoria: con el mejor juego es solo empate. La respuesta es la columna ${column}.`,
   slower: (moves) => `Esto también gana, pero tarda ${plural(moves, { one: "jugada", other: "jugadas" })}. Hay un camino más rápido.`,
@@ -60,46 +60,46 @@ export const learn: Texts["learn"] = {
 
   opening: {
     title: "Ganar jugando primero",
-    lead: "En Conecta 4 gana quien empieza si juega bien. Aprende una jugada ganadora para cada posición de la apertura, unas pocas al día: lo que ya sabes vuelve cada vez menos.",
+    lead: "En Conecta 4 gana quien empieza si juega bien. Aprende una jugada ganadora para cada posición de la apertura, unas pocas al día: cuanto mejor conozcas una posición, menos veces volverá a salir.",
     open: "Abrir el entrenador de aperturas",
     mode: "Practicar",
-    cards: "Lo que toca",
+    cards: "Posiciones pendientes",
     popular: "Respuestas frecuentes",
-    nastiest: "Respuestas más difíciles",
+    toughest: "Respuestas más difíciles",
     prompt: (colour, move) => `Juegas con ${colour}. Jugada ${move}: ¿qué columna?`,
-    right: (days) => `¡Correcto! ${days === 0 ? "Vuelve hoy otra vez." : `Vuelve dentro de ${plural(days, { one: "día", other: "días" })}.`}`,
-    copied: "Esa es la jugada. Vuelve hoy otra vez.",
+    right: (days) => `¡Correcto! ${days === 0 ? "Volverá a salir hoy." : `Volverá a salir dentro de ${plural(days, { one: "día", other: "días" })}.`}`,
+    copied: "Esa es la jugada. Volverá a salir hoy.",
     wrong: (column, right) => `La columna ${column} regala la victoria. La columna ${right} gana: juégala.`,
-    also: (column, right) => `La columna ${column} también gana. Basta con saber una jugada por posición; aquí es la columna ${right}.`,
+    also: (column, right) => `La columna ${column} también gana. Solo necesitas saber una jugada por posición; aquí es la columna ${right}.`,
     next: "Siguiente posición",
-    nothing: "No toca nada. Vuelve mañana o practica contra las respuestas.",
+    nothing: "No hay nada pendiente. Vuelve mañana o practica contra respuestas frecuentes o difíciles.",
     rest: "Terminado por hoy",
-    won: "Tu posición está ganada",
-    end: "Aquí termina el entrenador, y la posición está ganada. Sigue jugando y gánala.",
+    won: "Tienes una posición ganadora",
+    end: "Aquí termina la apertura, y tu posición es ganadora. Sigue jugando y gana.",
     playOn: (level) => `Seguir contra el nivel ${level}`,
     again: "Otra vez",
-    known: (known, all) => `${known} de ${plural(all, { one: "posición", other: "posiciones" })} sabidas`,
-    due: (due) => (due === 0 ? "no toca nada" : `${due} para ahora`),
-    begun: (begun, all) => `Probadas hasta ahora: ${begun} de ${all}. Sabes una posición cuando has acertado en dos días distintos.`,
+    known: (known, all) => `${known} de ${plural(all, { one: "posición aprendida", other: "posiciones aprendidas" })}`,
+    due: (due) => (due === 0 ? "nada pendiente" : `${due} ${due === 1 ? "pendiente" : "pendientes"}`),
+    tried: (tried, all) => `Probadas hasta ahora: ${tried} de ${all}. Una posición cuenta como aprendida cuando la aciertas en dos días distintos.`,
   },
 
   welcome: {
-    title: "¿No conoces Conecta Cuatro?",
+    title: "¿No conoces Conecta 4?",
     text: "Aprende a jugar en tres minutos: cinco tableros, una idea en cada uno.",
     start: "Empezar el tutorial",
     skip: "Ahora no",
   },
   tutorial: {
-    title: "Conecta Cuatro en tres minutos",
+    title: "Conecta 4 en tres minutos",
     step: (number, of) => `Paso ${number} de ${of}`,
     skip: "Saltar el tutorial",
     next: "Siguiente",
     steps: [
       { text: "Se juega por turnos. Elige una columna y tu ficha caerá hasta la casilla libre más baja. Suelta tu primera ficha donde quieras.", right: "Mover no tiene más misterio. Ahora, a ganar." },
-      { text: "Cuatro fichas tuyas en línea ganan: en horizontal, en vertical o en diagonal. Ya tienes tres en la fila de abajo.", right: "Cuatro en línea: has ganado." },
-      { text: "El rival quiere lo mismo. Tiene tres en línea: ponle una ficha en medio.", right: "Bloqueado. Mira esto antes de cada jugada." },
+      { text: "Cuatro fichas tuyas en línea ganan: en horizontal, en vertical o en diagonal. Ya tienes tres en la fila de abajo.", right: "Cuatro en raya: has ganado." },
+      { text: "El rival quiere lo mismo y ya tiene tres en raya: ponle una ficha en medio.", right: "Bloqueado. Mira esto antes de cada jugada." },
       { text: "Tres fichas con los dos extremos libres no se pueden parar. Convierte tus dos fichas en un tres así.", right: "El rival puede tapar un extremo, y tú ganas por el otro." },
-      { text: "Cada ficha es también un escalón para la siguiente. No juegues justo debajo de una casilla donde el rival conectaría cuatro.", right: "A salvo. En la columna 4 habrías subido al rival hasta la cuarta ficha de una diagonal." },
+      { text: "Cada ficha es también un escalón para la siguiente. No juegues justo debajo de una casilla donde el rival conectaría cuatro.", right: "A salvo. Tras la columna 4, el rival habría completado una diagonal." },
     ],
     finished: "Ya sabes jugar",
     finishedText: "Juega tu primera partida o sigue con las lecciones.",
@@ -109,8 +109,8 @@ export const learn: Texts["learn"] = {
 
   lessons: {
     four: {
-      title: "Cuatro en línea",
-      text: ["Las fichas se sueltan por turnos. Gana quien primero tenga cuatro de su color en línea recta.", "La línea puede ser horizontal, vertical o diagonal. Mira en los tres sentidos antes de cada jugada."],
+      title: "Cuatro en raya",
+      text: ["Las fichas se sueltan por turnos. Gana quien primero tenga cuatro fichas en línea recta.", "La línea puede ser horizontal, vertical o diagonal. Mira en las tres direcciones antes de cada jugada."],
       right: ["Cuatro en horizontal, de la columna 3 a la 6.", "Cuatro una encima de otra en la columna 5.", "Una diagonal, desde abajo en la columna 2 hasta la columna 5, fila 4."],
     },
     gaps: {
@@ -120,7 +120,7 @@ export const learn: Texts["learn"] = {
     },
     block: {
       title: "Bloquear",
-      text: ["Antes de mover, pregúntate: ¿qué haría el rival si yo no hiciera nada?", "Si la respuesta es cuatro en línea, tienes que ocupar tú esa casilla."],
+      text: ["Antes de mover, pregúntate: ¿qué haría el rival si yo no hiciera nada?", "Si la respuesta es cuatro en raya, tienes que ocupar tú esa casilla."],
       right: ["La columna 7 era el único extremo abierto del tres.", "Tres una encima de otra: la única respuesta es poner tu ficha encima.", "Una diagonal que baja de la columna 3, fila 4 a la columna 6, fila 1. Bien visto."],
     },
     both: {
@@ -131,7 +131,7 @@ export const learn: Texts["learn"] = {
     below: {
       title: "Mira encima de tu ficha",
       text: ["Cada ficha hace jugable la casilla de encima. Si el rival conectaría cuatro allí, la casilla de abajo está envenenada para ti.", "Deja esas columnas en paz. Sin tu ayuda, el rival tampoco puede usarlas."],
-      right: ["En la columna 4, fila 3 el rival completaría una diagonal. Cualquier otra columna sirve.", "En la fila 2 el rival espera en la columna 2 y en la columna 6. Solo las columnas del borde son seguras.", "Las columnas 1 y 6 habrían regalado un cuatro en línea."],
+      right: ["En la columna 4, fila 3 el rival completaría una diagonal. Cualquier otra columna sirve.", "En la fila 2 el rival espera en la columna 2 y en la columna 6. Solo las columnas del borde son seguras.", "Las columnas 1 y 6 habrían regalado un cuatro en raya."],
     },
     centre: {
       title: "El centro",
@@ -140,13 +140,13 @@ export const learn: Texts["learn"] = {
     },
     "open-three": {
       title: "El tres abierto",
-      text: ["Tres en línea con los dos extremos libres están ganados: el rival tapa un extremo y tú juegas el otro.", "Por eso dos fichas juntas con sitio alrededor ya son peligrosas."],
+      text: ["Tres en raya con los dos extremos libres ganan: el rival tapa un extremo y tú juegas el otro.", "Por eso dos fichas juntas con sitio alrededor ya son peligrosas."],
       right: ["Tres con los dos extremos libres: uno será tuyo.", "Las columnas 2, 3 y 4, con la 1 y la 5 libres. El hueco era el lugar adecuado.", "A la izquierda había sitio para los dos extremos. A la derecha, la columna 6 estaba ocupada."],
     },
     "stop-three": {
       title: "Frenar el tres abierto",
       text: ["Cuando tres fichas tienen dos extremos libres, ya es tarde. Hay que actuar cuando son dos.", "Pon tu ficha justo al lado de la pareja, en el lado donde podría nacer un tres abierto."],
-      right: ["Justo al lado de la pareja: ya no hay sitio para un tres abierto.", "La columna 2 quita el lado libre, y es la única jugada que mantiene el empate.", "A tiempo: una ficha más tarde estaría perdido."],
+      right: ["Justo al lado de la pareja: ya no hay sitio para un tres abierto.", "La columna 2 quita el lado libre, y es la única jugada que mantiene el empate.", "Justo a tiempo: una ficha más tarde, la partida estaría perdida."],
     },
     double: {
       title: "Dos amenazas a la vez",
@@ -155,17 +155,17 @@ export const learn: Texts["learn"] = {
     },
     stacked: {
       title: "Una encima de otra",
-      text: ["También ganan dos casillas de victoria una encima de otra: el rival tapa la de abajo y te sube a la de arriba.", "No hacen falta dos columnas. Basta con una."],
+      text: ["También ganan dos casillas de victoria una encima de otra: el rival tapa la de abajo y te deja libre la de arriba.", "No hacen falta dos columnas. Basta con una."],
       right: ["En la columna 3 ganas ahora en la fila 3 y en la fila 4.", "En la columna 2 ganas en la fila 1 y en la fila 2. Tapar la primera abre la segunda.", "En la columna 7 ganas en la fila 1 y en la fila 2."],
     },
     force: {
       title: "Jugadas forzadas",
-      text: ["Una amenaza le quita al rival la elección: tiene que bloquear. Así puedes planear dos jugadas.", "Imagina el tablero después de tu amenaza y de la respuesta forzada. ¿Hay ahora una amenaza doble?"],
+      text: ["Una amenaza le quita al rival la elección: tiene que bloquear. Así puedes planear dos jugadas por adelantado.", "Imagina el tablero después de tu amenaza y de la respuesta forzada. ¿Hay ahora una amenaza doble?"],
       right: ["La amenaza en la columna 3 obliga a bloquear, y después la columna 2 amenaza dos veces.", "Tras el bloqueo en la columna 5 juegas la columna 4, y quedan dos cuatros abiertos a la vez.", "Bloqueo en la columna 4 y después la columna 2: un tres abierto en la fila 3."],
     },
     "force-far": {
       title: "Secuencias largas",
-      text: ["Varias amenazas seguidas llegan lejos, porque conoces cada respuesta. Empieza por la amenaza que más te deja después.", "No malgastes amenazas: una vez bloqueadas, se acabaron."],
+      text: ["Con una amenaza tras otra puedes planear muy lejos, porque conoces cada respuesta. Empieza por la amenaza que más te deja después.", "No malgastes amenazas: una vez bloqueadas, se acabaron."],
       right: ["La fila 2 obliga a la columna 3, y las amenazas siguen hasta que llegan dos a la vez.", "Primero la amenaza en la columna 5. Tras el bloqueo, tu tres en la fila 3 decide la partida.", "La misma idea en el otro lado: primero la columna 3, después la fila 3."],
     },
     "stop-double": {
@@ -200,7 +200,7 @@ export const learn: Texts["learn"] = {
     },
     counting: {
       title: "Contar",
-      text: ["Para saber quién caerá en zugzwang, cuenta las casillas libres fuera de la columna decisiva.", "Si su número es par y le toca al rival, se le acaban a él primero. Elige tu jugada para que las cuentas salgan así."],
+      text: ["Para saber quién caerá en zugzwang, cuenta las casillas libres fuera de la columna decisiva.", "Si su número es par y le toca al rival, se le acaban a él primero. Elige tu jugada para que salgan las cuentas."],
       right: ["Fuera de la columna 4 quedan dos casillas y le toca al rival: después tiene que abrir la columna 4.", "En la columna 7 quedan dos casillas. Allí bloqueas la fila 6, y después el rival tiene que abrirte la columna 1.", "En la columna 1 quedan cuatro casillas. Te toca una de cada dos, y después el rival tiene que abrir la columna 7."],
     },
     "key-cell": {
@@ -210,7 +210,7 @@ export const learn: Texts["learn"] = {
     },
     draw: {
       title: "Salvar el empate",
-      text: ["Una partida que no se puede ganar no se debe perder. Cuenta las jugadas seguras de ambos y busca la que deja al rival sin victoria.", "Una amenaza también ayuda: la respuesta forzada cambia a quién le toca en una columna."],
+      text: ["Si no puedes ganar, busca el empate. Cuenta las jugadas seguras de ambos y busca la que deja al rival sin victoria.", "Una amenaza también ayuda: la respuesta forzada cambia a quién le toca en una columna."],
       right: ["La única jugada que empata. Todo lo demás abre un cuatro tarde o temprano.", "Las columnas 3 y 7 habrían abierto un cuatro. Ahora es el rival quien tiene que abrir una columna.", "Tu amenaza en la fila 4 se tiene que bloquear, y después bloqueas tú la fila 5. Empate."],
     },
     "first-moves": {
@@ -220,13 +220,13 @@ export const learn: Texts["learn"] = {
     },
     "second-player": {
       title: "Otras primeras jugadas",
-      text: ["Empezar por el borde pierde: con las columnas 1, 2, 6 y 7 puede ganar el segundo jugador. Las columnas 3 y 5 llevan al empate.", "Aprovecha esos regalos: basta con conocer las respuestas."],
+      text: ["Empezar por el borde pierde: tras las columnas 1, 2, 6 y 7 puede ganar el segundo jugador. Las columnas 3 y 5 llevan al empate.", "Si conoces las respuestas, puedes aprovecharlo."],
       right: ["Ahora gana el segundo jugador, con las columnas 2, 3, 4 y 6.", "La columna 3 es la única respuesta que gana.", "Tras empezar en la columna 3, el centro mantiene el empate."],
     },
     exam: {
       title: "El examen",
       text: ["Tres posiciones sin pistas sobre el tema. Tómate tu tiempo: busca cuatros, amenazas dobles y amenazas duraderas, y cuenta.", "Después te espera una partida contra el nivel 8."],
-      right: ["Junto a la columna central llena, en las columnas 3 y 5, gana el primer jugador.", "Has respondido justo encima de la última ficha: claimeven.", "La columna 4 es la única jugada que gana. Ya puedes jugar."],
+      right: ["Junto a la columna central llena, en las columnas 3 y 5, gana el primer jugador.", "Has respondido justo encima de la última ficha: claimeven.", "La columna 4 es la única jugada que gana. Ya puedes jugar de verdad."],
     },
   },
 };

@@ -25,17 +25,17 @@ export const play: Texts["play"] = {
       case "wins-now":
         return "Con esta jugada puedes ganar.";
       case "must-block":
-        return "Tu rival está a punto de ganar. Bloquéalo.";
+        return "Tu rival está a punto de ganar. Tienes que bloquear.";
       case "only-move":
         return "Cualquier otra jugada pierde.";
       case "wins":
         return `Puedes forzar la victoria en ${movesText(reason.moves)}.`;
       case "draws":
-        return "Si ambos juegan bien, es empate.";
+        return "Con el mejor juego de ambos, es empate.";
       case "loses":
-        return `Tu rival puede forzar la victoria. Esta jugada resiste más: ${movesText(reason.moves)}.`;
+        return `Tu rival puede forzar la victoria. Esta jugada es la que más aguanta: ${movesText(reason.moves)}.`;
       case "opinion":
-        return { better: "Una búsqueda rápida te ve mejor.", even: "Una búsqueda rápida ve la posición igualada.", worse: "Una búsqueda rápida ve mejor a tu rival." }[reason.side];
+        return { better: "Una búsqueda rápida te da ventaja.", even: "Una búsqueda rápida ve la posición igualada.", worse: "Una búsqueda rápida da ventaja a tu rival." }[reason.side];
     }
   },
   hintColumn: (column) => `Juega en la columna ${column}.`,

@@ -1,4 +1,4 @@
-/** Los jugadores del programa: nombres, parámetros y descripciones. */
+/** Los jugadores del ordenador: nombres, parámetros y descripciones. */
 
 import { levelOf, parseAgent } from "../../transitions/agent-text";
 import type { Texts } from "../en";
@@ -46,7 +46,7 @@ const LEVELS = [
 const PARAMETERS: Record<string, string> = {
   depth: "Profundidad",
   eval: "Evaluación",
-  ties: "Entre jugadas iguales",
+  ties: "Desempate",
   ms: "Tiempo por jugada (ms)",
   sims: "Simulaciones",
   model: "Red",
@@ -56,7 +56,7 @@ const PARAMETERS: Record<string, string> = {
   rule: "Regla de selección",
   c1: "Peso de la confianza",
   c2: "Peso de la política",
-  fpu: "Descuento por jugada nueva",
+  fpu: "Penalización por jugada nueva",
   batch: "Tamaño del lote",
   temperature: "Temperatura",
   proofs: "Resultados demostrados",
@@ -78,9 +78,9 @@ const PARAMETERS_ABOUT: Record<string, string> = {
   rule: "Cómo elige la búsqueda la siguiente jugada.",
   c1: "Peso del intervalo de confianza en UCB.",
   c2: "Peso de la política en UCB.",
-  fpu: "Cuánto menos que su posición se valora una jugada sin probar.",
+  fpu: "Cuánto por debajo de su posición se valora una jugada sin probar.",
   batch: "Posiciones evaluadas a la vez. Más es más rápido y algo más débil.",
-  temperature: "0 juega siempre lo mejor; los valores altos son más aleatorios.",
+  temperature: "0 juega siempre la mejor jugada; los valores altos son más aleatorios.",
   proofs: "Reconocer victorias y derrotas forzadas.",
   every: "Más lento, pero muestra el valor de cada columna.",
   table: "Memoria para la tabla de transposiciones.",

@@ -12,11 +12,11 @@ export const share: Texts["share"] = {
   moves: "Texto",
   json: "JSON",
   list: "Mostrar esta partida en la lista pública",
-  listBefore: "En una partida entre dos personas, solo se puede elegir antes de que entre la segunda.",
+  listBefore: "En una partida entre dos personas, solo puedes elegirlo antes de que se una la segunda.",
   listed: "Esta partida ya está en la lista pública.",
   unlisted: "Esta partida ya no está en la lista pública.",
   listedJoin: "Esta partida está en la lista pública: cualquiera puede encontrarla y verla.",
   open: "Abrir en Claimeven",
-  embedTitle: "Partida de conecta cuatro",
+  embedTitle: "Partida de Conecta 4",
   failed: (reason: string) => `Error al cargar: ${reason}`,
 };

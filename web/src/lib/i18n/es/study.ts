@@ -34,7 +34,7 @@ const does = ({ value, at_least, at_most, no_loss_within }: Certainty): string =
   if (at_least === 0) return at_most === 0 ? "empata" : "al menos empata";
   const safe = no_loss_within > 0 ? `no pierde en ${moves(no_loss_within)}` : "";
   if (at_most === 0) return safe ? `como mucho empata y ${safe}` : "como mucho empata";
-  return safe || "no se sabe cómo acaba";
+  return safe || "está sin resolver";
 };
 
 export const study: Texts["study"] = {
@@ -75,7 +75,7 @@ export const study: Texts["study"] = {
     estimate: (column, depth) => `La columna ${column} parece la mejor: búsqueda de profundidad ${depth}`,
     noLossWithin: (colour, n) => `Seguro: ${colour} no pierde en ${moves(n)}.`,
     stillLooking: "Lo que aparece bajo las columnas es seguro. El resto se está analizando.",
-    notExact: "Esta posición no se puede resolver en unos segundos. Lo que aparece bajo las columnas es seguro («dura 6» significa que no pierde en 6 jugadas); lo que parece mejor es una opinión.",
+    notExact: "Esta posición no se puede resolver en unos segundos. Lo que aparece bajo las columnas es seguro («aguanta 6» significa que no pierde en 6 jugadas); lo que parece mejor es una opinión.",
     expected: "Juego esperado (una opinión)",
     looksBest: (depth) => `parece la mejor, búsqueda de profundidad ${depth}`,
     book: "Libro de aperturas",
@@ -92,14 +92,14 @@ export const study: Texts["study"] = {
       if (at_most === -1) return "pierde";
       if (at_least === 0) return at_most === 0 ? "empate" : "al menos empate";
       const safe = no_loss_within > 0 ? `no pierde en ${moves(no_loss_within)}` : "";
-      return [at_most === 0 ? "como mucho empate" : "", safe].filter(Boolean).join(", ") || "no se sabe";
+      return [at_most === 0 ? "como mucho empate" : "", safe].filter(Boolean).join(", ") || "sin resolver";
     },
     short: ({ value, at_least, at_most, no_loss_within }) => {
       if (value) return valueText(value);
       if (at_least === 1) return "gana";
       if (at_most === -1) return "pierde";
-      if (at_least === 0) return at_most === 0 ? "empate" : "empate o gana";
-      return at_most === 0 ? "empate o pierde" : no_loss_within > 0 ? `dura ${no_loss_within}` : "–";
+      if (at_least === 0) return at_most === 0 ? "empate" : "empate o victoria";
+      return at_most === 0 ? "empate o derrota" : no_loss_within > 0 ? `aguanta ${no_loss_within}` : "–";
     },
     does,
     bar: (text) => `Evaluación: ${text}`,
@@ -109,7 +109,7 @@ export const study: Texts["study"] = {
 
     moves: "Jugadas",
     noMoves: "Suelta fichas para explorar. Vuelve atrás y juega otra columna para añadir una variante.",
-    setUpStart: "Empieza con una posición propia",
+    setUpStart: "Empieza desde una posición personalizada",
     deleteLine: "Borrar desde aquí",
     promote: "Hacer variante principal",
     rename: "Poner nombre a la variante",
@@ -126,21 +126,21 @@ export const study: Texts["study"] = {
     even: "par",
     why: "¿Por qué pares e impares?",
     whyText: [
-      "Una amenaza es una casilla vacía que completaría una línea ganadora. Si una ficha soltada ahora cayera allí, ganaría al instante. La mayoría de las amenazas aún no se alcanzan: la casilla de debajo está vacía, y quien juegue ahí deja que el otro use o bloquee la amenaza.",
+      "Una amenaza es una casilla vacía que completaría una línea ganadora. Si una ficha soltada ahora cayera allí, ganaría al instante. La mayoría de las amenazas aún no se pueden alcanzar: la casilla de debajo está vacía, y quien juegue ahí deja que el otro use o bloquee la amenaza.",
       "Cerca del final nadie quiere jugar debajo de una amenaza, y las demás columnas se llenan. En un tablero con un número par de filas, quien empezó consigue entonces las casillas de las filas impares, y el otro las de las pares.",
-      "Por eso una amenaza impar vale más para el primer jugador y una par para el segundo. Un contorno de puntos marca una amenaza que dura de este modo.",
+      "Por eso una amenaza impar vale más para el primer jugador y una par para el segundo. Un contorno de puntos marca una amenaza que perdura de este modo.",
     ],
 
     opinions: "Opiniones",
-    opinionsAbout: "Lo que piensan los jugadores que no usan el solucionador. Sus números son estimaciones, salvo las victorias y derrotas forzadas.",
-    voices: { "alphabeta:depth=8,every=on": "Alfa-beta, profundidad 8", "mcts:sims=20000": "Monte Carlo, 20.000 simulaciones", "zero:sims=0": "Red sin búsqueda", "zero:sims=200": "AlphaZero, 200 simulaciones" },
+    opinionsAbout: "Lo que piensan los jugadores sin el solucionador. Sus números son estimaciones, salvo las victorias y derrotas forzadas.",
+    opinionAgents: { "alphabeta:depth=8,every=on": "Alfa-beta, profundidad 8", "mcts:sims=20000": "Monte Carlo, 20.000 simulaciones", "zero:sims=0": "Red sin búsqueda", "zero:sims=200": "AlphaZero, 200 simulaciones" },
     other: "Otro jugador…",
     ask: "Preguntar",
     thinking: "pensando…",
     plays: (column, value) => `juega la columna ${column}, ${value}`,
-    agrees: "una de las mejores",
-    errs: "imprecisa",
-    shares: { mcts: "Parte de las simulaciones", zero: "Política", other: "Valores" },
+    bestMove: "una de las mejores",
+    inaccurate: "imprecisa",
+    shares: { mcts: "Proporción de simulaciones", zero: "Política", other: "Valores" },
     work: (nodes, ms) => `${nodes} nodos, ${ms}`,
 
     setUp: "Colocar",
@@ -185,7 +185,7 @@ export const study: Texts["study"] = {
     noAccuracy: "–",
     accuracyAbout: "Ninguna jugada podía cambiar el resultado",
     formula:
-      "La precisión es la parte de los puntos que un jugador conservó. Una victoria vale dos puntos y un empate uno. Cada jugada puede perder como mucho la diferencia entre la mejor y la peor jugada de su posición; precisión = 1 − puntos perdidos ÷ máximo de puntos que se podían perder. Las victorias más lentas y las derrotas más rápidas no cuestan nada.",
+      "La precisión es la proporción de puntos que un jugador conservó. Una victoria vale dos puntos y un empate uno. Cada jugada puede perder como mucho la diferencia entre la mejor y la peor jugada de su posición; precisión = 1 − puntos perdidos ÷ máximo de puntos que se podían perder. Las victorias más lentas y las derrotas más rápidas no cuestan nada.",
     formulaTitle: "Cómo se calcula la precisión",
     counts: { blunders: "Errores graves", mistakes: "Errores", only_moves: "Jugadas únicas", slower_wins: "Victorias más lentas", faster_losses: "Derrotas más rápidas" },
     countsAbout: {
@@ -197,7 +197,7 @@ export const study: Texts["study"] = {
     },
     linesCounts: { slower_wins: "Victorias menores", faster_losses: "Derrotas mayores" },
     linesCountsAbout: { slower_wins: "Sigue ganando, pero por menos líneas", faster_losses: "Pierde igualmente, pero por más líneas" },
-    judgements: { best: "La mejor", good: "Buena", only: "Jugada única", "slower-win": "Victoria más lenta", "faster-loss": "Derrota más rápida", mistake: "Error", blunder: "Error grave", unknown: "No se sabe" },
+    judgements: { best: "La mejor", good: "Buena", only: "Jugada única", "slower-win": "Victoria más lenta", "faster-loss": "Derrota más rápida", mistake: "Error", blunder: "Error grave", unknown: "Sin resolver" },
     linesJudgements: { "slower-win": "Victoria menor", "faster-loss": "Derrota mayor" },
     judged: (judgement, value) => (value ? `${judgement}: ${value}` : judgement),
     better: (column, choice) => `La columna ${column} ${does(choice)}.`,
@@ -205,7 +205,7 @@ export const study: Texts["study"] = {
     judgedMoves: "Jugadas valoradas",
     judgedOf: (judged, all) => `${judged} de ${all}`,
     incomplete: (judged, all) =>
-      `Se pudieron valorar ${judged} de ${moves(all)} (${percent(judged / Math.max(1, all))}). Las demás llegan demasiado pronto para resolverse en este tablero; para ellas la revisión muestra lo que piensa una búsqueda.`,
+      `Se pudieron valorar ${judged} de ${moves(all)} (${percent(judged / Math.max(1, all))}). Las demás llegan demasiado pronto en la partida para resolverse en este tablero; para ellas, la revisión muestra qué jugada prefiere una búsqueda.`,
     start: "Comienzo de la partida",
     given: "apertura",
 
@@ -256,9 +256,9 @@ export const study: Texts["study"] = {
       "odd-threat": "Usa una amenaza en una fila impar: al rival se le acaban las jugadas seguras.",
       "even-threat": "Usa una amenaza en una fila par: al rival se le acaban las jugadas seguras.",
       "no-safe-move": "Tras cada jugada del rival puedes conectar cuatro justo encima.",
-      "follow-up": "Responde justo encima de las fichas del rival: las casillas que necesitas llegarán solas.",
-      "long-plan": "Hacen falta muchas jugadas. Busca amenazas que permanezcan y cuenta.",
-      "opens-four": "Una ficha justo debajo de una casilla en la que el rival conecta cuatro.",
+      "follow-up": "Responde justo encima de las fichas del rival y conseguirás las casillas que necesitas.",
+      "long-plan": "La victoria lleva muchas jugadas. Busca amenazas duraderas y cuenta.",
+      "opens-four": "Una ficha justo debajo de una casilla en la que el rival conectaría cuatro.",
       "save-the-draw": "Cualquier otra jugada pierde.",
     },
     next: "Siguiente problema",
@@ -275,20 +275,20 @@ export const study: Texts["study"] = {
     wrong: (column, choice) => `La columna ${column} ${does(choice)}. Inténtalo de nuevo.`,
     progress: (done, of) => `Jugada ${done} de ${of}`,
     reset: "Borrar mi progreso",
-    resetSure: "¿Borrar todo el progreso?",
+    confirmReset: "¿Borrar todo el progreso?",
     analyse: "Abrir en el análisis",
     alreadySolved: "Ya has resuelto este problema.",
     streak: (n) => `${plural(n, "problema", "problemas")} ${n === 1 ? "resuelto" : "seguidos resueltos"} a la primera`,
     empty: "No hay problemas de este tipo.",
     rating: (rating) => `Puntuación ${rating}`,
-    ratingAbout: (solved, tried) => (tried === 0 ? "Nadie lo ha intentado todavía: la puntuación se deduce de la dificultad." : `Resuelto a la primera por ${solved} de ${tried}.`),
+    ratingAbout: (solved, tried) => (tried === 0 ? "Nadie lo ha intentado todavía: la puntuación se basa en la dificultad." : `Resuelto a la primera por ${solved} de ${tried}.`),
   },
 
   statistics: {
     title: "Estadísticas",
     mine: "Tus partidas",
     everyone: "Todas las partidas",
-    whose: "De quién",
+    whose: "Partidas de quién",
     none: "Aún no hay partidas terminadas",
     noneAbout: "Aquí se cuentan las partidas terminadas.",
     games: (n) => plural(n, "partida", "partidas"),
@@ -297,7 +297,7 @@ export const study: Texts["study"] = {
     lost: "Perdidas",
     score: "Puntuación",
     interval: (low, high) => `${low} a ${high}`,
-    intervalAbout: "La puntuación es la parte de los puntos; un empate vale medio. La barra es el intervalo de Wilson del 95 %, que es ancho con pocas partidas.",
+    intervalAbout: "La puntuación es la proporción de puntos; un empate vale medio. La barra es el intervalo de Wilson del 95 %, que es ancho con pocas partidas.",
     accuracy: "Precisión",
     accuracyAbout: "La precisión es la media de todas las partidas revisadas.",
     length: "Jugadas por partida",
@@ -315,7 +315,7 @@ export const study: Texts["study"] = {
     progressScore: "Puntuación, últimas 10 partidas",
     progressAccuracy: "Precisión, últimas 10 partidas",
     costs: "Lo que te cuesta partidas",
-    costsAbout: (games, of) => `El error que decidió la partida, en ${plural(games, "partida", "partidas")} de tus últimas ${whole(of)}: de qué se trataba.`,
+    costsAbout: (games, of) => `Los temas de los errores que decidieron la partida, en ${whole(games)} de tus últimas ${plural(of, "partida", "partidas")}.`,
     costsRecent: (n) => `${n} de las últimas 20`,
     costsNone: "Ninguna de tus partidas revisadas se decidió por un error tuyo.",
     costsLesson: "Lección",
