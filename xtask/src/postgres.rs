@@ -72,9 +72,9 @@ impl Postgres {
     }
 
     fn wait(&self) -> Result<(), String> {
-        let began = Instant::now();
+        let started = Instant::now();
         while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
-            if began.elapsed() > Duration::from_secs(30) {
+            if started.elapsed() > Duration::from_secs(30) {
                 return Err("it does not answer".to_owned());
             }
             thread::sleep(Duration::from_millis(50));

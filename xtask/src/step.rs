@@ -97,14 +97,14 @@ struct Finished {
 
 /// The results of all steps.
 pub(crate) struct Report {
-    began: Instant,
+    started: Instant,
     steps: Vec<Finished>,
     skipped: Vec<(&'static str, String)>,
 }
 
 impl Report {
     pub(crate) fn new() -> Report {
-        Report { began: Instant::now(), steps: Vec::new(), skipped: Vec::new() }
+        Report { started: Instant::now(), steps: Vec::new(), skipped: Vec::new() }
     }
 
     /// Runs all steps, also after one has failed.
@@ -136,7 +136,7 @@ impl Report {
             let ending = if result.is_ok() { "" } else { "  FAILED" };
             println!("{name:>12} {:>7.1} s{ending}", time.as_secs_f64());
         }
-        println!("{:>12} {:>7.1} s", "all", self.began.elapsed().as_secs_f64());
+        println!("{:>12} {:>7.1} s", "all", self.started.elapsed().as_secs_f64());
         for (name, reason) in &self.skipped {
             println!("{name:>12} SKIPPED: {reason}");
         }
@@ -155,9 +155,9 @@ impl Report {
 
 fn run_all(steps: &[Step], run: impl Fn(&Step) -> Result<(), String>) -> Vec<Finished> {
     let ended = steps.iter().map(|step| {
-        let began = Instant::now();
+        let started = Instant::now();
         let result = run(step);
-        Finished { name: step.name, time: began.elapsed(), result }
+        Finished { name: step.name, time: started.elapsed(), result }
     });
     ended.collect()
 }

@@ -49,7 +49,7 @@ async fn main() -> Fallible<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [database, games] = &arguments[..] else { return Err("usage: fill DATABASE GAMES".into()) };
     let games: u32 = games.parse()?;
-    let began = Instant::now();
+    let started = Instant::now();
     sqlx::any::install_default_drivers();
     if games == 0 {
         return count(database).await;
@@ -74,14 +74,14 @@ async fn main() -> Fallible<()> {
     let sql = "INSERT INTO settings (name, content) VALUES ('filled', $1) \
                ON CONFLICT (name) DO UPDATE SET content = excluded.content";
     sqlx::query(sql).bind(notes).execute(&mut connection).await?;
-    println!("{:>6.1} s: visitors and a tournament", began.elapsed().as_secs_f64());
+    println!("{:>6.1} s: visitors and a tournament", started.elapsed().as_secs_f64());
 
     if database.starts_with("sqlite:") {
         let pragmas = "PRAGMA synchronous = OFF; PRAGMA cache_size = -500000;";
         connection.execute(sqlx::raw_sql(pragmas)).await?;
     }
     let lines = Lines::new(&mut rng);
-    println!("{:>6.1} s: reviews", began.elapsed().as_secs_f64());
+    println!("{:>6.1} s: reviews", started.elapsed().as_secs_f64());
     let now = jiff::Timestamp::now().as_millisecond();
     let mut batch = Batch::default();
     for number in 0..games {
@@ -91,13 +91,13 @@ async fn main() -> Fallible<()> {
             batch.write(&mut connection).await?;
         }
         if (number + 1) % 100_000 == 0 {
-            println!("{:>6.1} s: {} games", began.elapsed().as_secs_f64(), number + 1);
+            println!("{:>6.1} s: {} games", started.elapsed().as_secs_f64(), number + 1);
         }
     }
 
     drop(connection);
     count(database).await?;
-    println!("{:>6.1} s: counted", began.elapsed().as_secs_f64());
+    println!("{:>6.1} s: counted", started.elapsed().as_secs_f64());
     Ok(())
 }
 

@@ -85,7 +85,7 @@ pub(crate) async fn run(program: &str, kills: usize, postgres: Option<&str>) -> 
         (None, None) => ("SQLite, on a disk that cannot be filled", &[Fault::Locked]),
     };
     println!("{GAMES} games, {kills} kills, {name}");
-    let began = Instant::now();
+    let started = Instant::now();
 
     let world = Arc::new(World {
         addr: addr.clone(),
@@ -128,7 +128,7 @@ pub(crate) async fn run(program: &str, kills: usize, postgres: Option<&str>) -> 
         let moves: usize = world.acknowledged.lock().unwrap().values().map(Vec::len).sum();
         println!(
             "{:>5} s: {} kills, faults of the database {made:?}, {moves} acknowledged moves",
-            began.elapsed().as_secs(),
+            started.elapsed().as_secs(),
             round + 1
         );
     }
@@ -152,11 +152,11 @@ pub(crate) async fn run(program: &str, kills: usize, postgres: Option<&str>) -> 
 
 /// Restarts the server; the operating system may take a moment to release the port and the lock.
 async fn restart(start: &impl Fn() -> Fallible<Server>) -> Fallible<Server> {
-    let began = Instant::now();
+    let started = Instant::now();
     loop {
         match start() {
             Ok(server) => return Ok(server),
-            Err(error) if began.elapsed() > Duration::from_secs(30) => return Err(error),
+            Err(error) if started.elapsed() > Duration::from_secs(30) => return Err(error),
             Err(_) => sleep(Duration::from_millis(200)).await,
         }
     }
@@ -355,7 +355,7 @@ async fn count_lost(database: &str, acknowledged: &Acknowledged) -> Fallible<usi
 async fn examine(addr: &str, acknowledged: &Acknowledged) -> Fallible<(usize, usize)> {
     let mut visitor = Visitor::from("127.0.0.1")?;
     let (mut frozen, mut wrong) = (0, 0);
-    let began = Instant::now();
+    let started = Instant::now();
     for id in acknowledged.keys() {
         let path = format!("/api/games/{id}");
         let game = loop {
@@ -363,7 +363,7 @@ async fn examine(addr: &str, acknowledged: &Acknowledged) -> Fallible<(usize, us
             let seat = game["to_move"].as_u64().unwrap_or(0) as usize;
             let is_done = status == 200
                 && (game["status"] == "finished" || game["players"][seat]["kind"] != "agent");
-            if is_done || began.elapsed() > PATIENCE {
+            if is_done || started.elapsed() > PATIENCE {
                 frozen += usize::from(!is_done);
                 break game;
             }

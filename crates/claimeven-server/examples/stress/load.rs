@@ -224,9 +224,9 @@ async fn watch(addr: String, id: String, sent: Sent, figures: Arc<Mutex<Figures>
         let Message::Text(text) = message? else { continue };
         let told: Value = serde_json::from_str(&text)?;
         let Some(ply) = told["game"]["ply"].as_u64() else { continue };
-        let began = ply.checked_sub(1).and_then(|at| sent.lock().unwrap().remove(&at));
-        if let Some(began) = began {
-            figures.lock().unwrap().watched.push(began.elapsed());
+        let started = ply.checked_sub(1).and_then(|at| sent.lock().unwrap().remove(&at));
+        if let Some(started) = started {
+            figures.lock().unwrap().watched.push(started.elapsed());
         }
     }
     Ok(())
@@ -268,13 +268,13 @@ async fn play(
         let (Some(ply), finished) = (game["ply"].as_u64(), game["status"] == "finished") else {
             continue;
         };
-        if let Some((at, began)) = sent {
+        if let Some((at, started)) = sent {
             let mut figures = figures.lock().unwrap();
             if ply == at + 1 {
-                figures.seen.push(began.elapsed());
+                figures.seen.push(started.elapsed());
             }
             if ply > at + 1 || finished {
-                figures.answered.push(began.elapsed());
+                figures.answered.push(started.elapsed());
                 figures.games += usize::from(finished);
                 sent = None;
             }

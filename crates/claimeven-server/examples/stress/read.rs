@@ -121,13 +121,13 @@ pub(crate) async fn run(
         let (client, addr, routes) = (client.clone(), addr.clone(), Arc::clone(&routes));
         let figures = Arc::clone(&figures);
         calls.spawn(async move {
-            let began = Instant::now();
+            let started = Instant::now();
             let route = &routes[at];
             let request = client.get(format!("http://{addr}{}", route.path));
             let reply = request.header("cookie", &route.cookie).send().await?;
             let reply = reply.error_for_status()?;
             reply.bytes().await?;
-            figures.lock().unwrap().entry(name).or_default().push(began.elapsed());
+            figures.lock().unwrap().entry(name).or_default().push(started.elapsed());
             Fallible::Ok(())
         });
     }

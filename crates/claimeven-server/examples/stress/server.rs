@@ -95,9 +95,9 @@ impl Nats {
         command.args(["-a", "127.0.0.1", "-p", &port.to_string()]);
         let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let nats = Nats { process, url: format!("nats://127.0.0.1:{port}") };
-        let began = Instant::now();
+        let started = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            if began.elapsed() > Duration::from_secs(30) {
+            if started.elapsed() > Duration::from_secs(30) {
                 return Err("the NATS server does not start".into());
             }
             std::thread::sleep(Duration::from_millis(20));

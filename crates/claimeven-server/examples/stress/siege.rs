@@ -117,7 +117,7 @@ async fn polite(addr: &str, time: Duration) -> Fallible<Seen> {
             let legal = game["legal"].as_array().ok_or("no columns")?;
             let column = legal[fastrand::usize(..legal.len())].clone();
             let body = json!({ "column": column, "ply": ply });
-            let began = Instant::now();
+            let started = Instant::now();
             let (status, answer) = visitor.ask(addr, &format!("{path}/moves"), Some(body)).await?;
             if status != 200 {
                 seen.refused.push(format!("a move: {status} {answer}"));
@@ -134,7 +134,7 @@ async fn polite(addr: &str, time: Duration) -> Fallible<Seen> {
                     _ => seen.refused.push(format!("the game: {status} {now}")),
                 }
             }
-            seen.moves.push(began.elapsed());
+            seen.moves.push(started.elapsed());
             sleep(Duration::from_millis(fastrand::u64(300..900))).await;
         }
         let requests: [(&str, Option<Value>); 4] = [
@@ -144,9 +144,9 @@ async fn polite(addr: &str, time: Duration) -> Fallible<Seen> {
             ("/api/lab/search", Some(json!({ "agent": "alphabeta:depth=4", "moves": "44" }))),
         ];
         for (path, body) in requests {
-            let began = Instant::now();
+            let started = Instant::now();
             let (status, answer) = visitor.ask(addr, path, body).await?;
-            seen.others.push(began.elapsed());
+            seen.others.push(started.elapsed());
             if status != 200 {
                 seen.refused.push(format!("{path}: {status} {answer}"));
             }

@@ -51,14 +51,14 @@ pub(crate) async fn run(program: &str, time: Duration) -> Fallible<()> {
             moves
         }));
     }
-    let began = Instant::now();
+    let started = Instant::now();
     let mut figures = Vec::new();
-    while began.elapsed() < time {
+    while started.elapsed() < time {
         sleep((time / 20).min(Duration::from_mins(1))).await;
         let memory = server.memory_mb("VmRSS").ok_or("the memory is not known on this system")?;
         let (files, threads) = server.handles().ok_or("the files are not known on this system")?;
         let figure = Figures { memory, files, threads };
-        println!("{:>5.1} min: {figure}", began.elapsed().as_secs_f64() / 60.0);
+        println!("{:>5.1} min: {figure}", started.elapsed().as_secs_f64() / 60.0);
         figures.push(figure);
     }
     stop.store(true, Ordering::Relaxed);

@@ -231,10 +231,10 @@ pub(crate) async fn analyze(
     let name = format!("the analysis of {position:?}");
     let worker = Arc::clone(&app);
     let work = move |cancel: &Arc<_>| {
-        let began = Instant::now();
+        let started = Instant::now();
         let limits = AnalysisLimits { time: Some(time), cancel: Some(Arc::clone(cancel)) };
         let analysis = worker.analyzers.with(|analyzer| analyzer.analyze(&position, &limits));
-        AnalysisView::new(&position, &analysis, began.elapsed())
+        AnalysisView::new(&position, &analysis, started.elapsed())
     };
     Ok(Json(app.engine.run(&client, urgency, name, work).await?))
 }

@@ -22,7 +22,7 @@ use crate::agents;
 use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
 use crate::live_games::LiveGame;
-use crate::session::{Clock, GameSession, Offers, PlayedMove, Refusal, Seat, by_the_rules};
+use crate::session::{Clock, GameSession, Offers, PlayedMove, Refusal, Seat, end_on_board};
 use crate::store::{Filter, Page, now_ms};
 use crate::visitor::{Visitor, random_name};
 
@@ -92,7 +92,7 @@ impl NewGame {
             Some(first @ (0 | 1)) => first.into(),
             Some(first) => return Err(Error::Bad(format!("first must be 0 or 1, not {first}"))),
         };
-        if by_the_rules(&game, first).is_some() {
+        if end_on_board(&game, first).is_some() {
             return Err(Error::Bad(format!("The game is already over after '{}'", self.moves)));
         }
         let [one, other] = self.seats;

@@ -69,7 +69,7 @@ pub(super) struct Recent<T> {
     now: HashMap<Address, T>,
     /// Seen in the previous period, but not in this one.
     before: HashMap<Address, T>,
-    began: Instant,
+    started: Instant,
     /// After this time, unused buckets are full again.
     period: Duration,
 }
@@ -79,13 +79,13 @@ impl<T> Recent<T> {
     const MAX_ADDRESSES: usize = 100_000;
 
     pub(super) fn new(period: Duration) -> Recent<T> {
-        Recent { now: HashMap::new(), before: HashMap::new(), began: Instant::now(), period }
+        Recent { now: HashMap::new(), before: HashMap::new(), started: Instant::now(), period }
     }
 
     pub(super) fn of(&mut self, address: Address, fresh: impl FnOnce() -> T) -> &mut T {
-        if self.began.elapsed() > self.period || self.now.len() >= Self::MAX_ADDRESSES {
+        if self.started.elapsed() > self.period || self.now.len() >= Self::MAX_ADDRESSES {
             self.before = mem::take(&mut self.now);
-            self.began = Instant::now();
+            self.started = Instant::now();
         }
         let before = &mut self.before;
         let seen = || before.remove(&address).unwrap_or_else(fresh);
@@ -327,11 +327,11 @@ pub(crate) async fn security_headers(
     let path = request.uri().path();
     let is_embedded = path == "/embed" || path.starts_with("/embed/");
     let is_picture = path.starts_with("/api/") && path.ends_with("/picture.png");
-    let began = Instant::now();
+    let started = Instant::now();
     let mut response = next.run(request).await;
     let metrics = &app.metrics;
     metrics.requests.with_label_values(&[response.status().as_str()]).inc();
-    metrics.request_seconds.observe(began.elapsed().as_secs_f64());
+    metrics.request_seconds.observe(started.elapsed().as_secs_f64());
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }

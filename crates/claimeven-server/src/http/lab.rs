@@ -186,7 +186,7 @@ async fn tree(
         Ok(serde_json::to_vec(&TreeView::new(&drawing)))
     });
     let json: Result<_, claimeven_search::AgentError> = thought.await?;
-    let json = json.map_err(|error| EngineError::Unsuited(error.to_string()))?;
+    let json = json.map_err(|error| EngineError::Unsupported(error.to_string()))?;
     let json = json.map_err(|error| Error::Internal(error.to_string()))?;
     Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
@@ -213,7 +213,7 @@ async fn measure(
         Ok(SearchView::new(&agent, &decision))
     });
     let view: Result<SearchView, claimeven_search::AgentError> = thought.await?;
-    Ok(Json(view.map_err(|error| EngineError::Unsuited(error.to_string()))?))
+    Ok(Json(view.map_err(|error| EngineError::Unsupported(error.to_string()))?))
 }
 
 fn limits(app: &App) -> Limits {

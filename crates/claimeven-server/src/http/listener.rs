@@ -304,10 +304,10 @@ mod tests {
         };
         let (written, ()) = tokio::join!(ours.write_all(&[1; 3000]), slow);
         written.unwrap();
-        let began = Instant::now();
+        let started = Instant::now();
         let error = ours.write_all(&[1; 3000]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
-        assert!(began.elapsed() >= TIME, "{:?}", began.elapsed());
+        assert!(started.elapsed() >= TIME, "{:?}", started.elapsed());
     }
 
     #[tokio::test]
@@ -319,10 +319,10 @@ mod tests {
         let mut read = vec![0; 50_000];
         ours.read_exact(&mut read).await.unwrap();
         intake.limit(10_000);
-        let began = Instant::now();
+        let started = Instant::now();
         for _ in 0..21 {
             ours.read_exact(&mut read[..1000]).await.unwrap();
         }
-        assert!(began.elapsed() >= Duration::from_secs(2), "{:?}", began.elapsed());
+        assert!(started.elapsed() >= Duration::from_secs(2), "{:?}", started.elapsed());
     }
 }

@@ -47,7 +47,7 @@ pub(crate) async fn identify(
     let is_banned = app.bans.contains(client);
     let is_https = app.reach.is_https(peer, request.headers());
     request.extensions_mut().insert(ClientIp(client));
-    let began = Instant::now();
+    let started = Instant::now();
     let respond = async {
         let response = if is_banned {
             delay_refusal().await;
@@ -56,7 +56,7 @@ pub(crate) async fn identify(
             next.run(request).await
         };
         let status = response.status().as_u16();
-        let ms = began.elapsed().as_secs_f64() * 1e3;
+        let ms = started.elapsed().as_secs_f64() * 1e3;
         tracing::debug!(status, ms, "Responded");
         response
     };

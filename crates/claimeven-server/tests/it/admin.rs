@@ -38,13 +38,13 @@ async fn number(config: &Config, sql: &'static str) -> i64 {
 
 /// Waits until a request with these headers has this status.
 async fn until_status(who: &Visitor, headers: &[(&str, &str)], status: u16) {
-    let began = Instant::now();
+    let started = Instant::now();
     loop {
         let reply = who.send(Method::GET, "/api/agents", headers, None).await;
         if reply.status == status {
             return;
         }
-        assert!(began.elapsed() < Duration::from_secs(20), "still {reply:?}");
+        assert!(started.elapsed() < Duration::from_secs(20), "still {reply:?}");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
@@ -132,9 +132,9 @@ on_both_databases! {
         let next = json!({ "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 2 });
         let next = ada.post("/api/arena", next).await.expect(201);
         let path = format!("/api/arena/{}", next["id"].as_str().unwrap());
-        let began = Instant::now();
+        let started = Instant::now();
         while ada.get(&path).await.expect(200)["state"] != "done" {
-            assert!(began.elapsed() < Duration::from_secs(20), "the next one does not run");
+            assert!(started.elapsed() < Duration::from_secs(20), "the next one does not run");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
@@ -210,9 +210,9 @@ on_both_databases! {
         execute(&world.config, "UPDATE games SET touched = 1000".to_owned()).await;
         let world = world.restart_with(|config| config.prune_days = 30).await;
         let ada = ada.at(&world);
-        let began = Instant::now();
+        let started = Instant::now();
         while ada.get(&format!("/api/games/{old}")).await.status != 404 {
-            assert!(began.elapsed() < Duration::from_secs(20), "it is still there");
+            assert!(started.elapsed() < Duration::from_secs(20), "it is still there");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         finished(&ada).await;

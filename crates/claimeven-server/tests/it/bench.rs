@@ -21,13 +21,13 @@ fn wait(
 ) -> impl Future<Output = Value> {
     let (path, caller) = (path.to_owned(), std::panic::Location::caller());
     async move {
-        let began = Instant::now();
+        let started = Instant::now();
         loop {
             let view = ada.get(&path).await.expect(200);
             if is_right(&view) {
                 return view;
             }
-            assert!(began.elapsed() < Duration::from_mins(10), "{caller}: still {view:#}");
+            assert!(started.elapsed() < Duration::from_mins(10), "{caller}: still {view:#}");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
@@ -92,10 +92,10 @@ async fn a_search_of_the_lab_ends_in_time_and_when_nobody_waits() {
     .await;
     let ada = world.visitor();
     let search = json!({ "agent": "minimax:depth=30" });
-    let began = Instant::now();
+    let started = Instant::now();
     let stopped = ada.post("/api/lab/search", search.clone()).await.expect(200);
     assert_eq!(stopped["stopped"], true);
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 
     // One searches, one waits, which is half of the places, and the third has to try again.
     let searches = (0..3).map(|_| ada.post("/api/lab/search", search.clone()));
@@ -116,9 +116,9 @@ async fn games_continue_while_the_lab_searches() {
         let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "alphabeta:depth=2" }]);
         let id = bob.create(seats).await;
         bob.play(&id, 4, 0).await.expect(200);
-        let began = Instant::now();
+        let started = Instant::now();
         bob.wait(&id, |game| game["ply"] == 2).await;
-        began.elapsed()
+        started.elapsed()
     };
     let (searched, waited) = tokio::join!(long, game);
     assert_eq!(searched.expect(200)["stopped"], true);
@@ -329,10 +329,10 @@ async fn a_tournament_that_chooses_its_openings_can_be_stopped_and_deleted() {
     let slow = ada.post("/api/arena", cup).await.expect(201);
     let path = format!("/api/arena/{}", slow["id"].as_str().unwrap());
     wait(&ada, &path, |view| view["state"] == "running").await;
-    let began = Instant::now();
+    let started = Instant::now();
     let stopped = ada.post(&format!("{path}/stop"), json!({})).await.expect(200);
     assert_eq!(stopped["state"], "stopped", "{stopped:#}");
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     let deleted = ada.send(reqwest::Method::DELETE, &path, &[], None).await;
     assert_eq!(deleted.status, 204);
 
@@ -377,9 +377,9 @@ async fn tournaments_that_choose_their_openings_do_not_hold_up_others() {
     for (visitor, path) in greedy {
         let choosing = visitor.get(&path).await.expect(200);
         assert_eq!((&choosing["state"], &choosing["done"]), (&json!("running"), &json!(0)));
-        let began = Instant::now();
+        let started = Instant::now();
         let stopped = visitor.post(&format!("{path}/stop"), json!({})).await.expect(200);
         assert_eq!(stopped["state"], "stopped", "{stopped:#}");
-        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     }
 }

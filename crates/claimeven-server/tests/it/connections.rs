@@ -105,9 +105,9 @@ async fn an_incomplete_request_does_not_delay_the_shutdown() {
         halves.push(stream);
     }
     tokio::time::sleep(Duration::from_millis(200)).await;
-    let began = Instant::now();
+    let started = Instant::now();
     let world = world.restart().await;
-    assert!(began.elapsed() < Duration::from_secs(13), "{:?}", began.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(13), "{:?}", started.elapsed());
     world.visitor().get("/api/agents").await.expect(200);
 }
 

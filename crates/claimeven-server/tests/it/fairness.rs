@@ -29,10 +29,10 @@ async fn replies(visitor: &Visitor, games: usize) -> Vec<Duration> {
     for _ in 0..games {
         let id = visitor.create(against("level:3")).await;
         for (ply, column) in [(0, 4), (2, 1), (4, 7)] {
-            let began = Instant::now();
+            let started = Instant::now();
             visitor.play(&id, column, ply).await.expect(200);
             visitor.wait(&id, |game| game["ply"] == ply + 2 || game["status"] != "playing").await;
-            times.push(began.elapsed());
+            times.push(started.elapsed());
         }
         visitor.act(&id, "resign", json!({})).await;
     }
@@ -130,17 +130,17 @@ async fn a_game_on_a_long_clock_is_unloaded_and_ends_on_time() {
     };
     let long = ada.create_with(seconds(86_400)).await;
     let short = ada.create_with(seconds(14)).await;
-    let began = Instant::now();
+    let started = Instant::now();
     while metric(&world, "live_games").await > 0 {
-        assert!(began.elapsed() < Duration::from_secs(13), "games without anyone stay in memory");
+        assert!(started.elapsed() < Duration::from_secs(13), "games without anyone stay in memory");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     // Nobody watches it, but it still ends.
     while metric(&world, "games_finished_total").await == 0 {
-        assert!(began.elapsed() < Duration::from_secs(40), "the game does not end");
+        assert!(started.elapsed() < Duration::from_secs(40), "the game does not end");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    assert!(began.elapsed() > Duration::from_secs(14), "{:?}", began.elapsed());
+    assert!(started.elapsed() > Duration::from_secs(14), "{:?}", started.elapsed());
     assert_eq!(ada.game(&short).await["result"]["reason"], "time");
     // The clock of the other game kept running, and the game continues.
     let game = ada.game(&long).await;
@@ -199,7 +199,7 @@ async fn simultaneous_watchers_are_announced_together() {
     let ada = world.visitor();
     let id = ada.create(json!([{ "kind": "human" }, { "kind": "open" }])).await;
     let mut socket = ada.follow(&id).await;
-    let began = Instant::now();
+    let started = Instant::now();
     let watchers = join_all((0..100).map(|_| async {
         let visitor = world.visitor();
         visitor.follow(&id).await
@@ -209,7 +209,7 @@ async fn simultaneous_watchers_are_announced_together() {
     while socket.hear().await.expect("a game")["game"]["watchers"] != 100 {
         messages += 1;
     }
-    let seconds = began.elapsed().as_secs() as usize;
+    let seconds = started.elapsed().as_secs() as usize;
     assert!(messages <= 4 + seconds, "{messages} messages in {seconds} s");
     // A player is announced at once.
     let bob = world.visitor();

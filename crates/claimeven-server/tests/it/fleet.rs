@@ -283,13 +283,13 @@ async fn a_tournament_is_run_by_one_server_and_taken_over_from_one_that_was_kill
     let job = ada.post("/api/arena", plan).await.expect(201);
     let path = format!("/api/arena/{}", job["id"].as_str().unwrap());
     let wait = async |ada: &Visitor, is_right: &dyn Fn(&Value) -> bool| {
-        let began = Instant::now();
+        let started = Instant::now();
         loop {
             let view = ada.get(&path).await.expect(200);
             if is_right(&view) {
                 return view;
             }
-            assert!(began.elapsed() < LONG, "{view:#}");
+            assert!(started.elapsed() < LONG, "{view:#}");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
@@ -354,11 +354,15 @@ async fn play_under_fire(end: End) {
     let addrs = [servers[0].addr, servers[1].addr];
     let at_once = number("CLAIMEVEN_TEST_GAMES", 12);
     let enough = number("CLAIMEVEN_TEST_KILLS", 6);
-    let (began, mut games, mut ends) = (Instant::now(), 0, 0);
+    let (started, mut games, mut ends) = (Instant::now(), 0, 0);
     let mut play = FuturesUnordered::new();
     let mut pause = Box::pin(tokio::time::sleep(Duration::from_secs(1)));
     loop {
-        assert!(began.elapsed() < LONG, "{} games are not over after {ends} restarts", play.len());
+        assert!(
+            started.elapsed() < LONG,
+            "{} games are not over after {ends} restarts",
+            play.len()
+        );
         while play.len() < at_once && ends < enough {
             play.push(tokio::spawn(play_game(addrs, games, 20..200)));
             games += 1;

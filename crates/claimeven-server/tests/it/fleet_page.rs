@@ -60,13 +60,13 @@ fn with_workers(nats: &nats::Server) -> Config {
 
 /// Asks again until an answer is right.
 async fn wait(ada: &Visitor, path: &str, is_right: impl Fn(&Value) -> bool) -> Value {
-    let began = Instant::now();
+    let started = Instant::now();
     loop {
         let view = ada.get(path).await.expect(200);
         if is_right(&view) {
             return view;
         }
-        assert!(began.elapsed() < LONG, "{view:#}");
+        assert!(started.elapsed() < LONG, "{view:#}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
@@ -332,9 +332,9 @@ async fn games_of_a_worker_that_lies_are_removed_and_played_again() {
     assert_eq!((&view["done"], &view["report"]["games"]), (&json!(60), &json!(60)));
     assert_eq!(games(&ada, &path).await, expected);
     wait_for_workers(&ada, 1).await;
-    let began = Instant::now();
+    let started = Instant::now();
     while metric(&ada, "fleet_workers_dismissed_total").await < 1 {
-        assert!(began.elapsed() < LONG, "nobody was dismissed");
+        assert!(started.elapsed() < LONG, "nobody was dismissed");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

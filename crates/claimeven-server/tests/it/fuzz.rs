@@ -420,10 +420,10 @@ on_both_databases! {
         let seed = fastrand::u64(..);
         let mut random = Rng::with_seed(seed);
         let seconds = std::env::var("CLAIMEVEN_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
-        let (began, time) = (Instant::now(), Duration::from_secs(seconds.unwrap_or(20)));
+        let (started, time) = (Instant::now(), Duration::from_secs(seconds.unwrap_or(20)));
         let (mut count, mut accepted) = (0, 0);
         let mut ids = vec!["nothing".to_owned()];
-        while began.elapsed() < time {
+        while started.elapsed() < time {
             // There is always a game and a tournament to ask for, and there are never many.
             if count % 100 == 0 {
                 let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "level:1" }]);

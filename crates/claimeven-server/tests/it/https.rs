@@ -111,9 +111,9 @@ async fn games_are_played_over_https_and_a_new_certificate_is_loaded() {
     tokio::time::sleep(Duration::from_secs(6)).await;
     assert!(connect(world.addr, &trusted).await.is_ok());
     let (renewed, _) = certificate(folder.path(), "second");
-    let began = Instant::now();
+    let started = Instant::now();
     while connect(world.addr, &renewed).await.is_err() {
-        assert!(began.elapsed() < Duration::from_secs(20), "the new certificate is not served");
+        assert!(started.elapsed() < Duration::from_secs(20), "the new certificate is not served");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     assert!(connect(world.addr, &trusted).await.is_err());
@@ -121,9 +121,9 @@ async fn games_are_played_over_https_and_a_new_certificate_is_loaded() {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 
     // A connection without a handshake does not delay the shutdown.
-    let began = Instant::now();
+    let started = Instant::now();
     world.stop().await;
-    assert!(began.elapsed() < Duration::from_secs(11), "{:?}", began.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(11), "{:?}", started.elapsed());
     drop(silent);
 }
 
@@ -211,7 +211,7 @@ async fn handshakes_of_one_address_are_limited() {
     let folder = tempfile::tempdir().unwrap();
     let (trusted, files) = certificate(folder.path(), "first");
     let world = World::sqlite(with_tls(&files)).await;
-    let began = Instant::now();
+    let started = Instant::now();
     let mut refused = 0;
     for _ in 0..2000 {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
@@ -223,7 +223,7 @@ async fn handshakes_of_one_address_are_limited() {
         let _ = stream.read_to_end(&mut answer).await;
         refused += u64::from(answer.is_empty());
     }
-    let most = 400 + 40 * (began.elapsed().as_secs() + 1);
+    let most = 400 + 40 * (started.elapsed().as_secs() + 1);
     assert!(2000 - refused <= most, "{} of at most {most}", 2000 - refused);
     assert!(connect(world.addr, &trusted).await.is_ok(), "another address is refused");
 }

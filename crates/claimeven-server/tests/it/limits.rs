@@ -150,11 +150,11 @@ async fn excess_requests_of_one_address_are_deferred() {
     let config = Config { requests_per_second: 1, requests_at_once: 10, ..Config::default() };
     let world = World::sqlite(config).await;
     let ada = world.visitor();
-    let began = Instant::now();
+    let started = Instant::now();
     let replies = join_all((0..30).map(|_| ada.get("/api/agents"))).await;
     let (accepted, refused): (Vec<Reply>, Vec<Reply>) =
         replies.into_iter().partition(|reply| reply.status == 200);
-    let most = 11 + began.elapsed().as_secs() as usize;
+    let most = 11 + started.elapsed().as_secs() as usize;
     assert!((10..=most).contains(&accepted.len()), "{} of at most {most}", accepted.len());
     assert!(!refused.is_empty());
     for reply in refused {
@@ -297,10 +297,10 @@ async fn a_full_queue_says_so_at_once_and_others_do_not_wait() {
 
     let bob = world.visitor_from("127.0.0.2");
     let id = bob.create(game("level:1")["seats"].clone()).await;
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     bob.play(&id, 4, 0).await.expect(200);
     bob.wait(&id, |game| game["ply"] == 2).await;
-    assert!(began.elapsed().as_millis() < 2000, "others do not wait: {:?}", began.elapsed());
+    assert!(started.elapsed().as_millis() < 2000, "others do not wait: {:?}", started.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]

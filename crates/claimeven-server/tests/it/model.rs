@@ -250,7 +250,7 @@ async fn walk(mut world: World, seed: u64) -> World {
     });
     let mut id = people[0].create_with(new).await;
     let mut model = Model::new(first, false);
-    let mut began = std::time::Instant::now();
+    let mut started = std::time::Instant::now();
     let mut log = Vec::new();
     for step in 0..60 {
         if random.u8(..25) == 0 {
@@ -275,12 +275,12 @@ async fn walk(mut world: World, seed: u64) -> World {
             let next = reply.json()["id"].as_str().unwrap().to_owned();
             model.rematch = Some(next.clone());
             // The old game stays as it is, and everyone continues with the new one.
-            model.check(&people[0].game(&id).await, 0, began.elapsed().as_millis() as u64);
-            (id, began) = (next, std::time::Instant::now());
+            model.check(&people[0].game(&id).await, 0, started.elapsed().as_millis() as u64);
+            (id, started) = (next, std::time::Instant::now());
             model = Model::new(1 - model.first, true);
             log.clear();
         }
-        let elapsed = began.elapsed().as_millis() as u64;
+        let elapsed = started.elapsed().as_millis() as u64;
         for (viewer, visitor) in people.iter().enumerate() {
             model.check(&visitor.game(&id).await, viewer, elapsed + 1000);
         }

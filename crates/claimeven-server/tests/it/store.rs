@@ -21,19 +21,19 @@ async fn a_blocked_read_times_out_and_does_not_block_moves() {
     let lock = "BEGIN; LOCK TABLE totals IN ACCESS EXCLUSIVE MODE";
     sqlx::raw_sql(lock).execute(&mut connection).await.unwrap();
     let reads = async {
-        let began = Instant::now();
+        let started = Instant::now();
         let reads = (0..6).map(|_| eve.get("/api/statistics"));
         for reply in futures_util::future::join_all(reads).await {
             assert_eq!(reply.error(503), "The database is busy, try again");
             assert!(reply.headers.contains_key("retry-after"));
         }
-        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     };
     let moves = async {
         for ply in 0..4 {
-            let began = Instant::now();
+            let started = Instant::now();
             ada.play(&id, 1 + ply, ply).await.expect(200);
-            assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+            assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
         }
     };
     tokio::join!(reads, moves);
@@ -72,16 +72,16 @@ async fn a_job_whose_end_cannot_be_stored_is_retried() {
     let view = ada.get(&path).await.expect(200);
     assert_eq!((&view["done"], &view["state"]), (&json!(2), &json!("running")));
     sqlx::raw_sql("DROP TRIGGER refuse").execute(&mut connection).await.unwrap();
-    let began = Instant::now();
+    let started = Instant::now();
     while ada.get(&path).await.expect(200)["state"] != "done" {
-        assert!(began.elapsed() < Duration::from_secs(30));
+        assert!(started.elapsed() < Duration::from_secs(30));
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     let second = json!({ "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 2 });
     let second = ada.post("/api/arena", second).await.expect(201);
     let path = format!("/api/arena/{}", second["id"].as_str().unwrap());
     while ada.get(&path).await.expect(200)["state"] != "done" {
-        assert!(began.elapsed() < Duration::from_mins(1));
+        assert!(started.elapsed() < Duration::from_mins(1));
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }

@@ -89,10 +89,10 @@ async fn a_board_too_large_to_solve_gets_proven_bounds_in_time() {
     let ada = world.visitor();
     let setup = json!({ "cols": 11, "rows": 9 });
     for patient in [false, true] {
-        let began = std::time::Instant::now();
+        let started = std::time::Instant::now();
         let asked = json!({ "position": { "setup": setup, "moves": "" }, "patient": patient });
         let analysis = ada.post("/api/analysis", asked).await.expect(200);
-        assert!(began.elapsed() < Duration::from_secs(3));
+        assert!(started.elapsed() < Duration::from_secs(3));
         assert_eq!((&analysis["exact"], &analysis["value"]), (&json!(false), &Value::Null));
         assert_eq!(analysis["columns"][5]["at_most"], 1);
         // The move that a search prefers is an opinion; not losing within its depth is proven.
@@ -259,7 +259,7 @@ on_both_databases! {
             let player = if ply % 2 == 0 { &ada } else { &bob };
             player.play(&id, column, ply).await.expect(200);
         }
-        let began = std::time::Instant::now();
+        let started = std::time::Instant::now();
         loop {
             let mine = ada.get("/api/statistics?mine=true").await.expect(200);
             if mine["total"]["reviewed"] == 1 {
@@ -270,7 +270,7 @@ on_both_databases! {
                 assert_eq!(his["progress"][0]["theme"], "must-block");
                 break;
             }
-            assert!(began.elapsed() < Duration::from_mins(1), "{mine:#}");
+            assert!(started.elapsed() < Duration::from_mins(1), "{mine:#}");
             tokio::time::sleep(Duration::from_millis(300)).await;
         }
     }
@@ -328,7 +328,7 @@ async fn study_does_not_delay_games() {
     let play = async {
         let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "alphabeta:depth=4" }]);
         let id = ada.create(seats).await;
-        let began = std::time::Instant::now();
+        let started = std::time::Instant::now();
         for ply in [0, 2, 4] {
             ada.play(&id, 1 + ply, ply).await.expect(200);
             ada.wait(&id, |game| {
@@ -336,7 +336,7 @@ async fn study_does_not_delay_games() {
             })
             .await;
         }
-        began.elapsed()
+        started.elapsed()
     };
     let answered = tokio::select! {
         took = play => took,

@@ -84,7 +84,7 @@ pub(crate) async fn play_game(
     }
     // A game that were decided again would have another version. A server may hear of the end a little
     // later.
-    let began = Instant::now();
+    let started = Instant::now();
     for addr in addrs {
         let mut visitor = Visitor::new(addr, "127.0.0.1");
         loop {
@@ -94,7 +94,7 @@ pub(crate) async fn play_game(
                 ends.push(end_of(&game));
                 break;
             }
-            assert!(began.elapsed() < LONG, "{game}");
+            assert!(started.elapsed() < LONG, "{game}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -123,9 +123,9 @@ async fn send(
     path: &str,
     body: Option<&Value>,
 ) -> Reply {
-    let began = Instant::now();
+    let started = Instant::now();
     loop {
-        assert!(began.elapsed() < LONG, "no server answers {path}");
+        assert!(started.elapsed() < LONG, "no server answers {path}");
         let json = [("content-type", "application/json")];
         let body = body.map(|body| body.to_string().into_bytes());
         match visitor.try_send(method.clone(), path, &json, body).await {
@@ -159,9 +159,9 @@ struct Seen {
 /// Follows a game to its end, and checks that no move ever disappears.
 async fn watch(addrs: [SocketAddr; 2], home: usize, id: String) -> Watched {
     let (mut line, mut seen) = (String::new(), Vec::new());
-    let (began, mut addr) = (Instant::now(), addrs[home]);
+    let (started, mut addr) = (Instant::now(), addrs[home]);
     loop {
-        assert!(began.elapsed() < LONG, "game {id} does not end");
+        assert!(started.elapsed() < LONG, "game {id} does not end");
         let visitor = Visitor::new(addr, "127.0.0.1");
         let Some(mut socket) = visitor.follow_if_there(&id).await else {
             addr = addrs[usize::from(addr == addrs[0])];

@@ -284,13 +284,13 @@ impl Visitor {
     ) -> impl Future<Output = Value> {
         let caller = std::panic::Location::caller();
         async move {
-            let began = Instant::now();
+            let started = Instant::now();
             loop {
                 let game = self.game(id).await;
                 if is_right(&game) {
                     return game;
                 }
-                assert!(began.elapsed() < Duration::from_mins(1), "{caller}: still {game:#}");
+                assert!(started.elapsed() < Duration::from_mins(1), "{caller}: still {game:#}");
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
