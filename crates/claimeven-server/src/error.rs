@@ -42,7 +42,7 @@ pub(crate) enum Error {
 /// The body of an error response.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ErrorView {
-    /// One line that says what is wrong.
+    /// The error message, on one line.
     error: String,
     /// The id of the request in the server's log, if the server is at fault.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -474,7 +474,7 @@ impl LiveGames {
         .await
     }
 
-    /// Detaches a visitor from a game, and deletes the game if it belongs to nobody else.
+    /// Removes a visitor from a game, and deletes the game if it belongs to nobody else.
     pub(crate) async fn delete(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,

@@ -390,7 +390,7 @@ impl GameSession {
         Ok(())
     }
 
-    /// Offers a draw, or answers an offer.
+    /// Offers a draw, or responds to an offer.
     pub(crate) fn draw(
         &mut self,
         who: &Visitor,

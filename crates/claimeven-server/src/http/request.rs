@@ -40,7 +40,7 @@ pub(crate) async fn identify(
 ) -> Response {
     let given = app.reach.forwarded(peer, request.headers(), HEADER.as_str());
     let id = given.filter(|id| is_plain(id)).map_or_else(random_hex::<8>, str::to_owned);
-    // At the highest level, so that errors always have it.
+    // At the error level, so that it is never filtered out.
     let (method, path) = (request.method(), request.uri().path());
     let span = tracing::error_span!("request", id, %method, path);
     let client = app.reach.client(peer, request.headers());

@@ -121,7 +121,7 @@ impl ServerCertVerifier for Tls {
         if current.end_entity_cert()? == end_entity {
             return Ok(ServerCertVerified::assertion());
         }
-        Err(rustls::Error::General("the server has another certificate".to_owned()))
+        Err(rustls::Error::General("the server has a different certificate".to_owned()))
     }
 
     fn verify_tls12_signature(

@@ -76,7 +76,7 @@ struct TrainingView {
     runs: Vec<RunSummary>,
 }
 
-/// A preset of parameters.
+/// A preset.
 #[derive(Debug, Serialize, ToSchema)]
 struct PresetView {
     name: &'static str,
