@@ -34,7 +34,7 @@ const SERVER_SILENCE: Duration = Duration::from_secs(5);
 #[derive(Default)]
 pub(crate) struct Monitor {
     connection: Option<Connection>,
-    state: Mutex<Seen>,
+    state: Mutex<Snapshot>,
     /// How many workers can do each kind of work.
     workers: [AtomicUsize; 2],
 }
@@ -59,7 +59,7 @@ impl WorkKind {
 
 /// The state of the fleet as last seen.
 #[derive(Clone, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Snapshot {
     /// Whether the NATS server can be reached, and if not, since when.
     pub(crate) is_connected: bool,
     pub(crate) lost_at: Option<Instant>,
@@ -117,7 +117,7 @@ impl Monitor {
         self.connection.as_ref().map(Connection::shown_url)
     }
 
-    pub(crate) fn seen(&self) -> Seen {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         lock(&self.state).clone()
     }
 
@@ -235,7 +235,7 @@ impl Monitor {
     }
 }
 
-impl Seen {
+impl Snapshot {
     /// The other servers that have sent a status in the last seconds.
     pub(crate) fn live_servers(&self) -> impl Iterator<Item = (&String, &ServerStatus)> {
         self.servers
@@ -354,23 +354,23 @@ mod tests {
         assert_eq!(workers, [3, 0]);
         monitor.record(sighting(vec![worker("a", 5)], &["b"]), true);
         let gone = |monitor: &Monitor| -> Vec<(String, bool, u64)> {
-            let seen = monitor.seen();
-            seen.gone.iter().map(|one| (one.id.clone(), one.was_stopped, one.done)).collect()
+            let snapshot = monitor.snapshot();
+            snapshot.gone.iter().map(|one| (one.id.clone(), one.was_stopped, one.done)).collect()
         };
         let mut both = gone(&monitor);
         both.sort();
         assert_eq!(both, [("b".to_owned(), true, 2), ("c".to_owned(), false, 3)]);
         monitor.record(sighting(vec![worker("a", 5), worker("c", 3)], &[]), false);
         assert_eq!(gone(&monitor), [("b".to_owned(), true, 2)]);
-        let seen = monitor.seen();
-        assert_eq!(seen.points.len(), 2);
-        assert_eq!((seen.points[0].rate, seen.points[0].waiting), (4.5, 4));
+        let snapshot = monitor.snapshot();
+        assert_eq!(snapshot.points.len(), 2);
+        assert_eq!((snapshot.points[0].rate, snapshot.points[0].waiting), (4.5, 4));
         // An unreachable NATS server does not mean that the workers have left.
         let disconnected = Sighting { is_connected: false, ..sighting(Vec::new(), &[]) };
         monitor.record(disconnected, true);
-        let seen = monitor.seen();
-        assert!(!seen.is_connected && seen.lost_at.is_some());
-        assert_eq!(seen.fleet.unwrap().workers.len(), 2);
+        let snapshot = monitor.snapshot();
+        assert!(!snapshot.is_connected && snapshot.lost_at.is_some());
+        assert_eq!(snapshot.fleet.unwrap().workers.len(), 2);
         assert_eq!((gone(&monitor).len(), monitor.workers(WorkKind::Games)), (1, 0));
     }
 

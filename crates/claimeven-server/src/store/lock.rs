@@ -68,7 +68,7 @@ impl ServerLock {
                 None => return Err(in_use()),
             }
         };
-        let task = tokio::spawn(keep(options, is_shared, connection));
+        let task = tokio::spawn(keep_locked(options, is_shared, connection));
         Ok(ServerLock { _file: None, _session: Some(AbortOnDropHandle::new(task)) })
     }
 }
@@ -111,7 +111,7 @@ async fn session(
 }
 
 /// Takes the lock again whenever its connection is lost, for instance after a restart of PostgreSQL.
-async fn keep(options: AnyConnectOptions, is_shared: bool, connection: AnyConnection) {
+async fn keep_locked(options: AnyConnectOptions, is_shared: bool, connection: AnyConnection) {
     let mut connection = Some(connection);
     loop {
         sleep(PERIOD).await;

@@ -164,13 +164,13 @@ fn train(
             Event::Played { iteration, shown } => {
                 let games: Vec<(i64, String)> = (0..)
                     .zip(shown)
-                    .filter_map(|(place, game)| {
+                    .filter_map(|(index, game)| {
                         let shown = ShownGame {
                             iteration,
                             moves: game.moves.clone(),
                             opening: game.opening,
                         };
-                        Some((10 * iteration as i64 + place, serde_json::to_string(&shown).ok()?))
+                        Some((10 * iteration as i64 + index, serde_json::to_string(&shown).ok()?))
                     })
                     .collect();
                 let id = job.id.clone();

@@ -117,22 +117,22 @@ async fn a_board_too_large_to_solve_gets_proven_bounds_in_time() {
 async fn agents_have_opinions_with_values_or_shares() {
     let server = TestServer::sqlite(Config::default()).await;
     let ada = server.visitor();
-    let ask = async |agent: &str, moves: &str| {
+    let opinion_of = async |agent: &str, moves: &str| {
         let body = json!({ "position": { "moves": moves }, "agent": agent });
         ada.post("/api/analysis/opinion", body).await
     };
-    let depth = ask("alphabeta:depth=6,every=on", "4455").await.expect(200);
+    let depth = opinion_of("alphabeta:depth=6,every=on", "4455").await.expect(200);
     assert_eq!(depth["value"]["text"], "wins in 2");
     assert_eq!(depth["shares"], json!([]));
     for agent in ["mcts:sims=500", "zero:sims=0", "zero:sims=20"] {
-        let opinion = ask(agent, "44").await.expect(200);
+        let opinion = opinion_of(agent, "44").await.expect(200);
         let shares = opinion["shares"].as_array().unwrap();
         let sum: f64 = shares.iter().map(|share| share.as_f64().unwrap()).sum();
         assert!(shares.len() == 7 && (sum - 1.0).abs() < 1e-3, "{agent}: {opinion}");
     }
-    assert!(ask("ugi:cmd=ls", "").await.error(400).contains("ugi"));
-    assert!(ask("mcts:sims=9000000", "").await.error(400).contains("9000000"));
-    assert!(ask("random", "1212121").await.error(400).contains("over"));
+    assert!(opinion_of("ugi:cmd=ls", "").await.error(400).contains("ugi"));
+    assert!(opinion_of("mcts:sims=9000000", "").await.error(400).contains("9000000"));
+    assert!(opinion_of("random", "1212121").await.error(400).contains("over"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

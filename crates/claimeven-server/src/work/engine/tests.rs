@@ -89,12 +89,12 @@ async fn the_more_urgent_search_runs_first() {
     let engine = engine(|config| config.threads = 1);
     let requester = client(1, "a");
     // Both threads that this address may use are occupied.
-    let held: Vec<_> = (0..2)
+    let busy: Vec<_> = (0..2)
         .map(|_| start(&engine, &requester, Urgency::Person, Duration::from_millis(300)))
         .collect();
     tokio::time::sleep(Duration::from_millis(100)).await;
     let order = Arc::new(AtomicUsize::new(0));
-    let places = [Urgency::Other, Urgency::Brief, Urgency::Person].map(|urgency| {
+    let tasks = [Urgency::Other, Urgency::Brief, Urgency::Person].map(|urgency| {
         let (engine, requester, order) =
             (Arc::clone(&engine), requester.clone(), Arc::clone(&order));
         tokio::spawn(async move {
@@ -106,10 +106,10 @@ async fn the_more_urgent_search_runs_first() {
         })
     });
     let mut ended = Vec::new();
-    for place in places {
-        ended.push(place.await.unwrap());
+    for task in tasks {
+        ended.push(task.await.unwrap());
     }
-    for task in held {
+    for task in busy {
         task.await.unwrap().unwrap();
     }
     assert!(ended[2] < ended[0], "{ended:?}");
