@@ -59,7 +59,7 @@ pub(crate) struct Metrics {
     pub(crate) agent_bytes: IntGauge,
 }
 
-/// What the workers of a fleet do.
+/// Metrics of the fleet's workers.
 pub(crate) struct WorkerMetrics {
     pub(crate) workers: IntGauge,
     pub(crate) threads: IntGauge,

@@ -107,7 +107,7 @@ pub(crate) async fn connect(
     TlsConnector::from(Arc::new(client)).connect(name, stream).await
 }
 
-/// Trusts exactly the configured certificate, whoever has signed it.
+/// Trusts exactly the configured certificate, no matter who signed it.
 impl ServerCertVerifier for Tls {
     fn verify_server_cert(
         &self,

@@ -1,4 +1,4 @@
-//! Games that other servers change, too.
+//! Games shared with other servers, which may change them as well.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
