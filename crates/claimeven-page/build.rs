@@ -20,11 +20,11 @@ const SOURCES: [&str; 8] = [
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    let out = env::var("OUT_DIR").expect("cargo sets it");
+    let out = env::var("OUT_DIR").expect("cargo should set it");
     let page = Path::new(&out).join("page");
-    fs::create_dir_all(&page).expect("cargo's folder can be written");
+    fs::create_dir_all(&page).expect("the output folder should be writable");
     // Read at run time, because checkouts that share a target folder also share this program.
-    let here = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    let here = env::var("CARGO_MANIFEST_DIR").expect("cargo should set it");
     let web = Path::new(&here).join("../../web");
     // A missing file would count as changed every time.
     for source in SOURCES.map(|source| web.join(source)).iter().filter(|source| source.exists()) {
@@ -32,29 +32,31 @@ fn main() {
     }
     let built = build(&web, &page).and_then(|()| list(&page));
     match built {
-        Ok(list) => fs::write(Path::new(&out).join("files.rs"), list).expect("as above"),
+        Ok(list) => fs::write(Path::new(&out).join("files.rs"), list)
+            .expect("the output folder should be writable"),
         Err(reason) => println!("cargo::error={reason}"),
     }
 }
 
-/// The source of `FILES`. A file with `.br` or `.gz` at the end is another one, compressed.
+/// The source of `FILES`. Files that end with `.br` or `.gz` are compressed copies of others.
 fn list(page: &Path) -> Result<String, String> {
     let mut paths = Vec::new();
-    walk(page, &mut paths).map_err(|error| format!("the built page cannot be read: {error}"))?;
+    walk(page, &mut paths).map_err(|error| format!("cannot read the built page: {error}"))?;
     paths.sort();
     let mut files = Vec::new();
-    let is_copy =
-        |file: &&PathBuf| file.extension().is_some_and(|ending| ending == "br" || ending == "gz");
+    let is_copy = |file: &&PathBuf| {
+        file.extension().is_some_and(|extension| extension == "br" || extension == "gz")
+    };
     for file in paths.iter().filter(|file| !is_copy(file)) {
-        let path = file.strip_prefix(page).expect("it was found there");
-        let path = path.to_str().ok_or("a file of the page has a name that is not Unicode")?;
+        let path = file.strip_prefix(page).expect("the file is in this folder");
+        let path = path.to_str().ok_or("the page has a file whose name is not Unicode")?;
         let path = path.replace('\\', "/");
         let data = fs::read(file).map_err(|error| format!("{path}: {error}"))?;
         let mut hash = DefaultHasher::new();
         data.hash(&mut hash);
         let hash = format!("{:016x}", hash.finish());
-        let copy = |ending: &str| {
-            let compressed = PathBuf::from(format!("{}.{ending}", file.display()));
+        let copy = |extension: &str| {
+            let compressed = PathBuf::from(format!("{}.{extension}", file.display()));
             match paths.binary_search(&compressed) {
                 Ok(_) => format!("Some(include_bytes!({:?}))", compressed.display().to_string()),
                 Err(_) => "None".to_owned(),
@@ -96,19 +98,19 @@ fn mime_type(path: &str) -> Result<&'static str, String> {
         Some("wasm") => "application/wasm",
         Some("webmanifest") => "application/manifest+json",
         Some("woff2") => "font/woff2",
-        _ => return Err(format!("{path}: the page's build script knows no type for this file")),
+        _ => return Err(format!("{path}: unknown MIME type (see crates/claimeven-page/build.rs)")),
     })
 }
 
 fn build(web: &Path, page: &Path) -> Result<(), String> {
-    // npm keeps a copy of the lock file it installed from; a newer lock file means that it has to
+    // npm keeps a copy of the lock file that it installed from; if the lock file is newer, it has to
     // install again.
     let changed = |file: &str| fs::metadata(web.join(file)).and_then(|file| file.modified());
     let installed = changed("node_modules/.package-lock.json").unwrap_or(SystemTime::UNIX_EPOCH);
     if changed("package-lock.json").is_ok_and(|wanted| wanted > installed) {
         npm(web, &["ci", "--no-audit", "--no-fund"])?;
     }
-    let folder = page.to_str().ok_or("cargo's folder has a name that npm cannot be told")?;
+    let folder = page.to_str().ok_or("the path of the output folder is not Unicode")?;
     npm(web, &["run", "build", "--", "--outDir", folder, "--emptyOutDir"])
 }
 
@@ -124,8 +126,8 @@ fn npm(web: &Path, arguments: &[&str]) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    let said: Vec<&str> = said.split_whitespace().collect();
-    Err(format!("npm {} failed: {}", arguments.join(" "), said.join(" ")))
+    let output = [output.stdout, output.stderr].concat();
+    let output = String::from_utf8_lossy(&output);
+    let words: Vec<&str> = output.split_whitespace().collect();
+    Err(format!("npm {} failed: {}", arguments.join(" "), words.join(" ")))
 }

@@ -1,6 +1,6 @@
-//! Whether all dependencies are ones that `deny.toml` allows: licences, bans, duplicates, sources.
+//! Checks all dependencies against `deny.toml`: licences, bans, duplicates, sources.
 //!
-//! The same as `cargo deny` does with that file, which would take longer to install than all else.
+//! `cargo deny` makes the same checks, but installing it would take longer than everything else.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -85,12 +85,12 @@ fn problems(rules: &Rules, packages: &[Package]) -> Vec<String> {
             problems.push(format!("{name} {version} has the licence {licence}"));
         }
         let registry = source.as_deref().map(|source| source.strip_prefix("registry+"));
-        let is_known = |place: Option<&str>| {
-            place.is_some_and(|place| {
-                rules.sources.allow_registry.iter().any(|known| known == place)
+        let is_known = |registry: Option<&str>| {
+            registry.is_some_and(|registry| {
+                rules.sources.allow_registry.iter().any(|known| known == registry)
             })
         };
-        if registry.is_some_and(|place| !is_known(place)) {
+        if registry.is_some_and(|registry| !is_known(registry)) {
             problems.push(format!("{name} {version} comes from {source:?}"));
         }
         if rules.bans.deny.iter().any(|banned| banned.name == *name) {
@@ -98,9 +98,9 @@ fn problems(rules: &Rules, packages: &[Package]) -> Vec<String> {
         }
     }
     let is_skipped = |name: &str| rules.bans.skip.iter().any(|skipped| skipped.name == name);
-    let twice = |name: &str| versions.get(name).is_some_and(|versions| versions.len() > 1);
+    let is_duplicate = |name: &str| versions.get(name).is_some_and(|versions| versions.len() > 1);
     for (name, versions) in &versions {
-        if twice(name) && !is_skipped(name) {
+        if is_duplicate(name) && !is_skipped(name) {
             problems.push(format!(
                 "{name} has {} versions: {}",
                 versions.len(),
@@ -108,10 +108,9 @@ fn problems(rules: &Rules, packages: &[Package]) -> Vec<String> {
             ));
         }
     }
-    let needless = rules.bans.skip.iter().filter(|skipped| !twice(&skipped.name));
-    problems.extend(
-        needless.map(|skipped| format!("{} has one version: do not skip it", skipped.name)),
-    );
+    let unused = rules.bans.skip.iter().filter(|skipped| !is_duplicate(&skipped.name));
+    problems
+        .extend(unused.map(|skipped| format!("{} has one version: do not skip it", skipped.name)));
     problems
 }
 
@@ -120,39 +119,39 @@ fn is_allowed(expression: &str, allowed: &[String]) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut words = &words[..];
-    let fulfilled = any_of(&mut words, allowed);
-    fulfilled && words.is_empty()
+    let satisfied = any_of(&mut words, allowed);
+    satisfied && words.is_empty()
 }
 
 fn any_of(words: &mut &[&str], allowed: &[String]) -> bool {
-    let mut fulfilled = all_of(words, allowed);
+    let mut satisfied = all_of(words, allowed);
     while let ["OR", rest @ ..] = words {
         *words = rest;
-        fulfilled |= all_of(words, allowed);
+        satisfied |= all_of(words, allowed);
     }
-    fulfilled
+    satisfied
 }
 
 fn all_of(words: &mut &[&str], allowed: &[String]) -> bool {
-    let mut fulfilled = one(words, allowed);
+    let mut satisfied = term(words, allowed);
     while let ["AND", rest @ ..] = words {
         *words = rest;
-        fulfilled &= one(words, allowed);
+        satisfied &= term(words, allowed);
     }
-    fulfilled
+    satisfied
 }
 
-fn one(words: &mut &[&str], allowed: &[String]) -> bool {
+fn term(words: &mut &[&str], allowed: &[String]) -> bool {
     match *words {
         ["(", rest @ ..] => {
             *words = rest;
-            let fulfilled = any_of(words, allowed);
+            let satisfied = any_of(words, allowed);
             if let [")", rest @ ..] = words {
                 *words = rest;
             }
-            fulfilled
+            satisfied
         }
-        // A licence with an exception is listed as one.
+        // The allow list contains licences together with their exceptions.
         [name, "WITH", exception, rest @ ..] => {
             *words = rest;
             allowed.iter().any(|licence| *licence == format!("{name} WITH {exception}"))
@@ -170,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn expressions_of_licences() {
+    fn licence_expressions_are_evaluated() {
         let allowed = ["MIT", "Apache-2.0"].map(str::to_owned);
         for good in [
             "MIT",
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn disallowed_values_are_named() {
+    fn problems_name_the_package() {
         let rules: Rules = toml::from_str(
             r#"
                 licenses.allow = ["MIT"]

@@ -19,7 +19,7 @@ use step::{Report, Step};
 const USAGE: &str = "\
 usage: cargo xtask test [--no-skip]      format, lints, all tests, doctests, docs, the page in a browser;
                                          --no-skip fails if a check has to be skipped
-       cargo xtask dependencies          licences, duplicates and sources, by deny.toml
+       cargo xtask dependencies          licences, duplicates and sources, according to deny.toml
        cargo xtask python-peers          the Python package compared with OpenSpiel, Kaggle and bitbully
        cargo xtask load [GAMES] [SECONDS] [busy]
                                          live games on a server (500 for 60 s)
@@ -27,11 +27,11 @@ usage: cargo xtask test [--no-skip]      format, lints, all tests, doctests, doc
                                          the same with a filled database, and the latency of read requests
        cargo xtask load GAMES SECONDS fleet
                                          the same on two servers with PostgreSQL and NATS, all games watched
-       cargo xtask simulate-fleet        what a unit of work costs a fleet, and what many machines would give
+       cargo xtask simulate-fleet        the overhead of a unit of work, and the predicted speed of many machines
        cargo xtask fill DATABASE GAMES   fills a new database (sqlite:PATH, postgres://…) with finished games
-       cargo xtask siege [SECONDS]       one address asks a server for all it can, another plays (600 s)
-       cargo xtask soak [MINUTES]        games against hungry players: memory, files, threads (40 min)
-       cargo xtask chaos [KILLS]         kills, locks and full disks under 500 games, both databases (100)
+       cargo xtask siege [SECONDS]       one address floods a server while another plays (600 s)
+       cargo xtask soak [MINUTES]        games against memory-hungry players: memory, files, threads (40 min)
+       cargo xtask chaos [KILLS]         kills, locks and full disks during 500 games, both databases (100)
        cargo xtask bench [FILTER]        the benchmarks, or those whose name contains FILTER
        cargo xtask bench search          the players' searches
        cargo xtask bench arena           the overhead of matches
@@ -112,7 +112,7 @@ fn bench_solver(sets: &str, options: &[&str]) -> ExitCode {
             "--empty" => bench.empty = true,
             "--json" => bench.json = options.next().copied(),
             _ => {
-                eprintln!("xtask: bench solver has no option '{option}'\n{USAGE}");
+                eprintln!("xtask: unknown option '{option}' of bench solver\n{USAGE}");
                 return ExitCode::from(2);
             }
         }
@@ -135,7 +135,7 @@ fn fill_step(database: &str, games: &str) -> Step {
     Step::cargo("fill", &[&example[..], &[database, games]].concat())
 }
 
-/// Builds a server and stresses it.
+/// Builds a server and runs a stress test against it.
 fn stress_steps(name: &'static str, arguments: &[&str]) -> Vec<Step> {
     let target = env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
     let program = format!("{target}/release/claimeven{}", env::consts::EXE_SUFFIX);
@@ -182,7 +182,7 @@ fn chaos(kills: &str) -> ExitCode {
     report.run(&stress_steps("chaos", &[kills]));
     match Postgres::start() {
         Ok(postgres) => report.run(&stress_steps("chaos", &[kills, &postgres.url()])),
-        Err(reason) => println!("without PostgreSQL: {reason}"),
+        Err(reason) => println!("skipped PostgreSQL: {reason}"),
     }
     report.finish(false)
 }

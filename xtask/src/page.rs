@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use crate::step::{Report, Step};
 use crate::system;
 
-/// The checks of the page; those that this machine cannot run are reported as skipped. They need the
-/// program and the npm packages, which the build of the tests provides.
+/// The checks of the page; those that cannot run on this machine are reported as skipped. They need the
+/// program and the npm packages, which building the tests provides.
 pub(crate) fn steps(report: &mut Report) -> Vec<Step> {
     if system::find("npm").is_none() {
         report.skip("page", "Node.js is not installed");
@@ -29,7 +29,7 @@ pub(crate) fn steps(report: &mut Report) -> Vec<Step> {
     steps
 }
 
-/// The folder of the page's sources. It is read at run time, because checkouts that share a target
+/// The folder of the page's sources, determined at run time, because checkouts that share a target
 /// folder also share this program.
 fn folder() -> PathBuf {
     env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from).join("../web")

@@ -18,13 +18,13 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Starts a server for tests, which does not wait for the disk; PostgreSQL is installed first if
-    /// possible.
+    /// Starts a server for tests, which does not wait for the disk. PostgreSQL is installed first if
+    /// necessary and possible.
     pub(crate) fn start() -> Result<Postgres, String> {
         Postgres::start_with("-c fsync=off")
     }
 
-    /// Starts a server that stores as it does in production, for measurements.
+    /// Starts a server that waits for the disk as in production, for measurements.
     pub(crate) fn start_durable() -> Result<Postgres, String> {
         Postgres::start_with("")
     }
@@ -39,7 +39,7 @@ impl Postgres {
         let folder = env::temp_dir().join(format!("claimeven-postgres-{}", process::id()));
         Postgres::start_in(folder.clone(), programs, options).map_err(|reason| {
             let _ = fs::remove_dir_all(folder);
-            format!("PostgreSQL does not start: {reason}")
+            format!("PostgreSQL did not start: {reason}")
         })
     }
 
@@ -72,10 +72,10 @@ impl Postgres {
     }
 
     fn wait(&self) -> Result<(), String> {
-        let began = Instant::now();
+        let started = Instant::now();
         while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
-            if began.elapsed() > Duration::from_secs(30) {
-                return Err("it does not answer".to_owned());
+            if started.elapsed() > Duration::from_secs(30) {
+                return Err("it does not respond".to_owned());
             }
             thread::sleep(Duration::from_millis(50));
         }
@@ -96,8 +96,8 @@ impl Drop for Postgres {
     }
 }
 
-/// A command for a PostgreSQL program, as another user if this one is root, which PostgreSQL
-/// refuses.
+/// A command for a PostgreSQL program, as another user if this one is root, because PostgreSQL refuses
+/// to run as root.
 fn as_user(program: &Path) -> Command {
     if !system::is_root() {
         return Command::new(program);
@@ -125,6 +125,6 @@ fn run(command: &mut Command) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(said.lines().next().unwrap_or("without a word").to_owned())
+    let errors = String::from_utf8_lossy(&output.stderr);
+    Err(errors.lines().next().unwrap_or("no error message").to_owned())
 }

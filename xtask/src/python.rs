@@ -1,4 +1,4 @@
-//! The Python package: built, installed and tested by `python/check.py`, in environments of its own.
+//! The Python package: built, installed and tested by `python/check.py`, in virtual environments.
 
 use std::env;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ fn check(name: &'static str, options: &[&str]) -> Step {
     Step { program: "python3", arguments: [vec![script], step.arguments].concat(), ..step }
 }
 
-/// The folder of the package. It is read at run time, because checkouts that share a target folder also
+/// The folder of the package, determined at run time, because checkouts that share a target folder also
 /// share this program.
 fn folder() -> PathBuf {
     env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from).join("../python")

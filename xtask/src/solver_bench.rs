@@ -1,4 +1,4 @@
-//! `cargo xtask bench solver`: our solver next to another one, in the same run.
+//! `cargo xtask bench solver`: our solver and another one, measured in the same run.
 
 use std::fs;
 use std::path::Path;

@@ -34,21 +34,21 @@ impl Step {
     /// Runs it and prints its output when it has finished, so that it is not mixed with that of others.
     fn run_captured(&self) -> Result<(), String> {
         println!("\n{}: {} (in parallel; the output follows)", self.name, self.text());
-        // Both streams in one, in the order in which they are written.
+        // Both streams in one, in the order of writing.
         let (mut output, writer) = io::pipe().map_err(|error| error.to_string())?;
-        let again = writer.try_clone().map_err(|error| error.to_string())?;
+        let second_writer = writer.try_clone().map_err(|error| error.to_string())?;
         let mut command = self.command();
-        command.stdin(Stdio::null()).stdout(writer).stderr(again);
+        command.stdin(Stdio::null()).stdout(writer).stderr(second_writer);
         let child = command.spawn();
-        // The command holds the other end of the pipe, too.
+        // The command holds the write end of the pipe, too.
         drop(command);
         let ended = child.and_then(|mut child| {
-            let mut printed = Vec::new();
-            io::copy(&mut output, &mut printed)?;
+            let mut captured = Vec::new();
+            io::copy(&mut output, &mut captured)?;
             let status = child.wait()?;
             let mut terminal = io::stdout().lock();
             writeln!(terminal, "\n{}, which ran in parallel:", self.name)?;
-            terminal.write_all(&printed)?;
+            terminal.write_all(&captured)?;
             Ok(status)
         });
         self.result_of(ended)
@@ -58,7 +58,7 @@ impl Step {
         let reason = match status {
             Ok(status) if status.success() => return Ok(()),
             Ok(status) => status.to_string(),
-            Err(error) => format!("{} cannot be run: {error}", self.program),
+            Err(error) => format!("cannot run {}: {error}", self.program),
         };
         eprintln!("xtask: {} failed ({reason})", self.name);
         Err(reason)
@@ -71,7 +71,7 @@ impl Step {
     fn command(&self) -> Command {
         let mut command = Command::new(self.program);
         // Cargo sets variables that describe this package. They would cause some dependencies to be
-        // built again, and once more when cargo is called by hand.
+        // rebuilt now, and again when cargo is called by hand.
         for (name, _) in env::vars_os() {
             let text = name.to_string_lossy();
             if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
@@ -97,17 +97,17 @@ struct Finished {
 
 /// The results of all steps.
 pub(crate) struct Report {
-    began: Instant,
+    started: Instant,
     steps: Vec<Finished>,
     skipped: Vec<(&'static str, String)>,
 }
 
 impl Report {
     pub(crate) fn new() -> Report {
-        Report { began: Instant::now(), steps: Vec::new(), skipped: Vec::new() }
+        Report { started: Instant::now(), steps: Vec::new(), skipped: Vec::new() }
     }
 
-    /// Runs all steps, also after one has failed.
+    /// Runs all steps, even after one has failed.
     pub(crate) fn run(&mut self, steps: &[Step]) {
         self.steps.extend(run_all(steps, Step::run));
     }
@@ -118,7 +118,7 @@ impl Report {
         thread::scope(|scope| {
             let waiting = scope.spawn(|| run_all(waiting, Step::run_captured));
             self.run(steps);
-            self.steps.extend(waiting.join().expect("steps do not panic"));
+            self.steps.extend(waiting.join().expect("steps should not panic"));
         });
     }
 
@@ -136,7 +136,7 @@ impl Report {
             let ending = if result.is_ok() { "" } else { "  FAILED" };
             println!("{name:>12} {:>7.1} s{ending}", time.as_secs_f64());
         }
-        println!("{:>12} {:>7.1} s", "all", self.began.elapsed().as_secs_f64());
+        println!("{:>12} {:>7.1} s", "all", self.started.elapsed().as_secs_f64());
         for (name, reason) in &self.skipped {
             println!("{name:>12} SKIPPED: {reason}");
         }
@@ -155,9 +155,9 @@ impl Report {
 
 fn run_all(steps: &[Step], run: impl Fn(&Step) -> Result<(), String>) -> Vec<Finished> {
     let ended = steps.iter().map(|step| {
-        let began = Instant::now();
+        let started = Instant::now();
         let result = run(step);
-        Finished { name: step.name, time: began.elapsed(), result }
+        Finished { name: step.name, time: started.elapsed(), result }
     });
     ended.collect()
 }

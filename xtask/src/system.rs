@@ -10,9 +10,9 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
     env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// The path of a program of the package of the same name, which is installed first if possible.
+/// The path of a program; if necessary and possible, the package of the same name is installed first.
 pub(crate) fn find_or_install(name: &str) -> Option<PathBuf> {
-    // Debian has servers in a folder that is not on everybody's PATH.
+    // Debian installs servers into a folder that is not on every user's PATH.
     let find = || {
         let installed = Path::new("/usr/sbin").join(name);
         find(name).or_else(|| installed.is_file().then_some(installed))

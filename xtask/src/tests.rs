@@ -9,7 +9,7 @@ use crate::python;
 use crate::step::{Report, Step};
 use crate::system;
 
-/// Runs all checks and reports each of them, also after one has failed.
+/// Runs all checks and reports each of them, even after one has failed.
 ///
 /// Steps that compute run in sequence. The page's tests need the program and mostly wait for it and for
 /// the browser, so they run in parallel with the others once it is built.
@@ -18,7 +18,7 @@ pub(crate) fn run(no_skip: bool) -> ExitCode {
     let postgres = match Postgres::start() {
         Ok(postgres) => Some(postgres),
         Err(reason) => {
-            report.skip("PostgreSQL", format!("{reason}; the server is tested on SQLite alone"));
+            report.skip("PostgreSQL", format!("{reason}; the server is tested on SQLite only"));
             None
         }
     };
@@ -49,7 +49,7 @@ fn steps(postgres: Option<String>, nats: Option<PathBuf>) -> (Vec<Step>, Vec<Ste
     };
     let build = [runner, &TARGETS, &["--no-run"]].concat();
     let tests = &[runner, &TARGETS, &["--no-fail-fast"]].concat();
-    // Solver and network once more, as on a processor without vector instructions.
+    // The solver and the networks once more, as on a processor without vector instructions.
     let portable = if nextest {
         // The longest test of the sets has already run in both modes.
         let both = "(package(claimeven-solver) & !test(begin_hard)) | package(claimeven-zero)";

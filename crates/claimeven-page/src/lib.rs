@@ -1,6 +1,6 @@
 //! The files of the web page in `web/`, which the build script of this crate builds with npm. It is
-//! a separate crate, so that cargo names it while it waits for npm, and a change of the page does
-//! not compile much else.
+//! a separate crate, so that cargo shows its name while it waits for npm, and a change of the page
+//! recompiles little else.
 //!
 //! ```
 //! let index = claimeven_page::file("index.html").unwrap();
@@ -12,22 +12,22 @@
 pub struct File {
     /// The path, such as `index.html`.
     pub path: &'static str,
-    /// What it contains.
+    /// The contents.
     pub data: &'static [u8],
-    /// The same, compressed by Brotli where that makes it smaller.
+    /// The contents compressed with Brotli, if that makes them smaller.
     pub brotli: Option<&'static [u8]>,
-    /// The same, compressed by gzip, for browsers that do without HTTPS.
+    /// The contents compressed with gzip: browsers accept Brotli over HTTPS only.
     pub gzip: Option<&'static [u8]>,
     /// A hash of the contents.
     pub hash: &'static str,
-    /// Such as `text/html`.
+    /// The MIME type, such as `text/html`.
     pub mime_type: &'static str,
 }
 
-// `FILES`, as the build script found them.
+// `FILES`, written by the build script.
 include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
-/// The file of this path, such as `index.html`; `None` if the page has none.
+/// The file with this path, such as `index.html`, if it exists.
 pub fn file(path: &str) -> Option<&'static File> {
     FILES.iter().find(|file| file.path == path)
 }

@@ -1,6 +1,6 @@
 //! Fills a database with finished games, for measurements.
 //!
-//! Run it with `cargo xtask fill DATABASE GAMES`. With 0 games it only counts those that are there.
+//! Run it with `cargo xtask fill DATABASE GAMES`. With 0 games it only counts the existing ones.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 
 type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Roughly how many games, of a million, each visitor has whose cookie is kept.
+/// Roughly how many games per million each visitor has whose cookie is stored.
 const KNOWN: [u32; 6] = [1, 10, 100, 1_000, 10_000, 50_000];
 
 /// Other visitors.
@@ -49,14 +49,14 @@ async fn main() -> Fallible<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [database, games] = &arguments[..] else { return Err("usage: fill DATABASE GAMES".into()) };
     let games: u32 = games.parse()?;
-    let began = Instant::now();
+    let started = Instant::now();
     sqlx::any::install_default_drivers();
     if games == 0 {
         return count(database).await;
     }
 
     // The server creates the tables, the visitors and a tournament.
-    let running = Running::start(database).await?;
+    let running = RunningServer::start(database).await?;
     let mut connection = AnyConnection::connect(database).await?;
     let mut rng = Rng::with_seed(7);
     let mut visitors = Visitors { known: Vec::new(), strangers: Vec::new() };
@@ -70,18 +70,18 @@ async fn main() -> Fallible<()> {
     let cookie = cookies.last().and_then(|visitor| visitor["cookie"].as_str()).unwrap_or_default();
     let tournament = running.tournament(cookie).await?;
     running.stop().await?;
-    let notes = json!({ "visitors": cookies, "tournament": tournament }).to_string();
+    let contents = json!({ "visitors": cookies, "tournament": tournament }).to_string();
     let sql = "INSERT INTO settings (name, content) VALUES ('filled', $1) \
                ON CONFLICT (name) DO UPDATE SET content = excluded.content";
-    sqlx::query(sql).bind(notes).execute(&mut connection).await?;
-    println!("{:>6.1} s: visitors and a tournament", began.elapsed().as_secs_f64());
+    sqlx::query(sql).bind(contents).execute(&mut connection).await?;
+    println!("{:>6.1} s: visitors and a tournament", started.elapsed().as_secs_f64());
 
     if database.starts_with("sqlite:") {
         let pragmas = "PRAGMA synchronous = OFF; PRAGMA cache_size = -500000;";
         connection.execute(sqlx::raw_sql(pragmas)).await?;
     }
     let lines = Lines::new(&mut rng);
-    println!("{:>6.1} s: reviews", began.elapsed().as_secs_f64());
+    println!("{:>6.1} s: reviews", started.elapsed().as_secs_f64());
     let now = jiff::Timestamp::now().as_millisecond();
     let mut batch = Batch::default();
     for number in 0..games {
@@ -91,13 +91,13 @@ async fn main() -> Fallible<()> {
             batch.write(&mut connection).await?;
         }
         if (number + 1) % 100_000 == 0 {
-            println!("{:>6.1} s: {} games", began.elapsed().as_secs_f64(), number + 1);
+            println!("{:>6.1} s: {} games", started.elapsed().as_secs_f64(), number + 1);
         }
     }
 
     drop(connection);
     count(database).await?;
-    println!("{:>6.1} s: counted", began.elapsed().as_secs_f64());
+    println!("{:>6.1} s: counted", started.elapsed().as_secs_f64());
     Ok(())
 }
 
@@ -116,21 +116,21 @@ async fn count(database: &str) -> Fallible<()> {
 }
 
 /// A server in this process.
-struct Running {
+struct RunningServer {
     addr: SocketAddr,
     stop: oneshot::Sender<()>,
     task: JoinHandle<Result<(), claimeven_server::ServerError>>,
 }
 
-impl Running {
-    async fn start(database: &str) -> Fallible<Running> {
+impl RunningServer {
+    async fn start(database: &str) -> Fallible<RunningServer> {
         let config = Config {
             database: database.to_owned(),
             addr: SocketAddr::from(([127, 0, 0, 1], 0)),
             // The server that reads the database later must know the visitors' cookies.
             secret: "filled".to_owned(),
             games_per_minute: 0,
-            // A single thread, so that nobody reviews games in the meantime.
+            // A single thread, so that no games are reviewed in the meantime.
             threads: 1,
             ..Config::default()
         };
@@ -138,7 +138,7 @@ impl Running {
         let addr = server.addr()?;
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(server.run(async move { drop(stopped.await) }));
-        Ok(Running { addr, stop, task })
+        Ok(RunningServer { addr, stop, task })
     }
 
     async fn stop(self) -> Fallible<()> {
@@ -161,7 +161,7 @@ impl Running {
         Ok((cookie, row.try_get(0)?))
     }
 
-    /// Plays a tournament of 2000 games; its id.
+    /// Plays a tournament of 2000 games; returns its id.
     async fn tournament(&self, cookie: &str) -> Fallible<String> {
         let client = reqwest::Client::new();
         let players = [json!({ "agent": "random" }), json!({ "agent": "level:1" })];
@@ -186,14 +186,14 @@ struct Visitors {
 
 impl Visitors {
     fn any(&self, rng: &mut Rng) -> &str {
-        let mut place = rng.f64();
+        let mut point = rng.f64();
         for (key, share) in &self.known {
-            if place < *share {
+            if point < *share {
                 return key;
             }
-            place -= share;
+            point -= share;
         }
-        // A few come often, most do not.
+        // Some return often, most do not.
         &self.strangers[low(self.strangers.len(), rng)]
     }
 }
@@ -252,15 +252,15 @@ struct Batch {
 impl Batch {
     fn add(&mut self, created: i64, lines: &Lines, visitors: &Visitors, rng: &mut Rng) {
         let small = Setup::new(6, 5, 4, Ruleset::Standard).unwrap_or(Setup::STANDARD);
-        let most = Setup::new(7, 6, 4, Ruleset::Lines).unwrap_or(Setup::STANDARD);
+        let lines_setup = Setup::new(7, 6, 4, Ruleset::Lines).unwrap_or(Setup::STANDARD);
         let repeated = (rng.u8(..10) == 0).then(|| rng.usize(..lines.repeated.len()));
         let setup = match rng.u8(..20) {
             0 | 1 => small,
-            2 => most,
+            2 => lines_setup,
             _ => Setup::STANDARD,
         };
         let game = match repeated {
-            Some(at) => lines.repeated[at].clone(),
+            Some(index) => lines.repeated[index].clone(),
             None => play(setup, rng),
         };
         let setup = game.position().setup();
@@ -323,7 +323,7 @@ impl Batch {
                 write!(self.moves, "('{id}', {ply}, {column}, {took}, NULL, NULL)")
             };
         }
-        if let Some((content, accuracy)) = repeated.and_then(|at| lines.reviews.get(at)) {
+        if let Some((content, accuracy)) = repeated.and_then(|index| lines.reviews.get(index)) {
             let [one, other] = if first == 0 { *accuracy } else { [accuracy[1], accuracy[0]] };
             let number = |share: Option<f64>| share.map_or("NULL".to_owned(), |s| s.to_string());
             separate(&mut self.reviews);
@@ -361,7 +361,7 @@ fn separate(rows: &mut String) {
 
 /// A number below a limit, usually a low one.
 fn low(limit: usize, rng: &mut Rng) -> usize {
-    (0..2).fold(rng.usize(..limit), |most, _| rng.usize(..=most))
+    (0..2).fold(rng.usize(..limit), |max, _| rng.usize(..=max))
 }
 
 fn text(rng: &mut Rng, letters: &[u8], length: usize) -> String {

@@ -29,7 +29,7 @@ pub struct Admin {
 pub struct GameFilter {
     /// `waiting`, `playing` or `finished`.
     pub status: Option<String>,
-    /// The key of a visitor or its beginning.
+    /// The key of a visitor, or its first digits.
     pub visitor: Option<String>,
     /// Maximum number of games.
     pub limit: u32,
@@ -37,7 +37,7 @@ pub struct GameFilter {
 
 /// A game in a list.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub struct GameRow {
     pub id: String,
     pub created: String,
@@ -52,7 +52,7 @@ pub struct GameRow {
 
 /// A game with everything that is stored about it.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub struct GameDetails {
     #[serde(flatten)]
     pub row: GameRow,
@@ -69,7 +69,7 @@ pub struct GameDetails {
 
 /// A visitor who has stored something.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub struct VisitorRow {
     pub key: String,
     pub games: i64,
@@ -79,7 +79,7 @@ pub struct VisitorRow {
 
 /// A visitor with their games and jobs.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub struct VisitorDetails {
     #[serde(flatten)]
     pub row: VisitorRow,
@@ -109,7 +109,7 @@ impl JobKind {
 
 /// A job in a list.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub struct JobRow {
     pub id: String,
     pub kind: String,
@@ -125,7 +125,7 @@ pub struct JobRow {
 
 /// A job with everything that is stored about it, except its games.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub struct JobDetails {
     #[serde(flatten)]
     pub row: JobRow,
@@ -137,7 +137,7 @@ pub struct JobDetails {
 
 /// A banned address or range.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub struct Ban {
     pub range: String,
     pub reason: String,
@@ -158,7 +158,7 @@ const SEATS: &str = "SELECT owner AS who, id, created, touched FROM games WHERE 
     UNION SELECT holder1, id, created, touched FROM games WHERE holder1 IS NOT NULL";
 
 impl Admin {
-    /// Counts all finished games in the statistics at once, which takes some kilobytes of memory for
+    /// Adds all finished games to the statistics at once, which takes some kilobytes of memory for
     /// each. A running server does so by itself, a few hundred games at a time.
     #[doc(hidden)]
     pub async fn count_games(&mut self) -> Result<u64, ServerError> {
@@ -256,7 +256,7 @@ impl Admin {
         self.visitor_rows("", &format!("ORDER BY MAX(touched) DESC, who LIMIT {limit}")).await
     }
 
-    /// A visitor by their key or its beginning.
+    /// A visitor by their key or its first digits.
     pub async fn visitor(&mut self, start: &str) -> Result<VisitorDetails, ServerError> {
         let key = self.visitor_key(start).await?;
         let rows = self.visitor_rows(&format!("WHERE who = '{key}'"), "").await?;
@@ -277,19 +277,19 @@ impl Admin {
         Ok(VisitorDetails { row, names: names.map_err(broken)?, jobs, latest })
     }
 
-    /// Deletes all data of a visitor, as the visitor could; returns the number of games concerned.
+    /// Deletes all data of a visitor, as the visitor could; returns the number of games affected.
     /// Running jobs stop.
     pub async fn delete_visitor(&mut self, start: &str) -> Result<u64, ServerError> {
         let key = self.visitor_key(start).await?;
         let who = Visitor::stored(key.clone());
         let mut games = 0;
         loop {
-            let some =
+            let batch =
                 self.change(async |connection| store::forget_games(connection, &who).await).await?;
-            if some == 0 {
+            if batch == 0 {
                 break;
             }
-            games += some;
+            games += batch;
         }
         for job in self.job_rows("owner = $1", &key, 10_000).await? {
             self.delete_job_row(&job).await?;
@@ -414,7 +414,7 @@ impl Admin {
         rows.map_err(broken)?.iter().map(|row| read(row).map_err(broken)).collect()
     }
 
-    /// The complete key of a visitor, given its beginning.
+    /// The complete key of a visitor, given its first digits.
     async fn visitor_key(&mut self, start: &str) -> Result<String, ServerError> {
         const MIN_LENGTH: usize = 6;
         if start.len() < MIN_LENGTH || !start.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -432,7 +432,9 @@ impl Admin {
         match &rows[..] {
             [] => Err(unknown("visitor", start)),
             [row] => row.try_get(0).map_err(broken),
-            _ => Err(ServerError::Other(format!("'{start}' begins the keys of several visitors"))),
+            _ => Err(ServerError::Other(format!(
+                "'{start}' is ambiguous: several visitors have keys that start with it"
+            ))),
         }
     }
 
@@ -513,7 +515,7 @@ fn unknown(what: &str, id: &str) -> ServerError {
     ServerError::Other(format!("{what} '{id}' not found"))
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+#[allow(clippy::needless_pass_by_value, reason = "the signature that `map_err` needs")]
 fn broken(error: impl ToString) -> ServerError {
     ServerError::Other(error.to_string())
 }

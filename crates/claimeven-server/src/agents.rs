@@ -11,15 +11,15 @@ use crate::config::Config;
 
 /// Parses a visitor's agent text and checks that the agent can play on this board.
 pub(crate) fn parse(text: &str, setup: Setup, config: &Config) -> Result<AgentSpec, String> {
-    const LONGEST: usize = 200;
-    if text.len() > LONGEST {
-        return Err(format!("A player must have at most {LONGEST} characters"));
+    const MAX_LENGTH: usize = 200;
+    if text.len() > MAX_LENGTH {
+        return Err(format!("A player must have at most {MAX_LENGTH} characters"));
     }
     // Checked before the text is parsed, because parsing an evaluation may read a file.
     let is_plain =
         |character: char| character.is_ascii_alphanumeric() || ":=,.+-@ ".contains(character);
-    if let Some(odd) = text.chars().find(|&character| !is_plain(character)) {
-        return Err(format!("unexpected character {odd:?} in a player"));
+    if let Some(unexpected) = text.chars().find(|&character| !is_plain(character)) {
+        return Err(format!("unexpected character {unexpected:?} in a player"));
     }
     let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
     let kind = AGENTS.iter().find(|kind| kind.name == name);
@@ -54,8 +54,8 @@ pub(crate) fn is_offered(kind: &AgentKind) -> bool {
         .any(|parameter| matches!(parameter.values, Values::Text { needed: true, .. }))
 }
 
-/// Whether visitors may set a parameter: of free texts only the network, which is one of this server's
-/// training runs.
+/// Whether visitors may set a parameter. The only free text they may set is the network, which is one
+/// of this server's training runs.
 pub(crate) fn is_settable(parameter: &Parameter) -> bool {
     !matches!(parameter.values, Values::Text { .. }) || parameter.name == "model"
 }
@@ -69,9 +69,9 @@ fn check(agent: &str, parameter: &Parameter, value: &str, config: &Config) -> Re
         Values::Text { .. } => {
             Err(format!("{agent}: '{}' cannot be set on this server", parameter.name))
         }
-        Values::Whole { .. } => match (most(parameter.name, config), value.parse::<u64>()) {
-            (Some(most), Ok(number)) if number > most => Err(format!(
-                "{agent}: {} must be at most {most} on this server, not {value}",
+        Values::Whole { .. } => match (max_value(parameter.name, config), value.parse::<u64>()) {
+            (Some(max), Ok(number)) if number > max => Err(format!(
+                "{agent}: {} must be at most {max} on this server, not {value}",
                 parameter.name
             )),
             _ => Ok(()),
@@ -96,7 +96,7 @@ fn is_run(text: &str, config: &Config) -> bool {
 }
 
 /// The server's limit for a parameter, if it has one.
-pub(crate) fn most(parameter: &str, config: &Config) -> Option<u64> {
+pub(crate) fn max_value(parameter: &str, config: &Config) -> Option<u64> {
     match parameter {
         "table" => Some(config.agent_mb),
         "sims" => Some(config.simulations),

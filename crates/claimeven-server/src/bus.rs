@@ -1,5 +1,5 @@
-//! What the servers of a fleet tell each other. Nothing depends on it but the time that something takes:
-//! what counts is in the database, and every server looks there from time to time.
+//! Messages between the servers of a fleet. They only make things faster: the database is
+//! authoritative, and every server polls it as well.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::config::Config;
 use crate::metrics::Metrics;
 
-/// The subject that all servers publish to and hear.
+/// The subject that all servers publish and subscribe to.
 const SUBJECT: &str = "claimeven.servers";
 
 /// A message to all other servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Message {
-    /// A game has been stored in a new version.
+    /// A new version of a game has been stored.
     Changed { game: String, version: u64 },
     /// A game has been deleted.
     Deleted { game: String },
@@ -28,7 +28,7 @@ pub(crate) enum Message {
     ManyChanged,
     /// A lease is free again.
     Released { game: String },
-    /// A game has been loaded; who follows it elsewhere?
+    /// A game has been loaded. The others reply with who follows it there.
     Entered { game: String },
     /// Who follows a game on one server.
     Presence { game: String, people: RemotePeople },
@@ -36,17 +36,17 @@ pub(crate) enum Message {
     Thought { game: String, json: String },
     /// The owner has stopped a job.
     StopJob { job: String },
-    /// A server describes itself, every second.
+    /// A server's status, sent every second.
     Status(ServerStatus),
-    /// The server is going.
+    /// The server is shutting down.
     Left,
 }
 
-/// What a server says about itself.
+/// The status that a server publishes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ServerStatus {
     pub(crate) version: String,
-    /// Games of which it has the lease.
+    /// Games whose lease it holds.
     pub(crate) led: usize,
     /// Games in its memory.
     pub(crate) live: usize,
@@ -58,23 +58,23 @@ pub(crate) struct ServerStatus {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RemotePeople {
     pub(crate) connected: [bool; 2],
-    /// For how long players who were connected have been away, in milliseconds.
+    /// How long players who were connected have been away, in milliseconds.
     pub(crate) away_ms: [Option<u64>; 2],
     pub(crate) watchers: usize,
 }
 
 /// A message with its sender.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Heard {
+pub(crate) struct Envelope {
     pub(crate) server: String,
-    /// When it was sent, in microseconds by a clock that only the sender knows.
+    /// When it was sent, in microseconds since the sender started.
     #[serde(default)]
     pub(crate) sent_us: Option<u64>,
     #[serde(flatten)]
     pub(crate) message: Message,
 }
 
-/// How to reach the NATS server of a configuration.
+/// The connection to the NATS server of a configuration.
 pub(crate) fn connection(config: &Config) -> Connection {
     let path = |text: &str| Some(text.into()).filter(|_| !text.is_empty());
     Connection::new(&config.nats)
@@ -86,10 +86,10 @@ pub(crate) fn connection(config: &Config) -> Connection {
 
 /// Connects the servers of a fleet.
 pub(crate) trait Bus: Send + Sync {
-    /// Tells all other servers; they may miss it.
+    /// Sends a message to all other servers, which may miss it.
     fn publish(&self, message: Message);
 
-    /// Whether messages reach the others now.
+    /// Whether messages currently reach the others.
     fn is_connected(&self) -> bool;
 
     /// Changes when messages may have been missed.
@@ -99,7 +99,7 @@ pub(crate) trait Bus: Send + Sync {
     fn flush(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
 
-/// The bus of a server without others.
+/// The bus of a server that runs alone.
 pub(crate) struct LocalBus;
 
 impl Bus for LocalBus {
@@ -118,31 +118,31 @@ impl Bus for LocalBus {
     }
 }
 
-/// A subject of a NATS server.
+/// A bus over a NATS server.
 pub(crate) struct NatsBus {
     server: Arc<str>,
     channel: Channel,
     outbox: mpsc::Sender<Outgoing>,
     metrics: Arc<Metrics>,
-    /// The zero of the times in its messages.
-    began: Instant,
+    /// The origin of the timestamps in its messages.
+    started: Instant,
     _sender: AbortOnDropHandle<()>,
 }
 
 enum Outgoing {
     Message(Vec<u8>),
-    /// Asks for a notification when everything before it has been sent.
+    /// Requests a notification once everything before it has been sent.
     Flush(oneshot::Sender<()>),
 }
 
-/// How many messages may wait for the connection; more are dropped.
+/// How many messages may wait to be sent; further ones are dropped.
 const MAX_WAITING: usize = 10_000;
 
-/// How long the last messages may take.
+/// How long to wait for pending messages to be sent.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl NatsBus {
-    /// The bus of a server, and what the others say on it.
+    /// Opens the bus; returns it with the messages of the other servers.
     pub(crate) async fn open(
         config: &Config,
         server: &Arc<str>,
@@ -162,7 +162,7 @@ impl NatsBus {
                         Outgoing::Flush(done) => flushes.push(done),
                     }
                 }
-                // One for all that wait.
+                // One flush for all that wait.
                 if !flushes.is_empty() {
                     sender.flush().await;
                 }
@@ -172,19 +172,19 @@ impl NatsBus {
             }
         });
         let sender = AbortOnDropHandle::new(sender);
-        let (server, metrics, began) = (Arc::clone(server), Arc::clone(metrics), Instant::now());
-        let inbox = Inbox { server: Arc::clone(&server), messages, metrics, began };
+        let (server, metrics, started) = (Arc::clone(server), Arc::clone(metrics), Instant::now());
+        let inbox = Inbox { server: Arc::clone(&server), messages, metrics, started };
         let metrics = Arc::clone(&inbox.metrics);
-        Ok((NatsBus { server, channel, outbox, metrics, began, _sender: sender }, inbox))
+        Ok((NatsBus { server, channel, outbox, metrics, started, _sender: sender }, inbox))
     }
 }
 
 impl Bus for NatsBus {
     fn publish(&self, message: Message) {
-        let sent_us = Some(self.began.elapsed().as_micros() as u64);
-        let heard = Heard { server: self.server.to_string(), sent_us, message };
-        if let Ok(bytes) = serde_json::to_vec(&heard) {
-            // The others look into the database if this is lost.
+        let sent_us = Some(self.started.elapsed().as_micros() as u64);
+        let envelope = Envelope { server: self.server.to_string(), sent_us, message };
+        if let Ok(bytes) = serde_json::to_vec(&envelope) {
+            // If it is lost, the others find the change in the database.
             let is_sent =
                 self.is_connected() && self.outbox.try_send(Outgoing::Message(bytes)).is_ok();
             let counter = if is_sent { &self.metrics.bus_sent } else { &self.metrics.bus_dropped };
@@ -210,33 +210,33 @@ impl Bus for NatsBus {
     }
 }
 
-/// The messages of the other servers.
+/// The messages from the other servers.
 pub(crate) struct Inbox {
     server: Arc<str>,
     messages: ChannelMessages,
     metrics: Arc<Metrics>,
-    began: Instant,
+    started: Instant,
 }
 
 impl Inbox {
-    /// The next message of another server. One that cannot be read, for instance of a newer version, is
-    /// skipped.
-    pub(crate) async fn next(&mut self) -> Option<Heard> {
+    /// The next message from another server. One that cannot be read, for instance from a newer version,
+    /// is skipped.
+    pub(crate) async fn next(&mut self) -> Option<Envelope> {
         loop {
             let bytes = self.messages.next().await?;
-            match serde_json::from_slice::<Heard>(&bytes) {
-                Ok(heard) if *heard.server != *self.server => {
+            match serde_json::from_slice::<Envelope>(&bytes) {
+                Ok(envelope) if *envelope.server != *self.server => {
                     self.metrics.bus_received.inc();
-                    return Some(heard);
+                    return Some(envelope);
                 }
-                // Its own, which says how long messages take.
-                Ok(heard) => {
-                    let sent = Duration::from_micros(heard.sent_us.unwrap_or(u64::MAX));
-                    if let Some(time) = self.began.elapsed().checked_sub(sent) {
+                // Its own message, which measures the round trip.
+                Ok(envelope) => {
+                    let sent = Duration::from_micros(envelope.sent_us.unwrap_or(u64::MAX));
+                    if let Some(time) = self.started.elapsed().checked_sub(sent) {
                         self.metrics.bus_seconds.observe(time.as_secs_f64());
                     }
                 }
-                Err(error) => tracing::debug!(%error, "Skipped a message of another server"),
+                Err(error) => tracing::debug!(%error, "Skipped a message from another server"),
             }
         }
     }
@@ -257,15 +257,15 @@ mod tests {
             Message::Left,
         ] {
             let server = "one".to_owned();
-            let heard = Heard { server, sent_us: Some(5), message: message.clone() };
-            let text = serde_json::to_string(&heard).unwrap();
-            let read: Heard = serde_json::from_str(&text).unwrap();
+            let envelope = Envelope { server, sent_us: Some(5), message: message.clone() };
+            let text = serde_json::to_string(&envelope).unwrap();
+            let read: Envelope = serde_json::from_str(&text).unwrap();
             assert_eq!((read.server, read.message), ("one".to_owned(), message));
         }
-        // An earlier version says no time.
-        let earlier: Heard = serde_json::from_str(r#"{"server":"two","type":"left"}"#).unwrap();
+        // Earlier versions sent no time.
+        let earlier: Envelope = serde_json::from_str(r#"{"server":"two","type":"left"}"#).unwrap();
         assert_eq!((earlier.sent_us, earlier.message), (None, Message::Left));
-        let unknown = r#"{"server":"two","type":"of a later version"}"#;
-        assert!(serde_json::from_str::<Heard>(unknown).is_err());
+        let unknown = r#"{"server":"two","type":"of_a_later_version"}"#;
+        assert!(serde_json::from_str::<Envelope>(unknown).is_err());
     }
 }

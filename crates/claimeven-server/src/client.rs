@@ -1,4 +1,4 @@
-//! Clients: an address and a visitor, by which limits and fair shares are counted.
+//! Clients: an address and a visitor, the unit of limits and fair sharing.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -20,8 +20,8 @@ impl Address {
     }
 }
 
-/// A visitor at an address. Dropping the cookie makes another visitor, but not another address; the
-/// visitors of a school share one.
+/// A visitor at an address. Deleting the cookie makes a new visitor at the same address; the visitors
+/// in a school share one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Client {
     /// `None` for the server itself: games that nobody has requested since the start, and reviews

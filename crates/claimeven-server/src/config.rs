@@ -19,33 +19,33 @@ pub struct Config {
     pub database: String,
     /// Database connections for reading.
     pub database_connections: u32,
-    /// The key that signs cookies; if empty, the one in `secret_file`.
+    /// The key that signs cookies; if empty, it is read from `secret_file`.
     pub secret: String,
-    /// The file of the key that signs cookies, created if it does not exist; if empty, a file next to
-    /// the SQLite file.
+    /// The file with the key that signs cookies, created if it does not exist; if empty, a file next
+    /// to the SQLite file.
     pub secret_file: String,
     /// Whether cookies are sent over HTTPS only.
     pub secure_cookies: bool,
-    /// The file of the certificate chain, in PEM format, with which the server speaks HTTPS itself.
+    /// The certificate chain, a PEM file; if set, the server speaks HTTPS itself.
     pub tls_certificate: String,
-    /// The file of the certificate's private key, in PEM format.
+    /// The certificate's private key, a PEM file.
     pub tls_key: String,
-    /// The names under which visitors reach the server, separated by commas; addresses and
-    /// `localhost` need not be named, `*` allows every name.
+    /// The host names by which visitors reach the server, separated by commas. IP addresses and
+    /// `localhost` need not be listed; `*` allows every name.
     pub hosts: String,
     /// The addresses or ranges (`10.0.0.0/8`) of proxies whose X-Forwarded-For, -Host and -Proto
     /// are trusted, separated by commas.
     pub trusted_proxies: String,
     /// The NATS servers that connect this server with workers and, on a PostgreSQL database, with other
-    /// servers, separated by commas; if empty, it is alone.
+    /// servers, separated by commas; if empty, it runs on its own.
     pub nats: String,
-    /// The file of the nkey's seed with which to connect.
+    /// The file with the nkey seed to connect with.
     pub nats_nkey: String,
-    /// The file of the credentials with which to connect.
+    /// The file with the credentials to connect with.
     pub nats_creds: String,
-    /// The file of certificates to trust instead of those of the system.
+    /// The file with the certificates to trust instead of the system's.
     pub nats_ca: String,
-    /// Who may see the page of the fleet: `local` for browsers on this machine, `everyone` or `nobody`.
+    /// Who may see the fleet page: `local` for browsers on this machine, `everyone` or `nobody`.
     pub fleet_page: String,
     /// Whether `/metrics` is served.
     pub metrics: bool,
@@ -67,12 +67,12 @@ pub struct Config {
     pub agent_mb: u64,
     /// Maximum number of simulations of a visitor's agent.
     pub simulations: u64,
-    /// Memory of all agents, in use and between moves, in megabytes.
+    /// Maximum memory of all agents, in use and between moves, in megabytes.
     pub memory_mb: u64,
 
-    /// Concurrent searches of the lab.
+    /// Maximum number of concurrent lab searches.
     pub lab_searches: usize,
-    /// Maximum time of a search of the lab, in milliseconds.
+    /// Maximum time of a lab search, in milliseconds.
     pub lab_ms: u64,
 
     /// Threads of a tournament. One tournament runs at a time.
@@ -202,7 +202,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The store in which players find the networks of training runs by name.
+    /// The store that resolves the names of training runs to networks.
     pub fn models(&self) -> ModelStore {
         ModelStore::new(self.runs_folder())
     }
@@ -233,7 +233,7 @@ impl Config {
         bytes(self.memory_mb)
     }
 
-    /// The SQLite file of the database, if it is one.
+    /// The file of an SQLite database.
     ///
     /// ```
     /// let mut config = claimeven_server::Config::default();
@@ -299,13 +299,13 @@ pub(crate) fn without_password(url: &str) -> String {
     if scheme == "sqlite" {
         return url.to_owned();
     }
-    let place = |text: &str| text.split('?').next().unwrap_or(text).to_owned();
+    let without_query = |text: &str| text.split('?').next().unwrap_or(text).to_owned();
     match rest.rsplit_once('@') {
         Some((login, host)) => match login.split_once(':') {
-            Some((user, _)) => format!("{scheme}://{user}:{HIDDEN}@{}", place(host)),
-            None => format!("{scheme}://{login}@{}", place(host)),
+            Some((user, _)) => format!("{scheme}://{user}:{HIDDEN}@{}", without_query(host)),
+            None => format!("{scheme}://{login}@{}", without_query(host)),
         },
-        None => format!("{scheme}://{}", place(rest)),
+        None => format!("{scheme}://{}", without_query(rest)),
     }
 }
 
@@ -376,7 +376,7 @@ impl Settings {
     }
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+#[allow(clippy::needless_pass_by_value, reason = "the signature that `map_err` needs")]
 fn one_line(error: impl ToString) -> String {
     let text = error.to_string();
     text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -21,7 +21,7 @@ use crate::store::{self, now_ms};
 pub struct Finding {
     /// What was checked.
     pub check: &'static str,
-    /// How it stands.
+    /// Whether it passed.
     pub status: FindingStatus,
     /// The result in words and, if there is a problem, what to do about it.
     pub message: String,
@@ -56,11 +56,11 @@ pub async fn doctor(config: &Config) -> Vec<Finding> {
 /// Asks the server at the configured address whether it is ready.
 pub async fn ask_readiness(config: &Config) -> Finding {
     let (status, message) = match readiness(config).await {
-        Ok(answer) if answer.starts_with("HTTP/1.1 200") => {
+        Ok(response) if response.starts_with("HTTP/1.1 200") => {
             (Fine, "the server is ready".to_owned())
         }
-        Ok(answer) => {
-            let body = answer.split("\r\n\r\n").nth(1).unwrap_or_default().trim().to_owned();
+        Ok(response) => {
+            let body = response.split("\r\n\r\n").nth(1).unwrap_or_default().trim().to_owned();
             (Failed, format!("the server is not ready: {body}"))
         }
         Err(error) => (Failed, format!("no server responds at {}: {error}", config.addr)),
@@ -118,7 +118,11 @@ fn check_key_file(path: &Path, findings: &mut Findings) {
     let shown = path.display();
     match fs::read_to_string(path) {
         Ok(content) if content.trim().is_empty() => {
-            findings.add(NAME, Failed, format!("{shown} is empty: delete it or restore its copy"));
+            findings.add(
+                NAME,
+                Failed,
+                format!("{shown} is empty: delete it or restore it from a backup"),
+            );
         }
         Ok(_) if is_readable_by_others(path) => {
             let message = format!("others can read {shown}: run chmod 600 on it");
@@ -146,7 +150,7 @@ fn is_readable_by_others(_: &Path) -> bool {
 /// Checks everything about the database; returns whether a server is using it.
 async fn check_database(config: &Config, findings: &mut Findings) -> bool {
     const NAME: &str = "database";
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const TIMEOUT: Duration = Duration::from_secs(10);
     let shown = config.database_shown();
     if let Some(file) = config.database_file()
         && !Path::new(file).exists()
@@ -163,7 +167,7 @@ async fn check_database(config: &Config, findings: &mut Findings) -> bool {
         }
         return false;
     }
-    let mut connection = match timeout(PATIENCE, store::connect(&config.database)).await {
+    let mut connection = match timeout(TIMEOUT, store::connect(&config.database)).await {
         Ok(Ok(connection)) => connection,
         Ok(Err(error)) => {
             findings.add(NAME, Failed, format!("cannot open {shown}: {error}"));
@@ -174,11 +178,11 @@ async fn check_database(config: &Config, findings: &mut Findings) -> bool {
             return false;
         }
     };
-    findings.add(NAME, Fine, format!("{shown} opens"));
+    findings.add(NAME, Fine, format!("{shown} can be opened"));
     let is_served = store::is_served(&config.database).await.unwrap_or(false);
     check_schema(&mut connection, findings).await;
     match check_writable(&mut connection, config.is_postgres()).await {
-        Ok(()) => findings.add("writing", Fine, "the database can be written"),
+        Ok(()) => findings.add("writing", Fine, "the database is writable"),
         Err(error) => findings.add("writing", Failed, format!("cannot write: {error}")),
     }
     check_integrity(&mut connection, config, findings).await;
@@ -198,14 +202,15 @@ async fn check_schema(connection: &mut AnyConnection, findings: &mut Findings) {
             findings.add(NAME, Warning, message);
         }
         Ok(schema) => {
-            let message = format!("version {schema} of a newer program (this one has {latest})");
+            let message =
+                format!("version {schema}, made by a newer program (this one supports {latest})");
             findings.add(NAME, Failed, message);
         }
         Err(_) => findings.add(NAME, Warning, "none yet: the next start creates it"),
     }
 }
 
-/// Writes something and removes it again.
+/// Creates a table and rolls back.
 async fn check_writable(
     connection: &mut AnyConnection,
     is_postgres: bool,
@@ -253,11 +258,11 @@ async fn check_clock(connection: &mut AnyConnection, config: &Config, findings: 
     const NAME: &str = "clock";
     /// The allowed difference between clocks, in milliseconds.
     const TOLERANCE: i64 = 60_000;
-    /// 2026-01-01: no machine runs this version earlier.
+    /// 2026-01-01, before the release of this version.
     const EARLIEST: i64 = 1_767_225_600_000;
     if now_ms() < EARLIEST {
         let now = jiff::Timestamp::now();
-        return findings.add(NAME, Failed, format!("it is not {now}: set the system clock"));
+        return findings.add(NAME, Failed, format!("the system clock is wrong ({now}): set it"));
     }
     let mut number = async |sql: &'static str| -> Option<i64> {
         sqlx::query(sql).fetch_one(&mut *connection).await.ok()?.try_get(0).ok()?
@@ -282,15 +287,15 @@ async fn check_clock(connection: &mut AnyConnection, config: &Config, findings: 
 
 fn check_disk(config: &Config, findings: &mut Findings) {
     const NAME: &str = "disk";
-    const FAILS_MB: u64 = 50;
-    const WARNS_MB: u64 = 1000;
+    const MIN_MB: u64 = 50;
+    const LOW_MB: u64 = 1000;
     let Some(file) = config.database_file() else { return };
     let folder = folder_of(Path::new(file));
     let Some(free) = free_mb(&folder) else { return };
     let message = format!("{free} MB free in {}", folder.display());
     let status = match free {
-        WARNS_MB.. => return findings.add(NAME, Fine, message),
-        FAILS_MB.. => Warning,
+        LOW_MB.. => return findings.add(NAME, Fine, message),
+        MIN_MB.. => Warning,
         _ => Failed,
     };
     findings.add(NAME, status, message + ": make room or prune the database");
@@ -323,7 +328,7 @@ fn check_files(config: &Config, findings: &mut Findings) {
                 findings.add("open files", Warning, message);
             }
             Some(limit) => findings.add("open files", Fine, format!("{limit} are allowed")),
-            None => findings.add("open files", Fine, "without a limit"),
+            None => findings.add("open files", Fine, "unlimited"),
         }
     }
     #[cfg(not(unix))]
@@ -361,8 +366,8 @@ async fn check_port(config: &Config, is_served: bool, findings: &mut Findings) {
         return findings.add(NAME, Failed, format!("cannot listen on {addr}: {error}"));
     }
     match readiness(config).await {
-        Ok(answer) if answer.to_lowercase().contains("\r\nx-request-id:") => {
-            let is_ready = answer.starts_with("HTTP/1.1 200");
+        Ok(response) if response.to_lowercase().contains("\r\nx-request-id:") => {
+            let is_ready = response.starts_with("HTTP/1.1 200");
             let status = if is_ready { Fine } else { Warning };
             let state = if is_ready { "ready" } else { "not ready" };
             findings.add(NAME, status, format!("{addr} is served by Claimeven, which is {state}"));
@@ -379,7 +384,7 @@ async fn check_port(config: &Config, is_served: bool, findings: &mut Findings) {
 
 /// The response to `GET /readyz` at the configured address.
 async fn readiness(config: &Config) -> std::io::Result<String> {
-    const PATIENCE: Duration = Duration::from_secs(8);
+    const TIMEOUT: Duration = Duration::from_secs(8);
     let mut addr = config.addr;
     if addr.ip().is_unspecified() {
         addr.set_ip(if addr.is_ipv4() {
@@ -388,26 +393,26 @@ async fn readiness(config: &Config) -> std::io::Result<String> {
             std::net::Ipv6Addr::LOCALHOST.into()
         });
     }
-    let asking = async {
+    let request = async {
         let stream = TcpStream::connect(addr).await?;
         if config.has_tls() {
-            ask(tls::connect(config, stream).await?, addr).await
+            get_readiness(tls::connect(config, stream).await?, addr).await
         } else {
-            ask(stream, addr).await
+            get_readiness(stream, addr).await
         }
     };
-    timeout(PATIENCE, asking).await.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()))
+    timeout(TIMEOUT, request).await.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()))
 }
 
-async fn ask(
+async fn get_readiness(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     addr: SocketAddr,
 ) -> std::io::Result<String> {
     let request = format!("GET /readyz HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
-    let mut answer = Vec::new();
-    stream.take(64 * 1024).read_to_end(&mut answer).await?;
-    Ok(String::from_utf8_lossy(&answer).into_owned())
+    let mut response = Vec::new();
+    stream.take(64 * 1024).read_to_end(&mut response).await?;
+    Ok(String::from_utf8_lossy(&response).into_owned())
 }
 
 fn folder_of(file: &Path) -> PathBuf {

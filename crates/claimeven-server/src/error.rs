@@ -19,13 +19,13 @@ pub(crate) enum Error {
     Bad(String),
     /// The visitor is not allowed to do it.
     Forbidden(String),
-    /// It does not exist.
+    /// The resource does not exist.
     NotFound(String),
     /// The address does not support the method.
     Method,
     /// The current state does not allow it.
     Conflict(String),
-    /// The same, with the game as the visitor sees it.
+    /// The same, with the current game as the visitor sees it.
     GameConflict(String, Box<GameView>),
     /// The body is too large.
     TooLarge(String),
@@ -35,14 +35,14 @@ pub(crate) enum Error {
     TooMany(String, u64),
     /// The server is busy; with the seconds to wait.
     Busy(String, u64),
-    /// A fault of the server; the cause is only logged.
+    /// An internal error; the cause is only logged.
     Internal(String),
 }
 
 /// The body of an error response.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ErrorView {
-    /// One line that says what is wrong.
+    /// The error message, on one line.
     error: String,
     /// The id of the request in the server's log, if the server is at fault.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub(crate) struct ErrorView {
 }
 
 impl Error {
-    /// The message for the visitor, in one line even if it quotes what the visitor sent.
+    /// The message for the visitor, on one line even if it quotes the visitor's input.
     pub(crate) fn message(&self) -> String {
         let message = match self {
             Error::Bad(message)
@@ -135,7 +135,7 @@ impl From<EngineError> for Error {
         match error {
             EngineError::Busy => Error::Busy("The server is busy, try again".to_owned(), 2),
             EngineError::Cancelled => Error::Busy("The server is shutting down".to_owned(), 5),
-            EngineError::Unsuited(message) => Error::Bad(message),
+            EngineError::Unsupported(message) => Error::Bad(message),
             EngineError::Failed(cause) => Error::Internal(cause),
         }
     }

@@ -1,8 +1,8 @@
-//! The servers that share a database: which of them leads a game.
+//! The servers that share a database, and which of them leads a game.
 //!
 //! Moves are accepted everywhere. Agents think, flags fall and leavers lose only on the server that has
 //! the game's lease; it takes the lease when it needs it. The version of a stored game decides in any
-//! case: a server that wrongly believes to lead a game can waste time, but it cannot overwrite anything.
+//! case: a server that wrongly believes it leads a game can waste time but cannot overwrite anything.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ pub(crate) struct Fleet {
     metrics: Arc<Metrics>,
     /// The hash of the key that signs cookies.
     signing_key: String,
-    /// `None` without other servers.
+    /// `None` if it runs alone.
     leases: Option<Mutex<Leases>>,
 }
 
@@ -36,13 +36,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Fleet {
-    /// A server without others.
+    /// A server that runs alone.
     pub(crate) fn alone(store: Store, metrics: Arc<Metrics>) -> Fleet {
         let signing_key = String::new();
         Fleet { bus: Box::new(LocalBus), store, metrics, signing_key, leases: None }
     }
 
-    /// Joins the servers of a database. Returns what they say, and whether there is none yet.
+    /// Joins the servers of a database. Returns their messages, and whether this is the first server.
     pub(crate) async fn join(
         config: &Config,
         store: Store,
@@ -66,7 +66,7 @@ impl Fleet {
         self.leases.is_some()
     }
 
-    /// Tells the other servers.
+    /// Sends a message to the other servers.
     pub(crate) fn publish(&self, message: Message) {
         self.bus.publish(message);
     }
@@ -76,7 +76,7 @@ impl Fleet {
         self.bus.flush().await;
     }
 
-    /// Whether the other servers can be heard.
+    /// Whether the other servers can be reached.
     pub(crate) fn is_connected(&self) -> bool {
         self.bus.is_connected()
     }
@@ -87,7 +87,7 @@ impl Fleet {
     }
 
     /// Whether this server has the lease of a game.
-    pub(crate) fn has(&self, game: &str) -> bool {
+    pub(crate) fn has_lease(&self, game: &str) -> bool {
         self.leases.as_ref().is_none_or(|leases| {
             let leases = lock(leases);
             leases.games.contains(game) && Instant::now() < leases.until
@@ -99,14 +99,14 @@ impl Fleet {
         self.leases.as_ref().map_or(0, |leases| lock(leases).games.len())
     }
 
-    /// Takes the lease of a game if it is free; whether this server has it now.
+    /// Takes the lease of a game if it is free; returns whether this server has it now.
     pub(crate) async fn lead(&self, game: &str) -> bool {
         let Some(leases) = &self.leases else { return true };
-        if self.has(game) {
+        if self.has_lease(game) {
             return true;
         }
         if Instant::now() >= lock(leases).until {
-            // Until the next heartbeat, nothing can be taken.
+            // No lease can be taken before the next heartbeat.
             return false;
         }
         match self.store.take_lease(game).await {
@@ -131,19 +131,20 @@ impl Fleet {
         }
         match self.store.release_lease(game).await {
             Ok(()) => self.publish(Message::Released { game: game.to_owned() }),
-            // It ends with this server.
+            // It expires with this server.
             Err(error) => tracing::error!(?error, game, "Failed to give back a lease"),
         }
     }
 
-    /// Says that this server is there. Returns whether it had been given up for gone, and its leases
-    /// with it.
-    pub(crate) async fn beat(&self) -> Result<bool, StoreError> {
+    /// Renews this server's registration. Returns whether it had expired, and its leases with it.
+    pub(crate) async fn heartbeat(&self) -> Result<bool, StoreError> {
         let Some(leases) = &self.leases else { return Ok(false) };
         let until = Instant::now() + SERVER_LIFETIME;
-        let was_alive = self.store.beat(&self.signing_key).await?;
+        let was_alive = self.store.heartbeat(&self.signing_key).await?;
         if !was_alive {
-            tracing::warn!("Others took this server for gone; its games may have moved on there");
+            tracing::warn!(
+                "The registration of this server expired; others may have taken over its games"
+            );
             let lost = std::mem::take(&mut lock(leases).games).len();
             self.metrics.leases_lost.inc_by(lost as u64);
         }
@@ -151,12 +152,12 @@ impl Fleet {
         Ok(!was_alive)
     }
 
-    /// Leaves its games to the others.
+    /// Hands its games over to the others.
     pub(crate) async fn leave(&self) {
         let Some(leases) = &self.leases else { return };
         lock(leases).games.clear();
         if let Err(error) = self.store.leave().await {
-            tracing::error!(?error, "Failed to leave the other servers");
+            tracing::error!(?error, "Failed to leave the fleet");
         }
         self.publish(Message::Left);
         self.bus.flush().await;

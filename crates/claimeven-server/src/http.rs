@@ -1,5 +1,5 @@
 //! The HTTP API and the page. Each handler reads its input, calls the games, the store or the
-//! workers, and returns a view; the OpenAPI document is made from the same routes.
+//! workers, and returns a view; the OpenAPI document is generated from the same routes.
 
 #![allow(clippy::unused_async, reason = "handlers are async, whether they wait or not")]
 
@@ -101,8 +101,9 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         seconds => seconds,
     };
     let (api, description) = api().split_for_parts();
-    // Written once: the document does not change.
-    let description = Bytes::from(serde_json::to_vec(&description).expect("it has text keys"));
+    // Serialized once: the document does not change.
+    let description =
+        Bytes::from(serde_json::to_vec(&description).expect("the document should serialize"));
     let is_json = [(header::CONTENT_TYPE, "application/json")];
     let openapi = get(move || async move { (is_json, description.clone()) });
     api.route("/api/openapi.json", openapi)

@@ -48,21 +48,21 @@ pub(crate) struct LiveGames {
 
 /// A game in memory.
 pub(crate) struct LiveGame {
-    /// Held while a change is made and stored.
+    /// Locked while a change is made and stored.
     gate: tokio::sync::Mutex<()>,
     /// The stored state of the game.
     session: Mutex<Arc<GameSession>>,
     people: Mutex<People>,
-    /// The client whose share of the engine its agents use: its creator, later the player who was
-    /// here last.
+    /// The client whose share of the engine its agents use: its creator, later the player who
+    /// requested it last.
     client: Mutex<Client>,
     /// Its permit as an unfinished game; a finished game needs none.
     permit: Mutex<Option<Permit>>,
     events: broadcast::Sender<GameEvent>,
-    /// Whether the number of watchers has changed without a notification yet.
+    /// Whether a notification about the number of watchers is pending.
     will_notify: AtomicBool,
     thinking: Mutex<Option<Thinking>>,
-    /// When another server was found to lead the game.
+    /// When this server last found that another one leads the game.
     led_elsewhere: Mutex<Option<Instant>>,
     /// Ends the game when a person runs out of time.
     flag: Mutex<Option<AbortOnDropHandle<()>>>,
@@ -75,7 +75,7 @@ pub(crate) enum GameEvent {
     Changed,
     /// Progress of an agent's search, as JSON.
     Thought(Arc<str>),
-    /// The game can no longer be followed; the reason.
+    /// The game can no longer be followed, with the reason.
     Gone(&'static str),
 }
 
@@ -181,7 +181,7 @@ impl LiveGames {
         lock(&self.games).len()
     }
 
-    /// The stored state of a game, which is not loaded into memory for this.
+    /// The stored state of a game, without putting it into memory.
     pub(crate) async fn session(&self, id: &str) -> Result<Arc<GameSession>, Error> {
         let known = lock(&self.games).get(id).map(|live| live.session());
         match known {
@@ -209,12 +209,12 @@ impl LiveGames {
             if !self.fleet.is_connected() {
                 self.refresh(&live).await?;
             }
-            live.see();
+            live.touch();
             if client.visitor.as_ref().is_some_and(|who| live.session().is_of(who)) {
                 *lock(&live.client) = client.clone();
             }
-            // Agents that paused while nobody watched continue.
-            self.attend_agent(&live, &live.session());
+            // Agents that paused while nobody was watching resume.
+            self.start_agent(&live, &live.session());
             return Ok(live);
         }
         let session = self.load(id).await?;
@@ -254,7 +254,7 @@ impl LiveGames {
             Arc::clone(games.entry(id.clone()).or_insert_with(new))
         };
         self.fleet.publish(Message::Entered { game: id });
-        self.attend(&live);
+        self.start_tasks(&live);
         live
     }
 
@@ -278,7 +278,7 @@ impl LiveGames {
     }
 
     /// Changes a game, stores it and notifies its subscribers. The change is completed even if the
-    /// caller goes away.
+    /// caller is dropped.
     pub(crate) async fn change<T: Send + 'static>(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
@@ -293,7 +293,7 @@ impl LiveGames {
         live: &Arc<LiveGame>,
         change: impl Fn(&mut GameSession, Instant) -> Result<T, Refusal>,
     ) -> Result<T, Error> {
-        // Another server may have changed the game since this one last heard of it.
+        // Another server may have changed the game since this one last read it.
         const ATTEMPTS: usize = 5;
         let _gate = live.gate.lock().await;
         for _ in 1..ATTEMPTS {
@@ -311,8 +311,8 @@ impl LiveGames {
         Ok(self.apply_once(live, &change).await??)
     }
 
-    /// Fails if nothing was stored. What was stored may be the end of the player's time instead of the
-    /// change, which is the inner refusal.
+    /// Fails if nothing was stored. If the player's flag had fallen, that is stored instead of the
+    /// change, and the inner result is a refusal.
     async fn apply_once<T>(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
@@ -321,7 +321,7 @@ impl LiveGames {
         let now = Instant::now();
         let before = live.session();
         let mut session = GameSession::clone(&before);
-        // A move after the flag has fallen comes too late.
+        // A move after the flag has fallen is too late.
         let fallen = session.drop_flag(now);
         let result = if fallen {
             Err(Refusal::Conflict("Your time is up".to_owned()))
@@ -332,12 +332,12 @@ impl LiveGames {
             result.as_ref().map_err(|refusal| Error::from(refusal.clone()))?;
         }
         session.version += 1;
-        self.keep(live, &before, session).await?;
+        self.commit(live, &before, session).await?;
         Ok(result)
     }
 
     /// Stores and installs a changed session. The caller holds the gate.
-    async fn keep(
+    async fn commit(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
         before: &GameSession,
@@ -345,9 +345,9 @@ impl LiveGames {
     ) -> Result<(), Error> {
         let same =
             before.moves.iter().zip(&session.moves).take_while(|(old, new)| old == new).count();
-        let began = Instant::now();
+        let started = Instant::now();
         let stored = self.store.update(session.clone(), same..before.moves.len()).await;
-        self.metrics.store_seconds.observe(began.elapsed().as_secs_f64());
+        self.metrics.store_seconds.observe(started.elapsed().as_secs_f64());
         if let Err(error) = stored {
             if matches!(error, StoreError::Stale) {
                 self.reload(live).await?;
@@ -361,13 +361,13 @@ impl LiveGames {
             self.metrics.finished.inc();
         }
         self.install(live, session);
-        // A change that is acknowledged has left this process, so a server that is killed now leaves no
-        // watcher elsewhere behind.
+        // An acknowledged change has been published, so watchers on other servers see it even if this
+        // one is killed now.
         self.fleet.flush().await;
         Ok(())
     }
 
-    /// Puts a stored session into memory and does what it requires.
+    /// Puts a stored session into memory and starts what its state requires.
     fn install(self: &Arc<Self>, live: &Arc<LiveGame>, session: GameSession) {
         if session.status() == Status::Finished {
             self.engine.forget(&session.id);
@@ -375,12 +375,12 @@ impl LiveGames {
         }
         self.update_permit(live, &session);
         *lock(&live.session) = Arc::new(session);
-        self.attend(live);
+        self.start_tasks(live);
         live.notify(GameEvent::Changed);
     }
 
     /// Returns the permit of a finished game. A game that continues because a move was taken back gets
-    /// one if there is any.
+    /// one if any is free.
     fn update_permit(&self, live: &LiveGame, session: &GameSession) {
         let mut permit = lock(&live.permit);
         if session.status() == Status::Finished {
@@ -398,7 +398,7 @@ impl LiveGames {
             return Ok(());
         };
         if session.ply() == known.ply() && session.clock.is_none() {
-            // It is not stored without a clock.
+            // Without a clock the start of the turn is not stored.
             session.turn_began = known.turn_began;
         }
         self.metrics.reloads.inc();
@@ -424,7 +424,7 @@ impl LiveGames {
         Ok(())
     }
 
-    /// Reloads a visitor's games after all of them have changed in the database.
+    /// Reloads all games of a visitor after they have changed in the database.
     pub(crate) async fn reload_games_of(self: &Arc<Self>, who: &Visitor) -> Result<(), Error> {
         let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
         for live in games.into_iter().filter(|live| live.session().is_of(who)) {
@@ -435,18 +435,18 @@ impl LiveGames {
         Ok(())
     }
 
-    /// Starts a rematch, or asks the other person for one.
+    /// Starts a rematch, or offers one to the other person.
     pub(crate) async fn rematch(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
         who: &Visitor,
         client: &Client,
     ) -> Result<Option<String>, Error> {
-        match GameSession::clone(&live.session()).ask_rematch(who)? {
-            Rematch::Begun(id) => return Ok(Some(id)),
+        match GameSession::clone(&live.session()).request_rematch(who)? {
+            Rematch::Started(id) => return Ok(Some(id)),
             Rematch::Offered => {
                 let visitor = who.clone();
-                let change = self.change(live, move |session, _| session.ask_rematch(&visitor));
+                let change = self.change(live, move |session, _| session.request_rematch(&visitor));
                 if change.await? == Rematch::Offered {
                     return Ok(None);
                 }
@@ -460,27 +460,27 @@ impl LiveGames {
             // The new game exists before anyone is notified.
             let created = live_games.create(next, &client).await?;
             let name = id.clone();
-            let naming = live_games.apply(&finished, move |session, _| {
+            let linking = live_games.apply(&finished, move |session, _| {
                 Ok(session.rematch.get_or_insert_with(|| name.clone()).clone())
             });
-            let named = naming.await;
-            if !matches!(&named, Ok(named) if *named == id) {
-                // A second click was faster, or the id could not be stored.
+            let linked = linking.await;
+            if !matches!(&linked, Ok(linked) if *linked == id) {
+                // A second request was faster, or the id could not be stored.
                 let _gate = created.gate.lock().await;
                 live_games.erase(&created).await?;
             }
-            named.map(Some)
+            linked.map(Some)
         })
         .await
     }
 
-    /// Detaches a visitor from a game, and deletes the game if it belongs to nobody else.
+    /// Removes a visitor from a game, and deletes the game if it belongs to nobody else.
     pub(crate) async fn delete(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
         who: &Visitor,
     ) -> Result<(), Error> {
-        let (live_games, gone, asker) = (Arc::clone(self), Arc::clone(live), who.clone());
+        let (live_games, gone, visitor) = (Arc::clone(self), Arc::clone(live), who.clone());
         self.finish(async move {
             let _gate = gone.gate.lock().await;
             if live_games.fleet.is_shared() {
@@ -488,9 +488,9 @@ impl LiveGames {
             }
             let before = gone.session();
             let mut session = GameSession::clone(&before);
-            if session.forget(&asker)? {
+            if session.forget(&visitor)? {
                 session.version += 1;
-                return live_games.keep(&gone, &before, session).await;
+                return live_games.commit(&gone, &before, session).await;
             }
             live_games.erase(&gone).await
         })
@@ -517,12 +517,12 @@ impl LiveGames {
     }
 
     /// Starts what the state of a game requires: the agent to move and the clock.
-    fn attend(self: &Arc<Self>, live: &Arc<LiveGame>) {
+    fn start_tasks(self: &Arc<Self>, live: &Arc<LiveGame>) {
         if self.stopping.is_cancelled() {
             return;
         }
         let session = live.session();
-        self.attend_agent(live, &session);
+        self.start_agent(live, &session);
         let falls = session.flag_falls();
         let mut flag = lock(&live.flag);
         *flag = falls.map(|falls| {
@@ -550,7 +550,7 @@ impl LiveGames {
         }
     }
 
-    fn attend_agent(self: &Arc<Self>, live: &Arc<LiveGame>, session: &Arc<GameSession>) {
+    fn start_agent(self: &Arc<Self>, live: &Arc<LiveGame>, session: &Arc<GameSession>) {
         let mut thinking = lock(&live.thinking);
         let Some((player, spec)) = session.agent_to_move() else {
             *thinking = None;
@@ -565,10 +565,10 @@ impl LiveGames {
         }
         *thinking = None;
         let linger = Duration::from_secs(self.config.linger_seconds);
-        if !live.is_seen(linger) && session.clock.is_none() {
+        if !live.is_active(linger) && session.clock.is_none() {
             return;
         }
-        if !self.fleet.has(&session.id) && live.is_led_elsewhere() {
+        if !self.fleet.has_lease(&session.id) && live.is_led_elsewhere() {
             return;
         }
         let cancel = Arc::new(AtomicBool::new(false));
@@ -590,8 +590,8 @@ impl LiveGames {
         if !self.lead(&live).await {
             return live.stop_thinking(&cancel);
         }
-        let (people, client) = (urgency(&session), live.client());
-        let most = match people {
+        let (urgency, client) = (urgency(&session), live.client());
+        let max = match urgency {
             Urgency::Person => self.config.think_ms,
             _ => self.config.think_others_ms,
         };
@@ -599,7 +599,7 @@ impl LiveGames {
             let arena = ArenaClock { base: clock.initial, increment: clock.increment };
             arena.budget(clock.left[player])
         });
-        let time = budget.into_iter().chain([Duration::from_millis(most)]).min();
+        let time = budget.into_iter().chain([Duration::from_millis(max)]).min();
         let mut seeds = fastrand::Rng::with_seed(session.seed);
         let seeds = [seeds.u64(..), seeds.u64(..)];
         let monitor = Arc::new(SearchMonitor::default());
@@ -618,15 +618,15 @@ impl LiveGames {
                 },
                 seat: Some((session.id.clone(), player)),
             };
-            let began = Instant::now();
-            match self.engine.decide(&client, people, request).await {
+            let started = Instant::now();
+            match self.engine.decide(&client, urgency, request).await {
                 // The person's move is accepted; the reply comes when the queue has room.
                 Err(EngineError::Busy) if !cancel.load(Ordering::Relaxed) => {
                     tokio::time::sleep(wait).await;
                     wait = (2 * wait).min(Duration::from_secs(2));
                 }
                 decided => {
-                    self.metrics.think_seconds.observe(began.elapsed().as_secs_f64());
+                    self.metrics.think_seconds.observe(started.elapsed().as_secs_f64());
                     break decided;
                 }
             }
@@ -658,8 +658,8 @@ impl LiveGames {
         self.store_agent_move(&live, change, &cancel).await;
     }
 
-    /// Applies an agent's move and retries while the database fails. If it gives up, the agent is
-    /// no longer thinking, and the next sweep starts it again.
+    /// Applies an agent's move and retries while the database fails. If it gives up, the agent no
+    /// longer counts as thinking, and the next sweep starts it again.
     async fn store_agent_move(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
@@ -667,13 +667,13 @@ impl LiveGames {
         cancel: &Arc<AtomicBool>,
     ) {
         const DEADLINE: Duration = Duration::from_mins(1);
-        let (began, mut pause) = (Instant::now(), Duration::from_millis(200));
+        let (started, mut pause) = (Instant::now(), Duration::from_millis(200));
         let change = Arc::new(change);
         loop {
             let attempt = Arc::clone(&change);
             let stored = self.change(live, move |session, now| attempt(session, now)).await;
             let Err(Error::Internal(cause)) = stored else { return };
-            let gives_up = began.elapsed() > DEADLINE
+            let gives_up = started.elapsed() > DEADLINE
                 || self.stopping.is_cancelled()
                 || cancel.load(Ordering::Relaxed);
             tracing::error!(cause, gives_up, "Failed to store the move of an agent");
@@ -686,7 +686,7 @@ impl LiveGames {
         live.stop_thinking(cancel);
     }
 
-    /// Periodic work: abandoned games, missed events, eviction of idle games.
+    /// Periodic work: ending abandoned games, retrying what failed, evicting idle games.
     pub(crate) async fn sweep(self: &Arc<Self>) {
         let linger = Duration::from_secs(self.config.linger_seconds);
         let away = Duration::from_secs(self.config.away_seconds);
@@ -694,14 +694,14 @@ impl LiveGames {
         for live in &games {
             let session = live.session();
             live.forget_silent_servers();
-            self.leave_behind(live, &session, away).await;
+            self.end_if_abandoned(live, &session, away).await;
             // Make up for failed writes.
             if session.flag_falls().is_some_and(|falls| falls <= Instant::now()) {
                 self.drop_flag(live).await;
             }
-            self.attend_agent(live, &live.session());
-            // Without watchers agents stop, unless a clock is running.
-            if !live.is_seen(linger) && session.clock.is_none() {
+            self.start_agent(live, &live.session());
+            // Without watchers agents pause, unless a clock is running.
+            if !live.is_active(linger) && session.clock.is_none() {
                 *lock(&live.thinking) = None;
             }
         }
@@ -710,7 +710,7 @@ impl LiveGames {
         let mut evicted = Vec::new();
         lock(&self.games).retain(|id, live| {
             let falls = live.session().flag_falls();
-            let idle = !live.is_seen(linger)
+            let idle = !live.is_active(linger)
                 && lock(&live.thinking).is_none()
                 && falls.is_none_or(|falls| falls > Instant::now() + linger);
             // A game that is in use must stay, or its users would miss later changes.
@@ -725,10 +725,10 @@ impl LiveGames {
         }
     }
 
-    /// Loads the games on the clock that were unloaded and whose time is up, which ends them.
+    /// Loads games with a clock that were evicted and whose time is up, which ends them.
     async fn drop_stored_flags(self: &Arc<Self>) {
-        const MOST: i64 = 100;
-        let fallen = match self.store.fallen_flags(now_ms(), MOST).await {
+        const LIMIT: i64 = 100;
+        let fallen = match self.store.fallen_flags(now_ms(), LIMIT).await {
             Ok(fallen) => fallen,
             Err(error) => return tracing::error!(?error, "Failed to look for fallen flags"),
         };
@@ -750,7 +750,7 @@ impl LiveGames {
     }
 
     /// Ends a game between people if one of them has been away for too long.
-    async fn leave_behind(
+    async fn end_if_abandoned(
         self: &Arc<Self>,
         live: &Arc<LiveGame>,
         session: &GameSession,
@@ -791,7 +791,7 @@ impl LiveGames {
         self.fleet.leave().await;
     }
 
-    /// Runs to completion even if the caller goes away or the server is shutting down.
+    /// Runs to completion even if the caller is dropped or the server is shutting down.
     async fn finish<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
@@ -812,12 +812,12 @@ fn report(
     let (live, monitor) = (Arc::clone(live), Arc::clone(monitor));
     let fleet = Arc::clone(&live_games.fleet);
     AbortOnDropHandle::new(tokio::spawn(async move {
-        let began = Instant::now();
+        let started = Instant::now();
         loop {
             tokio::time::sleep(PERIOD).await;
             let info = monitor.snapshot();
             if info.nodes > 0 {
-                let json = thinking_message(player, &info, began.elapsed());
+                let json = thinking_message(player, &info, started.elapsed());
                 if live.is_followed_elsewhere() {
                     let (game, json) = (live.session().id.clone(), json.to_string());
                     fleet.publish(Message::Thought { game, json });

@@ -32,19 +32,19 @@ pub(crate) struct Metrics {
     pub(crate) sockets: IntGauge,
     /// Games in memory.
     pub(crate) live_games: IntGauge,
-    /// Games of which this server has the lease, if there are several servers.
+    /// Games whose lease this server holds, in a fleet of servers.
     pub(crate) led_games: IntGauge,
-    /// Whether the other servers can be heard.
+    /// Whether the NATS server can be reached.
     pub(crate) connected: IntGauge,
-    /// Messages to other servers, those that could not be sent, and those of others.
+    /// Messages to other servers, those that could not be sent, and those received.
     pub(crate) bus_sent: IntCounter,
     pub(crate) bus_dropped: IntCounter,
     pub(crate) bus_received: IntCounter,
-    /// How long messages take from this server over the NATS server to the servers.
+    /// Round trip of messages over the NATS server.
     pub(crate) bus_seconds: Histogram,
-    /// Games that were read again because somebody else had changed them.
+    /// Games reloaded because another process had changed them.
     pub(crate) reloads: IntCounter,
-    /// Leases of games that this server has taken, and those that it has lost.
+    /// Leases of games that this server has taken and lost.
     pub(crate) leases_taken: IntCounter,
     pub(crate) leases_lost: IntCounter,
     /// The workers of the fleet, whichever server they work for.
@@ -59,7 +59,7 @@ pub(crate) struct Metrics {
     pub(crate) agent_bytes: IntGauge,
 }
 
-/// What the workers of a fleet do.
+/// Metrics of the fleet's workers.
 pub(crate) struct WorkerMetrics {
     pub(crate) workers: IntGauge,
     pub(crate) threads: IntGauge,
@@ -119,37 +119,37 @@ impl Metrics {
             search_seconds: by_lane("search_seconds", "Duration of searches")?,
             sockets: gauge("sockets", "Open WebSockets")?,
             live_games: gauge("live_games", "Games in memory")?,
-            led_games: gauge("led_games", "Games of which this server of several has the lease")?,
+            led_games: gauge("led_games", "Games whose lease this server holds")?,
             connected: gauge("fleet_connected", "Whether the NATS server can be reached")?,
             bus_sent: counter("bus_sent_total", "Messages to other servers")?,
             bus_dropped: counter(
                 "bus_dropped_total",
                 "Messages to other servers that could not be sent",
             )?,
-            bus_received: counter("bus_received_total", "Messages of other servers")?,
-            bus_seconds: histogram(
-                "bus_seconds",
-                "Time of messages from this server over the NATS server and back",
-            )?,
+            bus_received: counter("bus_received_total", "Messages from other servers")?,
+            bus_seconds: histogram("bus_seconds", "Round trip of messages over the NATS server")?,
             reloads: counter(
                 "game_reloads_total",
-                "Games read again because another server or an operator had changed them",
+                "Games reloaded because another server or an operator had changed them",
             )?,
             leases_taken: counter("leases_taken_total", "Leases of games taken")?,
             leases_lost: counter(
                 "leases_lost_total",
-                "Leases of games lost because this server was taken for gone",
+                "Leases of games lost because this server's registration expired",
             )?,
             workers: WorkerMetrics {
                 workers: gauge("fleet_workers", "Workers")?,
                 threads: gauge("fleet_threads", "Threads of all workers")?,
-                jobs: gauge("fleet_jobs", "Jobs that workers do")?,
-                running: gauge("fleet_units_running", "Units that are being computed")?,
-                waiting: gauge("fleet_units_waiting", "Units that wait for a worker")?,
-                done: counter("fleet_units_done_total", "Units that workers have done")?,
+                jobs: gauge("fleet_jobs", "Jobs that workers are working on")?,
+                running: gauge("fleet_units_running", "Units being computed")?,
+                waiting: gauge("fleet_units_waiting", "Units waiting for a worker")?,
+                done: counter("fleet_units_done_total", "Units completed by workers")?,
                 handed_back: counter("fleet_units_handed_back_total", "Units handed back")?,
-                repeated: counter("fleet_units_repeated_total", "Results that came again")?,
-                checked: counter("fleet_units_checked_total", "Units computed twice to compare")?,
+                repeated: counter("fleet_units_repeated_total", "Results received more than once")?,
+                checked: counter(
+                    "fleet_units_checked_total",
+                    "Units computed twice for comparison",
+                )?,
                 set_aside: counter("fleet_units_set_aside_total", "Units set aside")?,
                 dismissed: counter("fleet_workers_dismissed_total", "Workers dismissed")?,
             },

@@ -1,4 +1,4 @@
-//! What this server knows of the fleet: workers, jobs and servers now, and the last minutes.
+//! What this server knows about the fleet: workers, jobs and servers now and in the last minutes.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,30 +16,30 @@ use crate::metrics::{Metrics, WorkerMetrics};
 use crate::store::now_ms;
 use crate::work::jobs::lock;
 
-/// How often the fleet is looked at.
+/// How often the fleet is polled.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// How many sightings make one point of the history, and how many points are kept: five minutes.
 const SIGHTINGS_PER_POINT: u64 = 2;
 const MAX_POINTS: usize = 150;
 
-/// For how long a worker that has gone is remembered, and how many of them.
+/// How long workers that have left are remembered, and how many of them.
 const REMEMBERED: Duration = Duration::from_mins(10);
 const MAX_GONE: usize = 50;
 
-/// A server that has not been heard of for this long is cut off.
+/// After this time without a status a server counts as disconnected.
 const SERVER_SILENCE: Duration = Duration::from_secs(5);
 
-/// Watches the fleet of a server. Without the setting `nats`, it never sees anything.
+/// Watches the fleet of a server. Without the setting `nats`, it stays empty.
 #[derive(Default)]
 pub(crate) struct Monitor {
     connection: Option<Connection>,
-    state: Mutex<Seen>,
+    state: Mutex<Snapshot>,
     /// How many workers can do each kind of work.
     workers: [AtomicUsize; 2],
 }
 
-/// Kinds of work that jobs of the page have for workers.
+/// Kinds of work that the page's jobs give to workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WorkKind {
     Games,
@@ -57,15 +57,15 @@ impl WorkKind {
     }
 }
 
-/// What has been seen.
+/// The state of the fleet as last seen.
 #[derive(Clone, Default)]
-pub(crate) struct Seen {
-    /// Whether the NATS server can be reached, and since when it cannot.
+pub(crate) struct Snapshot {
+    /// Whether the NATS server can be reached, and if not, since when.
     pub(crate) is_connected: bool,
-    pub(crate) lost: Option<Instant>,
+    pub(crate) lost_at: Option<Instant>,
     /// The last status.
     pub(crate) fleet: Option<FleetStatus>,
-    /// Whether units and results at the NATS server could be counted.
+    /// Whether the units and results on the NATS server could be counted.
     pub(crate) has_streams: bool,
     pub(crate) gone: VecDeque<GoneWorker>,
     pub(crate) points: VecDeque<Point>,
@@ -73,15 +73,15 @@ pub(crate) struct Seen {
     pub(crate) servers: BTreeMap<String, (ServerStatus, Instant)>,
 }
 
-/// A worker that is no longer there.
+/// A worker that has left.
 #[derive(Clone, Debug)]
 pub(crate) struct GoneWorker {
     pub(crate) id: String,
     /// Milliseconds since 1970.
     pub(crate) at: i64,
-    /// Whether it said goodbye.
+    /// Whether it announced that it was stopping.
     pub(crate) was_stopped: bool,
-    /// Units that it had done.
+    /// Units that it had completed.
     pub(crate) done: u64,
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct Point {
     pub(crate) waiting: u64,
 }
 
-/// Units that wait for a worker.
+/// The number of units that wait for a worker.
 pub(crate) fn waiting_units(fleet: &FleetStatus, has_streams: bool) -> u64 {
     let running: usize = fleet.workers.iter().map(|worker| worker.running).sum();
     let all =
@@ -107,7 +107,7 @@ pub(crate) fn waiting_units(fleet: &FleetStatus, has_streams: bool) -> u64 {
 impl Monitor {
     pub(crate) fn new(config: &Config) -> Monitor {
         let has_fleet = !config.nats.is_empty();
-        // The connection that the servers share writes the log.
+        // The bus, which shares the NATS server, writes the log.
         let connection = has_fleet.then(|| bus::connection(config).with_log(Arc::new(|_| {})));
         Monitor { connection, ..Monitor::default() }
     }
@@ -117,18 +117,19 @@ impl Monitor {
         self.connection.as_ref().map(Connection::shown_url)
     }
 
-    pub(crate) fn seen(&self) -> Seen {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         lock(&self.state).clone()
     }
 
-    /// How many workers can do work of a kind for this version now. None, if the NATS server is away.
+    /// How many workers can currently do work of a kind for this version; 0 while the NATS server is
+    /// unreachable.
     pub(crate) fn workers(&self, kind: WorkKind) -> usize {
         self.workers[kind as usize].load(Ordering::Relaxed)
     }
 
-    /// For how long the NATS server has been away.
-    pub(crate) fn away(&self) -> Duration {
-        lock(&self.state).lost.map_or(Duration::ZERO, |lost| lost.elapsed())
+    /// How long the NATS server has been unreachable.
+    pub(crate) fn outage(&self) -> Duration {
+        lock(&self.state).lost_at.map_or(Duration::ZERO, |lost| lost.elapsed())
     }
 
     /// Whether the NATS server can be reached.
@@ -136,20 +137,20 @@ impl Monitor {
         lock(&self.state).is_connected
     }
 
-    /// Hears what another server says about itself.
-    pub(crate) fn hear(&self, server: &str, message: &Message) {
+    /// Records the status of another server.
+    pub(crate) fn record_server(&self, server: &str, message: &Message) {
         let mut state = lock(&self.state);
         match message {
             Message::Status(status) => {
                 state.servers.insert(server.to_owned(), (status.clone(), Instant::now()));
-                state.servers.retain(|_, (_, heard)| heard.elapsed() < REMEMBERED);
+                state.servers.retain(|_, (_, seen)| seen.elapsed() < REMEMBERED);
             }
             Message::Left => drop(state.servers.remove(server)),
             _ => {}
         }
     }
 
-    /// Watches the fleet until it is dropped.
+    /// Watches the fleet until the future is dropped.
     pub(crate) async fn watch(&self, name: &str, metrics: &Metrics) {
         let Some(connection) = &self.connection else { return };
         let mut counts = Counts::default();
@@ -160,7 +161,7 @@ impl Monitor {
                 Err(error) => error,
             };
             tracing::warn!(%failed, "Failed to watch the fleet");
-            self.note_loss();
+            self.mark_disconnected();
             tokio::time::sleep(INTERVAL).await;
         }
     }
@@ -175,24 +176,24 @@ impl Monitor {
             match monitor.next(INTERVAL).await {
                 Ok(sighting) => {
                     counts.add(&sighting, &metrics.workers);
-                    self.take(sighting, number.is_multiple_of(SIGHTINGS_PER_POINT));
+                    self.record(sighting, number.is_multiple_of(SIGHTINGS_PER_POINT));
                 }
                 Err(error) => return error,
             }
         }
-        unreachable!("it is followed for ever")
+        unreachable!("the loop has no end")
     }
 
-    fn note_loss(&self) {
+    fn mark_disconnected(&self) {
         let mut state = lock(&self.state);
         state.is_connected = false;
-        state.lost.get_or_insert_with(Instant::now);
+        state.lost_at.get_or_insert_with(Instant::now);
         self.workers.iter().for_each(|count| count.store(0, Ordering::Relaxed));
     }
 
-    fn take(&self, sighting: Sighting, is_point: bool) {
+    fn record(&self, sighting: Sighting, is_point: bool) {
         if !sighting.is_connected {
-            return self.note_loss();
+            return self.mark_disconnected();
         }
         let Sighting { has_streams, left, status, .. } = sighting;
         let version = self.connection.as_ref().map(Connection::version);
@@ -204,19 +205,19 @@ impl Monitor {
             self.workers[kind as usize].store(can_help.count(), Ordering::Relaxed);
         }
         let mut state = lock(&self.state);
-        (state.is_connected, state.lost, state.has_streams) = (true, None, has_streams);
+        (state.is_connected, state.lost_at, state.has_streams) = (true, None, has_streams);
         let at = now_ms();
         let before = state.fleet.take().map(|fleet| fleet.workers).unwrap_or_default();
         for worker in before {
             if !status.workers.iter().any(|other| other.id == worker.id) {
                 let was_stopped = left.contains(&worker.id);
-                // Silence is noticed only after a while.
+                // A silent worker is noticed only after a while.
                 let silent = if was_stopped { 0 } else { FLEET_SILENCE.as_millis() as i64 };
                 let (at, done) = (at - silent, worker.done);
                 state.gone.push_front(GoneWorker { id: worker.id, at, was_stopped, done });
             }
         }
-        // One that was only cut off for a while is there again.
+        // A worker that was only disconnected may be back.
         let oldest = at - REMEMBERED.as_millis() as i64;
         state.gone.retain(|gone| {
             gone.at > oldest && !status.workers.iter().any(|worker| worker.id == gone.id)
@@ -234,32 +235,32 @@ impl Monitor {
     }
 }
 
-impl Seen {
-    /// The other servers that have been heard of in the last seconds.
+impl Snapshot {
+    /// The other servers that have sent a status in the last seconds.
     pub(crate) fn live_servers(&self) -> impl Iterator<Item = (&String, &ServerStatus)> {
         self.servers
             .iter()
-            .filter(|(_, (_, heard))| heard.elapsed() < SERVER_SILENCE)
+            .filter(|(_, (_, seen))| seen.elapsed() < SERVER_SILENCE)
             .map(|(name, (status, _))| (name, status))
     }
 }
 
-/// What workers and jobs have been counted with. They count from their own start.
+/// The last counts of workers and jobs, which they report since their own start.
 #[derive(Default)]
 struct Counts {
-    /// When the fleet was first seen. What had been done before is not counted.
-    began: Option<Instant>,
-    workers: HashMap<String, Known<2>>,
-    jobs: HashMap<String, Known<4>>,
+    /// When the fleet was first seen. Work done before that is not counted.
+    started: Option<Instant>,
+    workers: HashMap<String, LastCounts<2>>,
+    jobs: HashMap<String, LastCounts<4>>,
 }
 
-/// The last numbers of a worker or a job.
-struct Known<const N: usize> {
-    numbers: [u64; N],
+/// The last counts of a worker or a job.
+struct LastCounts<const N: usize> {
+    counts: [u64; N],
     seen: Instant,
 }
 
-/// For how long the numbers of a worker that has gone are kept. It may only be cut off.
+/// How long the counts of a worker that has left are kept. It may only be disconnected.
 const KEPT: Duration = Duration::from_hours(1);
 
 impl Counts {
@@ -277,8 +278,8 @@ impl Counts {
         metrics.running.set(status.workers.iter().map(|worker| count(worker.running)).sum());
         metrics.jobs.set(count(status.jobs.len()));
         metrics.waiting.set(waiting_units(status, *has_streams).cast_signed());
-        let is_first = self.began.is_none();
-        let age = self.began.get_or_insert_with(Instant::now).elapsed();
+        let is_first = self.started.is_none();
+        let age = self.started.get_or_insert_with(Instant::now).elapsed();
         for worker in &status.workers {
             let is_older = is_first || worker.seconds > age.as_secs() + 1;
             let now = [worker.done, worker.handed_back];
@@ -297,20 +298,20 @@ impl Counts {
     }
 }
 
-/// Adds by how much numbers have grown. Numbers that are older than the counters are counted from now
-/// on.
+/// Adds the growth of some counts to their counters. Counts that began before the counters contribute
+/// only their growth from now on.
 fn add_growth<const N: usize>(
-    known: &mut HashMap<String, Known<N>>,
+    known: &mut HashMap<String, LastCounts<N>>,
     id: &str,
     is_older: bool,
-    numbers: [u64; N],
+    counts: [u64; N],
     counters: [&prometheus::IntCounter; N],
 ) {
-    let before = known.insert(id.to_owned(), Known { numbers, seen: Instant::now() });
-    let new = if is_older { numbers } else { [0; N] };
-    let before = before.map_or(new, |known| known.numbers);
-    for ((now, before), counter) in numbers.into_iter().zip(before).zip(counters) {
-        // A job that is begun again counts from 0.
+    let before = known.insert(id.to_owned(), LastCounts { counts, seen: Instant::now() });
+    let new = if is_older { counts } else { [0; N] };
+    let before = before.map_or(new, |known| known.counts);
+    for ((now, before), counter) in counts.into_iter().zip(before).zip(counters) {
+        // A job that is restarted counts from 0.
         counter.inc_by(now.checked_sub(before).unwrap_or(now));
     }
 }
@@ -344,37 +345,37 @@ mod tests {
     }
 
     #[test]
-    fn workers_that_have_gone_are_remembered_until_they_come_back() {
+    fn workers_that_left_are_remembered_until_they_come_back() {
         let config = Config { nats: "nats://one".to_owned(), ..Config::default() };
         let monitor = Monitor::new(&config);
         assert_eq!(monitor.workers(WorkKind::Games), 0);
-        monitor.take(sighting(vec![worker("a", 1), worker("b", 2), worker("c", 3)], &[]), true);
+        monitor.record(sighting(vec![worker("a", 1), worker("b", 2), worker("c", 3)], &[]), true);
         let workers = WorkKind::ALL.map(|kind| monitor.workers(kind));
         assert_eq!(workers, [3, 0]);
-        monitor.take(sighting(vec![worker("a", 5)], &["b"]), true);
+        monitor.record(sighting(vec![worker("a", 5)], &["b"]), true);
         let gone = |monitor: &Monitor| -> Vec<(String, bool, u64)> {
-            let seen = monitor.seen();
-            seen.gone.iter().map(|one| (one.id.clone(), one.was_stopped, one.done)).collect()
+            let snapshot = monitor.snapshot();
+            snapshot.gone.iter().map(|one| (one.id.clone(), one.was_stopped, one.done)).collect()
         };
         let mut both = gone(&monitor);
         both.sort();
         assert_eq!(both, [("b".to_owned(), true, 2), ("c".to_owned(), false, 3)]);
-        monitor.take(sighting(vec![worker("a", 5), worker("c", 3)], &[]), false);
+        monitor.record(sighting(vec![worker("a", 5), worker("c", 3)], &[]), false);
         assert_eq!(gone(&monitor), [("b".to_owned(), true, 2)]);
-        let seen = monitor.seen();
-        assert_eq!(seen.points.len(), 2);
-        assert_eq!((seen.points[0].rate, seen.points[0].waiting), (4.5, 4));
-        // Nobody has gone only because the NATS server has.
-        let away = Sighting { is_connected: false, ..sighting(Vec::new(), &[]) };
-        monitor.take(away, true);
-        let seen = monitor.seen();
-        assert!(!seen.is_connected && seen.lost.is_some());
-        assert_eq!(seen.fleet.unwrap().workers.len(), 2);
+        let snapshot = monitor.snapshot();
+        assert_eq!(snapshot.points.len(), 2);
+        assert_eq!((snapshot.points[0].rate, snapshot.points[0].waiting), (4.5, 4));
+        // An unreachable NATS server does not mean that the workers have left.
+        let disconnected = Sighting { is_connected: false, ..sighting(Vec::new(), &[]) };
+        monitor.record(disconnected, true);
+        let snapshot = monitor.snapshot();
+        assert!(!snapshot.is_connected && snapshot.lost_at.is_some());
+        assert_eq!(snapshot.fleet.unwrap().workers.len(), 2);
         assert_eq!((gone(&monitor).len(), monitor.workers(WorkKind::Games)), (1, 0));
     }
 
     #[test]
-    fn counters_add_what_workers_do_from_the_first_sighting_on() {
+    fn counters_add_the_work_since_the_first_sighting() {
         let metrics = Metrics::new().unwrap();
         let mut counts = Counts::default();
         for (done, counted) in [(100, 0), (103, 3), (110, 10), (2, 12)] {
@@ -382,7 +383,7 @@ mod tests {
             assert_eq!(metrics.workers.done.get(), counted, "{done}");
         }
         assert_eq!((metrics.workers.workers.get(), metrics.workers.waiting.get()), (1, 6));
-        // One that has been started meanwhile counts from its start, also after a silence.
+        // A worker that was started in the meantime counts from its start, even after a silence.
         let new = |done| WorkerStatus { seconds: 0, ..worker("b", done) };
         counts.add(&sighting(vec![new(5)], &[]), &metrics.workers);
         counts.add(&sighting(Vec::new(), &[]), &metrics.workers);

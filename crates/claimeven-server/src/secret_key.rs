@@ -1,5 +1,5 @@
-//! The key that signs cookies. It is kept outside the database, so that a copy of the database does
-//! not allow anybody to sign cookies.
+//! The key that signs cookies. It is kept outside the database, so that a copy of the database is not
+//! enough to sign cookies.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -42,15 +42,15 @@ pub(crate) async fn signing_key(config: &Config, store: &Store) -> Result<String
 fn read_or_create(path: &Path, new: &str) -> io::Result<String> {
     match fs::read_to_string(path) {
         Ok(content) if content.trim().is_empty() => {
-            Err(io::Error::new(io::ErrorKind::InvalidData, "it is empty"))
+            Err(io::Error::new(io::ErrorKind::InvalidData, "the file is empty"))
         }
         Ok(content) => Ok(content.trim().to_owned()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
             }
-            // Atomically: the file is complete or does not exist. Of several servers that start at the same
-            // time, the first one creates it.
+            // Atomically: the file is complete or does not exist. If several servers start at the same time,
+            // the first one creates it.
             let draft = path.with_added_extension(random_hex::<8>());
             let mut file = create_private(&draft)?;
             writeln!(file, "{new}")?;
@@ -62,7 +62,7 @@ fn read_or_create(path: &Path, new: &str) -> io::Result<String> {
                     fs::remove_file(&draft)?;
                     return Ok(fs::read_to_string(path)?.trim().to_owned());
                 }
-                // Not every file system has links.
+                // Not every file system has hard links.
                 Err(_) => fs::rename(&draft, path)?,
             }
             Ok(new.to_owned())

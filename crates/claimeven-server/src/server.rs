@@ -30,7 +30,7 @@ use crate::work::analyzers::Analyzers;
 use crate::work::coaches::Coaches;
 use crate::work::engine::Engine;
 use crate::work::jobs::Jobs;
-use crate::work::review::{Failures, Reviewed, review_idly};
+use crate::work::review::{Failures, Reviewed, review_when_idle};
 
 /// The state shared by all handlers.
 pub(crate) struct App {
@@ -47,17 +47,17 @@ pub(crate) struct App {
     pub(crate) coaches: Arc<Coaches>,
     pub(crate) jobs: Arc<Jobs>,
     pub(crate) monitor: Arc<Monitor>,
-    began: Instant,
+    started: Instant,
 }
 
 impl App {
-    /// What this server says about itself.
+    /// The status that this server publishes.
     pub(crate) fn status(&self) -> ServerStatus {
         ServerStatus {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             led: self.games.fleet().led(),
             live: self.games.len(),
-            seconds: self.began.elapsed().as_secs(),
+            seconds: self.started.elapsed().as_secs(),
         }
     }
 }
@@ -67,7 +67,7 @@ pub struct Server {
     listener: TcpListener,
     tls: Option<Arc<Tls>>,
     app: Arc<App>,
-    /// What other servers of the database say.
+    /// The messages of the other servers of the database.
     inbox: Option<Inbox>,
 }
 
@@ -118,7 +118,7 @@ impl Server {
         };
         let reach = Reach::new(&config).map_err(ServerError::Other)?;
         let tls = Tls::new(&config).map_err(ServerError::Other)?;
-        // An SQLite file has only one server, which may have workers, though.
+        // An SQLite file has only one server, although that may have workers.
         let is_shared = !config.nats.is_empty() && config.is_postgres();
         let name: Option<Arc<str>> = is_shared.then(|| claimeven_work::process_name().into());
         let connections = config.database_connections.max(2);
@@ -154,7 +154,7 @@ impl Server {
             Arc::clone(&metrics),
         );
         let other = |error: StoreError| ServerError::Other(format!("{error:?}"));
-        // Other servers have the games of one that was stopped, and take over those of one that was killed.
+        // In a fleet, the other servers have taken over the games of a server that stopped or died.
         let resumed = if is_first { games.resume().await.map_err(other)? } else { 0 };
         if resumed > 0 {
             tracing::info!(games = resumed, "Resumed games");
@@ -181,7 +181,7 @@ impl Server {
             engine,
             jobs,
             monitor,
-            began: Instant::now(),
+            started: Instant::now(),
         };
         Ok(Server { listener, tls, app: Arc::new(app), inbox })
     }
@@ -201,7 +201,7 @@ impl Server {
         listener::raise_file_limit();
         let sweeper = AbortOnDropHandle::new(tokio::spawn(sweep(Arc::clone(&app.games))));
         let reviewer = AbortOnDropHandle::new(tokio::spawn(review(Arc::clone(&app))));
-        let operator = AbortOnDropHandle::new(tokio::spawn(obey(Arc::clone(&app))));
+        let operator = AbortOnDropHandle::new(tokio::spawn(follow_operator(Arc::clone(&app))));
         let pruner = AbortOnDropHandle::new(tokio::spawn(prune(Arc::clone(&app.config))));
         let counter = AbortOnDropHandle::new(tokio::spawn(count(app.store.clone())));
         let fleet = inbox.map(|inbox| join_fleet(&app, inbox));
@@ -214,7 +214,7 @@ impl Server {
         tracing::info!("Shutting down");
         drop((sweeper, reviewer, operator, pruner, counter, fleet, watcher));
         let work = async { tokio::join!(app.jobs.close(), app.games.close()) };
-        // Watchers keep their connections open until their games say goodbye.
+        // Watchers keep their connections open until their games disconnect them.
         let (stored, ()) = tokio::join!(timeout(CLOSING_TIME, work), connections.close());
         if stored.is_err() {
             tracing::warn!("Aborted unfinished work; it resumes from its last stored state");
@@ -223,21 +223,21 @@ impl Server {
     }
 }
 
-/// A hash by which servers see whether they have the same key.
+/// A hash by which servers compare their keys.
 fn hash_key(key: &str) -> String {
     hex(&Sha256::digest(format!("claimeven fleet {key}").as_bytes()))
 }
 
-/// Listens to the other servers of the database and stays in touch with them until it is dropped.
+/// Handles messages of the other servers and sends heartbeats until the handles are dropped.
 fn join_fleet(app: &Arc<App>, inbox: Inbox) -> [AbortOnDropHandle<()>; 2] {
     let (jobs, monitor) = (Arc::clone(&app.jobs), Arc::clone(&app.monitor));
     let listener = Arc::clone(&app.games).listen(inbox, move |server, message| match message {
         Message::StopJob { job } => jobs.cancel(job),
-        message => monitor.hear(server, message),
+        message => monitor.record_server(server, message),
     });
     let (lapsed, ticking) = (Arc::clone(&app.jobs), Arc::clone(app));
-    let lapse = move || lapsed.cancel_all();
-    let tick = move || {
+    let on_lapse = move || lapsed.cancel_all();
+    let on_tick = move || {
         let app = Arc::clone(&ticking);
         async move {
             app.games.fleet().publish(Message::Status(app.status()));
@@ -246,7 +246,7 @@ fn join_fleet(app: &Arc<App>, inbox: Inbox) -> [AbortOnDropHandle<()>; 2] {
             }
         }
     };
-    let toucher = Arc::clone(&app.games).stay_in_touch(lapse, tick);
+    let toucher = Arc::clone(&app.games).stay_in_touch(on_lapse, on_tick);
     [tokio::spawn(listener), tokio::spawn(toucher)].map(AbortOnDropHandle::new)
 }
 
@@ -257,24 +257,24 @@ async fn watch_fleet(app: Arc<App>) {
 }
 
 async fn sweep(games: Arc<LiveGames>) {
-    const TICKS_TO_OLD_GAMES: u64 = 100;
+    const TICKS_PER_ABANDON_CHECK: u64 = 100;
     let mut interval = tokio::time::interval(Duration::from_secs(5));
     for tick in 0_u64.. {
         interval.tick().await;
         games.sweep().await;
-        if tick.is_multiple_of(TICKS_TO_OLD_GAMES) {
+        if tick.is_multiple_of(TICKS_PER_ABANDON_CHECK) {
             games.abandon_old().await;
         }
     }
 }
 
-/// Applies what operators' commands have written into the database.
-async fn obey(app: Arc<App>) {
+/// Applies the changes that operators' commands have written into the database.
+async fn follow_operator(app: Arc<App>) {
     let mut interval = tokio::time::interval(Duration::from_secs(2));
     let mut known = None;
     loop {
         interval.tick().await;
-        let obeyed = async {
+        let applied = async {
             // Bans also expire by themselves.
             app.bans.set(app.store.bans().await?);
             let notice = app.store.notice().await?;
@@ -285,8 +285,8 @@ async fn obey(app: Arc<App>) {
             }
             Ok::<(), Error>(())
         };
-        if let Err(error) = obeyed.await {
-            tracing::error!(?error, "Failed to look for changes of the operator");
+        if let Err(error) = applied.await {
+            tracing::error!(?error, "Failed to apply the operator's changes");
         }
     }
 }
@@ -315,19 +315,19 @@ async fn prune(config: Arc<Config>) {
     }
 }
 
-/// Adds the finished games of an older database to the totals, in batches that leave the writer half of
-/// its time.
+/// Adds the finished games of an older database to the totals, in batches that take at most half of
+/// the writer's time.
 async fn count(store: Store) {
     const MAX_PAUSE: Duration = Duration::from_mins(1);
     let (mut counted, mut pause) = (0, Duration::from_secs(1));
     loop {
-        let began = Instant::now();
+        let started = Instant::now();
         match store.count_finished().await {
             Ok(0) => break,
             Ok(games) => {
                 counted += games;
                 pause = Duration::from_secs(1);
-                tokio::time::sleep(began.elapsed()).await;
+                tokio::time::sleep(started.elapsed()).await;
             }
             Err(error) => {
                 tracing::warn!(?error, ?pause, "Failed to count finished games");
@@ -348,7 +348,7 @@ async fn review(app: Arc<App>) {
     const MAX_PAUSE: Duration = Duration::from_mins(10);
     let (mut pause, mut failures) = (IDLE, Failures::default());
     loop {
-        match review_idly(&app.engine, &app.coaches, &app.store, &mut failures).await {
+        match review_when_idle(&app.engine, &app.coaches, &app.store, &mut failures).await {
             Ok(Reviewed::Game) => {
                 pause = IDLE;
                 tokio::time::sleep(Duration::from_millis(100)).await;

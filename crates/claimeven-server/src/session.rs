@@ -32,7 +32,7 @@ pub(crate) struct GameSession {
     pub(crate) game: Game,
     /// The moves of `game` with their times and the agents' statistics.
     pub(crate) moves: Vec<PlayedMove>,
-    /// The moves taken back, the earliest one last.
+    /// The moves taken back, in reverse order.
     pub(crate) undone: Vec<PlayedMove>,
     pub(crate) clock: Option<Clock>,
     pub(crate) end: Option<GameEnd>,
@@ -133,15 +133,15 @@ fn conflict<T>(message: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal::Conflict(message.into()))
 }
 
-/// The result of asking for a rematch.
+/// The result of requesting a rematch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Rematch {
     /// The other player has been asked.
     Offered,
     /// Both players agree.
     Agreed,
-    /// The rematch exists already; its id.
-    Begun(String),
+    /// The rematch exists already, with this id.
+    Started(String),
 }
 
 impl GameSession {
@@ -163,7 +163,7 @@ impl GameSession {
         }
     }
 
-    /// The player who makes the move at `ply`.
+    /// The player who moves at `ply`.
     pub(crate) fn mover(&self, ply: usize) -> usize {
         (ply + self.first) % 2
     }
@@ -192,7 +192,7 @@ impl GameSession {
         self.owner.as_ref() == Some(who) || self.holds(who, 0) || self.holds(who, 1)
     }
 
-    /// Whether it is a game between two people on two devices.
+    /// Whether two people play on two devices.
     pub(crate) fn is_between_people(&self) -> bool {
         match &self.seats {
             [Seat::Human { holder: one, .. }, Seat::Human { holder: other, .. }] => one != other,
@@ -241,7 +241,7 @@ impl GameSession {
         }
     }
 
-    /// Ends the game if the person to move has run out of time; whether it did.
+    /// Ends the game if the person to move has run out of time; returns whether it did.
     pub(crate) fn drop_flag(&mut self, now: Instant) -> bool {
         let fallen = self.flag_falls().is_some_and(|time| time <= now);
         if let (true, Some(loser)) = (fallen, self.to_move()) {
@@ -323,7 +323,7 @@ impl GameSession {
         self.lose(player, Reason::Abandoned, now);
     }
 
-    /// Takes a move back, or asks the other person for a takeback.
+    /// Takes a move back, or requests a takeback from the other person.
     pub(crate) fn undo(
         &mut self,
         who: &Visitor,
@@ -335,7 +335,7 @@ impl GameSession {
             if accept.is_some() {
                 return conflict("Nobody has requested a takeback");
             }
-            if self.end.is_some_and(|end| !ends_by_the_rules(end.reason)) {
+            if self.end.is_some_and(|end| !is_on_board(end.reason)) {
                 return conflict("The game is over");
             }
             let target = self.last_move_of(|player| self.holds(who, player))?;
@@ -345,8 +345,8 @@ impl GameSession {
         self.require_playing()?;
         let player = self.player_of(who);
         match (accept, self.offers.undo) {
-            (Some(true) | None, Some(asker)) if asker != player => {
-                let target = self.last_move_of(|player| player == asker)?;
+            (Some(true) | None, Some(requester)) if requester != player => {
+                let target = self.last_move_of(|player| player == requester)?;
                 self.take_back(target, now);
             }
             (Some(false), Some(_)) => self.offers.undo = None,
@@ -390,7 +390,7 @@ impl GameSession {
         Ok(())
     }
 
-    /// Offers a draw, or answers an offer.
+    /// Offers a draw, or responds to an offer.
     pub(crate) fn draw(
         &mut self,
         who: &Visitor,
@@ -406,7 +406,7 @@ impl GameSession {
         let agreed = GameEnd { winner: None, reason: Reason::Agreed };
         match (accept, self.offers.draw) {
             (None, _) if self.holds(who, 0) && self.holds(who, 1) => self.end(agreed, now),
-            (Some(true) | None, Some(asker)) if asker != player => self.end(agreed, now),
+            (Some(true) | None, Some(requester)) if requester != player => self.end(agreed, now),
             (Some(false), Some(_)) => self.offers.draw = None,
             (Some(_), _) => return conflict("Nobody has offered a draw"),
             (None, _) => self.offers.draw = Some(player),
@@ -414,16 +414,16 @@ impl GameSession {
         Ok(())
     }
 
-    /// Asks for a rematch, in which the other player moves first.
-    pub(crate) fn ask_rematch(&mut self, who: &Visitor) -> Result<Rematch, Refusal> {
+    /// Requests a rematch, in which the other player moves first.
+    pub(crate) fn request_rematch(&mut self, who: &Visitor) -> Result<Rematch, Refusal> {
         if !self.is_of(who) {
-            return Err(not_yours());
+            return Err(not_a_player());
         }
         if self.status() != Status::Finished {
             return conflict("The game is not over yet");
         }
         if let Some(id) = &self.rematch {
-            return Ok(Rematch::Begun(id.clone()));
+            return Ok(Rematch::Started(id.clone()));
         }
         if !self.is_between_people() {
             return Ok(Rematch::Agreed);
@@ -434,7 +434,7 @@ impl GameSession {
         }
         let player = self.player_of(who);
         match self.offers.rematch {
-            Some(asker) if asker != player => Ok(Rematch::Agreed),
+            Some(requester) if requester != player => Ok(Rematch::Agreed),
             _ => {
                 self.offers.rematch = Some(player);
                 Ok(Rematch::Offered)
@@ -451,7 +451,7 @@ impl GameSession {
         }
     }
 
-    /// The rematch: the same players, the other one moving first.
+    /// The rematch: the same players, with the other side moving first.
     pub(crate) fn next(&self, id: String, created: i64, seed: u64, now: Instant) -> GameSession {
         let clock = self.clock.map(|clock| Clock { left: [clock.initial; 2], ..clock });
         GameSession {
@@ -473,7 +473,7 @@ impl GameSession {
         }
     }
 
-    /// Replaces an agent by another one.
+    /// Replaces an agent with another one.
     pub(crate) fn reseat(
         &mut self,
         who: &Visitor,
@@ -481,10 +481,10 @@ impl GameSession {
         spec: AgentSpec,
         now: Instant,
     ) -> Result<(), Refusal> {
-        let may = self.holds(who, 1 - player)
+        let is_allowed = self.holds(who, 1 - player)
             || (self.is_between_agents() && self.owner.as_ref() == Some(who));
-        if !may {
-            return Err(not_yours());
+        if !is_allowed {
+            return Err(not_a_player());
         }
         self.require_playing()?;
         if !matches!(self.seats[player], Seat::Agent { .. }) {
@@ -497,11 +497,11 @@ impl GameSession {
         Ok(())
     }
 
-    /// Adds the game to the public list or removes it. Every player may remove it; only the sole
-    /// person in a game may add it.
+    /// Adds the game to the public list or removes it. Every player may remove it; only somebody who is
+    /// the only person in the game may add it.
     pub(crate) fn set_listed(&mut self, who: &Visitor, listed: bool) -> Result<(), Refusal> {
         if !self.is_of(who) {
-            return Err(not_yours());
+            return Err(not_a_player());
         }
         if listed && self.seats.iter().any(|seat| seat.is_other_person(who)) {
             return conflict("The other player would have to agree");
@@ -513,7 +513,7 @@ impl GameSession {
     /// Removes a visitor and their name from the game; returns whether it still belongs to anybody.
     pub(crate) fn forget(&mut self, who: &Visitor) -> Result<bool, Refusal> {
         if !self.is_of(who) {
-            return Err(not_yours());
+            return Err(not_a_player());
         }
         let other_person = |seat: &Seat| seat.is_other_person(who);
         if self.status() == Status::Playing && self.seats.iter().any(other_person) {
@@ -526,7 +526,7 @@ impl GameSession {
     pub(crate) fn resign_and_forget(&mut self, who: &Visitor, now: Instant) -> bool {
         let with_other = self.seats.iter().any(|seat| seat.is_other_person(who));
         if with_other {
-            // This fails if the game is not in progress or if they only created it, which is fine.
+            // This fails if the game is not in progress or if they only created it, which does not matter.
             let _ = self.resign(who, now);
         }
         self.detach(who)
@@ -548,7 +548,7 @@ impl GameSession {
     }
 
     fn require_seat(&self, who: &Visitor) -> Result<(), Refusal> {
-        if self.holds(who, 0) || self.holds(who, 1) { Ok(()) } else { Err(not_yours()) }
+        if self.holds(who, 0) || self.holds(who, 1) { Ok(()) } else { Err(not_a_player()) }
     }
 
     fn require_playing(&self) -> Result<usize, Refusal> {
@@ -580,7 +580,7 @@ impl GameSession {
         self.undone.clear();
         self.offers = Offers::default();
         self.turn_began = now;
-        self.end = by_the_rules(&self.game, self.first);
+        self.end = end_on_board(&self.game, self.first);
         Ok(())
     }
 
@@ -619,20 +619,20 @@ impl GameSession {
 }
 
 /// The result of a game that has ended on the board.
-pub(crate) fn by_the_rules(game: &Game, first: usize) -> Option<GameEnd> {
+pub(crate) fn end_on_board(game: &Game, first: usize) -> Option<GameEnd> {
     let outcome = game.position().outcome()?;
-    let by_line =
+    let has_line =
         game.position().setup().ruleset() == Ruleset::Standard && outcome != Outcome::Draw;
     Some(GameEnd {
         winner: outcome.winner().map(|winner| (winner.index() + first) % 2),
-        reason: if by_line { Reason::Line } else { Reason::BoardFull },
+        reason: if has_line { Reason::Line } else { Reason::BoardFull },
     })
 }
 
-fn ends_by_the_rules(reason: Reason) -> bool {
+fn is_on_board(reason: Reason) -> bool {
     matches!(reason, Reason::Line | Reason::BoardFull)
 }
 
-fn not_yours() -> Refusal {
+fn not_a_player() -> Refusal {
     Refusal::Forbidden("You are not a player in this game".to_owned())
 }

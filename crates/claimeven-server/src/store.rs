@@ -1,7 +1,7 @@
 //! Storage: one set of statements for SQLite and PostgreSQL.
 //!
-//! A single task writes, over a separate connection. It makes all changes that arrived while it was
-//! busy in one transaction and answers after the commit, so that a slow disk does not cause a long
+//! A single task writes, over a separate connection. It applies all changes that arrived while it was
+//! busy in one transaction and replies after the commit, so that a slow disk does not cause a long
 //! queue. Reads use a pool, examine a bounded number of rows and have a deadline.
 
 mod games;
@@ -35,7 +35,7 @@ use crate::visitor::{Visitor, random_hex};
 
 pub(crate) use games::load as load_game;
 pub(crate) use games::{Filter, Page};
-pub(crate) use jobs::{Job, Kind, State};
+pub(crate) use jobs::{Job, JobState, Kind};
 pub(crate) use leases::SERVER_LIFETIME;
 pub(crate) use maintenance::{
     check_schema, connect, create, delete_games, delete_jobs, is_served, latest_schema, lock,
@@ -59,7 +59,7 @@ pub(crate) struct Store {
     changes: mpsc::Sender<Request>,
     /// The name of this server, if others share the database.
     server: Option<Arc<str>>,
-    /// Held for as long as anyone uses the database.
+    /// Held as long as any handle exists.
     _lock: Arc<ServerLock>,
 }
 
@@ -70,13 +70,13 @@ type Request = (Change, oneshot::Sender<Result<u64, StoreError>>);
 #[derive(Clone, Debug)]
 enum Change {
     Create(Box<GameSession>),
-    /// The new state of a game, and which of the stored moves, the last ones, it no longer has.
+    /// The new state of a game, and the range of stored moves at the end that it no longer has.
     Update(Box<GameSession>, Range<usize>),
     Delete(String, u64),
     Abandon(i64),
     RestartTurns(i64),
     Review(Box<StoredReview>),
-    /// A first try of a puzzle, and whether it was solved.
+    /// A first attempt at a puzzle, and whether it was solved.
     Attempt(&'static str, bool),
     CountFinished,
     Job(Box<JobChange>),
@@ -96,7 +96,7 @@ pub(crate) enum StoreError {
     Stale,
     /// A read timed out.
     Busy,
-    /// Two transactions waited for each other, and this one was ended.
+    /// Two transactions waited for each other, and this one was aborted.
     Deadlock,
     /// Anything else, for the log.
     Broken(String),
@@ -107,7 +107,7 @@ impl fmt::Display for StoreError {
         match self {
             StoreError::Broken(reason) => f.write_str(reason),
             StoreError::Stale => f.write_str("changed in the meantime"),
-            StoreError::Busy => f.write_str("it does not respond in time"),
+            StoreError::Busy => f.write_str("the database did not respond in time"),
             StoreError::Deadlock => f.write_str("two changes waited for each other"),
         }
     }
@@ -124,7 +124,7 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+#[allow(clippy::needless_pass_by_value, reason = "the signature that `map_err` needs")]
 fn broken(message: impl ToString) -> StoreError {
     StoreError::Broken(message.to_string())
 }
@@ -139,7 +139,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Store {
     /// Opens or creates the database and runs its migrations. Fails if another server uses it, unless both
-    /// have names: then they share a PostgreSQL database.
+    /// have names, with which they share a PostgreSQL database.
     pub(crate) async fn open(
         url: &str,
         connections: u32,
@@ -158,7 +158,7 @@ impl Store {
         } else {
             ServerLock::postgres(options.clone(), server.is_some()).await?
         };
-        // Over a connection without a time limit, because a migration may take minutes.
+        // Over a connection without a timeout, because a migration may take minutes.
         let mut connection = options.connect().await?;
         prepare(&mut connection, is_sqlite).await?;
         migrations::migrator().run(&mut connection).await.map_err(broken)?;
@@ -219,7 +219,7 @@ impl Store {
             Ok(rows) => Ok(rows?),
             Err(_) => {
                 tracing::warn!("A read took too long");
-                // Free its place in the pool at once, without waiting for the database.
+                // Free its slot in the pool at once, without waiting for the database.
                 drop(connection.detach());
                 Err(StoreError::Busy)
             }
@@ -230,7 +230,7 @@ impl Store {
         Ok(self.fetch(query).await?.into_iter().next())
     }
 
-    /// Makes a change and returns the number of rows changed, after the commit.
+    /// Applies a change; returns the number of rows changed after the commit.
     async fn change(&self, change: Change) -> Result<u64, StoreError> {
         let (reply, result) = oneshot::channel();
         let closed = || broken("the database is closed");
@@ -238,7 +238,7 @@ impl Store {
         result.await.map_err(|_| closed())?
     }
 
-    /// Makes a change to one game that must still be in the expected version.
+    /// Applies a change to one game, which must still have the expected version.
     async fn change_one(&self, change: Change) -> Result<(), StoreError> {
         if self.change(change).await? == 0 { Err(StoreError::Stale) } else { Ok(()) }
     }
@@ -254,7 +254,7 @@ pub(crate) fn sqlite_file(url: &str) -> Option<&str> {
     path.split('?').next().filter(|path| !path.is_empty() && *path != ":memory:")
 }
 
-/// Settings of a new connection.
+/// Configures a new connection.
 async fn prepare(connection: &mut AnyConnection, is_sqlite: bool) -> Result<(), sqlx::Error> {
     if is_sqlite {
         // Commits are durable, readers do not wait for the writer, and deleted rows are
@@ -266,7 +266,7 @@ async fn prepare(connection: &mut AnyConnection, is_sqlite: bool) -> Result<(), 
     Ok(())
 }
 
-/// Lets PostgreSQL cancel queries that nobody waits for any more.
+/// Makes PostgreSQL cancel queries that have timed out.
 async fn limit_reads(connection: &mut AnyConnection, is_sqlite: bool) -> Result<(), sqlx::Error> {
     if !is_sqlite {
         let sql = format!("SET statement_timeout = {}", READ_TIMEOUT.as_millis());
@@ -275,16 +275,15 @@ async fn limit_reads(connection: &mut AnyConnection, is_sqlite: bool) -> Result<
     Ok(())
 }
 
-/// Whether PostgreSQL has ended a query because of its time limit.
+/// Whether PostgreSQL has cancelled a query because of its timeout.
 fn is_timeout(error: &dyn sqlx::error::DatabaseError) -> bool {
     error.code().is_some_and(|code| code == "57014")
 }
 
-/// How far the clock of the database that several servers share is ahead of this machine's, in
-/// milliseconds.
+/// How far the clock of a shared database is ahead of this machine's, in milliseconds.
 static DATABASE_AHEAD: AtomicI64 = AtomicI64::new(0);
 
-/// Milliseconds since 1970, by the clock of the database if several servers share it.
+/// Milliseconds since 1970, by the clock of the database if it is shared.
 pub(crate) fn now_ms() -> i64 {
     machine_ms() + DATABASE_AHEAD.load(Ordering::Relaxed)
 }
@@ -296,7 +295,7 @@ fn machine_ms() -> i64 {
 impl Store {
     /// Compares the clock of this machine with that of the database, which `now_ms` follows from then on.
     pub(crate) async fn measure_clock(&self) -> Result<(), StoreError> {
-        // Less is within the error of the measurement.
+        // Smaller differences are within the measurement error.
         const MIN_DIFFERENCE: i64 = 20;
         let sent = machine_ms();
         let database = self.database_time().await?;

@@ -88,11 +88,11 @@ const MAX_AGE: i64 = 400 * DAY;
 impl Signer {
     /// A signer with a key; `secure` cookies are sent over HTTPS only.
     pub(crate) fn new(secret: &str, secure: bool) -> Signer {
-        let key = Hmac::new_from_slice(secret.as_bytes()).expect("a key may have any length");
+        let key = Hmac::new_from_slice(secret.as_bytes()).expect("HMAC accepts keys of any length");
         Signer { key, secure }
     }
 
-    /// The `Set-Cookie` header that gives a cookie to its visitor, signed now.
+    /// The `Set-Cookie` header that sends a cookie to its visitor, signed now.
     pub(crate) fn set(&self, cookie: &Cookie) -> String {
         self.header(&self.signed(&format!("{}.{}", cookie.id, now())), MAX_AGE)
     }
@@ -154,7 +154,7 @@ pub(crate) fn random_name() -> String {
 
 fn random_bytes<const BYTES: usize>() -> [u8; BYTES] {
     let mut bytes = [0; BYTES];
-    getrandom::fill(&mut bytes).expect("the system gives random numbers");
+    getrandom::fill(&mut bytes).expect("the system should provide random numbers");
     bytes
 }
 
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn cookies_are_renewed_when_they_are_old_and_end_after_400_days() {
+    fn old_cookies_are_renewed_and_expire_after_400_days() {
         let signer = Signer::new("secret", false);
         let id = Cookie::random().id;
         let read =
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn no_damaged_cookie_becomes_another_visitor() {
+    fn a_damaged_cookie_never_becomes_another_visitor() {
         let signer = Signer::new("secret", false);
         let cookies = [Cookie::random(), Cookie::random()];
         let values = cookies.each_ref().map(|cookie| {
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_does_not_give_the_cookie_away() {
+    fn the_stored_key_does_not_reveal_the_cookie() {
         let cookie = Cookie::random();
         let visitor = cookie.visitor();
         assert_eq!(visitor.key().len(), Visitor::KEY_LENGTH);

@@ -2,16 +2,16 @@
 
 #[path = "fleet/chaos.rs"]
 mod chaos;
+#[path = "../../claimeven-server/tests/it/failover.rs"]
+mod failover;
 #[path = "../../claimeven-work/tests/it/server.rs"]
 #[allow(dead_code, reason = "shared with the tests of the library")]
 mod server;
 #[path = "fleet/servers.rs"]
 mod servers;
-#[path = "../../claimeven-server/tests/it/under_fire.rs"]
-mod under_fire;
-#[path = "../../claimeven-server/tests/it/world.rs"]
+#[path = "../../claimeven-server/tests/it/test_server.rs"]
 #[allow(dead_code, unused_imports, unused_macros, reason = "shared with the tests of the server")]
-mod world;
+mod test_server;
 
 use std::fs;
 use std::path::Path;

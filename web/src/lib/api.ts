@@ -54,12 +54,12 @@ export interface components {
             to_move?: number | null;
             value?: components["schemas"]["ValueView"] | null;
         };
-        /** @description An offer, or the answer to one. */
+        /** @description An offer, or the response to one. */
         Answering: {
             /** @description Whether to accept the other player's offer; omitted to make one. */
             accept?: boolean | null;
         };
-        /** @description A first try of a puzzle. */
+        /** @description A first attempt at a puzzle. */
         AttemptInput: {
             /** @description The moves of the puzzle. */
             moves: string;
@@ -99,7 +99,7 @@ export interface components {
             /** @description Whose clock is running. */
             running?: number | null;
         };
-        /** @description Something to draw. Cells are column and row. */
+        /** @description A mark on the board. Cells are column and row. */
         CoachMarkView: {
             cells: number[][];
             /**
@@ -109,7 +109,7 @@ export interface components {
             kind: string;
             /** @description The number of the move, or the number on the cell. */
             number?: number | null;
-            /** @description Whose it is. */
+            /** @description The player it belongs to. */
             player?: number | null;
         };
         /** @description What is known about a move, for the side to move. */
@@ -154,7 +154,7 @@ export interface components {
         };
         /** @description The body of an error response. */
         ErrorView: {
-            /** @description One line that says what is wrong. */
+            /** @description The error message, on one line. */
             error: string;
             game?: components["schemas"]["GameView"] | null;
             /** @description The id of the request in the server's log, if the server is at fault. */
@@ -166,7 +166,7 @@ export interface components {
             column: number;
             /**
              * Format: int32
-             * @description How many plies the whole search looked ahead.
+             * @description The completed depth of the search, in plies.
              */
             depth: number;
             /** @description The expected continuation. */
@@ -190,11 +190,11 @@ export interface components {
              * @description The move, if one was given.
              */
             column?: number | null;
-            /** @description What is wrong with the move at first sight: `opens`, `leaves_four` or `misses_four`. */
+            /** @description An obvious flaw of the move: `opens`, `leaves_four` or `misses_four`. */
             note?: string | null;
             /** @description The position after the move, or the position itself. */
             reason: components["schemas"]["ExplanationView"];
-            /** @description What is said, for texts in any language. */
+            /** @description The explanation as sentences in a form that can be translated. */
             sentences: Record<string, never>[];
         };
         /** @description The reason for a result, at the end of a line of best play. */
@@ -206,16 +206,16 @@ export interface components {
             kind: string;
             /** @description Best play up to the position of the reason. */
             line: number[];
-            /** @description What to draw on the board. */
+            /** @description The marks to draw on the board. */
             marks: components["schemas"]["CoachMarkView"][];
             /**
              * Format: int32
-             * @description The number of discs that the winner still has to play.
+             * @description The number of discs that the winner still needs.
              */
             moves_to_win?: number | null;
             /** @description Whether the reason needs no search. */
             proven: boolean;
-            /** @description What is said about this position. */
+            /** @description The sentences about this position. */
             sentences: Record<string, never>[];
             /** @description 0 for the first player, 1 for the second, `null` for a draw. */
             winner?: number | null;
@@ -241,7 +241,7 @@ export interface components {
         ExplorerView: {
             /**
              * Format: int32
-             * @description The number of games that began with these moves.
+             * @description The number of games that start with these moves.
              */
             games: number;
             /** @description The continuations, the most frequent first. */
@@ -251,12 +251,12 @@ export interface components {
         Fleet: {
             /**
              * Format: int64
-             * @description For how many seconds it has been away.
+             * @description How many seconds it has been unreachable.
              */
             away_seconds: number;
-            /** @description Whether it can be reached. If not, workers and jobs are the last that were seen. */
+            /** @description Whether it can be reached. If not, workers and jobs are those last seen. */
             connected: boolean;
-            /** @description Workers that have gone in the last ten minutes, the last first. */
+            /** @description Workers that have left in the last ten minutes, the latest first. */
             gone: components["schemas"]["GoneView"][];
             /** @description The last five minutes. */
             history: components["schemas"]["PointView"][];
@@ -270,15 +270,15 @@ export interface components {
             now: number;
             /**
              * Format: double
-             * @description Units of all workers per second.
+             * @description Units per second of all workers.
              */
             rate: number;
             servers: components["schemas"]["ServerView"][];
-            /** @description The version of this server, which workers need as well. */
+            /** @description The version of this server, which workers must have as well. */
             version: string;
             /**
              * Format: int64
-             * @description Units that wait for a worker.
+             * @description Units waiting for a worker.
              */
             waiting: number;
             workers: components["schemas"]["WorkerView"][];
@@ -287,7 +287,7 @@ export interface components {
         FleetJobView: {
             /**
              * Format: int64
-             * @description Units that a second worker has computed as well.
+             * @description Units computed by a second worker for comparison.
              */
             checked: number;
             /** @description Workers that were dismissed, and why. */
@@ -305,12 +305,12 @@ export interface components {
             rate: number;
             /**
              * Format: int64
-             * @description Results that came a second time.
+             * @description Results received more than once.
              */
             repeated: number;
             /**
              * Format: double
-             * @description An estimate.
+             * @description Estimated remaining time.
              */
             seconds_left?: number | null;
             /** @description Units that were set aside, and why. */
@@ -396,11 +396,11 @@ export interface components {
             /** @description The number of spectators. */
             watchers: number;
         };
-        /** @description A worker that has gone. */
+        /** @description A worker that has left. */
         GoneView: {
             /**
              * Format: int64
-             * @description Units that it had done.
+             * @description Units that it had completed.
              */
             done: number;
             id: string;
@@ -409,7 +409,7 @@ export interface components {
              * @description Seconds since then.
              */
             seconds: number;
-            /** @description Whether it was stopped; otherwise it has not been heard of any more. */
+            /** @description Whether it was stopped; otherwise it fell silent. */
             stopped: boolean;
         };
         /** @description The games grouped by one property. */
@@ -425,7 +425,7 @@ export interface components {
             moves?: string;
             setup?: components["schemas"]["Setup"];
         };
-        /** @description The best move, and why. */
+        /** @description The best move and the values of all columns. */
         HintView: {
             /** Format: int32 */
             column: number;
@@ -455,8 +455,8 @@ export interface components {
         ListView: {
             games: components["schemas"]["GameSummary"][];
             /**
-             * @description Pass it as `before` to get the next page. Even a page without a game may have one: each request
-             *     looks at a bounded number of games.
+             * @description Pass it as `before` to get the next page. Even an empty page may have one, because each request
+             *     examines a bounded number of games.
              */
             next?: string | null;
         };
@@ -525,7 +525,7 @@ export interface components {
         };
         /** @description An empty object. */
         Nothing: Record<string, never>;
-        /** @description Open offers: the player who made each. */
+        /** @description Open offers, each with the player who made it. */
         OffersView: {
             draw?: number | null;
             rematch?: number | null;
@@ -539,7 +539,7 @@ export interface components {
             column: number;
             value: components["schemas"]["ValueView"];
         };
-        /** @description A position and the agent to ask about it. */
+        /** @description A position and the agent that evaluates it. */
         OpinionInput: {
             /** @description The agent's text. */
             agent: string;
@@ -617,7 +617,7 @@ export interface components {
             connected: boolean;
             /** @description `human`, `open` or `agent`. */
             kind: string;
-            /** @description Empty for a person who gave none. */
+            /** @description Empty for a person who gave no name. */
             name: string;
             /**
              * Format: int64
@@ -654,7 +654,7 @@ export interface components {
             rate: number;
             /**
              * Format: int64
-             * @description Units that wait for a worker.
+             * @description Units waiting for a worker.
              */
             waiting: number;
             workers: number;
@@ -662,7 +662,7 @@ export interface components {
         /** @description A position: moves from the empty board or from a custom position. */
         PositionInput: {
             /**
-             * @description The discs to begin with, as a picture: lines of `.`, `X` and `O`, the top row first, with
+             * @description The initial discs, as a picture: lines of `.`, `X` and `O`, the top row first, with
              *     line breaks or `/` between them.
              */
             board?: string | null;
@@ -670,7 +670,7 @@ export interface components {
             moves?: string;
             setup?: components["schemas"]["Setup"];
         };
-        /** @description A preset of parameters. */
+        /** @description A preset. */
         PresetView: {
             about: string;
             name: string;
@@ -687,10 +687,10 @@ export interface components {
              * @description 1 for a win, 0.5 for a draw, 0 for a loss.
              */
             points: number;
-            /** @description What the visitor's mistake that decided the game was about, as in reviews; `null` without one. */
+            /** @description The theme of the visitor's mistake that decided the game, as in reviews; `null` if there was none. */
             theme?: string | null;
         };
-        /** @description A position of the standard board with exactly one move that wins, or that holds a draw. */
+        /** @description A position on the standard board in which exactly one move wins or saves the draw. */
         PuzzleView: {
             /**
              * Format: int32
@@ -706,14 +706,14 @@ export interface components {
             goal: string;
             /**
              * Format: int32
-             * @description From 1, easy, to 5.
+             * @description From 1 (easiest) to 5.
              */
             grade: number;
             /** @description The moves that lead to it, as text. */
             moves: string;
             /**
              * Format: int32
-             * @description How hard it is, as a rating: from the grade at first, then more and more from what visitors solved.
+             * @description Its difficulty as a rating: based on the grade at first, then more and more on visitors' attempts.
              */
             rating: number;
             /** Format: int64 */
@@ -759,7 +759,7 @@ export interface components {
             moves?: string | null;
             setup: components["schemas"]["Setup"];
         };
-        /** @description What was set aside, and why. */
+        /** @description A unit or worker, and why it was set aside or dismissed. */
         ReasonView: {
             name: string;
             reason: string;
@@ -834,7 +834,7 @@ export interface components {
             column: number;
             /**
              * Format: int32
-             * @description How many plies the search looked ahead.
+             * @description The depth of the search, in plies.
              */
             depth: number;
             /** @description The expected continuation. */
@@ -852,15 +852,15 @@ export interface components {
             judgement: string;
             played?: components["schemas"]["ColumnValueView"] | null;
             player: number;
-            /** @description `!`, `?`, `??` or nothing. */
+            /** @description `!`, `?`, `??` or empty. */
             sign: string;
         };
         /** @description The summary of a player's moves. */
         ReviewPlayerView: {
             /**
              * Format: double
-             * @description The share of half points kept, of all that the moves could have lost, from 0 to 1; `null` if
-             *     nothing could be lost.
+             * @description The share of the half points at stake that were kept, from 0 to 1; `null` if nothing was at
+             *     stake.
              */
             accuracy?: number | null;
             blunders: number;
@@ -993,7 +993,7 @@ export interface components {
         ServerView: {
             /** @description Whether it reaches the NATS server. */
             connected: boolean;
-            /** @description Games of which it has the lease. */
+            /** @description Games whose lease it holds. */
             led?: number | null;
             /** @description Games in its memory. */
             live?: number | null;
@@ -1003,9 +1003,9 @@ export interface components {
              * @description Seconds since it was started.
              */
             seconds?: number | null;
-            /** @description Whether it is the one that answers. */
+            /** @description Whether it is the responding server. */
             this: boolean;
-            /** @description `null` if it cannot be heard. */
+            /** @description `null` if it cannot be reached. */
             version?: string | null;
         };
         /** @description The board and the rules. Missing fields are those of the standard game. */
@@ -1113,7 +1113,7 @@ export interface components {
         };
         /** @description A tournament and its current results. */
         TournamentView: {
-            /** @description The games in progress; the latest ones, if workers play them. */
+            /** @description The games in progress or, if workers play them, the latest results. */
             boards: components["schemas"]["BoardView"][];
             /**
              * Format: int64
@@ -1142,7 +1142,7 @@ export interface components {
              * @description Games planned.
              */
             total: number;
-            /** @description How many workers of the fleet play it; 0 if this server does, `null` if it does not run here. */
+            /** @description How many workers of the fleet play it; 0 if this server does, `null` if it is not running here. */
             workers?: number | null;
         };
         /** @description Whether training is allowed, and all runs. */
@@ -1169,7 +1169,7 @@ export interface components {
             nodes: components["schemas"]["NodeView"][];
             setup: components["schemas"]["Setup"];
             /**
-             * @description The simulations in order: the last node of each, and its result for the player at the root, 1,
+             * @description The simulations in order: the last node of each, and its result for the player at the root: 1,
              *     0.5 or 0.
              */
             walks: [
@@ -1177,14 +1177,14 @@ export interface components {
                 number
             ][];
         };
-        /** @description The mistake that decided a game: after it, the result did not change any more. */
+        /** @description The mistake that decided a game: the result did not change after it. */
         TurnView: {
-            /** @description The cells that decided, as column and row. */
+            /** @description The deciding cells, as column and row. */
             cells: number[][];
             /** @description The number of the move, from 1. */
             ply: number;
             /**
-             * @description What it was about: `win-now`, `must-block`, `opens-four`, `double-threat`, `stacked-threats`, `forcing-moves`,
+             * @description Its theme: `win-now`, `must-block`, `opens-four`, `double-threat`, `stacked-threats`, `forcing-moves`,
              *     `odd-threat`, `even-threat`, `no-safe-move`, `follow-up`, `long-plan` or `save-the-draw`.
              */
             theme: string;
@@ -1202,19 +1202,19 @@ export interface components {
         };
         /** @description A worker. */
         WorkerView: {
-            /** @description `fused` or `unfused`: how it rounds, on which the results of networks depend. */
+            /** @description `fused` or `unfused` multiply-add, on which the results of networks depend. */
             arithmetic: string;
             /**
              * Format: int64
-             * @description Units that it has done.
+             * @description Units that it has completed.
              */
             done: number;
             /**
              * Format: int64
-             * @description Units that it has handed back, because it was stopped or they failed.
+             * @description Units that it has handed back because it was stopped or they failed.
              */
             handed_back: number;
-            /** @description The name of its machine and a random part. */
+            /** @description The name of its machine with a random suffix. */
             id: string;
             kinds: string[];
             /**
@@ -1229,11 +1229,11 @@ export interface components {
              * @description Seconds since it was started.
              */
             seconds: number;
-            /** @description Whether it can help: whether its version is that of this server. */
+            /** @description Whether it has the version of this server, so that it can help. */
             suits: boolean;
             threads: number;
             version: string;
-            /** @description Units that wait for one of its threads. */
+            /** @description Units waiting for one of its threads. */
             waiting: number;
         };
     };

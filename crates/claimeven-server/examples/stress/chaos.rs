@@ -1,5 +1,5 @@
 //! Fault injection while hundreds of games are played: every acknowledged move must be in the
-//! database, every game must continue, and every result must be right.
+//! database, every game must continue, and every result must be correct.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -22,41 +22,41 @@ use crate::server::{Server, Visitor};
 /// Concurrent games.
 const GAMES: usize = 500;
 
-/// How long people think about a move, at least and at most.
+/// The range of thinking times per move.
 const PAUSE_MS: std::ops::Range<u64> = 200..2_000;
 
 /// How long an agent may take to move after the last fault.
-const PATIENCE: Duration = Duration::from_secs(90);
+const MAX_DELAY: Duration = Duration::from_secs(90);
 
 /// The acknowledged moves of each game, as ply and column.
 type Acknowledged = BTreeMap<String, Vec<(u64, u64)>>;
 
-/// What happens to the database. The server itself is killed without a warning again and again.
+/// A fault of the database. The server itself is killed repeatedly without warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// Another connection holds a lock that all writes need.
     Locked,
     /// The disk is full for a while (SQLite).
     DiskFull,
-    /// All processes of PostgreSQL stand still for a while.
-    Stopped,
-    /// A process of PostgreSQL is killed, upon which all others end and the database recovers.
+    /// All processes of PostgreSQL are suspended for a while.
+    Suspended,
+    /// A process of PostgreSQL is killed; all others exit, and the database recovers.
     Crashed,
-    /// PostgreSQL is shut down and started again.
+    /// PostgreSQL is restarted.
     Restarted,
 }
 
-/// How long a database is locked or stands still, and how long a disk is full.
+/// How long a database is locked or suspended, and how long a disk is full.
 const FAULT_TIME: Duration = Duration::from_secs(15);
 
 /// What the players share.
-struct World {
+struct Shared {
     addr: String,
     acknowledged: Mutex<Acknowledged>,
     stop: AtomicBool,
 }
 
-/// Kills the server so many times, with a fault of the database after every fifth kill, and reports
+/// Kills the server this many times, with a fault of the database after every fifth kill, and reports
 /// what was lost.
 pub(crate) async fn run(program: &str, kills: usize, postgres: Option<&str>) -> Fallible<()> {
     sqlx::any::install_default_drivers();
@@ -74,39 +74,39 @@ pub(crate) async fn run(program: &str, kills: usize, postgres: Option<&str>) -> 
         "queue_people=0",
         "secret=chaos",
     ];
-    // Thousands of refused moves are logged.
+    // Discards the log, which has thousands of refused moves.
     let start = || Server::start_at(program, &addr, &database, &settings, Stdio::null());
     let mut server = start()?;
     let (name, faults): (&str, &[Fault]) = match (postgres, &disk) {
         (Some(_), _) => {
-            ("PostgreSQL", &[Fault::Locked, Fault::Stopped, Fault::Crashed, Fault::Restarted])
+            ("PostgreSQL", &[Fault::Locked, Fault::Suspended, Fault::Crashed, Fault::Restarted])
         }
         (None, Some(_)) => ("SQLite", &[Fault::Locked, Fault::DiskFull]),
         (None, None) => ("SQLite, on a disk that cannot be filled", &[Fault::Locked]),
     };
     println!("{GAMES} games, {kills} kills, {name}");
-    let began = Instant::now();
+    let started = Instant::now();
 
-    let world = Arc::new(World {
+    let shared = Arc::new(Shared {
         addr: addr.clone(),
         acknowledged: Mutex::default(),
         stop: AtomicBool::new(false),
     });
-    // One client for all, whose cookies differ: to make one takes longer than a move.
+    // One client for all, with different cookies: creating a client takes longer than a move.
     let visitor = Visitor::from("127.0.0.1")?;
     let players: Vec<_> = (0..GAMES)
         .map(|_| {
-            let (world, visitor) = (Arc::clone(&world), visitor.clone());
+            let (shared, visitor) = (Arc::clone(&shared), visitor.clone());
             tokio::spawn(async move {
-                while !world.stop.load(Ordering::Relaxed) {
+                while !shared.stop.load(Ordering::Relaxed) {
                     // An unreachable server is part of the test.
-                    let _ = play(&world, visitor.clone()).await;
+                    let _ = play(&shared, visitor.clone()).await;
                     sleep(Duration::from_millis(200)).await;
                 }
             })
         })
         .collect();
-    let mut made: BTreeMap<String, usize> = BTreeMap::new();
+    let mut injected: BTreeMap<String, usize> = BTreeMap::new();
     for round in 0..kills {
         sleep(Duration::from_millis(fastrand::u64(1_000..4_000))).await;
         server.kill()?;
@@ -116,65 +116,65 @@ pub(crate) async fn run(program: &str, kills: usize, postgres: Option<&str>) -> 
         }
         sleep(Duration::from_secs(2)).await;
         let fault = faults[round / 5 % faults.len()];
-        *made.entry(format!("{fault:?}")).or_default() += 1;
+        *injected.entry(format!("{fault:?}")).or_default() += 1;
         match (fault, &disk) {
             (Fault::Locked, _) => lock(&database).await?,
             (Fault::DiskFull, Some(disk)) => disk.fill_for_a_while().await?,
             (Fault::DiskFull, None) => {}
-            (Fault::Stopped, _) => stop(&database).await?,
+            (Fault::Suspended, _) => suspend(&database).await?,
             (Fault::Crashed, _) => crash(&database).await?,
             (Fault::Restarted, _) => restart_database(&database).await?,
         }
-        let moves: usize = world.acknowledged.lock().unwrap().values().map(Vec::len).sum();
+        let moves: usize = shared.acknowledged.lock().unwrap().values().map(Vec::len).sum();
         println!(
-            "{:>5} s: {} kills, faults of the database {made:?}, {moves} acknowledged moves",
-            began.elapsed().as_secs(),
+            "{:>5} s: {} kills, faults of the database {injected:?}, {moves} acknowledged moves",
+            started.elapsed().as_secs(),
             round + 1
         );
     }
     sleep(Duration::from_secs(5)).await;
-    world.stop.store(true, Ordering::Relaxed);
+    shared.stop.store(true, Ordering::Relaxed);
     for player in players {
         player.await?;
     }
-    let acknowledged = std::mem::take(&mut *world.acknowledged.lock().unwrap());
+    let acknowledged = std::mem::take(&mut *shared.acknowledged.lock().unwrap());
     let lost = count_lost(&database, &acknowledged).await?;
-    let (frozen, wrong) = examine(&world.addr, &acknowledged).await?;
+    let (frozen, wrong) = examine(&shared.addr, &acknowledged).await?;
     let moves: usize = acknowledged.values().map(Vec::len).sum();
-    println!("{kills} kills, faults of the database {made:?}");
+    println!("{kills} kills, faults of the database {injected:?}");
     println!("{} games, {moves} acknowledged moves: {lost} lost", acknowledged.len());
     println!("{frozen} frozen games, {wrong} wrong results");
     if moves < 100 * kills {
-        return Err("too few moves were made to say anything".into());
+        return Err("too few moves to draw a conclusion".into());
     }
     if (lost, frozen, wrong) == (0, 0, 0) { Ok(()) } else { Err("the server failed".into()) }
 }
 
 /// Restarts the server; the operating system may take a moment to release the port and the lock.
 async fn restart(start: &impl Fn() -> Fallible<Server>) -> Fallible<Server> {
-    let began = Instant::now();
+    let started = Instant::now();
     loop {
         match start() {
             Ok(server) => return Ok(server),
-            Err(error) if began.elapsed() > Duration::from_secs(30) => return Err(error),
+            Err(error) if started.elapsed() > Duration::from_secs(30) => return Err(error),
             Err(_) => sleep(Duration::from_millis(200)).await,
         }
     }
 }
 
 /// Plays one game to its end and records every acknowledged move.
-async fn play(world: &World, mut visitor: Visitor) -> Fallible<()> {
+async fn play(shared: &Shared, mut visitor: Visitor) -> Fallible<()> {
     let agent = ["random", "level:1", "alphabeta:depth=2"][fastrand::usize(..3)];
     let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": agent }]);
     let (status, mut game) =
-        visitor.ask(&world.addr, "/api/games", Some(json!({ "seats": seats }))).await?;
+        visitor.request(&shared.addr, "/api/games", Some(json!({ "seats": seats }))).await?;
     if status != 201 {
         return Err(format!("{status} {game}").into());
     }
-    let id = game["id"].as_str().ok_or("no name")?.to_owned();
+    let id = game["id"].as_str().ok_or("no id")?.to_owned();
     let path = format!("/api/games/{id}");
-    world.acknowledged.lock().unwrap().insert(id.clone(), Vec::new());
-    while game["status"] != "finished" && !world.stop.load(Ordering::Relaxed) {
+    shared.acknowledged.lock().unwrap().insert(id.clone(), Vec::new());
+    while game["status"] != "finished" && !shared.stop.load(Ordering::Relaxed) {
         sleep(Duration::from_millis(fastrand::u64(PAUSE_MS))).await;
         let own = game["players"][0]["you"] == true;
         let mine = u64::from(!own);
@@ -183,15 +183,15 @@ async fn play(world: &World, mut visitor: Visitor) -> Fallible<()> {
             let column = legal[fastrand::usize(..legal.len())].as_u64().ok_or("no number")?;
             let ply = game["ply"].as_u64().ok_or("no ply")?;
             let body = json!({ "column": column, "ply": ply });
-            let asked = visitor.ask(&world.addr, &format!("{path}/moves"), Some(body)).await;
-            if let Ok((200, now)) = asked {
-                let mut acknowledged = world.acknowledged.lock().unwrap();
+            let reply = visitor.request(&shared.addr, &format!("{path}/moves"), Some(body)).await;
+            if let Ok((200, now)) = reply {
+                let mut acknowledged = shared.acknowledged.lock().unwrap();
                 acknowledged.entry(id.clone()).or_default().push((ply, column));
                 game = now;
                 continue;
             }
         }
-        if let Ok((200, now)) = visitor.ask(&world.addr, &path, None).await {
+        if let Ok((200, now)) = visitor.request(&shared.addr, &path, None).await {
             game = now;
         }
     }
@@ -203,7 +203,7 @@ async fn connect(database: &str) -> Fallible<AnyConnection> {
     Ok(options.connect().await?)
 }
 
-/// Holds the lock of SQLite's file for a while, or one on the games of PostgreSQL.
+/// Locks SQLite's file, or the games in PostgreSQL, for a while.
 async fn lock(database: &str) -> Fallible<()> {
     let mut connection = connect(database).await?;
     let (begin, lock) = if database.starts_with("sqlite") {
@@ -211,7 +211,7 @@ async fn lock(database: &str) -> Fallible<()> {
     } else {
         ("BEGIN", "LOCK TABLE games, moves IN ACCESS EXCLUSIVE MODE")
     };
-    // The lock may be held at the moment.
+    // Another connection may hold the lock.
     while connection.execute(begin).await.is_err() {
         sleep(Duration::from_millis(5)).await;
     }
@@ -222,11 +222,11 @@ async fn lock(database: &str) -> Fallible<()> {
     Ok(())
 }
 
-/// Stops all processes of PostgreSQL for a while.
-async fn stop(database: &str) -> Fallible<()> {
+/// Suspends all processes of PostgreSQL for a while.
+async fn suspend(database: &str) -> Fallible<()> {
     let postmaster = postmaster(database).await?;
     let mut processes = children(postmaster)?;
-    // The parent first, so that it starts no others.
+    // The parent first, so that it starts no new ones.
     processes.insert(0, postmaster);
     signal("STOP", &processes)?;
     sleep(FAULT_TIME).await;
@@ -245,11 +245,11 @@ async fn crash(database: &str) -> Fallible<()> {
         .await?
         .try_get(0)?;
     signal("KILL", &[backend.unwrap_or(own)])?;
-    until_it_answers(database).await;
+    wait_until_available(database).await;
     Ok(())
 }
 
-/// Shuts PostgreSQL down, without waiting for its clients, and starts it again.
+/// Restarts PostgreSQL without waiting for its clients.
 async fn restart_database(database: &str) -> Fallible<()> {
     let postmaster = postmaster(database).await?;
     let row = sqlx::query("SELECT setting FROM pg_settings WHERE name = 'data_directory'")
@@ -259,7 +259,7 @@ async fn restart_database(database: &str) -> Fallible<()> {
     let owner = Command::new("stat").args(["-c", "%U", &folder]).output()?;
     let owner = String::from_utf8(owner.stdout)?;
     let pg_ctl = std::fs::read_link(format!("/proc/{postmaster}/exe"))?.with_file_name("pg_ctl");
-    // It refuses to be run by root.
+    // It refuses to run as root.
     let mut command = Command::new("runuser");
     command.args(["-u", owner.trim(), "--"]).arg(pg_ctl);
     command.args(["restart", "--silent", "--wait", "--mode=fast", "-D", &folder]);
@@ -267,11 +267,11 @@ async fn restart_database(database: &str) -> Fallible<()> {
     if !command.status()?.success() {
         return Err("PostgreSQL could not be restarted".into());
     }
-    until_it_answers(database).await;
+    wait_until_available(database).await;
     Ok(())
 }
 
-async fn until_it_answers(database: &str) {
+async fn wait_until_available(database: &str) {
     while connect(database).await.is_err() {
         sleep(Duration::from_millis(100)).await;
     }
@@ -317,7 +317,7 @@ impl SmallDisk {
     async fn fill_for_a_while(&self) -> Fallible<()> {
         let filler = self.0.join("filler");
         let mut file = std::fs::File::create(&filler)?;
-        // Fill it up: the last write fails.
+        // The last write fails.
         while file.write_all(&[0; 1 << 12]).is_ok() {}
         sleep(FAULT_TIME).await;
         std::fs::remove_file(filler)?;
@@ -350,32 +350,32 @@ async fn count_lost(database: &str, acknowledged: &Acknowledged) -> Fallible<usi
     Ok(lost)
 }
 
-/// The number of games that are stuck although an agent is to move, and of results that do not
-/// match their moves.
+/// The number of games in which an agent is to move but does not, and of results that do not match
+/// their moves.
 async fn examine(addr: &str, acknowledged: &Acknowledged) -> Fallible<(usize, usize)> {
     let mut visitor = Visitor::from("127.0.0.1")?;
     let (mut frozen, mut wrong) = (0, 0);
-    let began = Instant::now();
+    let started = Instant::now();
     for id in acknowledged.keys() {
         let path = format!("/api/games/{id}");
         let game = loop {
-            let (status, game) = visitor.ask(addr, &path, None).await?;
+            let (status, game) = visitor.request(addr, &path, None).await?;
             let seat = game["to_move"].as_u64().unwrap_or(0) as usize;
             let is_done = status == 200
                 && (game["status"] == "finished" || game["players"][seat]["kind"] != "agent");
-            if is_done || began.elapsed() > PATIENCE {
+            if is_done || started.elapsed() > MAX_DELAY {
                 frozen += usize::from(!is_done);
                 break game;
             }
             sleep(Duration::from_millis(100)).await;
         };
-        wrong += usize::from(!is_right(&game));
+        wrong += usize::from(!has_correct_result(&game));
     }
     Ok((frozen, wrong))
 }
 
-/// Whether a game is over exactly if its moves say so.
-fn is_right(game: &Value) -> bool {
+/// Whether a game's status and winner match its moves.
+fn has_correct_result(game: &Value) -> bool {
     let moves = game["moves"].as_array().map(Vec::as_slice).unwrap_or_default();
     let moves: String = moves.iter().map(|played| played["column"].to_string()).collect();
     let Ok(replayed) = Game::parse(Setup::STANDARD, &moves) else { return false };

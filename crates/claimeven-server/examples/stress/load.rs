@@ -37,7 +37,7 @@ struct Figures {
     /// From sending a move to a watcher on another server receiving it.
     watched: Vec<Duration>,
     /// From sending a move to the agent's reply.
-    answered: Vec<Duration>,
+    replied: Vec<Duration>,
     games: usize,
     errors: Vec<String>,
 }
@@ -115,11 +115,11 @@ pub(crate) async fn run_fleet(
     };
     let before = used();
     let figures = play_all(reqwest::Client::new(), &addrs, games, Instant::now() + time).await;
-    // Every move of a person is followed by one of the agent.
-    let moves = 2.0 * figures.answered.len() as f64;
+    // Every move of a person is followed by one of the agent's.
+    let moves = 2.0 * figures.replied.len() as f64;
     if let (Some(before), Some(after)) = (before, used()) {
         let [servers, postgres, nats] =
-            [0, 1, 2].map(|who| 1e3 * (after[who] - before[who]) / moves);
+            [0, 1, 2].map(|index| 1e3 * (after[index] - before[index]) / moves);
         println!(
             "processor time per move: servers {servers:.2} ms, PostgreSQL {postgres:.2} ms, NATS {nats:.2} ms"
         );
@@ -145,7 +145,7 @@ async fn play_all(
         let other = (addrs.len() > 1).then(|| addrs[(number + 1) % addrs.len()].clone());
         let (figures, client) = (Arc::clone(&figures), client.clone());
         tokio::spawn(async move {
-            // Players do not all arrive at the same moment.
+            // Players do not all arrive at the same time.
             sleep(Duration::from_millis(4 * number as u64)).await;
             while Instant::now() < end {
                 if let Err(error) = play(&client, &addr, other.as_deref(), end, &figures).await {
@@ -160,12 +160,12 @@ async fn play_all(
 
 impl Figures {
     fn report(mut self) -> Fallible<()> {
-        println!("{} games ended, {} moves", self.games, self.answered.len());
+        println!("{} games ended, {} moves", self.games, self.replied.len());
         report("move seen", &mut self.seen);
         if !self.watched.is_empty() {
             report("move seen on the other server", &mut self.watched);
         }
-        report("move and reply", &mut self.answered);
+        report("move and reply", &mut self.replied);
         println!("errors: {}", self.errors.len());
         for error in self.errors.iter().take(5) {
             println!("  {error}");
@@ -181,31 +181,31 @@ async fn keep_busy(client: reqwest::Client, addr: String, end: Instant) -> Falli
     let reply = client.post(format!("http://{addr}/api/arena")).json(&cup).send().await?;
     reply.error_for_status()?;
 
-    let ask = |path: &'static str, body: fn(usize) -> Value| {
+    let repeat = |path: &'static str, body: fn(usize) -> Value| {
         let (client, addr) = (client.clone(), addr.clone());
         async move {
-            let mut answered = 0;
+            let mut count = 0;
             while Instant::now() < end {
-                let call = client.post(format!("http://{addr}{path}")).json(&body(answered));
+                let call = client.post(format!("http://{addr}{path}")).json(&body(count));
                 call.send().await?.error_for_status()?;
-                answered += 1;
+                count += 1;
             }
-            Fallible::Ok(answered)
+            Fallible::Ok(count)
         }
     };
     let search = |_: usize| json!({ "moves": "44", "agent": "mcts:sims=100000" });
     let (one, two, three, four) = tokio::join!(
-        ask("/api/analysis", analysis),
-        ask("/api/analysis", |number| analysis(number + 5000)),
-        ask("/api/lab/tree", search),
-        ask("/api/lab/search", search),
+        repeat("/api/analysis", analysis),
+        repeat("/api/analysis", |number| analysis(number + 5000)),
+        repeat("/api/lab/tree", search),
+        repeat("/api/lab/search", search),
     );
     let (analyses, searches) = (one? + two?, three? + four?);
-    println!("meanwhile a tournament, {analyses} analyses and {searches} searches of the lab");
+    println!("meanwhile a tournament, {analyses} analyses and {searches} lab searches");
     Ok(())
 }
 
-/// An analysis of one of many positions of twelve discs: a row, and five more discs that complete
+/// An analysis of one of many positions with twelve discs: a full row, and five more discs that complete
 /// no line.
 fn analysis(number: usize) -> Value {
     let digits = (0..5).map(|place| number * 7919 / 7_usize.pow(place) % 7 + 1);
@@ -216,17 +216,17 @@ fn analysis(number: usize) -> Value {
 /// When the moves of a game were sent, by the ply before the move.
 type Sent = Arc<Mutex<HashMap<u64, Instant>>>;
 
-/// Watches a game on another server than its player's.
+/// Watches a game on a server other than its player's.
 async fn watch(addr: String, id: String, sent: Sent, figures: Arc<Mutex<Figures>>) -> Fallible<()> {
     let request = format!("ws://{addr}/api/games/{id}/live").into_client_request()?;
     let (mut socket, _) = tokio_tungstenite::connect_async(request).await?;
     while let Some(message) = socket.next().await {
         let Message::Text(text) = message? else { continue };
-        let told: Value = serde_json::from_str(&text)?;
-        let Some(ply) = told["game"]["ply"].as_u64() else { continue };
-        let began = ply.checked_sub(1).and_then(|at| sent.lock().unwrap().remove(&at));
-        if let Some(began) = began {
-            figures.lock().unwrap().watched.push(began.elapsed());
+        let update: Value = serde_json::from_str(&text)?;
+        let Some(ply) = update["game"]["ply"].as_u64() else { continue };
+        let started = ply.checked_sub(1).and_then(|at| sent.lock().unwrap().remove(&at));
+        if let Some(started) = started {
+            figures.lock().unwrap().watched.push(started.elapsed());
         }
     }
     Ok(())
@@ -246,7 +246,7 @@ async fn play(
     let response = request.json(&new).send().await?.error_for_status()?;
     let cookie = response.headers().get("set-cookie").ok_or("no cookie")?.to_str()?.to_owned();
     let game: Value = response.json().await?;
-    let id = game["id"].as_str().ok_or("no name")?;
+    let id = game["id"].as_str().ok_or("no id")?;
 
     let mut request = format!("ws://{addr}/api/games/{id}/live").into_client_request()?;
     request.headers_mut().insert("cookie", cookie.split(';').next().unwrap_or("").parse()?);
@@ -260,21 +260,21 @@ async fn play(
     while Instant::now() < end {
         let message = timeout(Duration::from_secs(20), socket.next()).await?;
         let Message::Text(text) = message.ok_or("the socket was closed")?? else { continue };
-        let told: Value = serde_json::from_str(&text)?;
-        if told["type"] == "refused" {
-            return Err(told["error"].to_string().into());
+        let update: Value = serde_json::from_str(&text)?;
+        if update["type"] == "refused" {
+            return Err(update["error"].to_string().into());
         }
-        let game = &told["game"];
+        let game = &update["game"];
         let (Some(ply), finished) = (game["ply"].as_u64(), game["status"] == "finished") else {
             continue;
         };
-        if let Some((at, began)) = sent {
+        if let Some((at, started)) = sent {
             let mut figures = figures.lock().unwrap();
             if ply == at + 1 {
-                figures.seen.push(began.elapsed());
+                figures.seen.push(started.elapsed());
             }
             if ply > at + 1 || finished {
-                figures.answered.push(began.elapsed());
+                figures.replied.push(started.elapsed());
                 figures.games += usize::from(finished);
                 sent = None;
             }
@@ -286,11 +286,11 @@ async fn play(
             sleep(Duration::from_millis(fastrand::u64(PAUSE_MS))).await;
             let legal = game["legal"].as_array().ok_or("no columns")?;
             let column = &legal[fastrand::usize(..legal.len())];
-            let said = json!({ "type": "move", "column": column, "ply": ply });
+            let message = json!({ "type": "move", "column": column, "ply": ply });
             let now = Instant::now();
             sent = Some((ply, now));
             all_sent.lock().unwrap().insert(ply, now);
-            socket.send(Message::text(said.to_string())).await?;
+            socket.send(Message::text(message.to_string())).await?;
         }
     }
     socket.close(None).await?;
@@ -301,6 +301,6 @@ async fn play(
 }
 
 fn report(name: &str, times: &mut [Duration]) {
-    let [median, most, worst] = [50, 99, 100].map(|percent| percentile(times, percent));
-    println!("{name}: p50 {median:.1} ms, p99 {most:.1} ms, worst {worst:.1} ms");
+    let [median, p99, worst] = [50, 99, 100].map(|percent| percentile(times, percent));
+    println!("{name}: p50 {median:.1} ms, p99 {p99:.1} ms, worst {worst:.1} ms");
 }

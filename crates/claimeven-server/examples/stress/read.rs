@@ -9,7 +9,7 @@ use sqlx::{AnyConnection, Connection, Row};
 
 use crate::{Fallible, percentile};
 
-/// A request that reads the database: its name in the table, its path and the visitor's cookie.
+/// A request that reads the database: its name in the report, its path and the visitor's cookie.
 pub(crate) struct Route {
     name: String,
     path: String,
@@ -88,7 +88,7 @@ pub(crate) async fn routes(database: &str) -> Fallible<Vec<Route>> {
     Ok(routes)
 }
 
-/// Calls the routes one after another, as often as one address may, and prints their latencies.
+/// Calls the routes one after another, at the rate limit of one address, and prints their latencies.
 pub(crate) async fn run(
     client: reqwest::Client,
     addr: String,
@@ -112,22 +112,23 @@ pub(crate) async fn run(
         if Instant::now() >= end {
             break;
         }
-        // Each name in turn, each time with another path.
+        // Each name in turn, with a different path each time.
         let name = names[number % names.len()].clone();
         let turn = turns.entry(name.clone()).or_default();
         *turn += 1;
-        let same: Vec<usize> = (0..routes.len()).filter(|&at| routes[at].name == name).collect();
-        let at = same[*turn % same.len()];
+        let same: Vec<usize> =
+            (0..routes.len()).filter(|&index| routes[index].name == name).collect();
+        let index = same[*turn % same.len()];
         let (client, addr, routes) = (client.clone(), addr.clone(), Arc::clone(&routes));
         let figures = Arc::clone(&figures);
         calls.spawn(async move {
-            let began = Instant::now();
-            let route = &routes[at];
+            let started = Instant::now();
+            let route = &routes[index];
             let request = client.get(format!("http://{addr}{}", route.path));
             let reply = request.header("cookie", &route.cookie).send().await?;
             let reply = reply.error_for_status()?;
             reply.bytes().await?;
-            figures.lock().unwrap().entry(name).or_default().push(began.elapsed());
+            figures.lock().unwrap().entry(name).or_default().push(started.elapsed());
             Fallible::Ok(())
         });
     }

@@ -41,7 +41,8 @@ impl Server {
         BufReader::new(process.stdout.take().ok_or("no output")?).read_line(&mut line)?;
         let addr =
             line.strip_prefix("Listening on http://").and_then(|rest| rest.split(' ').next());
-        let addr = addr.ok_or_else(|| format!("the server said {line:?}"))?.to_owned();
+        let addr =
+            addr.ok_or_else(|| format!("unexpected output of the server: {line:?}"))?.to_owned();
         Ok(Server { process, addr })
     }
 
@@ -95,10 +96,10 @@ impl Nats {
         command.args(["-a", "127.0.0.1", "-p", &port.to_string()]);
         let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let nats = Nats { process, url: format!("nats://127.0.0.1:{port}") };
-        let began = Instant::now();
+        let started = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            if began.elapsed() > Duration::from_secs(30) {
-                return Err("the NATS server does not start".into());
+            if started.elapsed() > Duration::from_secs(30) {
+                return Err("the NATS server did not start".into());
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -147,13 +148,13 @@ impl Visitor {
     /// A new visitor with one of this machine's addresses.
     pub(crate) fn from(address: &str) -> Fallible<Visitor> {
         let client = reqwest::Client::builder().local_address(Some(address.parse()?));
-        // A connection to a server that was killed may never answer.
+        // A killed server may never respond.
         let client = client.timeout(Duration::from_mins(1)).build()?;
         Ok(Visitor { client, cookie: None })
     }
 
-    /// Sends a request and returns its status and JSON. Without a body it is a GET.
-    pub(crate) async fn ask(
+    /// Sends a request, GET without a body and POST with one; returns the status and JSON of the response.
+    pub(crate) async fn request(
         &mut self,
         addr: &str,
         path: &str,

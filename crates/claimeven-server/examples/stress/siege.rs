@@ -13,10 +13,10 @@ use crate::{Fallible, percentile};
 const POLITE: &str = "127.0.0.1";
 const HOSTILE: &str = "127.0.0.2";
 
-/// Everything that the hostile address does at once, with the number of visitors for each.
+/// Everything that the hostile address does concurrently, with the number of visitors for each.
 const ATTACKS: [(&str, usize); 8] = [
     ("slow games", 12),
-    ("games on long clocks", 4),
+    ("games with long clocks", 4),
     ("large trees", 6),
     ("hints", 6),
     ("analyses", 6),
@@ -30,7 +30,7 @@ type Counts = [[AtomicUsize; 2]; ATTACKS.len()];
 
 /// What the polite visitor experienced.
 #[derive(Default)]
-struct Seen {
+struct Experience {
     moves: Vec<Duration>,
     others: Vec<Duration>,
     refused: Vec<String>,
@@ -53,12 +53,12 @@ pub(crate) async fn run(program: &str, time: Duration) -> Fallible<()> {
     sleep(Duration::from_secs(5)).await;
     let mut besieged = polite(&server.addr, time).await?;
     stop.store(true, Ordering::Relaxed);
-    attackers.join().map_err(|_| "the attack broke off")??;
+    attackers.join().map_err(|_| "the attack panicked")??;
 
     println!("what one address got in {} s:", time.as_secs());
-    for ((name, _), [answered, refused]) in ATTACKS.iter().zip(counts.iter()) {
-        let [answered, refused] = [answered, refused].map(|count| count.load(Ordering::Relaxed));
-        println!("  {name:<22} {answered:>7} answered {refused:>7} refused");
+    for ((name, _), [accepted, refused]) in ATTACKS.iter().zip(counts.iter()) {
+        let [accepted, refused] = [accepted, refused].map(|count| count.load(Ordering::Relaxed));
+        println!("  {name:<22} {accepted:>7} accepted {refused:>7} refused");
     }
     println!("the polite visitor:         quiet p50     p99   besieged p50     p99   ratio of p99");
     let rows = [
@@ -98,14 +98,14 @@ pub(crate) async fn run(program: &str, time: Duration) -> Fallible<()> {
 }
 
 /// Plays against `level:3`, with an occasional other request.
-async fn polite(addr: &str, time: Duration) -> Fallible<Seen> {
+async fn polite(addr: &str, time: Duration) -> Fallible<Experience> {
     let end = Instant::now() + time;
     let mut visitor = Visitor::from(POLITE)?;
-    let mut seen = Seen::default();
+    let mut seen = Experience::default();
     while Instant::now() < end {
         let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "level:3" }]);
         let new = json!({ "seats": seats, "first": 0 });
-        let (status, mut game) = visitor.ask(addr, "/api/games", Some(new)).await?;
+        let (status, mut game) = visitor.request(addr, "/api/games", Some(new)).await?;
         if status != 201 {
             seen.refused.push(format!("a new game: {status} {game}"));
             sleep(Duration::from_secs(1)).await;
@@ -117,24 +117,25 @@ async fn polite(addr: &str, time: Duration) -> Fallible<Seen> {
             let legal = game["legal"].as_array().ok_or("no columns")?;
             let column = legal[fastrand::usize(..legal.len())].clone();
             let body = json!({ "column": column, "ply": ply });
-            let began = Instant::now();
-            let (status, answer) = visitor.ask(addr, &format!("{path}/moves"), Some(body)).await?;
+            let started = Instant::now();
+            let (status, response) =
+                visitor.request(addr, &format!("{path}/moves"), Some(body)).await?;
             if status != 200 {
-                seen.refused.push(format!("a move: {status} {answer}"));
+                seen.refused.push(format!("a move: {status} {response}"));
                 break;
             }
-            game = answer;
+            game = response;
             while game["ply"].as_u64() < Some(ply + 2) && game["status"] == "playing" {
                 sleep(Duration::from_millis(5)).await;
-                let (status, now) = visitor.ask(addr, &path, None).await?;
+                let (status, now) = visitor.request(addr, &path, None).await?;
                 match status {
                     200 => game = now,
-                    // Its polling is faster than a person's clicks.
+                    // It polls faster than the page does.
                     429 => sleep(Duration::from_millis(200)).await,
                     _ => seen.refused.push(format!("the game: {status} {now}")),
                 }
             }
-            seen.moves.push(began.elapsed());
+            seen.moves.push(started.elapsed());
             sleep(Duration::from_millis(fastrand::u64(300..900))).await;
         }
         let requests: [(&str, Option<Value>); 4] = [
@@ -144,11 +145,11 @@ async fn polite(addr: &str, time: Duration) -> Fallible<Seen> {
             ("/api/lab/search", Some(json!({ "agent": "alphabeta:depth=4", "moves": "44" }))),
         ];
         for (path, body) in requests {
-            let began = Instant::now();
-            let (status, answer) = visitor.ask(addr, path, body).await?;
-            seen.others.push(began.elapsed());
+            let started = Instant::now();
+            let (status, response) = visitor.request(addr, path, body).await?;
+            seen.others.push(started.elapsed());
             if status != 200 {
-                seen.refused.push(format!("{path}: {status} {answer}"));
+                seen.refused.push(format!("{path}: {status} {response}"));
             }
         }
     }
@@ -168,9 +169,9 @@ fn attack_until(addr: &str, stop: &Arc<AtomicBool>, counts: &Arc<Counts>) -> Fal
                 let (addr, counts) = (addr.to_owned(), Arc::clone(counts));
                 attackers.spawn(async move {
                     loop {
-                        // Without a cookie it is a new visitor each time.
-                        let answered = attack(visitor.clone(), &addr, kind, number).await;
-                        let refused = usize::from(!answered.unwrap_or(false));
+                        // Without a cookie, each request comes from a new visitor.
+                        let accepted = attack(visitor.clone(), &addr, kind, number).await;
+                        let refused = usize::from(!accepted.unwrap_or(false));
                         counts[kind][refused].fetch_add(1, Ordering::Relaxed);
                         sleep(Duration::from_millis(50)).await;
                     }
@@ -195,7 +196,7 @@ async fn attack(mut visitor: Visitor, addr: &str, kind: usize, number: usize) ->
     let moves: String = (0..6).map(|_| fastrand::u8(1..=7).to_string()).collect();
     let (path, body) = match ATTACKS[kind].0 {
         "slow games" => ("/api/games", Some(against("timed:ms=10000", None))),
-        "games on long clocks" => ("/api/games", Some(against("random", Some(86_400_000)))),
+        "games with long clocks" => ("/api/games", Some(against("random", Some(86_400_000)))),
         "large trees" => ("/api/games", Some(against("mcts:sims=1000000", None))),
         "hints" => ("/api/hint", Some(json!({ "moves": moves }))),
         "analyses" => {
@@ -215,6 +216,6 @@ async fn attack(mut visitor: Visitor, addr: &str, kind: usize, number: usize) ->
             (paths[number % paths.len()], None)
         }
     };
-    let (status, _) = visitor.ask(addr, path, body).await?;
+    let (status, _) = visitor.request(addr, path, body).await?;
     Ok(status < 300)
 }

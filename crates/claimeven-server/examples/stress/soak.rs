@@ -14,10 +14,10 @@ use crate::server::{Server, Visitor};
 /// The memory budget of the server's agents.
 const MEMORY_MB: u64 = 512;
 
-/// What the server may use in addition.
+/// Memory that the server may use in addition.
 const ALLOWED_MB: u64 = 100;
 
-/// By how much two parts of a long run may differ by chance.
+/// The allowed random difference between two parts of a long run.
 const TOLERATED_MB: u64 = 20;
 const TOLERATED_HANDLES: usize = 10;
 
@@ -51,14 +51,14 @@ pub(crate) async fn run(program: &str, time: Duration) -> Fallible<()> {
             moves
         }));
     }
-    let began = Instant::now();
+    let started = Instant::now();
     let mut figures = Vec::new();
-    while began.elapsed() < time {
+    while started.elapsed() < time {
         sleep((time / 20).min(Duration::from_mins(1))).await;
         let memory = server.memory_mb("VmRSS").ok_or("the memory is not known on this system")?;
         let (files, threads) = server.handles().ok_or("the files are not known on this system")?;
         let figure = Figures { memory, files, threads };
-        println!("{:>5.1} min: {figure}", began.elapsed().as_secs_f64() / 60.0);
+        println!("{:>5.1} min: {figure}", started.elapsed().as_secs_f64() / 60.0);
         figures.push(figure);
     }
     stop.store(true, Ordering::Relaxed);
@@ -66,13 +66,13 @@ pub(crate) async fn run(program: &str, time: Duration) -> Fallible<()> {
     for player in players {
         moves += player.await?;
     }
-    // In the last quarter, after 30 of 40 minutes, nothing may grow any more.
+    // In the last quarter, after 30 of 40 minutes, nothing may grow.
     let (before, last) = figures.split_at(figures.len() * 3 / 4);
     let max = |part: &[Figures]| part.iter().fold(Figures::default(), Figures::max);
     let (before, last) = (max(before), max(last));
     println!("{moves} moves; the budget is {} MB", MEMORY_MB + ALLOWED_MB);
     println!("at most {before} in the first three quarters, {last} in the last one");
-    // Between two looks it may have been more.
+    // The peak may lie between two samples.
     let peak = server.memory_mb("VmHWM").ok_or("the memory is not known on this system")?;
     println!("peak memory: {peak} MB");
     if peak > MEMORY_MB + ALLOWED_MB {
@@ -81,10 +81,10 @@ pub(crate) async fn run(program: &str, time: Duration) -> Fallible<()> {
     let grown = last.memory > before.memory + TOLERATED_MB
         || last.files > before.files + TOLERATED_HANDLES
         || last.threads > before.threads + TOLERATED_HANDLES;
-    if grown { Err("the server still grows".into()) } else { Ok(()) }
+    if grown { Err("the server is still growing".into()) } else { Ok(()) }
 }
 
-/// What the server has of the system.
+/// The server's use of system resources.
 #[derive(Clone, Copy, Default)]
 struct Figures {
     /// In MB.
@@ -114,7 +114,7 @@ async fn play(addr: &str, mut visitor: Visitor, stop: &AtomicBool) -> Fallible<u
     let agent = AGENTS[fastrand::usize(..AGENTS.len())];
     let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": agent }]);
     let (status, mut game) =
-        visitor.ask(addr, "/api/games", Some(json!({ "seats": seats }))).await?;
+        visitor.request(addr, "/api/games", Some(json!({ "seats": seats }))).await?;
     if status != 201 {
         return Err(format!("{status} {game}").into());
     }
@@ -125,11 +125,11 @@ async fn play(addr: &str, mut visitor: Visitor, stop: &AtomicBool) -> Fallible<u
             let legal = game["legal"].as_array().ok_or("no columns")?;
             let column = legal[fastrand::usize(..legal.len())].clone();
             let body = json!({ "column": column, "ply": game["ply"] });
-            visitor.ask(addr, &format!("{path}/moves"), Some(body)).await?;
+            visitor.request(addr, &format!("{path}/moves"), Some(body)).await?;
             moves += 1;
         }
         sleep(Duration::from_millis(200)).await;
-        let (status, now) = visitor.ask(addr, &path, None).await?;
+        let (status, now) = visitor.request(addr, &path, None).await?;
         if status == 200 {
             game = now;
         }

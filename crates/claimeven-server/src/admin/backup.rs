@@ -1,8 +1,8 @@
 //! Backups: one compressed file of JSON lines, which can be restored into SQLite and PostgreSQL alike.
 //!
 //! The first line has the format and the schema. Then each table has a line with its columns and
-//! number of rows, followed by its rows in the JSON of the database; the last line marks the end.
-//! Everything is read in one transaction, so it is a consistent snapshot, whatever the server writes
+//! number of rows, followed by its rows in the database's own JSON; the last line marks the end.
+//! Everything is read in one transaction, so it is a consistent snapshot even if the server writes
 //! in the meantime.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use crate::store::{self, now_ms};
 
 /// What a backup contains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub struct BackupSummary {
     pub created: String,
     /// The number of rows by table.
@@ -48,7 +48,7 @@ enum Mark {
 }
 
 impl Admin {
-    /// Writes a backup. The file appears under its name when it is complete.
+    /// Writes a backup to a temporary file and renames it when it is complete.
     pub async fn backup(&mut self, path: &Path) -> Result<BackupSummary, ServerError> {
         let unwritable = |error: std::io::Error| {
             ServerError::Other(format!("cannot write {}: {error}", path.display()))
@@ -87,8 +87,9 @@ impl Admin {
         let (schema, summary) = check_file(path).map_err(|error| in_file(path, &error))?;
         let latest = store::latest_schema();
         if schema > latest {
-            let reason =
-                format!("made by a newer version (schema {schema}, this one has {latest})");
+            let reason = format!(
+                "made by a newer version (schema {schema}, this version supports {latest})"
+            );
             return Err(in_file(path, &reason));
         }
         let database = |error: store::StoreError| ServerError::Database {
@@ -112,13 +113,13 @@ impl Admin {
             let sql = format!("DROP TABLE IF EXISTS {table}");
             transaction.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await.map_err(broken)?;
         }
-        // First the schema of the backup and its rows, then the later migrations.
+        // First the backup's schema and rows, then the later migrations.
         store::migrate(&mut transaction, schema).await.map_err(database)?;
         insert_rows(&mut transaction, is_postgres, path).await?;
         store::migrate(&mut transaction, latest).await.map_err(database)?;
         transaction.commit().await.map_err(broken)?;
         if !is_postgres {
-            // Moves the rows from the log, which is as large as they are, to the file.
+            // Moves the rows from the write-ahead log, which is as large as they are, to the file.
             let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
             connection.execute(sqlx::raw_sql(sql)).await.map_err(broken)?;
         }
@@ -165,7 +166,7 @@ fn write_mark(out: &mut impl Write, mark: &Mark) -> Result<(), ServerError> {
     writeln!(out, "{line}").map_err(broken)
 }
 
-/// The tables of the database, except the one of the migrations.
+/// The tables of the database, except the migrations table.
 async fn tables(
     connection: &mut AnyConnection,
     is_postgres: bool,
@@ -219,7 +220,7 @@ fn lines(path: &Path) -> Result<Lines, String> {
 
 /// Reads the whole file before anything is changed; returns the schema and the contents.
 fn check_file(path: &Path) -> Result<(i64, BackupSummary), String> {
-    let not_a_backup = || "not a backup of Claimeven".to_owned();
+    let not_a_backup = || "not a Claimeven backup".to_owned();
     let mut lines = lines(path)?;
     let first = lines.next().and_then(Result::ok).ok_or_else(not_a_backup)?;
     let (schema, created) = match serde_json::from_str(&first) {
@@ -239,13 +240,13 @@ fn check_file(path: &Path) -> Result<(i64, BackupSummary), String> {
                 summary.rows.insert(name, rows);
             }
             Mark::End => return Ok((schema, summary)),
-            Mark::ClaimevenBackup { .. } => return Err(damaged(&"a second beginning")),
+            Mark::ClaimevenBackup { .. } => return Err(damaged(&"second header")),
         }
     }
 }
 
 fn next_line(lines: &mut Lines) -> Result<String, String> {
-    let line = lines.next().ok_or_else(|| damaged(&"it ends too early"))?;
+    let line = lines.next().ok_or_else(|| damaged(&"unexpected end of file"))?;
     line.map_err(|error| damaged(&error))
 }
 

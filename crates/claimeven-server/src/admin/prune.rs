@@ -20,7 +20,7 @@ pub struct Retention {
 
 /// What was deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub struct Pruned {
     pub games: u64,
     pub tournaments: u64,
@@ -31,7 +31,7 @@ pub struct Pruned {
 /// The number of games deleted per transaction, so that a server can write in between.
 const CHUNK: u64 = 100;
 
-/// What may be deleted: not games in progress and training runs.
+/// What may be deleted: neither games in progress nor training runs.
 const ENDED: [(&str, &str); 2] = [
     ("games", "status = 'finished'"),
     ("jobs", "kind = 'tournament' AND state IN ('stopped', 'done', 'failed')"),
@@ -118,7 +118,7 @@ impl Admin {
         Ok(all.cast_unsigned())
     }
 
-    /// When the last of this many oldest items was changed.
+    /// When the newest of the `number` oldest items was changed.
     async fn time_of_oldest(&mut self, number: u64) -> Result<i64, ServerError> {
         let times =
             ENDED.map(|(table, ended)| format!("SELECT touched FROM {table} WHERE {ended}"));

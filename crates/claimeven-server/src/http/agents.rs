@@ -9,7 +9,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::extract::AppState;
-use crate::agents::{is_offered, is_settable, most};
+use crate::agents::{is_offered, is_settable, max_value};
 use crate::config::Config;
 
 /// All players to choose from.
@@ -82,7 +82,9 @@ impl ParameterView {
                 default: default.map(Value::from),
                 min: Some(min.into()),
                 // JavaScript cannot represent larger integers.
-                max: Some(most(name, config).unwrap_or(limit).min(limit).min((1 << 53) - 1).into()),
+                max: Some(
+                    max_value(name, config).unwrap_or(limit).min(limit).min((1 << 53) - 1).into(),
+                ),
                 ..view
             },
             Values::Decimal { min, max, default } => ParameterView {

@@ -18,8 +18,8 @@ use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
 use crate::work::engine::{SearchRequest, Urgency};
 
-/// Time limit of a quick analysis, which runs on the threads of people's games.
-const BRIEF: Duration = Duration::from_millis(150);
+/// Time limit of a quick analysis, which may use the express lane.
+const QUICK_TIME: Duration = Duration::from_millis(150);
 
 /// A position: moves from the empty board or from a custom position.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -28,7 +28,7 @@ pub(crate) struct PositionInput {
     #[serde(default)]
     #[schema(value_type = SetupSchema)]
     pub(crate) setup: Setup,
-    /// The discs to begin with, as a picture: lines of `.`, `X` and `O`, the top row first, with
+    /// The initial discs, as a picture: lines of `.`, `X` and `O`, the top row first, with
     /// line breaks or `/` between them.
     #[serde(default)]
     pub(crate) board: Option<String>,
@@ -92,7 +92,7 @@ pub(crate) struct AnalysisView {
     best: Vec<u8>,
     /// The principal variation to the end of the game, if known.
     pv: Vec<u8>,
-    /// The opinion of a search, if not everything is known.
+    /// The estimate of a depth-limited search, if not everything is known.
     estimate: Option<EstimateView>,
     /// Whether everything is exact.
     exact: bool,
@@ -129,7 +129,7 @@ pub(crate) struct ColumnValueView {
 #[derive(Debug, Serialize, ToSchema)]
 struct EstimateView {
     column: u8,
-    /// How many plies the whole search looked ahead.
+    /// The completed depth of the search, in plies.
     depth: u32,
     value: ValueView,
     /// The expected continuation.
@@ -209,7 +209,7 @@ fn threats(position: &Position, player: Player) -> Vec<ThreatView> {
         .collect()
 }
 
-/// The value of every move: within 150 ms whatever is known by then, or, if `patient`, within the time
+/// The value of every move, as far as it is known after 150 ms or, if `patient`, after the time limit
 /// of a hint.
 #[utoipa::path(post, path = "/api/analysis", request_body = AnalysisInput, responses(
     (status = 200, body = AnalysisView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
@@ -226,20 +226,20 @@ pub(crate) async fn analyze(
         app.guard.analysis(address)?;
         (Urgency::Other, Duration::from_millis(app.config.hint_ms.max(100)))
     } else {
-        (Urgency::Brief, BRIEF)
+        (Urgency::Brief, QUICK_TIME)
     };
     let name = format!("the analysis of {position:?}");
     let worker = Arc::clone(&app);
     let work = move |cancel: &Arc<_>| {
-        let began = Instant::now();
+        let started = Instant::now();
         let limits = AnalysisLimits { time: Some(time), cancel: Some(Arc::clone(cancel)) };
         let analysis = worker.analyzers.with(|analyzer| analyzer.analyze(&position, &limits));
-        AnalysisView::new(&position, &analysis, began.elapsed())
+        AnalysisView::new(&position, &analysis, started.elapsed())
     };
     Ok(Json(app.engine.run(&client, urgency, name, work).await?))
 }
 
-/// A position and the agent to ask about it.
+/// A position and the agent that evaluates it.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OpinionInput {

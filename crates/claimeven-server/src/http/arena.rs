@@ -21,7 +21,7 @@ use crate::App;
 use crate::agents;
 use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
-use crate::store::{Job, Kind, State as JobState, now_ms};
+use crate::store::{Job, JobState, Kind, now_ms};
 use crate::visitor::{Visitor, random_name};
 use crate::work::jobs::lock;
 use crate::work::tournament::{BoardView, CHOSEN};
@@ -73,7 +73,7 @@ struct EntrantInput {
 }
 
 impl TournamentInput {
-    /// The plan as JSON, and the plan.
+    /// The plan, as JSON and parsed.
     fn plan(&self, app: &App) -> ApiResult<(Value, Plan)> {
         let config = &app.config;
         let setup = self.setup;
@@ -117,10 +117,10 @@ impl TournamentInput {
         }
         let plan = Plan::from_json_with(&document.to_string(), &config.models());
         let plan = plan.map_err(|error| Error::Bad(error.message))?;
-        let (games, most) = (plan.games(), config.arena_games);
-        if most > 0 && games > most {
+        let (games, max) = (plan.games(), config.arena_games);
+        if max > 0 && games > max {
             return Err(Error::Bad(format!(
-                "a tournament must have at most {most} games on this server, not {games}"
+                "a tournament must have at most {max} games on this server, not {games}"
             )));
         }
         Ok((document, plan))
@@ -165,9 +165,9 @@ struct TournamentView {
     /// The results so far, as `claimeven arena --json` prints them; `null` before the first game.
     #[schema(value_type = Option<Object>)]
     report: Option<Value>,
-    /// How many workers of the fleet play it; 0 if this server does, `null` if it does not run here.
+    /// How many workers of the fleet play it; 0 if this server does, `null` if it is not running here.
     workers: Option<usize>,
-    /// The games in progress; the latest ones, if workers play them.
+    /// The games in progress or, if workers play them, the latest results.
     boards: Vec<BoardView>,
 }
 
@@ -414,7 +414,7 @@ async fn download(
 ) -> ApiResult<Response> {
     let job = app.jobs.find(Kind::Tournament, &id).await?;
     let format = query.format.as_deref().unwrap_or("json");
-    let (kind, ending, content): (_, _, axum::body::Body) = match format {
+    let (kind, extension, content): (_, _, axum::body::Body) = match format {
         "json" | "csv" | "games" if job.result.is_none() => {
             return Err(Error::Conflict("No game has ended yet".to_owned()));
         }
@@ -429,7 +429,7 @@ async fn download(
             return Err(Error::Bad(format!("format must be json, csv or games, not '{other}'")));
         }
     };
-    let file = format!("attachment; filename=\"tournament-{id}.{ending}\"");
+    let file = format!("attachment; filename=\"tournament-{id}.{extension}\"");
     let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, file)];
     Ok((headers, content).into_response())
 }
@@ -442,12 +442,12 @@ fn csv_of(result: &str) -> Result<Vec<u8>, String> {
     Ok(csv)
 }
 
-/// All records of a tournament, one per line, read as fast as the client does: clients that do not
-/// read occupy little memory.
+/// All records of a tournament, one per line, read at the client's pace, so that slow clients take little
+/// memory.
 fn all_games(app: &App, id: &str) -> axum::body::Body {
     const PAGE: u32 = 50;
-    let begin = (app.store.clone(), id.to_owned(), 0);
-    let pages = stream::try_unfold(begin, |(store, id, after)| async move {
+    let start = (app.store.clone(), id.to_owned(), 0);
+    let pages = stream::try_unfold(start, |(store, id, after)| async move {
         let page = store.job_games_after(&id, after, PAGE).await;
         let page = page.map_err(|error| std::io::Error::other(format!("{error:?}")))?;
         let Some(&(last, _)) = page.last() else { return Ok(None) };

@@ -33,10 +33,10 @@ pub(crate) struct ExplainInput {
 pub(crate) struct ExplainView {
     /// The move, if one was given.
     column: Option<u8>,
-    /// What is said, for texts in any language.
+    /// The explanation as sentences in a form that can be translated.
     #[schema(value_type = Vec<Object>)]
     sentences: Vec<Sentence>,
-    /// What is wrong with the move at first sight: `opens`, `leaves_four` or `misses_four`.
+    /// An obvious flaw of the move: `opens`, `leaves_four` or `misses_four`.
     note: Option<&'static str>,
     /// The position after the move, or the position itself.
     reason: ExplanationView,
@@ -49,7 +49,7 @@ pub(crate) struct ExplainView {
 struct ExplanationView {
     /// 0 for the first player, 1 for the second, `null` for a draw.
     winner: Option<usize>,
-    /// The number of discs that the winner still has to play.
+    /// The number of discs that the winner still needs.
     moves_to_win: Option<u32>,
     /// Best play up to the position of the reason.
     line: Vec<u8>,
@@ -58,9 +58,9 @@ struct ExplanationView {
     kind: &'static str,
     /// Whether the reason needs no search.
     proven: bool,
-    /// What to draw on the board.
+    /// The marks to draw on the board.
     marks: Vec<CoachMarkView>,
-    /// What is said about this position.
+    /// The sentences about this position.
     #[schema(value_type = Vec<Object>)]
     sentences: Vec<Sentence>,
 }
@@ -72,13 +72,13 @@ struct BetterView {
     reason: ExplanationView,
 }
 
-/// Something to draw. Cells are column and row.
+/// A mark on the board. Cells are column and row.
 #[derive(Debug, Serialize, ToSchema)]
 struct CoachMarkView {
     /// `four`, `ring` (the deciding cell), `pair` (of which each player gets one), `held` (cells that the winner leaves
     /// alone), `move` or `number`.
     kind: &'static str,
-    /// Whose it is.
+    /// The player it belongs to.
     player: Option<usize>,
     cells: Vec<[u8; 2]>,
     /// The number of the move, or the number on the cell.
@@ -151,7 +151,7 @@ fn pair(cell: Cell) -> [u8; 2] {
     [cell.column.number(), cell.row + 1]
 }
 
-/// Why a position is won, lost or drawn; with a column, what that move does. For the standard board, where the
+/// Why a position is won, lost or drawn; with a column, what that move does. Only for the standard board, where the
 /// opening books bound the time it takes.
 #[utoipa::path(post, path = "/api/explain", request_body = ExplainInput, responses(
     (status = 200, body = ExplainView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
@@ -181,8 +181,8 @@ pub(crate) async fn explain(
     let worker = Arc::clone(&app);
     let time = Duration::from_millis(app.config.hint_ms.max(100));
     let work = move |cancel: &Arc<_>| {
-        // The coach searches without a limit, so only positions that are solved in time are passed on. All positions of
-        // games are; a position that was set up may have few discs and be in no opening book.
+        // The coach searches without a limit, so it gets only positions that are solved in time. Those of games always
+        // are; a position that was set up may have few discs and not be in the opening book.
         let limits = AnalysisLimits { time: Some(time), cancel: Some(Arc::clone(cancel)) };
         let known = worker.analyzers.with(|analyzer| analyzer.analyze(&position, &limits));
         if position.outcome().is_none() && !known.is_exact() {

@@ -1,4 +1,4 @@
-//! What handlers read from a request and what they return.
+//! Extractors of the handlers, and their result type.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Query<T> {
     }
 }
 
-/// A setup in the query string, beside the other parameters.
+/// A setup in the query string, alongside other parameters.
 pub(crate) struct SetupQuery<T>(pub(crate) Setup, pub(crate) T);
 
 impl<T: DeserializeOwned> SetupQuery<T> {
@@ -128,12 +128,12 @@ impl FromRequestParts<Arc<App>> for Visit {
 }
 
 /// The board and the rules. Missing fields are those of the standard game.
-// The description of a `Setup` in JSON and in query strings; `Setup` itself is what is read and written.
+// Describes a `Setup` in JSON and in query strings for OpenAPI; what is read and written is `Setup`.
 #[derive(Deserialize, ToSchema, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Setup)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "only described, never made")]
+#[expect(dead_code, reason = "used for its schema only")]
 pub(crate) struct SetupSchema {
     #[serde(default)]
     #[schema(default = 7, minimum = 1, maximum = 35)]
@@ -155,11 +155,12 @@ pub(crate) fn title(given: &str) -> ApiResult<Option<String>> {
     short_text("a title", given, 60)
 }
 
-/// A readable line of limited length, in normal form; `None` if it is blank.
-pub(crate) fn short_text(what: &str, given: &str, longest: usize) -> ApiResult<Option<String>> {
-    // Longer texts are refused anyway and need not be normalised.
+/// A readable line of limited length, normalised to NFC; `None` if it is blank.
+pub(crate) fn short_text(what: &str, given: &str, max_length: usize) -> ApiResult<Option<String>> {
+    // Longer texts are rejected anyway and need not be normalised.
     const MAX_BYTES: usize = 4096;
-    let shown = || given.chars().take(longest + 1).collect::<String>().escape_debug().to_string();
+    let shown =
+        || given.chars().take(max_length + 1).collect::<String>().escape_debug().to_string();
     let text: String = if given.len() > MAX_BYTES {
         given.to_owned()
     } else {
@@ -167,22 +168,22 @@ pub(crate) fn short_text(what: &str, given: &str, longest: usize) -> ApiResult<O
         given.nfc().filter(|letter| !matches!(letter, '\u{fe00}'..='\u{fe0f}')).collect()
     };
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.chars().any(char::is_control) || text.chars().count() > longest {
+    if text.chars().any(char::is_control) || text.chars().count() > max_length {
         return Err(Error::Bad(format!(
-            "{what} must have at most {longest} printable characters, not '{}'",
+            "{what} must have at most {max_length} printable characters, not '{}'",
             shown()
         )));
     }
     if text.chars().any(is_invisible) || has_stacked_marks(&text) {
         return Err(Error::Bad(format!(
-            "{what} must not have invisible characters or stacked accents, not '{}'",
+            "{what} must not contain invisible characters or stacked accents, but '{}' does",
             shown()
         )));
     }
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
-/// Characters that cannot be seen, or that turn the writing direction of what follows.
+/// Characters that are invisible or change the direction of the text.
 fn is_invisible(letter: char) -> bool {
     matches!(letter,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -191,7 +192,7 @@ fn is_invisible(letter: char) -> bool {
         | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// More marks on one letter than any language writes.
+/// Whether a letter has more combining marks than any language uses.
 fn has_stacked_marks(text: &str) -> bool {
     const MAX_MARKS: usize = 3;
     let mut marks = 0;
@@ -201,7 +202,7 @@ fn has_stacked_marks(text: &str) -> bool {
     })
 }
 
-/// Computes something long on a thread that may block.
+/// Runs long work on a thread that may block.
 pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> ApiResult<T> {
@@ -210,7 +211,7 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     done.map_err(|error| Error::Internal(error.to_string()))
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+#[allow(clippy::needless_pass_by_value, reason = "the signature that `map_err` needs")]
 pub(crate) fn bad(error: impl ToString) -> Error {
     Error::Bad(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! What the fleet is doing, for those who may know.
+//! The state of the fleet, for visitors who may see it.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::extract::{ApiResult, AppState};
 use crate::App;
-use crate::monitor::{Seen, waiting_units};
+use crate::monitor::{Snapshot, waiting_units};
 use crate::store::now_ms;
 
 /// Whether the visitor may see the fleet, and the fleet.
@@ -30,20 +30,20 @@ pub(crate) struct FleetView {
 struct Fleet {
     /// The NATS server, without a password.
     nats: String,
-    /// Whether it can be reached. If not, workers and jobs are the last that were seen.
+    /// Whether it can be reached. If not, workers and jobs are those last seen.
     connected: bool,
-    /// For how many seconds it has been away.
+    /// How many seconds it has been unreachable.
     away_seconds: u64,
-    /// The version of this server, which workers need as well.
+    /// The version of this server, which workers must have as well.
     version: &'static str,
     /// The time of this view, in milliseconds since 1970.
     now: i64,
-    /// Units of all workers per second.
+    /// Units per second of all workers.
     rate: f64,
-    /// Units that wait for a worker.
+    /// Units waiting for a worker.
     waiting: u64,
     workers: Vec<WorkerView>,
-    /// Workers that have gone in the last ten minutes, the last first.
+    /// Workers that have left in the last ten minutes, the latest first.
     gone: Vec<GoneView>,
     jobs: Vec<FleetJobView>,
     servers: Vec<ServerView>,
@@ -54,38 +54,38 @@ struct Fleet {
 /// A worker.
 #[derive(Debug, Serialize, ToSchema)]
 struct WorkerView {
-    /// The name of its machine and a random part.
+    /// The name of its machine with a random suffix.
     id: String,
     version: String,
-    /// Whether it can help: whether its version is that of this server.
+    /// Whether it has the version of this server, so that it can help.
     suits: bool,
     threads: usize,
     /// Units that it is computing.
     running: usize,
-    /// Units that wait for one of its threads.
+    /// Units waiting for one of its threads.
     waiting: usize,
-    /// Units that it has done.
+    /// Units that it has completed.
     done: u64,
-    /// Units that it has handed back, because it was stopped or they failed.
+    /// Units that it has handed back because it was stopped or they failed.
     handed_back: u64,
     /// Units per second, over the last ten seconds.
     rate: f64,
-    /// `fused` or `unfused`: how it rounds, on which the results of networks depend.
+    /// `fused` or `unfused` multiply-add, on which the results of networks depend.
     arithmetic: String,
     kinds: Vec<String>,
     /// Seconds since it was started.
     seconds: u64,
 }
 
-/// A worker that has gone.
+/// A worker that has left.
 #[derive(Debug, Serialize, ToSchema)]
 struct GoneView {
     id: String,
     /// Seconds since then.
     seconds: u64,
-    /// Whether it was stopped; otherwise it has not been heard of any more.
+    /// Whether it was stopped; otherwise it fell silent.
     stopped: bool,
-    /// Units that it had done.
+    /// Units that it had completed.
     done: u64,
 }
 
@@ -100,9 +100,9 @@ struct FleetJobView {
     host: String,
     units: u64,
     done: u64,
-    /// Results that came a second time.
+    /// Results received more than once.
     repeated: u64,
-    /// Units that a second worker has computed as well.
+    /// Units computed by a second worker for comparison.
     checked: u64,
     /// Units that were set aside, and why.
     set_aside: Vec<ReasonView>,
@@ -110,11 +110,11 @@ struct FleetJobView {
     dismissed: Vec<ReasonView>,
     /// Units per second, over the last ten seconds.
     rate: f64,
-    /// An estimate.
+    /// Estimated remaining time.
     seconds_left: Option<f64>,
 }
 
-/// What was set aside, and why.
+/// A unit or worker, and why it was set aside or dismissed.
 #[derive(Debug, Serialize, ToSchema)]
 struct ReasonView {
     name: String,
@@ -125,13 +125,13 @@ struct ReasonView {
 #[derive(Debug, Serialize, ToSchema)]
 struct ServerView {
     name: String,
-    /// Whether it is the one that answers.
+    /// Whether it is the responding server.
     this: bool,
     /// Whether it reaches the NATS server.
     connected: bool,
-    /// `null` if it cannot be heard.
+    /// `null` if it cannot be reached.
     version: Option<String>,
-    /// Games of which it has the lease.
+    /// Games whose lease it holds.
     led: Option<usize>,
     /// Games in its memory.
     live: Option<usize>,
@@ -147,12 +147,12 @@ struct PointView {
     workers: usize,
     /// Units per second.
     rate: f64,
-    /// Units that wait for a worker.
+    /// Units waiting for a worker.
     waiting: u64,
 }
 
-/// The workers, jobs and servers of the fleet. Their names are the operator's, so the setting `fleet_page`
-/// decides who sees them.
+/// The workers, jobs and servers of the fleet. The setting `fleet_page` decides who sees them, because
+/// their names come from the operator's machines.
 #[utoipa::path(get, path = "/api/fleet", operation_id = "get_fleet", responses((status = 200, body = FleetView)))]
 pub(crate) async fn show(
     State(app): AppState,
@@ -181,9 +181,9 @@ fn allowed(app: &App, peer: SocketAddr, headers: &HeaderMap) -> Result<(), Strin
 }
 
 async fn fleet(app: &App, nats: String) -> ApiResult<Fleet> {
-    let seen = app.monitor.seen();
+    let snapshot = app.monitor.snapshot();
     let now = now_ms();
-    let status = seen.fleet.as_ref();
+    let status = snapshot.fleet.as_ref();
     let version = env!("CARGO_PKG_VERSION");
     let workers: Vec<WorkerView> = status
         .map_or(&[][..], |status| &status.workers)
@@ -191,13 +191,13 @@ async fn fleet(app: &App, nats: String) -> ApiResult<Fleet> {
         .map(|worker| worker_view(worker, version))
         .collect();
     let seconds = |at: i64| u64::try_from((now - at) / 1000).unwrap_or(0);
-    let gone = seen.gone.iter().map(|gone| GoneView {
+    let gone = snapshot.gone.iter().map(|gone| GoneView {
         id: gone.id.clone(),
         seconds: seconds(gone.at),
         stopped: gone.was_stopped,
         done: gone.done,
     });
-    let history = seen.points.iter().map(|point| PointView {
+    let history = snapshot.points.iter().map(|point| PointView {
         at: point.at,
         workers: point.workers,
         rate: tenths(point.rate),
@@ -205,21 +205,21 @@ async fn fleet(app: &App, nats: String) -> ApiResult<Fleet> {
     });
     Ok(Fleet {
         nats,
-        connected: seen.is_connected,
-        away_seconds: seen.lost.map_or(0, |lost| lost.elapsed().as_secs()),
+        connected: snapshot.is_connected,
+        away_seconds: snapshot.lost_at.map_or(0, |lost| lost.elapsed().as_secs()),
         version,
         now,
         rate: tenths(workers.iter().map(|worker| worker.rate).sum()),
-        waiting: status.map_or(0, |status| waiting_units(status, seen.has_streams)),
+        waiting: status.map_or(0, |status| waiting_units(status, snapshot.has_streams)),
         workers,
         gone: gone.collect(),
         jobs: status.map_or(&[][..], |status| &status.jobs).iter().map(job_view).collect(),
-        servers: servers(app, &seen).await?,
+        servers: servers(app, &snapshot).await?,
         history: history.collect(),
     })
 }
 
-/// Rounded to tenths; the sum of nothing is -0.
+/// Rounds to tenths and turns -0, the sum of no numbers, into 0.
 fn tenths(number: f64) -> f64 {
     (10.0 * number).round() / 10.0 + 0.0
 }
@@ -262,14 +262,14 @@ fn job_view(job: &JobStatus) -> FleetJobView {
 }
 
 /// The servers of the database, this one first.
-async fn servers(app: &App, seen: &Seen) -> ApiResult<Vec<ServerView>> {
+async fn servers(app: &App, snapshot: &Snapshot) -> ApiResult<Vec<ServerView>> {
     let own = app.status();
     let fleet = app.games.fleet();
     let name = app.store.server_name().map_or_else(|| app.config.addr.to_string(), str::to_owned);
     let mut servers = vec![ServerView {
         name: name.clone(),
         this: true,
-        connected: seen.is_connected && fleet.is_connected(),
+        connected: snapshot.is_connected && fleet.is_connected(),
         version: Some(own.version),
         led: fleet.is_shared().then_some(own.led),
         live: Some(own.live),
@@ -278,9 +278,9 @@ async fn servers(app: &App, seen: &Seen) -> ApiResult<Vec<ServerView>> {
     if !fleet.is_shared() {
         return Ok(servers);
     }
-    let heard: std::collections::BTreeMap<_, _> = seen.live_servers().collect();
+    let statuses: std::collections::BTreeMap<_, _> = snapshot.live_servers().collect();
     for other in app.store.servers().await?.into_iter().filter(|other| *other != name) {
-        let status = heard.get(&other);
+        let status = statuses.get(&other);
         servers.push(ServerView {
             this: false,
             connected: status.is_some(),

@@ -22,7 +22,7 @@ use crate::agents;
 use crate::client::{Address, Client};
 use crate::error::{Error, ErrorView};
 use crate::live_games::LiveGame;
-use crate::session::{Clock, GameSession, Offers, PlayedMove, Refusal, Seat, by_the_rules};
+use crate::session::{Clock, GameSession, Offers, PlayedMove, Refusal, Seat, end_on_board};
 use crate::store::{Filter, Page, now_ms};
 use crate::visitor::{Visitor, random_name};
 
@@ -92,7 +92,7 @@ impl NewGame {
             Some(first @ (0 | 1)) => first.into(),
             Some(first) => return Err(Error::Bad(format!("first must be 0 or 1, not {first}"))),
         };
-        if by_the_rules(&game, first).is_some() {
+        if end_on_board(&game, first).is_some() {
             return Err(Error::Bad(format!("The game is already over after '{}'", self.moves)));
         }
         let [one, other] = self.seats;
@@ -158,16 +158,16 @@ fn clock(input: &ClockInput) -> ApiResult<Clock> {
     Ok(Clock { initial, increment: Duration::from_millis(increment_ms), left: [initial; 2] })
 }
 
-/// The name of a player of a game, which must not be that of an agent or a word the page uses for
-/// players.
+/// The name of a person in a game, which must be neither that of an agent nor a word that the page uses
+/// for players.
 fn name(given: Option<&str>) -> ApiResult<Option<String>> {
     let Some(name) = short_text("a name", given.unwrap_or_default(), 40)? else { return Ok(None) };
-    let small = name.to_lowercase();
-    let is_agent = small.parse::<AgentSpec>().is_ok();
-    let is_player = small.strip_prefix("player").is_some_and(|rest| {
+    let lower = name.to_lowercase();
+    let is_agent = lower.parse::<AgentSpec>().is_ok();
+    let is_player = lower.strip_prefix("player").is_some_and(|rest| {
         rest.trim().bytes().all(|byte| byte.is_ascii_digit()) && !rest.trim().is_empty()
     });
-    if is_agent || is_player || small.contains("(you)") {
+    if is_agent || is_player || lower.contains("(you)") {
         return Err(Error::Bad(format!("the name '{name}' is reserved")));
     }
     Ok(Some(name))
@@ -201,7 +201,7 @@ async fn show(visit: Visit) -> ApiResult<Json<GameView>> {
     Ok(visit.view(&live))
 }
 
-/// Detaches the visitor from a game, and deletes the game if it belongs to nobody else.
+/// Removes the visitor from a game, and deletes the game if it belongs to nobody else.
 #[utoipa::path(delete, path = "/api/games/{id}", operation_id = "delete_game", params(("id" = String, Path)), responses(
     (status = 204), (status = 403, body = ErrorView), (status = 404, body = ErrorView), (status = 409, body = ErrorView),
 ))]
@@ -251,7 +251,7 @@ async fn play(
     visit.change(move |session, who, now| session.play(who, column, ply, now)).await
 }
 
-/// An offer, or the answer to one.
+/// An offer, or the response to one.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Answering {
@@ -260,7 +260,7 @@ struct Answering {
     accept: Option<bool>,
 }
 
-/// Takes a move back, or asks the other person for a takeback.
+/// Takes a move back, or requests a takeback from the other person.
 #[utoipa::path(post, path = "/api/games/{id}/undo", params(("id" = String, Path)), request_body = Answering, responses(
     (status = 200, body = GameView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
@@ -295,7 +295,7 @@ async fn resign(visit: Visit, Body(Nothing {}): Body<Nothing>) -> ApiResult<Json
     visit.change(GameSession::resign).await
 }
 
-/// Offers a draw, or answers an offer.
+/// Offers a draw, or responds to an offer.
 #[utoipa::path(post, path = "/api/games/{id}/draw", params(("id" = String, Path)), request_body = Answering, responses(
     (status = 200, body = GameView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
@@ -314,8 +314,8 @@ struct RematchView {
     id: Option<String>,
 }
 
-/// Starts a rematch in which the other player moves first; between people, offers one or answers an
-/// offer.
+/// Starts a rematch in which the other player moves first; between people, offers one or responds to
+/// an offer.
 #[utoipa::path(post, path = "/api/games/{id}/rematch", params(("id" = String, Path)), request_body = Answering, responses(
     (status = 200, body = RematchView), (status = 403, body = ErrorView), (status = 404, body = ErrorView),
     (status = 409, body = ErrorView),
@@ -345,7 +345,7 @@ struct Reseating {
     agent: String,
 }
 
-/// Replaces an agent by another one.
+/// Replaces an agent with another one.
 #[utoipa::path(post, path = "/api/games/{id}/seat", params(("id" = String, Path)), request_body = Reseating, responses(
     (status = 200, body = GameView), (status = 400, body = ErrorView), (status = 403, body = ErrorView),
     (status = 404, body = ErrorView), (status = 409, body = ErrorView),
@@ -373,8 +373,8 @@ struct Listing {
     listed: bool,
 }
 
-/// Lists a game for strangers or unlists it. Every player may unlist it; only the sole person in a
-/// game may list it.
+/// Adds a game to the public list or removes it. Every player may remove it; only somebody who is the
+/// only person in the game may add it.
 #[utoipa::path(post, path = "/api/games/{id}/listing", params(("id" = String, Path)), request_body = Listing, responses(
     (status = 200, body = GameView), (status = 400, body = ErrorView), (status = 403, body = ErrorView),
     (status = 404, body = ErrorView), (status = 409, body = ErrorView),
@@ -427,7 +427,7 @@ struct ListInput {
     mine: Option<bool>,
     /// Part of a player's name.
     player: Option<String>,
-    /// The beginning of an agent's text.
+    /// A prefix of an agent's text.
     agent: Option<String>,
     /// `0`, `1`, `draw`, or for the visitor's own games `me` and `lost`.
     winner: Option<String>,
@@ -439,7 +439,7 @@ struct ListInput {
     cols: Option<u8>,
     /// Rows of the board.
     rows: Option<u8>,
-    /// The `next` of the previous page.
+    /// The value of `next` in the previous page.
     before: Option<String>,
     /// Maximum number of games, from 1 to 100.
     limit: Option<u32>,
@@ -449,13 +449,13 @@ struct ListInput {
 #[derive(Debug, Serialize, ToSchema)]
 struct ListView {
     games: Vec<GameSummary>,
-    /// Pass it as `before` to get the next page. Even a page without a game may have one: each request
-    /// looks at a bounded number of games.
+    /// Pass it as `before` to get the next page. Even an empty page may have one, because each request
+    /// examines a bounded number of games.
     next: Option<String>,
 }
 
-/// Lists games, the latest first: those that are listed for everyone, and the visitor's own. Games
-/// that wait for a player are shown only to whoever created them.
+/// Lists games, the latest first: those in the public list and the visitor's own. Games that wait for
+/// a player are shown only to the visitor who created them.
 #[utoipa::path(get, path = "/api/games", operation_id = "list_games", params(ListInput), responses(
     (status = 200, body = ListView), (status = 400, body = ErrorView),
 ))]
@@ -479,7 +479,7 @@ fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
         Some(true) => Filter::own(who, limit),
         _ => Filter::visible(who, limit),
     };
-    let me = who.key();
+    let key = who.key();
     if let Some(player) = &query.player {
         let part = player.to_lowercase().replace(['\\', '%', '_'], "");
         filter.text("(LOWER(name0) LIKE ? OR LOWER(name1) LIKE ?)", &format!("%{part}%"));
@@ -487,8 +487,7 @@ fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
     if let Some(agent) = &query.agent {
         let start = agent.replace(['\\', '%', '_'], "");
         // `level:1` must not match `level:10`.
-        let exact = names_one_agent(&start);
-        if exact {
+        if has_parameters(&start) {
             filter.text("(agent0 = ? OR agent1 = ?)", &start);
         } else {
             filter.text("(agent0 LIKE ? OR agent1 LIKE ?)", &format!("{start}%"));
@@ -500,10 +499,10 @@ fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
         Some("1") => filter.plain("winner = 1"),
         Some("draw") => filter.plain("(status = 'finished' AND winner IS NULL)"),
         Some("me") => {
-            filter.text("((winner = 0 AND holder0 = ?) OR (winner = 1 AND holder1 = ?))", me);
+            filter.text("((winner = 0 AND holder0 = ?) OR (winner = 1 AND holder1 = ?))", key);
         }
         Some("lost") => {
-            filter.text("((winner = 1 AND holder0 = ?) OR (winner = 0 AND holder1 = ?))", me);
+            filter.text("((winner = 1 AND holder0 = ?) OR (winner = 0 AND holder1 = ?))", key);
         }
         Some(other) => {
             return Err(Error::Bad(format!(
@@ -533,12 +532,14 @@ fn filter(query: &ListInput, who: &Visitor, limit: u32) -> ApiResult<Filter> {
     if let Some(before) = &query.before
         && !filter.after(before)
     {
-        return Err(Error::Bad(format!("before must be a value of next, not '{before}'")));
+        return Err(Error::Bad(format!(
+            "before must be the next value of an earlier page, not '{before}'"
+        )));
     }
     Ok(filter)
 }
 
-/// Whether a text names an agent with its parameters, and not only a kind.
-fn names_one_agent(text: &str) -> bool {
+/// Whether a text names an agent with its parameters, not only its kind.
+fn has_parameters(text: &str) -> bool {
     text.starts_with("level:")
 }

@@ -29,15 +29,15 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    pub(crate) fn full(most: f64) -> Bucket {
-        Bucket { tokens: most, filled: Instant::now() }
+    pub(crate) fn full(capacity: f64) -> Bucket {
+        Bucket { tokens: capacity, filled: Instant::now() }
     }
 
     /// Takes tokens, or returns the seconds to wait for them.
-    pub(crate) fn take(&mut self, tokens: f64, per_second: f64, most: f64) -> Result<(), f64> {
+    pub(crate) fn take(&mut self, tokens: f64, per_second: f64, capacity: f64) -> Result<(), f64> {
         let now = Instant::now();
         let filled = now.duration_since(self.filled).as_secs_f64() * per_second;
-        self.tokens = (self.tokens + filled).min(most);
+        self.tokens = (self.tokens + filled).min(capacity);
         self.filled = now;
         if self.tokens < tokens {
             return Err((tokens - self.tokens) / per_second);
@@ -62,14 +62,14 @@ struct Used {
     games: Bucket,
 }
 
-/// The recent use of addresses. An address that was not seen for a whole period is forgotten, which
-/// takes the same time for many addresses as for few.
+/// The recent use of addresses. An address that was not seen for a whole period is forgotten, in
+/// constant time however many there are.
 pub(super) struct Recent<T> {
     /// Seen in this period.
     now: HashMap<Address, T>,
     /// Seen in the previous period, but not in this one.
     before: HashMap<Address, T>,
-    began: Instant,
+    started: Instant,
     /// After this time, unused buckets are full again.
     period: Duration,
 }
@@ -79,13 +79,13 @@ impl<T> Recent<T> {
     const MAX_ADDRESSES: usize = 100_000;
 
     pub(super) fn new(period: Duration) -> Recent<T> {
-        Recent { now: HashMap::new(), before: HashMap::new(), began: Instant::now(), period }
+        Recent { now: HashMap::new(), before: HashMap::new(), started: Instant::now(), period }
     }
 
     pub(super) fn of(&mut self, address: Address, fresh: impl FnOnce() -> T) -> &mut T {
-        if self.began.elapsed() > self.period || self.now.len() >= Self::MAX_ADDRESSES {
+        if self.started.elapsed() > self.period || self.now.len() >= Self::MAX_ADDRESSES {
             self.before = mem::take(&mut self.now);
-            self.began = Instant::now();
+            self.started = Instant::now();
         }
         let before = &mut self.before;
         let seen = || before.remove(&address).unwrap_or_else(fresh);
@@ -96,12 +96,11 @@ impl<T> Recent<T> {
 /// A hint costs as much as this many requests.
 const HINT_COST: f64 = 5.0;
 
-/// How many files of the page an address may load per request of the API: a school loads many at
-/// once.
+/// How many files of the page an address may load per API request: a school loads many at once.
 const FILES_PER_REQUEST: f64 = 10.0;
 
-/// How long refused requests wait for their response: whoever ignores the limit gets few refusals
-/// per second over each connection, instead of as many as the server can write.
+/// The delay before a request is refused: a client that ignores the limit gets few refusals per second
+/// over each connection, instead of as many as the server can write.
 const REFUSAL_DELAY: Duration = Duration::from_millis(500);
 
 /// Waits before a request is refused.
@@ -109,10 +108,10 @@ pub(crate) async fn delay_refusal() {
     tokio::time::sleep(REFUSAL_DELAY).await;
 }
 
-/// What a game takes in the database, with its moves and indexes: about 4 kB.
+/// The size of a game in the database, with its moves and indexes: about 4 kB.
 const GAME_BYTES: f64 = 4e3;
 
-/// What a game of a tournament takes: about 4 kB.
+/// The size of a tournament game: about 4 kB.
 const RECORD_BYTES: f64 = 4e3;
 
 const DAY: Duration = Duration::from_hours(24);
@@ -125,16 +124,16 @@ impl Guard {
     }
 
     fn request(&self, address: Address, cost: f64) -> Result<(), Error> {
-        let Config { requests_per_second: rate, requests_at_once: most, .. } = *self.config;
-        self.take(address, cost, rate.into(), most.into(), |used| &mut used.requests)
+        let Config { requests_per_second: rate, requests_at_once: max, .. } = *self.config;
+        self.take(address, cost, rate.into(), max.into(), |used| &mut used.requests)
     }
 
     /// Counts a file of the page.
     #[cfg(feature = "page")]
     pub(crate) async fn file(&self, address: Address) -> Result<(), Error> {
-        let Config { requests_per_second: rate, requests_at_once: most, .. } = *self.config;
-        let [rate, most] = [rate, most].map(|limit| FILES_PER_REQUEST * f64::from(limit));
-        let counted = self.take(address, 1.0, rate, most, |used| &mut used.files);
+        let Config { requests_per_second: rate, requests_at_once: max, .. } = *self.config;
+        let [rate, max] = [rate, max].map(|limit| FILES_PER_REQUEST * f64::from(limit));
+        let counted = self.take(address, 1.0, rate, max, |used| &mut used.files);
         if counted.is_err() {
             delay_refusal().await;
         }
@@ -160,8 +159,8 @@ impl Guard {
     }
 
     fn new_games(&self, address: Address) -> Result<(), Error> {
-        let most = f64::from(self.config.games_per_minute);
-        self.take(address, 1.0, most / 60.0, most, |used| &mut used.games)
+        let max = f64::from(self.config.games_per_minute);
+        self.take(address, 1.0, max / 60.0, max, |used| &mut used.games)
     }
 
     /// Counts data that an address stores.
@@ -170,10 +169,10 @@ impl Guard {
         if limit == 0 {
             return Ok(());
         }
-        let most = limit as f64 * 1e6;
+        let max = limit as f64 * 1e6;
         let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
-        let bucket = stored.of(address, || Bucket::full(most));
-        bucket.take(bytes, most / DAY.as_secs_f64(), most.max(bytes)).map_err(|wait| {
+        let bucket = stored.of(address, || Bucket::full(max));
+        bucket.take(bytes, max / DAY.as_secs_f64(), max.max(bytes)).map_err(|wait| {
             let message = format!(
                 "Your address has stored too many games and tournaments (limit: {limit} MB a day)"
             );
@@ -208,7 +207,7 @@ impl Guard {
         address: Address,
         cost: f64,
         rate: f64,
-        most: f64,
+        max: f64,
         bucket: impl Fn(&mut Used) -> &mut Bucket,
     ) -> Result<(), Error> {
         if rate == 0.0 {
@@ -222,7 +221,7 @@ impl Guard {
             games: Bucket::full(self.config.games_per_minute.into()),
         };
         let used = used.of(address, fresh);
-        bucket(used).take(cost, rate, most.max(cost)).map_err(|wait| {
+        bucket(used).take(cost, rate, max.max(cost)).map_err(|wait| {
             Error::TooMany(
                 "Too many requests, slow down".to_owned(),
                 Duration::from_secs_f64(wait).as_secs() + 1,
@@ -327,11 +326,11 @@ pub(crate) async fn security_headers(
     let path = request.uri().path();
     let is_embedded = path == "/embed" || path.starts_with("/embed/");
     let is_picture = path.starts_with("/api/") && path.ends_with("/picture.png");
-    let began = Instant::now();
+    let started = Instant::now();
     let mut response = next.run(request).await;
     let metrics = &app.metrics;
     metrics.requests.with_label_values(&[response.status().as_str()]).inc();
-    metrics.request_seconds.observe(began.elapsed().as_secs_f64());
+    metrics.request_seconds.observe(started.elapsed().as_secs_f64());
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
@@ -351,7 +350,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_addresses_take_bounded_memory_and_refill_nobodys_bucket() {
+    fn many_addresses_take_bounded_memory_and_refill_no_bucket() {
         let config = Config { requests_per_second: 1, requests_at_once: 100, ..Config::default() };
         let guard = Guard::new(Arc::new(config));
         let address = |number: u32| Address::new(Ipv4Addr::from(number).into());

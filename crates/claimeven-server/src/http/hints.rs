@@ -28,7 +28,7 @@ pub(crate) struct HintInput {
     moves: String,
 }
 
-/// The best move: exact if it can be solved in time, else the opinion of a search.
+/// The best move: exact if the position can be solved in time, otherwise that of a search.
 #[utoipa::path(post, path = "/api/hint", request_body = HintInput, responses(
     (status = 200, body = HintView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
     (status = 503, body = ErrorView),
@@ -46,8 +46,8 @@ pub(crate) async fn hint(
         return Err(Error::Bad(format!("The game is already over after '{}'", input.moves)));
     }
     app.guard.hint(address)?;
-    let whole = Duration::from_millis(app.config.hint_ms.max(100));
-    let ask = |agent: &str, time: Duration| {
+    let total = Duration::from_millis(app.config.hint_ms.max(100));
+    let search = |agent: &str, time: Duration| {
         let spec: AgentSpec = agent.parse().expect("a valid agent text");
         let limits = Limits { time: Some(time), ..Limits::default() };
         let request = SearchRequest { spec, seed: 0, position, limits, seat: None };
@@ -55,11 +55,11 @@ pub(crate) async fn hint(
     };
     // Larger boards cannot be solved in a reasonable time.
     if Perfect::check(setup).is_ok() && setup.cells() <= Setup::STANDARD.cells() {
-        let decision = ask("perfect:table=16", whole * 3 / 4).await?;
+        let decision = search("perfect:table=16", total * 3 / 4).await?;
         if !decision.stopped {
             return Ok(Json(HintView::new(&decision, true)));
         }
     }
-    let decision = ask("timed:ms=1000,table=16", whole / 4).await?;
+    let decision = search("timed:ms=1000,table=16", total / 4).await?;
     Ok(Json(HintView::new(&decision, false)))
 }

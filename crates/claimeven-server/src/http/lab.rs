@@ -1,4 +1,4 @@
-//! The lab: search trees, and searches to compare.
+//! The lab: search trees and comparisons of searches.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(crate) fn api() -> OpenApiRouter<Arc<App>> {
 const MAX_NODES: usize = 5000;
 
 /// Maximum number of nodes that a search records before the tree is pruned for display.
-const RECORDED: u32 = 50_000;
+const MAX_RECORDED: u32 = 50_000;
 
 /// Maximum number of simulations in a response.
 const MAX_SIMULATIONS: usize = 20_000;
@@ -82,7 +82,7 @@ struct TreeView {
     hidden: u64,
     /// Parents before their children, the root first; for depth-first searches in search order.
     nodes: Vec<NodeView>,
-    /// The simulations in order: the last node of each, and its result for the player at the root, 1,
+    /// The simulations in order: the last node of each, and its result for the player at the root: 1,
     /// 0.5 or 0.
     walks: Vec<(usize, f64)>,
 }
@@ -146,12 +146,12 @@ struct CutView {
     columns: Vec<String>,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "it is what serde gives")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde needs")]
 fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "it is what serde gives")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde needs")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
@@ -159,7 +159,7 @@ fn is_zero(count: &u64) -> bool {
 /// The search tree of an agent for a position.
 ///
 /// A larger tree is pruned: the principal variation, nodes near the root and, with simulations, the
-/// most visited nodes stay; the others are counted at their parents.
+/// most visited nodes are kept; the others are counted at their parents.
 #[utoipa::path(post, path = "/api/lab/tree", request_body = SearchInput, responses(
     (status = 200, body = TreeView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
     (status = 503, body = ErrorView),
@@ -179,14 +179,14 @@ async fn tree(
     app.guard.hint(address)?;
     let limits = limits(&app);
     let name = format!("the tree of {agent}");
-    let thought = app.engine.run(&client, Urgency::Background, name, move |cancel| {
+    let searched = app.engine.run(&client, Urgency::Background, name, move |cancel| {
         let limits = Limits { cancel: Some(Arc::clone(cancel)), ..limits };
-        // A large tree is written here, too: it takes longer than others should wait.
-        let drawing = TreeDrawing::new(&agent, &game, &limits, RECORDED, max)?;
+        // A large tree is also serialized here, because that would delay other requests.
+        let drawing = TreeDrawing::new(&agent, &game, &limits, MAX_RECORDED, max)?;
         Ok(serde_json::to_vec(&TreeView::new(&drawing)))
     });
-    let json: Result<_, claimeven_search::AgentError> = thought.await?;
-    let json = json.map_err(|error| EngineError::Unsuited(error.to_string()))?;
+    let json: Result<_, claimeven_search::AgentError> = searched.await?;
+    let json = json.map_err(|error| EngineError::Unsupported(error.to_string()))?;
     let json = json.map_err(|error| Error::Internal(error.to_string()))?;
     Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
@@ -206,14 +206,14 @@ async fn measure(
     app.guard.hint(address)?;
     let limits = limits(&app);
     let name = format!("the search of {agent}");
-    let thought = app.engine.run(&client, Urgency::Background, name, move |cancel| {
+    let searched = app.engine.run(&client, Urgency::Background, name, move |cancel| {
         let limits = Limits { cancel: Some(Arc::clone(cancel)), ..limits };
         let mut player = agent.build(game.position().setup(), 0)?;
         let decision = player.decide(game.position(), &limits)?;
         Ok(SearchView::new(&agent, &decision))
     });
-    let view: Result<SearchView, claimeven_search::AgentError> = thought.await?;
-    Ok(Json(view.map_err(|error| EngineError::Unsuited(error.to_string()))?))
+    let view: Result<SearchView, claimeven_search::AgentError> = searched.await?;
+    Ok(Json(view.map_err(|error| EngineError::Unsupported(error.to_string()))?))
 }
 
 fn limits(app: &App) -> Limits {

@@ -33,12 +33,12 @@ use crate::quota::{Permit, Quota};
 /// requests stays open.
 const HEADER_TIME: Duration = Duration::from_secs(15);
 
-/// How many TLS handshakes an address gets, at once and per second: signing takes the server longer
-/// than asking takes the client.
+/// How many TLS handshakes an address may start, at once and per second: they cost the server more than
+/// the client.
 const HANDSHAKES_AT_ONCE: f64 = 400.0;
 const HANDSHAKES_PER_SECOND: f64 = 40.0;
 
-/// How long a client may read nothing of what was sent to it.
+/// How long a client may go without reading what was sent to it.
 const WRITE_TIME: Duration = Duration::from_secs(30);
 
 /// How long pending requests may take at shutdown.
@@ -47,7 +47,7 @@ pub(crate) const CLOSING_TIME: Duration = Duration::from_secs(10);
 /// The maximum size of a request header, in bytes.
 const HEADER_BYTES: usize = 32 * 1024;
 
-/// The pause after a connection could not be accepted, usually because too many files are open.
+/// The pause after a failure to accept a connection, usually because too many files are open.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The connections that are open at shutdown.
@@ -105,7 +105,7 @@ pub(crate) async fn serve(
     }
 }
 
-/// Does the TLS handshake, if the server speaks TLS, and serves the connection.
+/// Performs the TLS handshake, if the server speaks TLS, and serves the connection.
 async fn accept(
     stream: TcpStream,
     tls: Option<TlsAcceptor>,
@@ -118,7 +118,7 @@ async fn accept(
     let _ = stream.set_nodelay(true);
     let Some(tls) = tls else { return connection(stream, peer, router, closing, permit).await };
     tokio::select! {
-        shaken = timeout(HEADER_TIME, tls.accept(stream)) => match shaken {
+        handshake = timeout(HEADER_TIME, tls.accept(stream)) => match handshake {
             Ok(Ok(stream)) => connection(stream, peer, router, closing, permit).await,
             Ok(Err(error)) => tracing::debug!(%error, %peer, "A TLS handshake failed"),
             Err(_) => {}
@@ -134,11 +134,11 @@ async fn connection(
     closing: CancellationToken,
     _permit: Permit,
 ) {
-    let intake = Intake::default();
-    let stream = Impatient::new(stream, WRITE_TIME, intake.clone());
+    let read_rate = ReadRate::default();
+    let stream = LimitedStream::new(stream, WRITE_TIME, read_rate.clone());
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
-        request.extensions_mut().insert(intake.clone());
+        request.extensions_mut().insert(read_rate.clone());
         respond(router.clone(), request)
     });
     let mut builder = http1::Builder::new();
@@ -161,12 +161,12 @@ async fn connection(
     }
 }
 
-/// How fast a connection is read, in bytes per second; 0 for as fast as it can be. Requests are
-/// answered one after the other, so only WebSockets need a limit.
+/// The maximum rate at which a connection is read, in bytes per second; 0 for no limit. Requests are
+/// handled one after another, so only WebSockets need a limit.
 #[derive(Clone, Default)]
-pub(crate) struct Intake(Arc<AtomicUsize>);
+pub(crate) struct ReadRate(Arc<AtomicUsize>);
 
-impl Intake {
+impl ReadRate {
     pub(crate) fn limit(&self, bytes_per_second: usize) {
         self.0.store(bytes_per_second, Ordering::Relaxed);
     }
@@ -176,24 +176,24 @@ impl Intake {
     }
 }
 
-/// A stream that is read at a limited rate, and whose writing fails if the client reads nothing for
+/// A stream that is read at a limited rate, and on which writing fails if the client reads nothing for
 /// some time.
-struct Impatient<S> {
+struct LimitedStream<S> {
     stream: S,
     time: Duration,
     /// Set while the client does not read.
     deadline: Option<Pin<Box<Sleep>>>,
-    intake: Intake,
-    /// Set while no more may be read.
+    read_rate: ReadRate,
+    /// Set while nothing may be read.
     pause: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Impatient<S> {
-    fn new(stream: S, time: Duration, intake: Intake) -> Impatient<S> {
-        Impatient { stream, time, deadline: None, intake, pause: None }
+impl<S> LimitedStream<S> {
+    fn new(stream: S, time: Duration, read_rate: ReadRate) -> LimitedStream<S> {
+        LimitedStream { stream, time, deadline: None, read_rate, pause: None }
     }
 
-    /// Replaces a pending write by an error after the deadline.
+    /// Turns a pending write into an error after the deadline.
     fn limit<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -209,7 +209,7 @@ impl<S> Impatient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for LimitedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -221,7 +221,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
         }
         let before = buffer.filled().len();
         let read = ready!(Pin::new(&mut self.stream).poll_read(context, buffer));
-        let (bytes, rate) = (buffer.filled().len() - before, self.intake.get());
+        let (bytes, rate) = (buffer.filled().len() - before, self.read_rate.get());
         if bytes > 0 && rate > 0.0 {
             let pause = Duration::from_secs_f64(bytes as f64 / rate);
             self.pause = Some(Box::pin(tokio::time::sleep(pause)));
@@ -230,7 +230,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for LimitedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -277,7 +277,7 @@ pub(crate) fn raise_file_limit() {
         let limit = getrlimit(Resource::Nofile);
         let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
         if let Err(error) = setrlimit(Resource::Nofile, raised) {
-            tracing::debug!(%error, "The limit of open files stays as it is");
+            tracing::debug!(%error, "Failed to raise the limit of open files");
         }
     }
 }
@@ -291,11 +291,11 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_client_that_does_not_read_is_given_up() {
+    async fn a_client_that_does_not_read_is_disconnected() {
         const TIME: Duration = Duration::from_secs(2);
         let (ours, mut theirs) = tokio::io::duplex(1000);
-        let mut ours = Impatient::new(ours, TIME, Intake::default());
-        // One that reads slowly is not.
+        let mut ours = LimitedStream::new(ours, TIME, ReadRate::default());
+        // A slow reader is not disconnected.
         let slow = async {
             for _ in 0..25 {
                 tokio::time::sleep(TIME / 20).await;
@@ -304,25 +304,25 @@ mod tests {
         };
         let (written, ()) = tokio::join!(ours.write_all(&[1; 3000]), slow);
         written.unwrap();
-        let began = Instant::now();
+        let started = Instant::now();
         let error = ours.write_all(&[1; 3000]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
-        assert!(began.elapsed() >= TIME, "{:?}", began.elapsed());
+        assert!(started.elapsed() >= TIME, "{:?}", started.elapsed());
     }
 
     #[tokio::test]
     async fn a_client_is_read_at_a_limited_rate() {
         let (ours, mut theirs) = tokio::io::duplex(1 << 20);
-        let intake = Intake::default();
-        let mut ours = Impatient::new(ours, WRITE_TIME, intake.clone());
+        let read_rate = ReadRate::default();
+        let mut ours = LimitedStream::new(ours, WRITE_TIME, read_rate.clone());
         theirs.write_all(&vec![1; 100_000]).await.unwrap();
         let mut read = vec![0; 50_000];
         ours.read_exact(&mut read).await.unwrap();
-        intake.limit(10_000);
-        let began = Instant::now();
+        read_rate.limit(10_000);
+        let started = Instant::now();
         for _ in 0..21 {
             ours.read_exact(&mut read[..1000]).await.unwrap();
         }
-        assert!(began.elapsed() >= Duration::from_secs(2), "{:?}", began.elapsed());
+        assert!(started.elapsed() >= Duration::from_secs(2), "{:?}", started.elapsed());
     }
 }

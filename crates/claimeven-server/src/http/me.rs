@@ -1,4 +1,4 @@
-//! What the server knows of a visitor.
+//! Deleting a visitor's data.
 
 use std::sync::Arc;
 

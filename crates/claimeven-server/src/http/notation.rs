@@ -41,20 +41,17 @@ pub(crate) struct ReadView {
 ))]
 pub(crate) async fn read(Body(input): Body<ReadInput>) -> ApiResult<Json<ReadView>> {
     let setup = input.setup;
-    let (kind, position, moves) = understand(setup, input.text.trim()).map_err(Error::Bad)?;
+    let (kind, position, moves) = parse_any(setup, input.text.trim()).map_err(Error::Bad)?;
     let (setup, board) = (position.setup(), position.to_string());
     Ok(Json(ReadView { setup, kind, board, moves }))
 }
 
-fn understand(
-    setup: Setup,
-    text: &str,
-) -> Result<(&'static str, Position, Option<String>), String> {
+fn parse_any(setup: Setup, text: &str) -> Result<(&'static str, Position, Option<String>), String> {
     if let Some(query) = Query::of_link(text) {
         return link(setup, &query);
     }
     if text.starts_with(['[', '{']) {
-        // A list in brackets that is too short for a board is one of moves.
+        // A list in brackets that is too short for a board is a list of moves.
         let list = text.trim_matches(['[', ']']);
         let is_list = text.starts_with('[') && list.split(',').count() < setup.cells() as usize;
         if is_list && let Ok(read) = move_list(setup, list) {
@@ -63,7 +60,7 @@ fn understand(
         return Ok(("kaggle", kaggle(setup, text)?, None));
     }
     let text = &without_move_numbers(text);
-    let is_row = |line: &str| line.chars().any(|c| is_cell(c).is_some_and(|cell| cell != '.'));
+    let is_row = |line: &str| line.chars().any(|c| cell_of(c).is_some_and(|cell| cell != '.'));
     let rows = text.split(['\n', '/']).filter(|line| is_row(line)).count();
     if text.contains(['.', '_', '/', '🔴', '🟡']) || rows > 1 {
         return Ok(("picture", picture(setup, text)?, None));
@@ -79,7 +76,7 @@ fn understand(
     move_list(setup, text)
 }
 
-/// The part of a link that says a position.
+/// The query string of a link to a position.
 struct Query<'a>(&'a str);
 
 impl<'a> Query<'a> {
@@ -97,9 +94,9 @@ impl<'a> Query<'a> {
         pairs.filter(|(name, _)| *name == key).map(|(_, value)| value).next()
     }
 
-    fn number(&self, key: &str, otherwise: u8) -> Result<u8, String> {
-        let Some(text) = self.get(key) else { return Ok(otherwise) };
-        text.parse().map_err(|_| format!("{key}={text}: not a number of cells"))
+    fn number(&self, key: &str, default: u8) -> Result<u8, String> {
+        let Some(text) = self.get(key) else { return Ok(default) };
+        text.parse().map_err(|_| format!("{key}={text}: not a valid number"))
     }
 }
 
@@ -158,7 +155,7 @@ fn columns(setup: Setup, text: &str) -> Result<Vec<Column>, String> {
     let words: Vec<&str> = text.split(is_separator).filter(|word| !word.is_empty()).collect();
     let number = |word: &str| word.parse::<usize>().ok();
     let fits = |word: &&str| number(word).is_some_and(|n| n <= setup.cols().into());
-    // Numbers of two digits need something between them.
+    // Two-digit numbers need separators.
     let is_list = words.len() > 1 && (text.contains([',', ';']) || words.iter().all(fits));
     if is_list {
         let base = usize::from(!words.iter().any(|word| number(word) == Some(0)));
@@ -174,11 +171,11 @@ fn columns(setup: Setup, text: &str) -> Result<Vec<Column>, String> {
         let column = |c: char| {
             let index = c.to_digit(10).filter(|digit| *digit < u32::from(setup.cols()));
             let column = index.and_then(|index| Column::from_index(index as usize));
-            column.ok_or_else(|| format!("'{c}' is not a column of moves that count from 0"))
+            column.ok_or_else(|| format!("'{c}' is not a column (counted from 0)"))
         };
         return letters.chars().map(column).collect();
     }
-    // What is wrong with a letter is said with the move that it belongs to.
+    // Parsing the game gives errors that name the move.
     let game = Game::parse(setup, &letters).map_err(|error| error.to_string())?;
     Ok(game.moves().to_vec())
 }
@@ -188,8 +185,8 @@ fn moves(setup: Setup, text: &str) -> Result<(&'static str, Position, Option<Str
     Ok(("moves", *game.position(), Some(game.move_text())))
 }
 
-/// What a character of a picture stands for.
-fn is_cell(character: char) -> Option<char> {
+/// The cell that a character of a picture stands for.
+fn cell_of(character: char) -> Option<char> {
     match character {
         '.' | '_' | '⚪' | '⚫' => Some('.'),
         'X' | 'x' | 'R' | 'r' | '🔴' => Some('X'),
@@ -201,13 +198,13 @@ fn is_cell(character: char) -> Option<char> {
 fn picture(setup: Setup, text: &str) -> Result<Position, String> {
     let frame = |c: &char| c.is_whitespace() || "|+-=\u{fe0f}".contains(*c);
     // Frames and column numbers are not part of the board.
-    let has_cells = |line: &&str| line.chars().any(|c| is_cell(c).is_some());
+    let has_cells = |line: &&str| line.chars().any(|c| cell_of(c).is_some());
     let lines: Vec<&str> = text.split(['\n', '/']).filter(has_cells).collect();
     let mut rows = Vec::new();
     for (number, line) in (1..).zip(&lines) {
         let mut row = String::new();
         for character in line.chars().filter(|c| !frame(c)) {
-            let cell = is_cell(character).ok_or_else(|| {
+            let cell = cell_of(character).ok_or_else(|| {
                 format!("line {number}: expected '.', 'X' or 'O', found {character:?}")
             })?;
             row.push(cell);
@@ -245,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_position_in_every_notation() {
+    fn every_notation_gives_the_same_position() {
         let setup = Setup::STANDARD;
         let wanted = Position::from_moves(setup, "4453").unwrap();
         let picture = wanted.to_string();
@@ -265,14 +262,14 @@ mod tests {
             &format!("{{\"board\": {kaggle}, \"mark\": 1}}"),
         ] {
             let (_, position, _) =
-                understand(setup, text).unwrap_or_else(|error| panic!("{text}: {error}"));
+                parse_any(setup, text).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!(position, wanted, "{text}");
         }
-        assert_eq!(understand(setup, "").unwrap().2.as_deref(), Some(""));
+        assert_eq!(parse_any(setup, "").unwrap().2.as_deref(), Some(""));
     }
 
     #[test]
-    fn links_and_lists_of_other_programs() {
+    fn links_and_lists_of_other_programs_are_read() {
         let setup = Setup::STANDARD;
         let wanted = Position::from_moves(setup, "44531").unwrap();
         for text in [
@@ -292,16 +289,16 @@ mod tests {
             "1. 4 4 2. 5 3 3. 1",
         ] {
             let (_, position, moves) =
-                understand(setup, text).unwrap_or_else(|error| panic!("{text}: {error}"));
+                parse_any(setup, text).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!((position, moves.as_deref()), (wanted, Some("44531")), "{text}");
         }
         let (_, position, moves) =
-            understand(setup, "/analysis?board=.../XO.&pos=3&cols=3&rows=2&connect=3").unwrap();
+            parse_any(setup, "/analysis?board=.../XO.&pos=3&cols=3&rows=2&connect=3").unwrap();
         assert_eq!((position.to_string().as_str(), moves), ("...\nXOX", None));
-        let (_, wide, _) = understand(setup, "https://example.org/?pos=ab&cols=12&rows=8").unwrap();
+        let (_, wide, _) = parse_any(setup, "https://example.org/?pos=ab&cols=12&rows=8").unwrap();
         assert_eq!((wide.setup().cols(), wide.ply()), (12, 2));
         let (_, wide, moves) =
-            understand(Setup::new(12, 6, 4, setup.ruleset()).unwrap(), "10 11 12").unwrap();
+            parse_any(Setup::new(12, 6, 4, setup.ruleset()).unwrap(), "10 11 12").unwrap();
         assert_eq!((wide.ply(), moves.as_deref()), (3, Some("abc")));
         for (text, part) in [
             ("https://example.org/?pos=4458", "'8'"),
@@ -310,14 +307,14 @@ mod tests {
             ("07", "'7'"),
             ("?pos=44&ruleset=blitz", "blitz"),
         ] {
-            let error = understand(setup, text).map(|read| read.0).err().unwrap_or_default();
+            let error = parse_any(setup, text).map(|read| read.0).err().unwrap_or_default();
             assert!(error.contains(part), "{text}: {error}");
         }
     }
 
     #[test]
     fn a_picture_determines_the_board_size() {
-        let (_, position, _) = understand(Setup::STANDARD, "...../...../..O../..XX.").unwrap();
+        let (_, position, _) = parse_any(Setup::STANDARD, "...../...../..O../..XX.").unwrap();
         assert_eq!((position.setup().cols(), position.setup().rows()), (5, 4));
     }
 
@@ -335,7 +332,7 @@ mod tests {
             (".......\n.......\n.......\n.......\n.......\nXXX....", "3 X and 0 O"),
         ] {
             let error =
-                understand(Setup::STANDARD, text).map(|read| read.0).err().unwrap_or_default();
+                parse_any(Setup::STANDARD, text).map(|read| read.0).err().unwrap_or_default();
             assert!(error.contains(part), "{text}: {error}");
             assert!(error.lines().count() <= 1);
         }

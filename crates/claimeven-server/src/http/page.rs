@@ -76,7 +76,7 @@ pub(crate) async fn serve(
         return error.into_response();
     }
     let tags = match name {
-        // They read the database, so they count as a request of the API; the page is there without.
+        // The tags need the database, so they count as an API request; over the limit, the page has none.
         "index.html" if app.guard.has_request(address) => {
             share::tags(&app, &uri, &origin(&app, peer, &headers)).await
         }
@@ -102,11 +102,11 @@ pub(crate) async fn serve(
     if status == StatusCode::OK && known.is_some_and(|known| known.contains(&etag)) {
         return (StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response();
     }
-    let takes = |coding| takes(&headers, coding);
+    let accepts = |coding| accepts(&headers, coding);
     let compressed = [("br", file.brotli), ("gzip", file.gzip)];
     let compressed = compressed
         .into_iter()
-        .find_map(|(coding, small)| small.filter(|_| takes(coding)).map(|small| (coding, small)));
+        .find_map(|(coding, small)| small.filter(|_| accepts(coding)).map(|small| (coding, small)));
     let headers = [
         (header::CONTENT_TYPE, file.mime_type),
         (header::CACHE_CONTROL, cache),
@@ -121,9 +121,9 @@ pub(crate) async fn serve(
     }
 }
 
-/// Whether a client reads what is compressed in a way.
+/// Whether the client accepts a content coding.
 #[cfg(feature = "page")]
-fn takes(headers: &HeaderMap, wanted: &str) -> bool {
+fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
     let accepted = headers.get_all(header::ACCEPT_ENCODING).iter();
     let mut codings = accepted.filter_map(|value| value.to_str().ok()).flat_map(|v| v.split(','));
     codings.any(|coding| {
@@ -133,12 +133,12 @@ fn takes(headers: &HeaderMap, wanted: &str) -> bool {
     })
 }
 
-/// How visitors reach this server, as they say it themselves.
+/// The origin by which the visitor reaches this server, according to the request.
 #[cfg(feature = "page")]
 fn origin(app: &App, peer: SocketAddr, headers: &HeaderMap) -> String {
     let host = app.reach.host(peer, headers).unwrap_or("localhost");
-    let usual = if app.config.secure_cookies || app.config.has_tls() { "https" } else { "http" };
-    let scheme = app.reach.forwarded(peer, headers, "x-forwarded-proto").unwrap_or(usual);
+    let default = if app.config.secure_cookies || app.config.has_tls() { "https" } else { "http" };
+    let scheme = app.reach.forwarded(peer, headers, "x-forwarded-proto").unwrap_or(default);
     format!("{scheme}://{host}")
 }
 
@@ -155,6 +155,7 @@ pub(crate) async fn serve(method: Method, uri: Uri) -> Response {
 }
 
 fn without_page() -> Response {
-    let text = "This Claimeven was built without its web page. The API is described at /api/openapi.json.\n";
+    let text =
+        "This build of Claimeven has no web page. The API is described at /api/openapi.json.\n";
     (StatusCode::OK, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }

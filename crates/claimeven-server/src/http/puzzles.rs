@@ -23,7 +23,7 @@ pub(crate) struct PuzzlesView {
     puzzles: Vec<PuzzleView>,
 }
 
-/// A position of the standard board with exactly one move that wins, or that holds a draw.
+/// A position on the standard board in which exactly one move wins or saves the draw.
 #[derive(Serialize, ToSchema)]
 struct PuzzleView {
     /// The moves that lead to it, as text.
@@ -34,20 +34,20 @@ struct PuzzleView {
     discs: u32,
     /// The solution.
     column: u8,
-    /// From 1, easy, to 5.
+    /// From 1 (easiest) to 5.
     grade: u8,
     /// `win-now`, `must-block`, `double-threat`, `stacked-threats`, `forcing-moves`, `odd-threat`,
     /// `even-threat`, `no-safe-move`, `follow-up`, `long-plan` or `save-the-draw`.
     themes: Vec<&'static str>,
-    /// How hard it is, as a rating: from the grade at first, then more and more from what visitors solved.
+    /// Its difficulty as a rating: based on the grade at first, then more and more on visitors' attempts.
     rating: u32,
     /// How many visitors have tried it, and how many of them solved it without a mistake or a hint.
     tried: i64,
     solved: i64,
 }
 
-/// The rating of a puzzle: a player of the same rating solves it at the first try in half of the cases. The grade counts
-/// as much as ten attempts.
+/// The rating of a puzzle: a player of the same rating solves half of such puzzles at the first attempt. The grade
+/// counts as much as ten attempts.
 fn rating(grade: u8, attempts: Attempts) -> u32 {
     const PRIOR: f64 = 10.0;
     const MEAN: f64 = 1500.0;
@@ -59,7 +59,7 @@ fn rating(grade: u8, attempts: Attempts) -> u32 {
     u32::try_from(rating.clamp(0.0, 3000.0).round() as i64).unwrap_or(0)
 }
 
-/// A first try of a puzzle.
+/// A first attempt at a puzzle.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AttemptInput {
@@ -69,7 +69,7 @@ pub(crate) struct AttemptInput {
     solved: bool,
 }
 
-/// Counts a visitor's first try of a puzzle, for its rating. Nothing about the visitor is stored.
+/// Counts a visitor's first attempt at a puzzle, for its rating. Nothing about the visitor is stored.
 #[utoipa::path(post, path = "/api/puzzles/attempts", request_body = AttemptInput, responses(
     (status = 204), (status = 400, body = ErrorView), (status = 404, body = ErrorView), (status = 429, body = ErrorView),
     (status = 503, body = ErrorView),
@@ -115,8 +115,8 @@ pub(crate) async fn list(State(app): AppState) -> ApiResult<Json<PuzzlesView>> {
     }))
 }
 
-/// The puzzle of a day. Consecutive days are far apart in the list, and every puzzle comes once before
-/// the first one repeats.
+/// The puzzle of a day. Those of consecutive days are far apart in the list, and every puzzle comes once
+/// before the first one repeats.
 fn of_the_day(day: i64, puzzles: usize) -> usize {
     let count = puzzles.max(1) as i64;
     let gcd = |mut a: i64, mut b: i64| {
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ratings_follow_the_grade_and_then_what_was_solved() {
+    fn ratings_follow_the_grade_and_then_the_attempts() {
         let of = |grade, tried, solved| rating(grade, Attempts { tried, solved });
         let untried: Vec<u32> = (1..=Puzzle::GRADES).map(|grade| of(grade, 0, 0)).collect();
         assert!(untried.is_sorted() && untried[0] < 1300 && untried[4] > 1600, "{untried:?}");

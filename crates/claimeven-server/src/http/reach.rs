@@ -62,7 +62,7 @@ impl Reach {
         last
     }
 
-    /// The host that the client asked for, with its port.
+    /// The host that the client requested, with its port.
     pub(crate) fn host<'a>(&self, peer: SocketAddr, headers: &'a HeaderMap) -> Option<&'a str> {
         self.forwarded(peer, headers, "x-forwarded-host")
             .or_else(|| headers.get("host")?.to_str().ok())
@@ -101,7 +101,7 @@ impl Reach {
     }
 
     /// Rejects host names that are not this server's. Otherwise a page that points its own name to
-    /// this address (DNS rebinding) would count as our own page. That needs a name, so IP addresses
+    /// this address (DNS rebinding) would count as our own page. The attack needs a name, so IP addresses
     /// are allowed.
     pub(crate) fn check_host(&self, host: Option<&str>) -> Result<(), Error> {
         let Some(host) = host else { return Ok(()) };
@@ -154,7 +154,7 @@ mod tests {
             }
             reach.client(peer.parse().unwrap(), &headers).to_string()
         };
-        assert_eq!(client("1.2.3.4:5", &["9.9.9.9"]), "1.2.3.4", "anyone can write a header");
+        assert_eq!(client("1.2.3.4:5", &["9.9.9.9"]), "1.2.3.4", "anyone can send the header");
         assert_eq!(client("10.0.0.1:5", &["9.9.9.9"]), "9.9.9.9");
         assert_eq!(client("10.0.0.1:5", &["6.6.6.6, 9.9.9.9:1234, 10.0.0.2"]), "9.9.9.9");
         assert_eq!(client("10.0.0.1:5", &["6.6.6.6", "[2001:db8::1]:443"]), "2001:db8::1");
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_ranges_are_named() {
+    fn errors_name_the_invalid_range() {
         let config = Config { trusted_proxies: "10.0.0.0/33".to_owned(), ..Config::default() };
         assert!(Reach::new(&config).unwrap_err().contains("'10.0.0.0/33'"));
     }

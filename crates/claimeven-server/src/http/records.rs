@@ -1,4 +1,4 @@
-//! Games as files.
+//! Game records as files.
 
 use axum::Extension;
 use axum::extract::State;
@@ -17,15 +17,15 @@ use crate::error::{Error, ErrorView};
 use crate::session::{GameSession, PlayedMove, Seat};
 
 /// Width and height of an animation.
-const GIF: [u16; 2] = [480, 420];
+const GIF_SIZE: [u16; 2] = [480, 420];
 
-/// The form of a record.
+/// The format of a record.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RecordInput {
-    /// Omitted for Claimeven's own JSON, `pgn`, `text` for the moves and a picture of characters,
-    /// `gif` for an animation, or `old` for the legacy format.
+    /// Omitted for Claimeven's own JSON; `pgn`, `text` for the moves and the board as text, `gif` for
+    /// an animation, or `old` for the legacy format.
     format: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) async fn record(
     let session = app.games.session(&id).await?;
     let internal = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
     let record = game_record(&session)?;
-    let (content, kind, ending) = match query.format.as_deref() {
+    let (content, kind, extension) = match query.format.as_deref() {
         None => {
             let line = serde_json::to_string(&record).map_err(|error| internal(&error))?;
             ((line + "\n").into_bytes(), "application/json", "jsonl")
@@ -63,7 +63,7 @@ pub(crate) async fn record(
         }
         Some("gif") => {
             let (game, red) = (session.game.clone(), share::red(&session));
-            let gif = move || game_gif(&game, red, GIF);
+            let gif = move || game_gif(&game, red, GIF_SIZE);
             let gif = share::draw(&app, &client, "an animation", gif).await?;
             (gif, "image/gif", "gif")
         }
@@ -72,7 +72,7 @@ pub(crate) async fn record(
             return Err(Error::Bad(format!("unknown format '{other}' (available: {known})")));
         }
     };
-    let file = format!("attachment; filename=\"claimeven-{}.{ending}\"", session.id);
+    let file = format!("attachment; filename=\"claimeven-{}.{extension}\"", session.id);
     let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, file)];
     Ok((headers, content).into_response())
 }

@@ -40,14 +40,14 @@ pub(crate) async fn identify(
 ) -> Response {
     let given = app.reach.forwarded(peer, request.headers(), HEADER.as_str());
     let id = given.filter(|id| is_plain(id)).map_or_else(random_hex::<8>, str::to_owned);
-    // At the highest level, so that errors always have it.
+    // At the error level, so that it is never filtered out.
     let (method, path) = (request.method(), request.uri().path());
     let span = tracing::error_span!("request", id, %method, path);
     let client = app.reach.client(peer, request.headers());
     let is_banned = app.bans.contains(client);
     let is_https = app.reach.is_https(peer, request.headers());
     request.extensions_mut().insert(ClientIp(client));
-    let began = Instant::now();
+    let started = Instant::now();
     let respond = async {
         let response = if is_banned {
             delay_refusal().await;
@@ -56,7 +56,7 @@ pub(crate) async fn identify(
             next.run(request).await
         };
         let status = response.status().as_u16();
-        let ms = began.elapsed().as_secs_f64() * 1e3;
+        let ms = started.elapsed().as_secs_f64() * 1e3;
         tracing::debug!(status, ms, "Responded");
         response
     };

@@ -28,21 +28,21 @@ pub(crate) struct ReviewView {
     moves: Vec<ReviewMoveView>,
     /// The summaries of both players.
     players: [ReviewPlayerView; 2],
-    /// The mistake that decided the game, if there was one; for the standard board.
+    /// The mistake that decided the game, if there was one; only for the standard board.
     turn: Option<TurnView>,
     /// Whether all moves could be judged.
     complete: bool,
 }
 
-/// The mistake that decided a game: after it, the result did not change any more.
+/// The mistake that decided a game: the result did not change after it.
 #[derive(Debug, Serialize, ToSchema)]
 struct TurnView {
     /// The number of the move, from 1.
     ply: usize,
-    /// What it was about: `win-now`, `must-block`, `opens-four`, `double-threat`, `stacked-threats`, `forcing-moves`,
+    /// Its theme: `win-now`, `must-block`, `opens-four`, `double-threat`, `stacked-threats`, `forcing-moves`,
     /// `odd-threat`, `even-threat`, `no-safe-move`, `follow-up`, `long-plan` or `save-the-draw`.
     theme: String,
-    /// The cells that decided, as column and row.
+    /// The deciding cells, as column and row.
     cells: Vec<[u8; 2]>,
 }
 
@@ -54,7 +54,7 @@ struct ReviewMoveView {
     /// `best`, `good`, `only`, `slower-win`, `faster-loss`, `mistake`, `blunder` or `unknown`.
     #[schema(value_type = String)]
     judgement: Judgement,
-    /// `!`, `?`, `??` or nothing.
+    /// `!`, `?`, `??` or empty.
     sign: &'static str,
     /// The value of the move for its player.
     played: Option<ColumnValueView>,
@@ -70,7 +70,7 @@ struct ReviewMoveView {
 #[derive(Debug, Serialize, ToSchema)]
 struct ReviewEstimateView {
     column: u8,
-    /// How many plies the search looked ahead.
+    /// The depth of the search, in plies.
     depth: u32,
     /// The expected continuation.
     pv: Vec<u8>,
@@ -86,8 +86,8 @@ struct ReviewPlayerView {
     slower_wins: usize,
     faster_losses: usize,
     only_moves: usize,
-    /// The share of half points kept, of all that the moves could have lost, from 0 to 1; `null` if
-    /// nothing could be lost.
+    /// The share of the half points at stake that were kept, from 0 to 1; `null` if nothing was at
+    /// stake.
     accuracy: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Links that unfold in messengers: a drawn board and a line of words for games, positions and
+//! Previews of shared links: a picture of the board and a line of text for games, positions and
 //! puzzles.
 
 use axum::Extension;
@@ -103,7 +103,7 @@ async fn png(
     Ok((headers, png).into_response())
 }
 
-/// What a link to the page says of itself.
+/// The preview of a link.
 struct Card {
     title: String,
     description: String,
@@ -111,7 +111,7 @@ struct Card {
     picture: String,
 }
 
-/// The tags that make a link to this address unfold; none where there is nothing to show.
+/// The Open Graph tags for the preview of a link; `None` if there is nothing to show.
 pub(crate) async fn tags(app: &App, uri: &Uri, origin: &str) -> Option<String> {
     let Card { title, description, picture } = card(app, uri).await?;
     let [width, height] = Picture::CARD;
@@ -157,7 +157,7 @@ async fn card(app: &App, uri: &Uri) -> Option<Card> {
         }
         "puzzles" => {
             let UriQuery(PuzzleAddress { puzzle }) = UriQuery::try_from_uri(uri).ok()?;
-            let puzzle = Puzzle::embedded().iter().find(|one| one.moves == puzzle)?;
+            let puzzle = Puzzle::embedded().iter().find(|known| known.moves == puzzle)?;
             let colour = colour(puzzle.position().ok()?.player(), Player::First);
             let goal = match puzzle.goal {
                 Goal::Win => "win",

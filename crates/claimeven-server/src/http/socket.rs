@@ -16,7 +16,7 @@ use tracing::Instrument;
 
 use super::extract::{Id, read_json};
 use super::guard::Bucket;
-use super::listener::Intake;
+use super::listener::ReadRate;
 use super::request::ClientIp;
 use super::view::GameView;
 use crate::App;
@@ -51,7 +51,7 @@ enum ServerMessage {
 /// `{"type":"refused","error","game"}` for a refused move, `{"type":"pong"}` and
 /// `{"type":"bye","reason"}`. The client sends `{"type":"move","column","ply"}` and `{"type":"ping"}`.
 #[utoipa::path(get, path = "/api/games/{id}/live", params(("id" = String, Path)), responses(
-    (status = 101, description = "The connection is a WebSocket from now on."), (status = 400, body = ErrorView),
+    (status = 101, description = "Switching to the WebSocket protocol."), (status = 400, body = ErrorView),
     (status = 404, body = ErrorView), (status = 503, body = ErrorView),
 ))]
 #[allow(clippy::too_many_arguments, reason = "each is an extractor")]
@@ -61,29 +61,31 @@ pub(crate) async fn live(
     Extension(client): Extension<Client>,
     Extension(address): Extension<Address>,
     Extension(ClientIp(ip)): Extension<ClientIp>,
-    Extension(intake): Extension<Intake>,
+    Extension(read_rate): Extension<ReadRate>,
     Id(id): Id,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Error> {
     let live = app.games.get(&id, &client).await?;
     let upgrade = upgrade.map_err(|_| Error::Bad("This address expects a WebSocket".to_owned()))?;
     let permit = app.guard.socket(address)?;
-    let most = app.config.message_bytes;
-    let most = if most == 0 { usize::MAX } else { most };
-    let upgrade = upgrade.max_message_size(most).max_frame_size(most);
-    // Frames without content are read in a loop that nothing else bounds.
+    let max = app.config.message_bytes;
+    let max = if max == 0 { usize::MAX } else { max };
+    let upgrade = upgrade.max_message_size(max).max_frame_size(max);
+    // Empty frames are read in a loop that nothing else bounds.
     let upgrade = upgrade.read_buffer_size(READ_BYTES);
-    intake.limit(usize::from(MESSAGES_PER_SECOND) * most.clamp(READ_BYTES / 2, 1 << 20));
+    read_rate.limit(usize::from(MESSAGES_PER_SECOND) * max.clamp(READ_BYTES / 2, 1 << 20));
     let span = tracing::Span::current();
-    let talk = async move |socket| {
+    let follow = async move |socket| {
         let subscription = app.games.enter(&live, &who);
-        let talk = Talk { app, live, who, ip, _subscription: subscription, _permit: permit };
-        talk.run(socket).await;
+        let connection =
+            Connection { app, live, who, ip, _subscription: subscription, _permit: permit };
+        connection.run(socket).await;
     };
-    Ok(upgrade.on_upgrade(move |socket| talk(socket).instrument(span)))
+    Ok(upgrade.on_upgrade(move |socket| follow(socket).instrument(span)))
 }
 
-struct Talk {
+/// A visitor's WebSocket to a game.
+struct Connection {
     app: Arc<App>,
     live: Arc<LiveGame>,
     who: Visitor,
@@ -100,23 +102,23 @@ const MESSAGES_AT_ONCE: f64 = 20.0;
 const MESSAGES_PER_SECOND: u16 = 10;
 
 /// The interval of pings.
-const PING: Duration = Duration::from_secs(15);
+const PING_INTERVAL: Duration = Duration::from_secs(15);
 
 /// How long a client may be silent before it counts as disconnected.
-const SILENCE: Duration = Duration::from_secs(40);
+const MAX_SILENCE: Duration = Duration::from_secs(40);
 
-impl Talk {
+impl Connection {
     async fn run(self, mut socket: WebSocket) {
         let mut events = self.live.subscribe();
-        let mut ping = tokio::time::interval(PING);
-        let mut heard = Instant::now();
-        // Enough for fast typing, and no more.
+        let mut ping = tokio::time::interval(PING_INTERVAL);
+        let mut last_received = Instant::now();
+        // Enough for fast play.
         let mut bucket = Bucket::full(MESSAGES_AT_ONCE);
         let mut sent = self.send(&mut socket, self.game()).await;
         while sent.is_ok() {
             sent = tokio::select! {
                 message = socket.recv() => {
-                    heard = Instant::now();
+                    last_received = Instant::now();
                     // Pings and pongs count, too.
                     if bucket.take(1.0, MESSAGES_PER_SECOND.into(), MESSAGES_AT_ONCE).is_err() {
                         return self.close(socket, close_code::POLICY, "too many messages").await;
@@ -126,7 +128,7 @@ impl Talk {
                             if self.app.bans.contains(self.ip) {
                                 return self.close(socket, close_code::POLICY, "banned").await;
                             }
-                            match self.answer(text.as_bytes()).await {
+                            match self.respond(text.as_bytes()).await {
                                 Some(message) => self.send(&mut socket, message).await,
                                 None => Ok(()),
                             }
@@ -153,7 +155,7 @@ impl Talk {
                     Err(RecvError::Closed) => return,
                 },
                 _ = ping.tick() => {
-                    if heard.elapsed() > SILENCE {
+                    if last_received.elapsed() > MAX_SILENCE {
                         return;
                     }
                     send(&mut socket, Message::Ping(Bytes::new())).await
@@ -162,7 +164,7 @@ impl Talk {
         }
     }
 
-    async fn answer(&self, text: &[u8]) -> Option<ServerMessage> {
+    async fn respond(&self, text: &[u8]) -> Option<ServerMessage> {
         match read_json(text) {
             Ok(ClientMessage::Ping {}) => Some(ServerMessage::Pong),
             Ok(ClientMessage::Move { column, ply }) => {
@@ -207,7 +209,7 @@ impl Talk {
 
 /// Sends a message, with a timeout for clients that do not read.
 async fn send(socket: &mut WebSocket, message: Message) -> Result<(), ()> {
-    match tokio::time::timeout(PING, socket.send(message)).await {
+    match tokio::time::timeout(PING_INTERVAL, socket.send(message)).await {
         Ok(Ok(())) => Ok(()),
         _ => Err(()),
     }
@@ -218,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn damaged_messages_are_refused_in_one_line() {
+    fn damaged_messages_are_refused_with_a_one_line_error() {
         let known = [
             r#"{"type":"move","column":4,"ply":12}"#,
             r#"{"ply":0,"column":1,"type":"move"}"#,

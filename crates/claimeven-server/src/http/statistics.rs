@@ -86,7 +86,7 @@ struct ProgressView {
     /// 1 for a win, 0.5 for a draw, 0 for a loss.
     points: f64,
     accuracy: Option<f64>,
-    /// What the visitor's mistake that decided the game was about, as in reviews; `null` without one.
+    /// The theme of the visitor's mistake that decided the game, as in reviews; `null` if there was none.
     theme: Option<String>,
 }
 
@@ -188,7 +188,7 @@ pub(crate) struct ExplorerInput {
 /// The continuations of a position.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ExplorerView {
-    /// The number of games that began with these moves.
+    /// The number of games that start with these moves.
     games: u32,
     /// The continuations, the most frequent first.
     moves: Vec<ExplorerMoveView>,
@@ -207,8 +207,8 @@ struct ExplorerMoveView {
     value: Option<ValueView>,
 }
 
-/// The continuations of a position in finished games, with results and exact values. After eight moves
-/// and more only the latest games are looked at: 2000 with the same first eight moves, or 2000 of the
+/// The continuations of a position in finished games, with results and exact values. From eight moves
+/// on, only the latest games are searched: 2000 with the same first eight moves, or 2000 of the
 /// visitor's own.
 #[utoipa::path(get, path = "/api/explorer", params(ExplorerInput, SetupSchema), responses(
     (status = 200, body = ExplorerView), (status = 400, body = ErrorView), (status = 429, body = ErrorView),
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn means_are_over_their_own_games() {
+    fn means_are_over_the_games_that_count() {
         let tally = Tally {
             games: 3,
             won: 1,

@@ -9,21 +9,21 @@ use axum::response::{IntoResponse, Response};
 use super::extract::{ApiResult, AppState};
 use crate::error::{Error, ErrorView};
 
-/// Whether the server is alive: it responds.
+/// Whether the server responds.
 #[utoipa::path(get, path = "/healthz", responses((status = 200, body = String)))]
 pub(crate) async fn health() -> &'static str {
     "ok\n"
 }
 
-/// Whether the server is ready to take games: it is not shutting down, and the database stores a write
-/// and shows it to another connection.
+/// Whether the server is ready for games: it is not shutting down, and a write to the database can be
+/// read over another connection.
 #[utoipa::path(get, path = "/readyz", responses((status = 200, body = String), (status = 503, body = ErrorView)))]
 pub(crate) async fn ready(State(app): AppState) -> ApiResult<&'static str> {
-    const PATIENCE: Duration = Duration::from_secs(5);
+    const TIMEOUT: Duration = Duration::from_secs(5);
     if app.games.is_closing() {
         return Err(Error::Busy("The server is shutting down".to_owned(), 5));
     }
-    let error = match tokio::time::timeout(PATIENCE, app.store.check_health()).await {
+    let error = match tokio::time::timeout(TIMEOUT, app.store.check_health()).await {
         Ok(Ok(())) => return Ok("ready\n"),
         Ok(Err(error)) => error.to_string(),
         Err(_) => "no response in time".to_owned(),

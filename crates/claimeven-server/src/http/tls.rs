@@ -107,7 +107,7 @@ pub(crate) async fn connect(
     TlsConnector::from(Arc::new(client)).connect(name, stream).await
 }
 
-/// Trusts exactly the configured certificate, whoever has signed it.
+/// Trusts exactly the configured certificate, no matter who signed it.
 impl ServerCertVerifier for Tls {
     fn verify_server_cert(
         &self,
@@ -121,7 +121,7 @@ impl ServerCertVerifier for Tls {
         if current.end_entity_cert()? == end_entity {
             return Ok(ServerCertVerified::assertion());
         }
-        Err(rustls::Error::General("the server has another certificate".to_owned()))
+        Err(rustls::Error::General("the server has a different certificate".to_owned()))
     }
 
     fn verify_tls12_signature(

@@ -20,7 +20,7 @@ use crate::App;
 use crate::client::{Address, Client};
 use crate::config::Config;
 use crate::error::{Error, ErrorView};
-use crate::store::{Job, Kind, State as JobState, now_ms};
+use crate::store::{Job, JobState, Kind, now_ms};
 use crate::visitor::{Visitor, random_name};
 use crate::work::jobs::lock;
 use crate::work::training::{
@@ -76,7 +76,7 @@ struct TrainingView {
     runs: Vec<RunSummary>,
 }
 
-/// A preset of parameters.
+/// A preset.
 #[derive(Debug, Serialize, ToSchema)]
 struct PresetView {
     name: &'static str,

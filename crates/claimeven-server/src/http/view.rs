@@ -1,4 +1,4 @@
-//! What clients are shown, as JSON. Columns and rows are counted from 1, the bottom row first.
+//! The JSON views of games. Columns and rows are counted from 1, the bottom row first.
 
 use std::time::{Duration, Instant};
 
@@ -64,7 +64,7 @@ pub(crate) struct GameView {
 struct PlayerView {
     /// `human`, `open` or `agent`.
     kind: &'static str,
-    /// Empty for a person who gave none.
+    /// Empty for a person who gave no name.
     name: String,
     /// The agent's text.
     agent: Option<String>,
@@ -111,7 +111,7 @@ struct ClockView {
     running: Option<usize>,
 }
 
-/// Open offers: the player who made each.
+/// Open offers, each with the player who made it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 struct OffersView {
     draw: Option<usize>,
@@ -301,7 +301,7 @@ impl From<ExactValue> for ValueView {
     }
 }
 
-/// The best move, and why.
+/// The best move and the values of all columns.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct HintView {
     column: u8,

@@ -18,15 +18,15 @@ use crate::visitor::Visitor;
 pub(super) struct People {
     /// Open sockets of each visitor.
     sockets: HashMap<Visitor, usize>,
-    /// Who follows the game on other servers, and when that was last heard.
+    /// Who follows the game on other servers, and when they last said so.
     remote: HashMap<String, (RemotePeople, Instant)>,
     /// When the players' last sockets closed.
     left: [Option<Instant>; 2],
     /// When anybody last requested the game.
-    pub(super) seen: Instant,
+    pub(super) last_seen: Instant,
 }
 
-/// For how long another server is believed. It repeats what it says every few seconds.
+/// How long another server's report is valid. It is repeated every few seconds.
 const REMOTE_LIFETIME: Duration = Duration::from_secs(15);
 
 /// Who is connected and thinking: the part of a game's state that is not stored.
@@ -45,7 +45,7 @@ impl People {
             sockets: HashMap::new(),
             remote: HashMap::new(),
             left: [None; 2],
-            seen: Instant::now(),
+            last_seen: Instant::now(),
         }
     }
 
@@ -71,7 +71,7 @@ impl People {
         self.remote.values().map(|(people, _)| people.watchers).sum()
     }
 
-    /// Changes what is known about other servers; returns whether that makes a difference.
+    /// Changes what is known about other servers; returns whether the visible presence changed.
     fn change_remote(&mut self, change: impl FnOnce(&mut Self)) -> bool {
         let before = (self.connected_elsewhere(), self.watchers_elsewhere());
         change(self);
@@ -142,17 +142,17 @@ impl LiveGame {
             .any(|(people, _)| people.watchers > 0 || people.connected != [false; 2])
     }
 
-    /// Takes note of who follows the game on another server.
-    pub(super) fn hear_of_people(&self, server: String, said: RemotePeople) {
+    /// Records who follows the game on another server.
+    pub(super) fn update_remote_people(&self, server: String, reported: RemotePeople) {
         let session = self.session();
         let has_changed = {
             let mut people = lock(&self.people);
             let has_changed = people.change_remote(|people| {
-                people.remote.insert(server, (said, Instant::now()));
+                people.remote.insert(server, (reported, Instant::now()));
             });
             let (here, elsewhere) = (people.connected_here(&session), people.connected_elsewhere());
             for player in [0, 1] {
-                let away = said.away_ms[player].map(Duration::from_millis);
+                let away = reported.away_ms[player].map(Duration::from_millis);
                 let left = away.and_then(|away| Instant::now().checked_sub(away));
                 if !here[player] && !elsewhere[player] && people.left[player].is_none() {
                     people.left[player] = left;
@@ -165,7 +165,7 @@ impl LiveGame {
         }
     }
 
-    /// Forgets who follows the game on a server that has gone.
+    /// Forgets who follows the game on a server that has shut down.
     pub(super) fn forget_server(&self, server: &str) {
         let forget = |people: &mut People| {
             people.remote.remove(server);
@@ -175,7 +175,7 @@ impl LiveGame {
         }
     }
 
-    /// Forgets servers that have not been heard for a while.
+    /// Forgets servers whose report is too old.
     pub(super) fn forget_silent_servers(&self) {
         let forget = |people: &mut People| {
             people.remote.retain(|_, (_, heard)| heard.elapsed() < REMOTE_LIFETIME);
@@ -186,19 +186,19 @@ impl LiveGame {
     }
 
     /// Records that somebody requested the game.
-    pub(super) fn see(&self) {
-        lock(&self.people).seen = Instant::now();
+    pub(super) fn touch(&self) {
+        lock(&self.people).last_seen = Instant::now();
     }
 
     /// Whether anybody is following the game or did so recently.
-    pub(super) fn is_seen(&self, linger: Duration) -> bool {
+    pub(super) fn is_active(&self, linger: Duration) -> bool {
         self.is_followed_here()
             || self.is_followed_elsewhere()
-            || lock(&self.people).seen.elapsed() < linger
+            || lock(&self.people).last_seen.elapsed() < linger
     }
 
     pub(crate) fn presence(&self, session: &GameSession, config: &Config) -> Presence {
-        // Never both locks at once: others acquire them in the other order.
+        // Never both locks at once: other code acquires them in the opposite order.
         let thinking = lock(&self.thinking).as_ref().map(|thinking| thinking.player);
         let elsewhere = || session.agent_to_move().filter(|_| self.is_led_elsewhere());
         let thinking = thinking.or_else(|| elsewhere().map(|(player, _)| player));
@@ -246,7 +246,7 @@ impl Drop for Subscription {
                     }
                 }
             }
-            people.seen = Instant::now();
+            people.last_seen = Instant::now();
         }
         self.live_games.metrics.sockets.dec();
         self.live.notify_presence(&self.who, &self.live_games.fleet);
@@ -267,7 +267,7 @@ impl LiveGames {
             }
         }
         self.metrics.sockets.inc();
-        self.attend(live);
+        self.start_tasks(live);
         live.notify_presence(who, &self.fleet);
         Subscription { live_games: Arc::clone(self), live: Arc::clone(live), who: who.clone() }
     }

@@ -1,4 +1,4 @@
-//! Games that other servers change, too.
+//! Games shared with other servers, which may change them as well.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{GameEvent, LiveGame, LiveGames, lock};
-use crate::bus::{Heard, Inbox, Message};
+use crate::bus::{Envelope, Inbox, Message};
 use crate::client::Client;
 use crate::error::Error;
 use crate::fleet::Fleet;
@@ -15,7 +15,7 @@ use crate::fleet::Fleet;
 /// For how long another server is believed to lead a game before its lease is tried again.
 const LED_ELSEWHERE: Duration = Duration::from_secs(4);
 
-/// How many games of servers that have gone are taken over at once.
+/// How many games of dead servers are taken over at once.
 const MAX_ADOPTED: u32 = 500;
 
 impl LiveGame {
@@ -34,7 +34,7 @@ impl LiveGame {
 }
 
 impl LiveGames {
-    /// Whether this server leads a game: it takes the lease if that is free.
+    /// Whether this server leads a game, whose lease it takes if it is free.
     pub(super) async fn lead(&self, live: &LiveGame) -> bool {
         let has = self.fleet.lead(&live.session().id).await;
         *lock(&live.led_elsewhere) = (!has).then(Instant::now);
@@ -48,7 +48,7 @@ impl LiveGames {
 
     /// Gives back the lease of a game, in the background.
     pub(super) fn release(self: &Arc<Self>, game: &str) {
-        if self.fleet.is_shared() && self.fleet.has(game) {
+        if self.fleet.is_shared() && self.fleet.has_lease(game) {
             let (live_games, game) = (Arc::clone(self), game.to_owned());
             self.tasks.spawn(async move { live_games.fleet.release(&game).await });
         }
@@ -60,7 +60,7 @@ impl LiveGames {
         self.refresh_gated(live).await
     }
 
-    /// The same for a caller who holds the gate.
+    /// The same for a caller that holds the gate.
     pub(super) async fn refresh_gated(self: &Arc<Self>, live: &Arc<LiveGame>) -> Result<(), Error> {
         let known = live.session();
         let stored = self.store.versions(std::slice::from_ref(&known.id)).await?;
@@ -70,19 +70,19 @@ impl LiveGames {
         }
     }
 
-    /// Hears what other servers say. What is not about games is left to `pass_on`, which hears all.
+    /// Handles the messages of other servers that are about games. `observe` sees all messages.
     pub(crate) async fn listen(
         self: Arc<Self>,
         mut inbox: Inbox,
-        pass_on: impl Fn(&str, &Message),
+        observe: impl Fn(&str, &Message),
     ) {
-        while let Some(Heard { server, message, .. }) = inbox.next().await {
-            pass_on(&server, &message);
-            self.hear(server, message);
+        while let Some(Envelope { server, message, .. }) = inbox.next().await {
+            observe(&server, &message);
+            self.handle(server, message);
         }
     }
 
-    fn hear(self: &Arc<Self>, server: String, message: Message) {
+    fn handle(self: &Arc<Self>, server: String, message: Message) {
         let game = match &message {
             Message::Changed { game, .. }
             | Message::Deleted { game }
@@ -91,16 +91,16 @@ impl LiveGames {
             | Message::Presence { game, .. }
             | Message::Thought { game, .. } => game,
             Message::ManyChanged => return self.catch_up(),
-            Message::Left => return self.hear_of_departure(&server),
+            Message::Left => return self.handle_departure(&server),
             Message::StopJob { .. } | Message::Status(_) => return,
         };
         let Some(live) = lock(&self.games).get(game).cloned() else { return };
         match message {
             Message::Changed { version, .. } if version <= live.session().version => {}
             Message::Changed { version, .. } => {
-                if !self.fleet.has(game) {
-                    // The other server leads it or is about to. If both tried, the writes of each would wait
-                    // for the other.
+                if !self.fleet.has_lease(game) {
+                    // The other server leads it or is about to. If both tried, their writes would wait for
+                    // each other.
                     *lock(&live.led_elsewhere) = Some(Instant::now());
                 }
                 self.reload_in_background(live, Some(version));
@@ -108,21 +108,21 @@ impl LiveGames {
             Message::Deleted { .. } => self.reload_in_background(live, None),
             Message::Released { .. } => {
                 *lock(&live.led_elsewhere) = None;
-                self.attend(&live);
+                self.start_tasks(&live);
             }
             Message::Entered { .. } => {
                 if live.is_followed_here() {
                     live.announce_people(&self.fleet);
                 }
             }
-            Message::Presence { people, .. } => live.hear_of_people(server, people),
+            Message::Presence { people, .. } => live.update_remote_people(server, people),
             Message::Thought { json, .. } => live.notify(GameEvent::Thought(json.into())),
             Message::ManyChanged | Message::Left | Message::StopJob { .. } | Message::Status(_) => {
             }
         }
     }
 
-    /// Reloads a game that has got a new version or is gone.
+    /// Reloads a game that has a new version or was deleted.
     fn reload_in_background(self: &Arc<Self>, live: Arc<LiveGame>, version: Option<u64>) {
         let live_games = Arc::clone(self);
         self.tasks.spawn(async move {
@@ -131,7 +131,7 @@ impl LiveGames {
                 return;
             }
             if let Err(error) = live_games.reload(&live).await {
-                // The next look at all games makes up for it.
+                // The next check of all games makes up for it.
                 tracing::warn!(?error, "Failed to reload a game");
             }
         });
@@ -147,25 +147,28 @@ impl LiveGames {
         });
     }
 
-    fn hear_of_departure(self: &Arc<Self>, server: &str) {
+    fn handle_departure(self: &Arc<Self>, server: &str) {
         let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
         for live in games {
             live.forget_server(server);
             *lock(&live.led_elsewhere) = None;
-            self.attend(&live);
+            self.start_tasks(&live);
         }
         let live_games = Arc::clone(self);
         self.tasks.spawn(async move { live_games.adopt().await });
     }
 
-    /// Stays in touch with the other servers: heartbeats, games of servers that have gone, and what
-    /// was missed. `lapse` is called when this server was taken for gone, `tick` every time.
-    pub(crate) async fn stay_in_touch<F>(self: Arc<Self>, lapse: impl Fn(), tick: impl Fn() -> F)
-    where
+    /// Periodic work of a server in a fleet: heartbeats, games of dead servers, and missed changes.
+    /// `on_lapse` is called when this server's registration had expired, `on_tick` every time.
+    pub(crate) async fn stay_in_touch<F>(
+        self: Arc<Self>,
+        on_lapse: impl Fn(),
+        on_tick: impl Fn() -> F,
+    ) where
         F: Future<Output = ()>,
     {
         const PERIOD: Duration = Duration::from_secs(1);
-        /// Looks at the clock and at all games, in periods.
+        /// How often clocks are compared and all games are checked, in periods.
         const CLOCK: u64 = 30;
         const GAMES: u64 = 5;
         let mut interval = tokio::time::interval(PERIOD);
@@ -174,11 +177,11 @@ impl LiveGames {
         let mut adopting: Option<AbortOnDropHandle<()>> = None;
         for count in 0_u64.. {
             interval.tick().await;
-            match self.fleet.beat().await {
-                Ok(true) => lapse(),
+            match self.fleet.heartbeat().await {
+                Ok(true) => on_lapse(),
                 Ok(false) => {}
                 Err(error) => {
-                    tracing::error!(?error, "Failed to tell the other servers of this one");
+                    tracing::error!(?error, "Failed to send a heartbeat");
                     continue;
                 }
             }
@@ -192,17 +195,17 @@ impl LiveGames {
             {
                 tracing::warn!(?error, "Failed to compare the clocks");
             }
-            // It can take longer than this server may be silent.
+            // In the background, because it can take longer than the time between heartbeats.
             if adopting.as_ref().is_none_or(AbortOnDropHandle::is_finished) {
                 let live_games = Arc::clone(&self);
                 let adopt = tokio::spawn(async move { live_games.adopt().await });
                 adopting = Some(AbortOnDropHandle::new(adopt));
             }
-            tick().await;
+            on_tick().await;
         }
     }
 
-    /// Tells the other servers who is here, and leaves games to them that are followed only there.
+    /// Tells the other servers who is connected here, and hands over games that are followed only there.
     fn announce_all(self: &Arc<Self>) {
         let games: Vec<Arc<LiveGame>> = lock(&self.games).values().cloned().collect();
         for live in games {
@@ -214,7 +217,7 @@ impl LiveGames {
         }
     }
 
-    /// Takes over the games of servers that have gone.
+    /// Takes over the games of dead servers.
     async fn adopt(self: &Arc<Self>) {
         let orphans = match self.store.orphaned_leases(MAX_ADOPTED).await {
             Ok(orphans) => orphans,
@@ -225,7 +228,7 @@ impl LiveGames {
             let needs_leader = match &live {
                 Ok(live) => {
                     *lock(&live.led_elsewhere) = None;
-                    self.attend(live);
+                    self.start_tasks(live);
                     let session = live.session();
                     session.agent_to_move().is_some() || session.flag_falls().is_some()
                 }

@@ -20,7 +20,7 @@ impl Store {
         self.change_one(Change::Create(Box::new(session))).await
     }
 
-    /// Stores a changed game. The stored moves `outdated`, the last ones, are replaced by those of the game.
+    /// Stores a changed game. The stored moves in `outdated`, at the end, are replaced with the game's.
     pub(crate) async fn update(
         &self,
         session: GameSession,
@@ -40,14 +40,14 @@ impl Store {
         loop {
             match self.change(Change::Abandon(before)).await? {
                 0 => return Ok(games),
-                some => games += some,
+                count => games += count,
             }
         }
     }
 
     /// A game with all its moves.
     pub(crate) async fn load(&self, id: &str) -> Result<Option<GameSession>, StoreError> {
-        // The game may change between the two reads, so that its moves belong to another version.
+        // The game may change between the two reads; then the moves belong to another version.
         const ATTEMPTS: usize = 3;
         let mut failed = None;
         for _ in 0..ATTEMPTS {
@@ -62,29 +62,29 @@ impl Store {
                 Err(error) => failed = Some(error),
             }
         }
-        Err(failed.unwrap_or_else(|| broken("it was not read")))
+        Err(failed.unwrap_or_else(|| broken("the game could not be read")))
     }
 
-    /// The games in progress that have changed since a time.
+    /// The games in progress that have changed since `since`.
     pub(crate) async fn unfinished(
         &self,
         since: i64,
-        most: i64,
+        limit: i64,
     ) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT id FROM games WHERE status = 'playing' AND touched >= $1 \
                    ORDER BY touched DESC LIMIT $2";
-        let rows = self.fetch(sqlx::query(sql).bind(since).bind(most)).await?;
+        let rows = self.fetch(sqlx::query(sql).bind(since).bind(limit)).await?;
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
-    /// The games on the clock in which somebody had run out of time at a time.
+    /// The games with a clock in which a player's time is up at `now`.
     pub(crate) async fn fallen_flags(
         &self,
         now: i64,
-        most: i64,
+        limit: i64,
     ) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT id FROM games WHERE flag_falls <= $1 ORDER BY flag_falls LIMIT $2";
-        let rows = self.fetch(sqlx::query(sql).bind(now).bind(most)).await?;
+        let rows = self.fetch(sqlx::query(sql).bind(now).bind(limit)).await?;
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
@@ -172,7 +172,7 @@ impl Filter {
     pub(crate) fn own(who: &Visitor, limit: u32) -> Filter {
         let values = vec![
             Bound::Text(who.key().to_owned()),
-            // The page lies between two cursors: before one, and from the other on.
+            // The page lies between two cursors, excluding the first and including the second.
             Bound::Number(i64::MAX),
             Bound::Text(String::new()),
             Bound::Number(i64::MIN),
@@ -206,9 +206,9 @@ impl Filter {
     }
 
     /// Only the games after a cursor, as returned in `Page::next`; returns whether it is valid.
-    pub(crate) fn after(&mut self, place: &str) -> bool {
+    pub(crate) fn after(&mut self, cursor: &str) -> bool {
         let parsed =
-            place.split_once('-').and_then(|(created, id)| Some((created.parse().ok()?, id)));
+            cursor.split_once('-').and_then(|(created, id)| Some((created.parse().ok()?, id)));
         let Some((created, id)) = parsed else { return false };
         (self.values[1], self.values[2]) = (Bound::Number(created), Bound::Text(id.to_owned()));
         true
@@ -244,7 +244,7 @@ impl Filter {
         bind_all(format!("{ends} ORDER BY created DESC, id DESC LIMIT 1"), &self.values[..3])
     }
 
-    /// Finds the games up to the horizon, and one more than the limit if there are as many.
+    /// Finds the games up to the horizon, at most one more than the limit.
     fn page(&self) -> AnyQuery<'static> {
         let limit = self.limit + 1;
         let filter = [&["1 = 1".to_owned()], &self.conditions[..]].concat().join(" AND ");
@@ -299,10 +299,11 @@ pub(super) async fn create(
     connection: &mut AnyConnection,
     session: &GameSession,
 ) -> Result<u64, StoreError> {
-    let places: Vec<String> =
-        (1..=COLUMNS.split(',').count()).map(|place| format!("${place}")).collect();
-    let places = places.join(", ");
-    let sql = format!("INSERT INTO games ({COLUMNS}) VALUES ({places}) ON CONFLICT DO NOTHING");
+    let placeholders: Vec<String> =
+        (1..=COLUMNS.split(',').count()).map(|number| format!("${number}")).collect();
+    let placeholders = placeholders.join(", ");
+    let sql =
+        format!("INSERT INTO games ({COLUMNS}) VALUES ({placeholders}) ON CONFLICT DO NOTHING");
     let done = bind(sqlx::query(AssertSqlSafe(sql)), session)?.execute(&mut *connection).await?;
     if done.rows_affected() == 0 {
         return Ok(0);
@@ -318,7 +319,7 @@ pub(super) async fn update(
 ) -> Result<u64, StoreError> {
     let assignments: Vec<String> = (1..)
         .zip(COLUMNS.split(','))
-        .map(|(place, column)| format!("{} = ${place}", column.trim()))
+        .map(|(number, column)| format!("{} = ${number}", column.trim()))
         .collect();
     let sql = format!(
         "UPDATE games SET {} WHERE id = $1 AND version = ${} AND counted = 0",
@@ -331,7 +332,7 @@ pub(super) async fn update(
         Ok::<_, StoreError>(bind(query, session)?.bind(version))
     };
     if query()?.execute(&mut *connection).await?.rows_affected() == 0 {
-        // It was finished and counted before, or the update is stale.
+        // The game is finished and counted, or the update is stale.
         totals::uncount(connection, &session.id, Some(version)).await?;
         if query()?.execute(&mut *connection).await?.rows_affected() == 0 {
             return Ok(0);
@@ -458,8 +459,8 @@ fn bind<'q>(query: AnyQuery<'q>, session: &GameSession) -> Result<AnyQuery<'q>, 
     });
     let pending = Pending { undone: session.undone.clone(), offers: session.offers };
     let falls = session.flag_falls().map(|falls| {
-        let began = now_ms() - millis(session.turn_began.elapsed());
-        (began, began + millis(falls.saturating_duration_since(session.turn_began)))
+        let started = now_ms() - millis(session.turn_began.elapsed());
+        (started, started + millis(falls.saturating_duration_since(session.turn_began)))
     });
     let reason = session.end.map(|end| serde_json::to_value(end.reason));
     let reason = reason.transpose().map_err(broken)?;
@@ -495,7 +496,7 @@ fn bind<'q>(query: AnyQuery<'q>, session: &GameSession) -> Result<AnyQuery<'q>, 
         .bind(i64::from(session.is_listed))
         .bind(session.game.move_text())
         .bind(serde_json::to_string(&pending).map_err(broken)?)
-        .bind(falls.map(|(began, _)| began))
+        .bind(falls.map(|(started, _)| started))
         .bind(falls.map(|(_, falls)| falls)))
 }
 
@@ -507,7 +508,7 @@ fn session_of(row: &AnyRow, moves: Vec<PlayedMove>) -> Result<GameSession, Store
 
     let game = Game::parse(setup_of(row)?, &text("line")?).map_err(broken)?;
     if !game.moves().iter().map(|column| column.number()).eq(moves.iter().map(|m| m.column)) {
-        return Err(broken(format!("the moves of game {} are not those of its line", text("id")?)));
+        return Err(broken(format!("the moves of game {} do not match its line", text("id")?)));
     }
     let seat = |kind, holder, name, agent| -> Result<Seat, StoreError> {
         let name = text(name)?;

@@ -15,7 +15,7 @@ pub(crate) struct Job {
     pub(crate) owner: Visitor,
     /// Milliseconds since 1970.
     pub(crate) created: i64,
-    pub(crate) state: State,
+    pub(crate) state: JobState,
     pub(crate) title: String,
     /// The request as JSON.
     pub(crate) plan: String,
@@ -45,7 +45,7 @@ impl Kind {
 
 /// The state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum JobState {
     /// Waiting for its turn.
     Queued,
     Running,
@@ -55,20 +55,20 @@ pub(crate) enum State {
     Failed,
 }
 
-impl State {
+impl JobState {
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            State::Queued => "queued",
-            State::Running => "running",
-            State::Stopped => "stopped",
-            State::Done => "done",
-            State::Failed => "failed",
+            JobState::Queued => "queued",
+            JobState::Running => "running",
+            JobState::Stopped => "stopped",
+            JobState::Done => "done",
+            JobState::Failed => "failed",
         }
     }
 
     /// Whether it is running or queued.
     pub(crate) const fn is_active(self) -> bool {
-        matches!(self, State::Queued | State::Running)
+        matches!(self, JobState::Queued | JobState::Running)
     }
 }
 
@@ -76,7 +76,7 @@ impl State {
 #[derive(Clone, Debug)]
 pub(super) enum JobChange {
     Add(Job),
-    /// Puts the jobs that were running when their server ended back into the queue.
+    /// Puts jobs whose server has stopped back into the queue.
     Requeue {
         is_shared: bool,
     },
@@ -84,8 +84,8 @@ pub(super) enum JobChange {
         /// The server, if others share the database.
         server: Option<String>,
         id: String,
-        from: Vec<State>,
-        to: State,
+        from: Vec<JobState>,
+        to: JobState,
         error: Option<String>,
     },
     /// The games are numbered records as JSON.
@@ -107,7 +107,7 @@ pub(super) enum JobChange {
         plan: String,
         total: u64,
     },
-    /// Stores games under their numbers in place of those that are there.
+    /// Stores games under their numbers, replacing existing ones.
     ShowGames {
         id: String,
         games: Vec<(i64, String)>,
@@ -168,8 +168,7 @@ impl Store {
         row.as_ref().map(job_of).transpose()
     }
 
-    /// Puts the jobs that were running when their server stopped back into the queue; returns their
-    /// number.
+    /// Puts jobs whose server has stopped back into the queue; returns their number.
     pub(crate) async fn requeue_jobs(&self) -> Result<u64, StoreError> {
         self.change_jobs(JobChange::Requeue { is_shared: self.server.is_some() }).await
     }
@@ -178,8 +177,8 @@ impl Store {
     pub(crate) async fn set_job_state(
         &self,
         id: &str,
-        from: &[State],
-        to: State,
+        from: &[JobState],
+        to: JobState,
         error: Option<String>,
     ) -> Result<bool, StoreError> {
         let (id, from) = (id.to_owned(), from.to_vec());
@@ -205,7 +204,7 @@ impl Store {
         self.change_jobs(JobChange::Advance { id, games, done, result }).await.map(drop)
     }
 
-    /// Removes games of a job that were wrong; the rest of its progress is as before them.
+    /// Removes wrong games of a job and restores its earlier progress.
     pub(crate) async fn retract_games(
         &self,
         id: &str,
@@ -242,25 +241,25 @@ impl Store {
         &self,
         id: &str,
         before: i64,
-        most: u32,
+        limit: u32,
     ) -> Result<Vec<String>, StoreError> {
         let sql = format!(
-            "SELECT record FROM job_games WHERE job = $1 AND number < $2 ORDER BY number DESC LIMIT {most}"
+            "SELECT record FROM job_games WHERE job = $1 AND number < $2 ORDER BY number DESC LIMIT {limit}"
         );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(id.to_owned()).bind(before);
         let rows = self.fetch(query).await?;
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
-    /// Numbered games of a job as JSON, from the number after `after` on.
+    /// Games of a job as JSON with numbers above `after`, the earliest first.
     pub(crate) async fn job_games_after(
         &self,
         id: &str,
         after: i64,
-        most: u32,
+        limit: u32,
     ) -> Result<Vec<(i64, String)>, StoreError> {
         let sql = format!(
-            "SELECT number, record FROM job_games WHERE job = $1 AND number > $2 ORDER BY number LIMIT {most}"
+            "SELECT number, record FROM job_games WHERE job = $1 AND number > $2 ORDER BY number LIMIT {limit}"
         );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(id.to_owned()).bind(after);
         let rows = self.fetch(query).await?;
@@ -298,7 +297,7 @@ pub(super) async fn apply(
             {
                 return Ok(0);
             }
-            // The names of states are ours, not a visitor's.
+            // Safe: these names are constants.
             let from: Vec<String> =
                 from.iter().map(|state| format!("'{}'", state.name())).collect();
             let sql = format!(
@@ -313,7 +312,7 @@ pub(super) async fn apply(
                 .bind(id.clone())
                 .execute(&mut *connection)
                 .await?;
-            if let (Some(server), State::Running, 0) = (server, to, done.rows_affected()) {
+            if let (Some(server), JobState::Running, 0) = (server, to, done.rows_affected()) {
                 release(connection, server, id).await?;
             }
             done
@@ -357,7 +356,7 @@ pub(super) async fn apply(
             if known.execute(&mut *connection).await?.rows_affected() == 0 {
                 return Ok(0);
             }
-            // An interrupted iteration is played again.
+            // After an interruption the iteration is played again.
             let replace = "ON CONFLICT (job, number) DO UPDATE SET record = excluded.record";
             insert_games(connection, id, games, replace).await?;
             return Ok(games.len() as u64);
@@ -376,22 +375,22 @@ pub(super) async fn apply(
     Ok(done.rows_affected())
 }
 
-/// The beginning of the names of leases on jobs; those on games are the ids of the games.
+/// The prefix of the names of leases on jobs; those on games are the ids of the games.
 const LEASE: &str = "job ";
 
-/// Whether a server may change the state of a job, as far as its lease is concerned, which it takes or
-/// gives back.
+/// Takes or releases the lease of a job for a change of its state; returns whether the server may make
+/// the change.
 async fn may_change_state(
     connection: &mut AnyConnection,
     server: &str,
     id: &str,
-    from: &[State],
-    to: State,
+    from: &[JobState],
+    to: JobState,
 ) -> Result<bool, StoreError> {
-    if to == State::Running {
+    if to == JobState::Running {
         return Ok(leases::take(connection, &format!("{LEASE}{id}"), server).await? > 0);
     }
-    if from.contains(&State::Running) {
+    if from.contains(&JobState::Running) {
         return Ok(release(connection, server, id).await? > 0);
     }
     Ok(true)
@@ -453,7 +452,8 @@ fn job_of(row: &AnyRow) -> Result<Job, StoreError> {
     let text = |name| row.try_get::<String, _>(name);
     let count = |name| row.try_get::<i64, _>(name).map(|number| u64::try_from(number).unwrap_or(0));
     let state = text("state")?;
-    let states = [State::Queued, State::Running, State::Stopped, State::Done, State::Failed];
+    let states =
+        [JobState::Queued, JobState::Running, JobState::Stopped, JobState::Done, JobState::Failed];
     let kind = text("kind")?;
     let kinds = [Kind::Tournament, Kind::Training];
     Ok(Job {

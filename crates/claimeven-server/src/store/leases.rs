@@ -1,7 +1,7 @@
 //! The servers that share a PostgreSQL database, and their leases on games and jobs.
 //!
-//! A server says again and again that it is there; its leases are valid until its time is up. All times
-//! are those of the database, so the clocks of the servers need not agree.
+//! A server registers and sends heartbeats; its leases are valid until its registration expires. All
+//! times are those of the database, so the clocks of the servers need not agree.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const NOW: &str = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
 #[derive(Clone, Debug)]
 pub(super) enum LeaseChange {
     Register { server: String, signing_key: String },
-    Beat { server: String, signing_key: String },
+    Heartbeat { server: String, signing_key: String },
     Leave { server: String },
     Take { name: String, server: String },
     Release { name: String, server: String },
@@ -32,24 +32,25 @@ impl Store {
 
     /// The name of this server in a fleet.
     fn server(&self) -> Result<String, StoreError> {
-        let server = self.server.as_deref().ok_or_else(|| broken("it is not shared"))?;
+        let server = self.server.as_deref().ok_or_else(|| broken("the database is not shared"))?;
         Ok(server.to_owned())
     }
 
-    /// Registers this server; returns whether it is the only one. Then running clocks are restarted,
-    /// because nobody could play while there was none. Fails if the others sign cookies with another key.
+    /// Registers this server; returns whether it is the only one. If so, running clocks are restarted,
+    /// because nobody could play in the meantime. Fails if the others sign cookies with another key.
     pub(crate) async fn register_server(&self, signing_key: &str) -> Result<bool, StoreError> {
         let (server, signing_key) = (self.server()?, signing_key.to_owned());
         Ok(self.change_leases(LeaseChange::Register { server, signing_key }).await? == ALONE)
     }
 
-    /// Extends this server's time; whether it was not up yet. Its leases are lost otherwise.
-    pub(crate) async fn beat(&self, signing_key: &str) -> Result<bool, StoreError> {
+    /// Renews this server's registration; returns whether it was still valid. If not, its leases are
+    /// lost.
+    pub(crate) async fn heartbeat(&self, signing_key: &str) -> Result<bool, StoreError> {
         let (server, signing_key) = (self.server()?, signing_key.to_owned());
-        Ok(self.change_leases(LeaseChange::Beat { server, signing_key }).await? > 0)
+        Ok(self.change_leases(LeaseChange::Heartbeat { server, signing_key }).await? > 0)
     }
 
-    /// Ends this server's time.
+    /// Ends this server's registration.
     pub(crate) async fn leave(&self) -> Result<(), StoreError> {
         self.change_leases(LeaseChange::Leave { server: self.server()? }).await.map(drop)
     }
@@ -60,13 +61,13 @@ impl Store {
         Ok(self.change_leases(LeaseChange::Take { name, server }).await? > 0)
     }
 
-    /// Removes a lease of this server or of one that has gone.
+    /// Removes a lease of this server or of a dead one.
     pub(crate) async fn release_lease(&self, name: &str) -> Result<(), StoreError> {
         let (name, server) = (name.to_owned(), self.server()?);
         self.change_leases(LeaseChange::Release { name, server }).await.map(drop)
     }
 
-    /// The name of this server among others.
+    /// The name of this server, if others share the database.
     pub(crate) fn server_name(&self) -> Option<&str> {
         self.server.as_deref()
     }
@@ -78,10 +79,12 @@ impl Store {
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
-    /// Leases of servers that have gone.
-    pub(crate) async fn orphaned_leases(&self, most: u32) -> Result<Vec<String>, StoreError> {
-        let sql =
-            format!("SELECT name FROM leases WHERE NOT {} LIMIT {most}", is_alive("leases.server"));
+    /// Leases of dead servers.
+    pub(crate) async fn orphaned_leases(&self, limit: u32) -> Result<Vec<String>, StoreError> {
+        let sql = format!(
+            "SELECT name FROM leases WHERE NOT {} LIMIT {limit}",
+            is_alive("leases.server")
+        );
         let rows = self.fetch(sqlx::query(AssertSqlSafe(sql))).await?;
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
@@ -89,7 +92,7 @@ impl Store {
     /// Milliseconds since 1970 by the clock of the database.
     pub(crate) async fn database_time(&self) -> Result<i64, StoreError> {
         let row = self.fetch_optional(sqlx::query(AssertSqlSafe(format!("SELECT {NOW}")))).await?;
-        Ok(row.ok_or_else(|| broken("it has no clock"))?.try_get(0)?)
+        Ok(row.ok_or_else(|| broken("the database returned no time"))?.try_get(0)?)
     }
 }
 
@@ -111,14 +114,14 @@ pub(super) async fn apply(
         LeaseChange::Register { server, signing_key } => {
             register(connection, server, signing_key).await
         }
-        LeaseChange::Beat { server, signing_key } => {
+        LeaseChange::Heartbeat { server, signing_key } => {
             let lifetime = SERVER_LIFETIME.as_millis();
             let sql = format!(
                 "UPDATE servers SET expires = {NOW} + {lifetime} WHERE id = $1 AND expires > {NOW}"
             );
             let extended = execute(connection, sql, &[server]).await?;
             if extended == 0 {
-                // Others may have taken its leases, but those that nobody wanted are not its own either.
+                // Others may have taken over some of its leases; the rest is no longer valid either.
                 let sql = "DELETE FROM leases WHERE server = $1".to_owned();
                 execute(connection, sql, &[server]).await?;
                 insert(connection, server, signing_key).await?;
@@ -144,16 +147,16 @@ async fn register(
     server: &str,
     signing_key: &str,
 ) -> Result<u64, StoreError> {
-    // One at a time, so that of several that start together only the first restarts the clocks.
+    // One at a time, so that only the first of several that start together restarts the clocks.
     execute(connection, "LOCK TABLE servers IN EXCLUSIVE MODE".to_owned(), &[]).await?;
-    // The same server after its time was up.
+    // Expired servers, and this one if its registration had expired.
     let sql = format!("DELETE FROM servers WHERE expires <= {NOW} OR id = $1");
     execute(connection, sql, &[server]).await?;
     let others = sqlx::query("SELECT signing_key FROM servers").fetch_all(&mut *connection).await?;
     for other in &others {
         if other.try_get::<String, _>(0)? != signing_key {
             return Err(broken(
-                "its other servers sign cookies with another key: give all of them the same secret",
+                "the other servers sign cookies with another key: give all of them the same secret",
             ));
         }
     }

@@ -1,5 +1,5 @@
-//! One server per database, unless servers know of each other: two that write the same games would
-//! contradict each other otherwise.
+//! One server per database, unless the servers form a fleet: otherwise two that write the same games
+//! would conflict.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::PathBuf;
@@ -24,9 +24,9 @@ pub(crate) struct ServerLock {
 const KEY: i64 = 0x636c_6169_6d65_7665;
 
 /// How long to wait for a server that is shutting down.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Between two attempts to take the lock.
+/// The pause between two attempts to take the lock.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// How often the session of the lock is checked.
@@ -44,7 +44,7 @@ impl ServerLock {
         };
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         let file = file.map_err(|error| failed(&error))?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(ServerLock { _file: Some(file), _session: None }),
@@ -55,12 +55,12 @@ impl ServerLock {
         }
     }
 
-    /// The advisory lock of a PostgreSQL database, alone or shared with the other servers of a fleet.
+    /// The advisory lock of a PostgreSQL database, exclusive or shared with the other servers of a fleet.
     pub(crate) async fn postgres(
         options: AnyConnectOptions,
         is_shared: bool,
     ) -> Result<ServerLock, StoreError> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let connection = loop {
             match session(&options, is_shared).await? {
                 Some(connection) => break connection,
@@ -68,7 +68,7 @@ impl ServerLock {
                 None => return Err(in_use()),
             }
         };
-        let task = tokio::spawn(keep(options, is_shared, connection));
+        let task = tokio::spawn(keep_locked(options, is_shared, connection));
         Ok(ServerLock { _file: None, _session: Some(AbortOnDropHandle::new(task)) })
     }
 }
@@ -110,8 +110,8 @@ async fn session(
     Ok(has_lock.then_some(connection))
 }
 
-/// Takes the lock again whenever its connection is lost, as after a restart of PostgreSQL.
-async fn keep(options: AnyConnectOptions, is_shared: bool, connection: AnyConnection) {
+/// Takes the lock again whenever its connection is lost, for instance after a restart of PostgreSQL.
+async fn keep_locked(options: AnyConnectOptions, is_shared: bool, connection: AnyConnection) {
     let mut connection = Some(connection);
     loop {
         sleep(PERIOD).await;

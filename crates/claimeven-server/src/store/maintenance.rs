@@ -1,4 +1,4 @@
-//! Access to the database for operators' commands, next to a running server.
+//! Access to the database for operators' commands, while a server may be running.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -55,7 +55,7 @@ pub(crate) fn latest_schema() -> i64 {
 pub(crate) async fn schema_of(connection: &mut AnyConnection) -> Result<i64, StoreError> {
     let sql = "SELECT MAX(version) FROM _sqlx_migrations";
     let row = sqlx::query(sql).fetch_one(connection).await;
-    let row = row.map_err(|_| broken("it is not a database of Claimeven"))?;
+    let row = row.map_err(|_| broken("not a Claimeven database"))?;
     Ok(row.try_get::<Option<i64>, _>(0)?.unwrap_or(0))
 }
 
@@ -64,19 +64,19 @@ pub(crate) async fn check_schema(connection: &mut AnyConnection) -> Result<(), S
     let (schema, latest) = (schema_of(connection).await?, latest_schema());
     if schema < latest {
         let message = format!(
-            "its schema is {schema} and this version needs {latest}: start the server once to upgrade it"
+            "schema {schema} is too old, this version needs {latest}: start the server once to upgrade it"
         );
         return Err(broken(message));
     }
     if schema > latest {
         return Err(broken(format!(
-            "it was made by a newer version (schema {schema}, not {latest})"
+            "made by a newer version (schema {schema}, this version supports {latest})"
         )));
     }
     Ok(())
 }
 
-/// Brings a database to a schema, which may not be the latest one.
+/// Migrates a database to a schema, which need not be the latest.
 pub(crate) async fn migrate(connection: &mut AnyConnection, schema: i64) -> Result<(), StoreError> {
     let all = migrations::migrator();
     let some: Vec<_> = all.iter().filter(|script| script.version <= schema).cloned().collect();
@@ -105,8 +105,8 @@ pub(crate) async fn delete_jobs(
 ) -> Result<u64, StoreError> {
     let mut deleted = 0;
     for id in ids {
-        // The job first: a server that stores its games at the same time either finds it gone or
-        // has finished before.
+        // The job first: a server that stores its games at the same time either finds no job or has
+        // finished before.
         for (sql, counts) in
             [("DELETE FROM jobs WHERE id = $1", 1), ("DELETE FROM job_games WHERE job = $1", 0)]
         {
@@ -120,10 +120,10 @@ pub(crate) async fn delete_jobs(
 /// The games in progress that cannot be read, each with the reason.
 pub(crate) async fn unreadable_games(
     connection: &mut AnyConnection,
-    most: u32,
+    limit: u32,
 ) -> Result<Vec<(String, String)>, StoreError> {
     let sql = format!(
-        "SELECT id FROM games WHERE status IN ('waiting', 'playing') ORDER BY touched DESC LIMIT {most}"
+        "SELECT id FROM games WHERE status IN ('waiting', 'playing') ORDER BY touched DESC LIMIT {limit}"
     );
     let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut *connection).await?;
     let mut unreadable = Vec::new();
@@ -136,10 +136,10 @@ pub(crate) async fn unreadable_games(
     Ok(unreadable)
 }
 
-/// The name of the setting that changes with every change made next to the server.
+/// The name of the setting that changes whenever another process changes the database.
 const NOTICE: &str = "notice";
 
-/// Notifies a running server of a change that it has not made itself.
+/// Notifies a running server of a change made by another process.
 pub(crate) async fn notify_server(connection: &mut AnyConnection) -> Result<(), StoreError> {
     let sql = "INSERT INTO settings (name, content) VALUES ($1, $2) \
                ON CONFLICT (name) DO UPDATE SET content = excluded.content";
@@ -148,12 +148,12 @@ pub(crate) async fn notify_server(connection: &mut AnyConnection) -> Result<(), 
 }
 
 impl Store {
-    /// A text that changes with every change made next to the server.
+    /// A text that changes whenever another process changes the database.
     pub(crate) async fn notice(&self) -> Result<Option<String>, StoreError> {
         self.setting(NOTICE).await
     }
 
-    /// The versions of those of the games that exist.
+    /// The versions of the given games, as far as they exist.
     pub(crate) async fn versions(
         &self,
         ids: &[String],
@@ -161,8 +161,10 @@ impl Store {
         const CHUNK: usize = 200;
         let mut versions = HashMap::new();
         for ids in ids.chunks(CHUNK) {
-            let places: Vec<String> = (1..=ids.len()).map(|place| format!("${place}")).collect();
-            let sql = format!("SELECT id, version FROM games WHERE id IN ({})", places.join(", "));
+            let placeholders: Vec<String> =
+                (1..=ids.len()).map(|number| format!("${number}")).collect();
+            let sql =
+                format!("SELECT id, version FROM games WHERE id IN ({})", placeholders.join(", "));
             let query = sqlx::query(AssertSqlSafe(sql)).persistent(false);
             let query = ids.iter().cloned().fold(query, sqlx::query::Query::bind);
             for row in self.fetch(query).await? {

@@ -35,11 +35,16 @@ mod tests {
     use super::migrator;
 
     #[test]
-    fn every_script_of_the_folder_is_listed() {
+    fn every_script_in_the_folder_is_listed() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
         let files: BTreeSet<String> = fs::read_dir(folder)
-            .expect("the folder is part of the crate")
-            .map(|file| file.expect("it can be read").file_name().to_string_lossy().into_owned())
+            .expect("the folder should exist")
+            .map(|file| {
+                file.expect("the entry should be readable")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
             .collect();
         let listed: BTreeSet<String> = migrator()
             .iter()

@@ -6,7 +6,7 @@ use sqlx::{AnyConnection, Row};
 
 use super::{Change, Store, StoreError};
 
-/// How many visitors tried a puzzle, and how many found its move at the first try.
+/// How many visitors tried a puzzle, and how many solved it at the first attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Attempts {
     pub(crate) tried: i64,
@@ -14,7 +14,7 @@ pub(crate) struct Attempts {
 }
 
 impl Store {
-    /// Counts a first try of a puzzle, which is known by its moves.
+    /// Counts a first attempt at a puzzle, which is identified by its moves.
     pub(crate) async fn count_attempt(
         &self,
         moves: &'static str,

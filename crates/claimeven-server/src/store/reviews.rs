@@ -13,7 +13,7 @@ pub(crate) struct StoredReview {
     pub(crate) line: String,
     /// The accuracy of both players, by player number.
     pub(crate) accuracy: [Option<f64>; 2],
-    /// What the mistake that decided the game was about, for the player who made it.
+    /// The theme of the mistake that decided the game, for the player who made it.
     pub(crate) themes: [Option<&'static str>; 2],
     /// The review itself, as JSON.
     pub(crate) content: String,
@@ -21,7 +21,7 @@ pub(crate) struct StoredReview {
 
 impl Store {
     /// Stores the review of a game.
-    pub(crate) async fn keep_review(&self, review: StoredReview) -> Result<(), StoreError> {
+    pub(crate) async fn store_review(&self, review: StoredReview) -> Result<(), StoreError> {
         self.change(Change::Review(Box::new(review))).await.map(drop)
     }
 
@@ -47,7 +47,7 @@ impl Store {
 /// and PostgreSQL then expects f32 from this connection forever.
 const NO_ACCURACY: f64 = -1.0;
 
-pub(super) async fn keep_review(
+pub(super) async fn store_review(
     connection: &mut AnyConnection,
     review: &StoredReview,
 ) -> Result<u64, StoreError> {

@@ -30,11 +30,11 @@ pub(crate) struct Progress {
     pub(crate) winner: Option<usize>,
     /// The visitor's accuracy, if it is known.
     pub(crate) accuracy: Option<f64>,
-    /// What the visitor's mistake that decided the game was about, if there was one.
+    /// The theme of the visitor's mistake that decided the game, if there was one.
     pub(crate) theme: Option<String>,
 }
 
-/// The results of the games that began with some moves, for the first player.
+/// The results of the games that start with some moves, for the first player.
 #[derive(Debug, Default)]
 pub(crate) struct OpeningResults {
     pub(crate) games: i64,
@@ -50,7 +50,7 @@ const CATEGORIES: [&str; 8] =
 const MAX_NAMES: usize = 128;
 
 /// How many of a visitor's latest games are read.
-const PROGRESS: usize = 300;
+const MAX_PROGRESS: usize = 300;
 
 impl Store {
     /// Statistics of everyone's games or a visitor's own.
@@ -85,15 +85,15 @@ impl Store {
             "SELECT id, created, winner, holder0, accuracy0, accuracy1, theme0, theme1 FROM (SELECT * FROM \
              ({latest}) AS latest WHERE status = 'finished' AND line <> '' \
              AND COALESCE(holder0, '') <> COALESCE(holder1, '') \
-             ORDER BY created DESC, id DESC LIMIT {PROGRESS}) AS own \
+             ORDER BY created DESC, id DESC LIMIT {MAX_PROGRESS}) AS own \
              LEFT JOIN reviews ON reviews.game = own.id AND reviews.line = own.line \
              ORDER BY created DESC, id DESC"
         );
-        let me = who.key();
-        let rows = self.fetch(sqlx::query(AssertSqlSafe(sql)).bind(me.to_owned())).await?;
+        let key = who.key();
+        let rows = self.fetch(sqlx::query(AssertSqlSafe(sql)).bind(key.to_owned())).await?;
         let read = |row: &AnyRow| {
             let holder: Option<String> = row.try_get("holder0")?;
-            let player = usize::from(holder.as_deref() != Some(me));
+            let player = usize::from(holder.as_deref() != Some(key));
             let winner: Option<i64> = row.try_get("winner")?;
             Ok(Progress {
                 id: row.try_get("id")?,
@@ -133,11 +133,12 @@ impl Store {
             .map(|column| (format!("{moves}{}", column.to_char()), Some(column.number())))
             .chain([(moves.to_owned(), None)])
             .collect();
-        let places: Vec<String> = (0..lines.len()).map(|at| format!("${}", at + 3)).collect();
+        let placeholders: Vec<String> =
+            (0..lines.len()).map(|index| format!("${}", index + 3)).collect();
         let sql = format!(
             "SELECT line, games, won, drawn, lost FROM openings \
              WHERE whose = $1 AND setup = $2 AND line IN ({})",
-            places.join(", ")
+            placeholders.join(", ")
         );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(whose(who)).bind(setup_name(setup));
         let query = lines.keys().fold(query, |query, line| query.bind(line.clone()));
@@ -189,7 +190,7 @@ impl Store {
                 (who.key().to_owned(), sql)
             }
         };
-        // Moves are letters and digits only, so they contain no wildcards of LIKE.
+        // Moves are letters and digits only, so they contain no LIKE wildcards.
         let sql = format!(
             "SELECT next, result, COUNT(*) AS number FROM (SELECT SUBSTR(line, {}, 1) AS next, \
              CAST(CASE WHEN winner IS NULL THEN 0 WHEN winner = first_player THEN 1 ELSE -1 END \

@@ -69,7 +69,7 @@ impl Store {
     }
 }
 
-/// Makes the database reject games with the name `bad`.
+/// Makes the database reject games with the id `bad`.
 async fn refuse_bad_games(store: &Store, how: &str) {
     let trigger = format!(
         "CREATE TRIGGER refuse BEFORE INSERT ON games WHEN NEW.id = 'bad' \
@@ -78,7 +78,7 @@ async fn refuse_bad_games(store: &Store, how: &str) {
     sqlx::raw_sql(sqlx::AssertSqlSafe(trigger)).execute(&store.pool).await.unwrap();
 }
 
-/// All are written in one transaction, because they arrive at the same time.
+/// They arrive at the same time, so they are written in one transaction.
 #[tokio::test]
 async fn a_refused_change_does_not_affect_others() {
     let (store, _folder) = sqlite().await;
@@ -90,12 +90,12 @@ async fn a_refused_change_does_not_affect_others() {
     );
     assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
     assert!(matches!(bad, Err(StoreError::Broken(_))), "{bad:?}");
-    for (id, is_there) in [("one", true), ("bad", false), ("two", true)] {
-        assert_eq!(store.load(id).await.unwrap().is_some(), is_there, "{id}");
+    for (id, exists) in [("one", true), ("bad", false), ("two", true)] {
+        assert_eq!(store.load(id).await.unwrap().is_some(), exists, "{id}");
     }
 }
 
-/// Like SQLite on a full disk.
+/// As SQLite does on a full disk.
 #[tokio::test]
 async fn writes_are_committed_after_the_database_rolled_back_by_itself() {
     let (store, _folder) = sqlite().await;
@@ -104,7 +104,7 @@ async fn writes_are_committed_after_the_database_rolled_back_by_itself() {
     for id in ["one", "two", "three"] {
         store.create(session(id)).await.unwrap();
         // The pool is another connection: it sees only committed data.
-        assert!(store.load(id).await.unwrap().is_some(), "{id} was acknowledged and is not there");
+        assert!(store.load(id).await.unwrap().is_some(), "{id} was acknowledged but not stored");
     }
     store.check_health().await.unwrap();
 }
@@ -125,7 +125,7 @@ async fn reviews_with_and_without_accuracy_are_stored() {
                 themes: [None, Some("odd-threat")],
                 content: "null".to_owned(),
             };
-            store.keep_review(review).await.unwrap();
+            store.store_review(review).await.unwrap();
             let row = sqlx::query("SELECT accuracy0, accuracy1 FROM reviews")
                 .fetch_one(&store.pool)
                 .await
@@ -136,7 +136,7 @@ async fn reviews_with_and_without_accuracy_are_stored() {
     }
 }
 
-/// Nobody waits for its connection: the next read finds a free one.
+/// Its connection does not block the next read.
 #[tokio::test]
 async fn a_slow_read_ends_at_its_deadline() {
     let (sqlite, _folder) = sqlite().await;
@@ -146,13 +146,13 @@ async fn a_slow_read_ends_at_its_deadline() {
         [(Some(sqlite), endless), (postgres().await, "SELECT CAST(pg_sleep(60) AS TEXT)")]
     {
         let Some(store) = store else { continue };
-        let began = Instant::now();
+        let started = Instant::now();
         let reads = [(); 4].map(|()| store.fetch(sqlx::query(sql)));
         for read in futures_util::future::join_all(reads).await {
             let rows = read.map(|rows| rows.len());
             assert!(matches!(rows, Err(StoreError::Busy)), "{rows:?}");
         }
-        assert!(began.elapsed() < 3 * READ_TIMEOUT, "{:?}", began.elapsed());
+        assert!(started.elapsed() < 3 * READ_TIMEOUT, "{:?}", started.elapsed());
         store.create(session("one")).await.unwrap();
         assert!(store.load("one").await.unwrap().is_some());
     }
@@ -161,13 +161,13 @@ async fn a_slow_read_ends_at_its_deadline() {
 /// With a filter that few games match, each page examines a bounded number of games, and the pages
 /// together contain all matches.
 #[tokio::test]
-async fn pages_of_a_rare_filter_have_all_games() {
+async fn pages_of_a_rare_filter_contain_all_games() {
     let ada = Visitor::stored("ada".to_owned());
     let (sqlite, _folder) = sqlite().await;
     for store in [Some(sqlite), postgres().await].into_iter().flatten() {
         let games = (0..2 * games::MAX_SCANNED + 500).map(|number| {
             let mut session = session(&format!("g{number}"));
-            // Many games of the same moment, so that a page may have to end among them.
+            // Many games with the same time, so that a page may have to end among them.
             session.created = number as i64 / 300;
             session.is_listed = true;
             let name = if number % 900 == 0 { "Rare" } else { "" };
@@ -180,17 +180,17 @@ async fn pages_of_a_rare_filter_have_all_games() {
         let created = futures_util::future::join_all(games.map(|game| store.create(game))).await;
         assert!(created.iter().all(Result::is_ok));
         for own in [true, false] {
-            let (mut found, mut place, mut pages) = (Vec::new(), None, 0);
+            let (mut found, mut cursor, mut pages) = (Vec::new(), None, 0);
             loop {
                 let mut filter = if own { Filter::own(&ada, 2) } else { Filter::visible(&ada, 2) };
                 filter.text("name0 = ?", "Rare");
-                assert!(place.is_none_or(|place: String| filter.after(&place)));
+                assert!(cursor.is_none_or(|cursor: String| filter.after(&cursor)));
                 let page = store.list(filter).await.unwrap();
                 assert!(page.sessions.len() <= 2);
                 found.extend(page.sessions.into_iter().map(|session| session.id));
                 pages += 1;
-                place = page.next;
-                if place.is_none() {
+                cursor = page.next;
+                if cursor.is_none() {
                     break;
                 }
             }

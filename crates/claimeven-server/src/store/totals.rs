@@ -16,10 +16,10 @@ use super::{Change, Store, StoreError};
 /// The number of moves in the table of openings.
 pub(super) const OPENING_PLIES: usize = 8;
 
-/// The number of moves that name an opening in the statistics.
+/// The number of moves that identify an opening in the statistics.
 const NAMED_PLIES: usize = 4;
 
-/// Accuracies are added as integers, so that taking one out again leaves no rounding error.
+/// Accuracies are summed as integers, so that subtracting one leaves no rounding error.
 pub(super) const ACCURACY_UNIT: f64 = 1e6;
 
 /// The results of a group of games from one side's point of view.
@@ -29,12 +29,12 @@ pub(crate) struct Tally {
     pub(crate) won: i64,
     pub(crate) drawn: i64,
     pub(crate) lost: i64,
-    /// Games with an accuracy for that side, and its sum in millionths.
+    /// Games with an accuracy for this side, and the sum of the accuracies in millionths.
     pub(crate) reviewed: i64,
     pub(crate) accuracy: i64,
     /// Moves of both players.
     pub(crate) moves: i64,
-    /// Moves that side chose itself, and the time it took for them.
+    /// Moves that this side made after the opening, and the time they took.
     pub(crate) own_moves: i64,
     pub(crate) micros: i64,
 }
@@ -56,7 +56,8 @@ impl Tally {
 
     fn add(&mut self, other: Tally, times: i64) {
         let (mine, others) = (self.columns(), other.columns());
-        *self = Tally::from_columns(std::array::from_fn(|at| mine[at] + times * others[at]));
+        *self =
+            Tally::from_columns(std::array::from_fn(|index| mine[index] + times * others[index]));
     }
 }
 
@@ -101,7 +102,7 @@ impl FinishedGame {
         }
     }
 
-    fn called(&self, player: usize) -> &str {
+    fn player_name(&self, player: usize) -> &str {
         self.agents[player].as_deref().unwrap_or("human")
     }
 
@@ -130,7 +131,7 @@ impl Totals {
         // both.
         let first = game.first;
         for player in [0, 1] {
-            self.count("", "player", game.called(player), game.tally(player), times);
+            self.count("", "player", game.player_name(player), game.tally(player), times);
             self.count("", "colour", game.colour(player), game.tally(player), times);
         }
         self.count_common("", game, first, times);
@@ -139,7 +140,7 @@ impl Totals {
             for player in [0, 1] {
                 let Some(holder) = &game.holders[player] else { continue };
                 let tally = game.tally(player);
-                self.count(holder, "opponent", game.called(1 - player), tally, times);
+                self.count(holder, "opponent", game.player_name(1 - player), tally, times);
                 self.count(holder, "colour", game.colour(player), tally, times);
                 self.count_common(holder, game, player, times);
             }
@@ -194,7 +195,7 @@ async fn merge(
     numbers: &[&str],
     rows: &BTreeMap<[String; 3], Tally>,
 ) -> Result<(), StoreError> {
-    // SQLite looks up each parameter by name among all those of the statement.
+    // More rows would be slow: SQLite looks up each parameter by name among all of the statement's.
     const MAX_ROWS: usize = 20;
     let columns = [&keys[..], numbers].concat();
     let sums: Vec<String> =
@@ -204,7 +205,7 @@ async fn merge(
         let sql = format!(
             "INSERT INTO {table} ({}) VALUES {} ON CONFLICT ({}) DO UPDATE SET {}",
             columns.join(", "),
-            places(rows.len(), columns.len()),
+            placeholders(rows.len(), columns.len()),
             keys.join(", "),
             sums.join(", "),
         );
@@ -219,12 +220,12 @@ async fn merge(
     Ok(())
 }
 
-/// `($1, $2), ($3, $4)`: the parameters of some rows.
-fn places(rows: usize, columns: usize) -> String {
+/// `($1, $2), ($3, $4)`: the placeholders of some rows.
+fn placeholders(rows: usize, columns: usize) -> String {
     let row = |row: usize| {
-        let places: Vec<String> =
-            (1..=columns).map(|place| format!("${}", row * columns + place)).collect();
-        format!("({})", places.join(", "))
+        let row: Vec<String> =
+            (1..=columns).map(|column| format!("${}", row * columns + column)).collect();
+        format!("({})", row.join(", "))
     };
     (0..rows).map(row).collect::<Vec<_>>().join(", ")
 }
@@ -238,7 +239,7 @@ impl Store {
 
 /// Counts a bounded number of finished games that are not in the totals yet; returns their number.
 pub(super) async fn count_finished(connection: &mut AnyConnection) -> Result<u64, StoreError> {
-    // Marked first, so that nobody else changes or counts them before the end of the transaction.
+    // Marked first, so that no other transaction changes or counts them in the meantime.
     let marked = sqlx::query(
         "UPDATE games SET counted = CASE WHEN EXISTS (SELECT 1 FROM reviews \
          WHERE reviews.game = games.id AND reviews.line = games.line) THEN 2 ELSE 1 END \
@@ -249,7 +250,7 @@ pub(super) async fn count_finished(connection: &mut AnyConnection) -> Result<u64
     if marked.is_empty() {
         return Ok(0);
     }
-    let sql = finished_games(&format!("id IN {}", places(1, marked.len())));
+    let sql = finished_games(&format!("id IN {}", placeholders(1, marked.len())));
     let mut query = sqlx::query(AssertSqlSafe(sql)).persistent(false);
     for row in &marked {
         query = query.bind(row.try_get::<String, _>(0)?);
@@ -265,8 +266,8 @@ pub(super) async fn count_finished(connection: &mut AnyConnection) -> Result<u64
 }
 
 /// Counts all finished games that are not in the totals yet, in one transaction and in memory: for
-/// measurements that begin with many games, of which a running server counts a few hundred at a
-/// time. Returns their number.
+/// benchmarks on many games, of which a running server counts a few hundred at a time. Returns their
+/// number.
 pub(crate) async fn count_all(connection: &mut AnyConnection) -> Result<u64, StoreError> {
     const PAGE: usize = 10_000;
     let (mut totals, mut last, mut count) = (Totals::default(), String::new(), 0);
@@ -298,8 +299,8 @@ pub(crate) async fn count_all(connection: &mut AnyConnection) -> Result<u64, Sto
     Ok(count)
 }
 
-/// Subtracts a game from the totals before it changes, if it has the given version (or any, without
-/// one). It is counted again at the end of the transaction if it is still finished.
+/// Subtracts a game from the totals before it changes, if it has the given version (`None` for any).
+/// If it is still finished, it is counted again at the end of the transaction.
 pub(super) async fn uncount(
     connection: &mut AnyConnection,
     id: &str,
@@ -324,10 +325,10 @@ pub(super) async fn uncount(
 }
 
 fn finished_games(which: &str) -> String {
-    let time = |rest: u8| {
+    let time = |parity: u8| {
         format!(
             "CAST(COALESCE((SELECT SUM(took) FROM moves \
-             WHERE game = games.id AND ply % 2 = {rest}), 0) AS BIGINT) AS time{rest}"
+             WHERE game = games.id AND ply % 2 = {parity}), 0) AS BIGINT) AS time{parity}"
         )
     };
     format!(
@@ -425,7 +426,7 @@ mod tests {
         assert_eq!(games(&totals, "", "player"), players);
         assert_eq!(tally(&totals, "", "player", "human").lost, 1);
         let total = tally(&totals, "", "total", "");
-        assert_eq!((total.won, total.lost), (0, 1), "seen from the first mover");
+        assert_eq!((total.won, total.lost), (0, 1), "from the first player's point of view");
         let lines: Vec<&str> = totals.openings.keys().map(|key| &key[2][..]).collect();
         assert_eq!(lines, ["", "4", "44", "445", "4453", "", "4", "44", "445", "4453"]);
     }

@@ -8,7 +8,7 @@ use super::{Change, Store, StoreError, games};
 use crate::visitor::Visitor;
 
 /// The tables and columns that contain visitors.
-const PLACES: [(&str, &str); 4] =
+const VISITOR_COLUMNS: [(&str, &str); 4] =
     [("games", "owner"), ("games", "holder0"), ("games", "holder1"), ("jobs", "owner")];
 
 /// The number of games per transaction, so that others can write in between.
@@ -23,12 +23,12 @@ impl Store {
     }
 }
 
-/// Removes a visitor from some of their games; returns from how many.
+/// Removes a visitor from some of their games; returns the number of games.
 pub(crate) async fn forget(
     connection: &mut AnyConnection,
     who: &Visitor,
 ) -> Result<u64, StoreError> {
-    // One query per index, because a condition with OR would not use them on both databases.
+    // One query per index, because with OR not both databases would use the indexes.
     let sql = format!(
         "SELECT id, version FROM games WHERE owner = $1 \
          UNION SELECT id, version FROM games WHERE holder0 = $1 \
@@ -44,7 +44,7 @@ pub(crate) async fn forget(
             Ok(Some(mut session)) => {
                 session.resign_and_forget(who, Instant::now()).then_some(session)
             }
-            // Nobody can read it, so it is useless to others, too.
+            // A game that cannot be read is useless to the others, too.
             Ok(None) | Err(_) => None,
         };
         match stays {
@@ -59,7 +59,7 @@ pub(crate) async fn forget(
     Ok(rows.len() as u64)
 }
 
-/// Replaces the ids that earlier versions stored by their hashes, once.
+/// Replaces the ids that earlier versions stored with their hashes, once.
 pub(super) async fn hash_ids(connection: &mut AnyConnection) -> Result<(), StoreError> {
     const MARK: &str = "visitors";
     let mut transaction = connection.begin().await?;
@@ -67,7 +67,7 @@ pub(super) async fn hash_ids(connection: &mut AnyConnection) -> Result<(), Store
     if mark.fetch_optional(&mut *transaction).await?.is_some() {
         return Ok(());
     }
-    for (table, column) in PLACES {
+    for (table, column) in VISITOR_COLUMNS {
         let sql = format!(
             "SELECT DISTINCT {column} FROM {table} WHERE LENGTH({column}) = {}",
             Visitor::ID_LENGTH

@@ -1,4 +1,4 @@
-//! The task that writes.
+//! The task that writes to the database.
 //!
 //! It sends BEGIN and COMMIT itself, over a connection that it drops after any error. The driver's
 //! transactions count their depth: if SQLite rolls back by itself, for instance because the disk is
@@ -37,17 +37,17 @@ impl Writer {
         Writer { options, is_sqlite, connection: None }
     }
 
-    /// Makes changes as they arrive; all that are waiting go into one transaction.
+    /// Applies changes as they arrive; all that are waiting go into one transaction.
     pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<Request>) {
         const MAX_BATCH: usize = 256;
         let mut batch = Vec::new();
         while inbox.recv_many(&mut batch, MAX_BATCH).await > 0 {
-            // Other servers write to the same rows: in the same order, they do not deadlock.
-            batch.sort_by(|(one, _), (other, _)| place(one).cmp(&place(other)));
+            // Other servers write to the same rows; with a common order they do not deadlock.
+            batch.sort_by(|(one, _), (other, _)| write_order(one).cmp(&write_order(other)));
             let (changes, replies): (Vec<Change>, Vec<_>) = batch.drain(..).unzip();
             let results = self.write_all(&changes).await;
             for (reply, result) in replies.into_iter().zip(results) {
-                // The caller may be gone.
+                // The caller may have been dropped.
                 let _ = reply.send(result);
             }
         }
@@ -56,7 +56,7 @@ impl Writer {
         }
     }
 
-    /// Makes all changes in one transaction or, if one of them fails, each in its own, so that a bad
+    /// Applies all changes in one transaction or, if one of them fails, each in its own, so that a bad
     /// one does not affect the others.
     async fn write_all(&mut self, changes: &[Change]) -> Vec<Result<u64, StoreError>> {
         let error = match self.write(changes).await {
@@ -64,29 +64,28 @@ impl Writer {
             Err(error) => error,
         };
         tracing::error!(?error, changes = changes.len(), "Failed to write to the database");
-        let mut lost = match error {
+        let mut failure = match error {
             WriteError::Unreachable(error) => Some(error),
             WriteError::Refused(error) if changes.len() == 1 => Some(error),
             WriteError::Refused(_) => None,
         };
         let mut results = Vec::with_capacity(changes.len());
         for change in changes {
-            if let Some(error) = &lost {
+            if let Some(error) = &failure {
                 results.push(Err(error.clone()));
                 continue;
             }
             results.push(match self.write(std::slice::from_ref(change)).await {
                 Ok(rows) => Ok(rows.iter().sum()),
                 Err(WriteError::Refused(error)) => Err(error),
-                Err(WriteError::Unreachable(error)) => Err(lost.insert(error).clone()),
+                Err(WriteError::Unreachable(error)) => Err(failure.insert(error).clone()),
             });
         }
         results
     }
 
-    /// Makes changes in one transaction; returns the number of rows that each changed. Other servers
-    /// change the same tables, so two transactions can wait for each other; PostgreSQL ends one of them,
-    /// which is then made again.
+    /// Applies changes in one transaction; returns the number of rows that each changed. Transactions of
+    /// different servers can deadlock; PostgreSQL aborts one of them, which is then retried.
     async fn write(&mut self, changes: &[Change]) -> Result<Vec<u64>, WriteError> {
         const ATTEMPTS: u64 = 5;
         for attempt in 1..ATTEMPTS {
@@ -101,7 +100,7 @@ impl Writer {
         self.write_once(changes).await
     }
 
-    /// The same once. After an error, the connection is dropped, and with it the rest of the transaction.
+    /// One attempt. After an error the connection is dropped, which rolls back the transaction.
     async fn write_once(&mut self, changes: &[Change]) -> Result<Vec<u64>, WriteError> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
@@ -136,7 +135,7 @@ impl Writer {
 /// Why a transaction failed.
 #[derive(Debug)]
 enum WriteError {
-    /// One of its statements failed. Others may succeed.
+    /// One of its statements failed. Other changes may succeed.
     Refused(StoreError),
     /// The database cannot be reached, so no other change would succeed now.
     Unreachable(StoreError),
@@ -159,13 +158,13 @@ async fn transaction(
     Ok(rows)
 }
 
-/// The place of a change in a transaction: what kind of rows it changes first, and which.
-fn place(change: &Change) -> (u8, &str) {
+/// The order of changes in a transaction: by the kind of rows they change first, then by row.
+fn write_order(change: &Change) -> (u8, &str) {
     match change {
         Change::Lease(change) => match &**change {
-            LeaseChange::Register { .. } | LeaseChange::Beat { .. } | LeaseChange::Leave { .. } => {
-                (0, "")
-            }
+            LeaseChange::Register { .. }
+            | LeaseChange::Heartbeat { .. }
+            | LeaseChange::Leave { .. } => (0, ""),
             LeaseChange::Take { name, .. } | LeaseChange::Release { name, .. } => (1, name),
         },
         Change::Job(_) => (2, ""),
@@ -197,7 +196,7 @@ async fn apply(connection: &mut AnyConnection, change: &Change) -> Result<u64, S
         Change::Delete(id, version) => games::delete(connection, id, *version).await,
         Change::Abandon(before) => games::abandon(connection, *before).await,
         Change::RestartTurns(now) => games::restart_turns(connection, *now).await,
-        Change::Review(review) => reviews::keep_review(connection, review).await,
+        Change::Review(review) => reviews::store_review(connection, review).await,
         Change::Attempt(moves, solved) => puzzles::count(connection, moves, *solved).await,
         Change::CountFinished => totals::count_finished(connection).await,
         Change::Job(change) => jobs::apply(connection, change).await,

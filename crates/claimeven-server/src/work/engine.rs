@@ -7,13 +7,13 @@
 //!   search per address at a time, so that one address can never occupy all of its threads;
 //! * the **common** lane, with lower priority, serves everyone;
 //! * the **background** lane, with the lowest priority, serves the lab;
-//! * the **idle** lane, with what nobody else wants, serves reviews in advance.
+//! * the **idle** lane, with the scheduler's idle policy, prepares reviews in advance.
 //!
-//! In each lane the next search is one of the client that has used least of late.
+//! In each lane the next search is that of the client that has used the least recently.
 //!
-//! Search threads take no lock that others wait for: one of low priority may not get the processor
-//! for a long time while it holds it. Whoever queues or ends a search, on a thread that serves
-//! requests, hands the next ones to idle threads.
+//! Search threads take no lock that others wait for: a thread of low priority could hold it for a long
+//! time without running. Searches are handed to idle threads by the threads that serve requests,
+//! whenever a search is queued or ends.
 
 mod kept_agents;
 mod lanes;
@@ -70,26 +70,25 @@ pub(crate) struct SearchRequest {
 pub(crate) enum EngineError {
     /// The client has too many searches in the queue.
     Busy,
-    /// It was cancelled.
     Cancelled,
     /// The agent does not support the board or the rules.
-    Unsuited(String),
+    Unsupported(String),
     /// The agent panicked.
     Failed(String),
 }
 
 /// A search in the queue.
-struct Queued {
+struct QueuedSearch {
     number: u64,
     client: Client,
     urgency: Urgency,
     cancel: Arc<AtomicBool>,
     since: Instant,
-    turn: oneshot::Sender<Turn>,
+    grant: oneshot::Sender<GrantedThread>,
 }
 
 /// A search in progress.
-struct Running {
+struct RunningSearch {
     number: u64,
     client: Client,
     cancel: Arc<AtomicBool>,
@@ -110,8 +109,8 @@ struct Shared {
 #[derive(Default)]
 struct State {
     /// In order of arrival.
-    queue: Vec<Queued>,
-    running: Vec<Running>,
+    queue: Vec<QueuedSearch>,
+    running: Vec<RunningSearch>,
     idle: Vec<SearchThread>,
     usage: Usage,
     /// How many searches have ever been queued.
@@ -125,7 +124,7 @@ impl Engine {
         let threads = config.engine_threads();
         let background_threads = config.lab_searches.max(1);
         let lanes = [
-            // Two at least, so that one address cannot hold them all.
+            // At least two, so that one address cannot occupy them all.
             (Lane::Express, threads.max(2)),
             (Lane::Common, threads),
             (Lane::Background, background_threads),
@@ -156,34 +155,34 @@ impl Engine {
     ) -> Result<Decision, EngineError> {
         let name = format!("{} on {:?}", request.spec, request.position);
         let cancel = request.limits.cancel.get_or_insert_default().clone();
-        let _cancels = CancelOnDrop(Arc::clone(&cancel));
+        let _cancel_on_drop = CancelOnDrop(Arc::clone(&cancel));
         request.limits.memory = self.shared.agents.max_each();
         let seat = request.seat.take().map(|(game, player)| {
             let spec = request.spec.to_string();
             SeatKey { game, player, spec }
         });
-        let turn = self.turn(client, urgency, &cancel).await?;
+        let thread = self.acquire_thread(client, urgency, &cancel).await?;
         complete(async move {
-            let (kept, surplus) = turn.shared.agents.begin(seat.as_ref());
+            let (kept, surplus) = thread.shared.agents.begin(seat.as_ref());
             let work = move || {
                 drop(surplus);
                 search(request, kept)
             };
-            let searched = turn.run(name, cancel, work).await;
+            let searched = thread.run(name, cancel, work).await;
             let (agent, decision) = match searched {
                 Ok((agent, decision)) => (agent, decision),
                 Err(error) => (None, Err(error)),
             };
             let kept = seat.zip(agent);
             let kept = kept.map(|(seat, (agent, bytes))| KeptAgent { seat, agent, bytes });
-            turn.shared.agents.end(kept);
+            thread.shared.agents.end(kept);
             decision
         })
         .await
     }
 
-    /// Runs other work on a search thread. Dropping the future sets the flag, after which the work must
-    /// end soon.
+    /// Runs other work on a search thread. Dropping the future sets the flag passed to `work`, which must
+    /// then end soon.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         client: &Client,
@@ -192,20 +191,20 @@ impl Engine {
         work: impl FnOnce(&Arc<AtomicBool>) -> T + Send + 'static,
     ) -> Result<T, EngineError> {
         let cancel = Arc::default();
-        let _cancels = CancelOnDrop(Arc::clone(&cancel));
-        let turn = self.turn(client, urgency, &cancel).await?;
+        let _cancel_on_drop = CancelOnDrop(Arc::clone(&cancel));
+        let thread = self.acquire_thread(client, urgency, &cancel).await?;
         let flag = Arc::clone(&cancel);
         complete(async move {
-            // Searches of the lab may hold as much as an agent; other work holds little.
+            // Lab searches may use as much memory as an agent; other work uses little.
             let is_counted = urgency >= Urgency::Background;
-            let surplus = is_counted.then(|| turn.shared.agents.begin(None));
+            let surplus = is_counted.then(|| thread.shared.agents.begin(None));
             let work = move || {
                 drop(surplus);
                 work(&flag)
             };
-            let done = turn.run(name, cancel, work).await;
+            let done = thread.run(name, cancel, work).await;
             if is_counted {
-                turn.shared.agents.end(None);
+                thread.shared.agents.end(None);
             }
             done
         })
@@ -213,13 +212,13 @@ impl Engine {
     }
 
     /// Waits in the queue for a thread.
-    async fn turn(
+    async fn acquire_thread(
         &self,
         client: &Client,
         urgency: Urgency,
         cancel: &Arc<AtomicBool>,
-    ) -> Result<Turn, EngineError> {
-        let (turn, granted) = oneshot::channel();
+    ) -> Result<GrantedThread, EngineError> {
+        let (grant, granted) = oneshot::channel();
         let _place = {
             let mut state = self.shared.lock();
             if state.closed {
@@ -231,7 +230,7 @@ impl Engine {
             state.count += 1;
             let (number, since) = (state.count, Instant::now());
             let (client, cancel) = (client.clone(), Arc::clone(cancel));
-            state.queue.push(Queued { number, client, urgency, cancel, since, turn });
+            state.queue.push(QueuedSearch { number, client, urgency, cancel, since, grant });
             self.shared.dispatch(&mut state);
             PlaceInQueue { shared: &self.shared, number }
         };
@@ -286,7 +285,7 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// The place of a search that waits; dropping it leaves the queue.
+/// The place of a waiting search; dropping it leaves the queue.
 struct PlaceInQueue<'a> {
     shared: &'a Shared,
     number: u64,
@@ -298,15 +297,15 @@ impl Drop for PlaceInQueue<'_> {
     }
 }
 
-/// A search thread, for one search. Dropping it gives the thread to the next one.
-struct Turn {
+/// A thread that was granted to a search. Dropping it passes the thread to the next search.
+struct GrantedThread {
     shared: Arc<Shared>,
     number: u64,
     /// `None` once it has been returned.
     thread: Option<SearchThread>,
 }
 
-impl Turn {
+impl GrantedThread {
     /// Runs work on the thread.
     async fn run<T: Send + 'static>(
         &self,
@@ -314,59 +313,59 @@ impl Turn {
         cancel: Arc<AtomicBool>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, EngineError> {
-        let (answer, answered) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let work = move || {
-            // Whoever asked may be gone.
-            let _ = answer.send(catch_unwind(AssertUnwindSafe(work)));
+            // The caller may have been dropped.
+            let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
         };
         let thread = self.thread.as_ref().ok_or(EngineError::Cancelled)?;
         if cancel.load(Ordering::Relaxed) || !thread.run(Box::new(work)) {
             return Err(EngineError::Cancelled);
         }
-        match answered.await {
-            // The result of a cancelled search is not what was asked for.
+        match receiver.await {
+            // The result of a cancelled search is incomplete.
             _ if cancel.load(Ordering::Relaxed) => Err(EngineError::Cancelled),
             Ok(Ok(result)) => Ok(result),
-            Ok(Err(_)) | Err(_) => Err(EngineError::Failed(format!("{name} broke"))),
+            Ok(Err(_)) | Err(_) => Err(EngineError::Failed(format!("{name} panicked"))),
         }
     }
 }
 
-impl Drop for Turn {
+impl Drop for GrantedThread {
     fn drop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         let mut state = self.shared.lock();
-        self.shared.end_turn(&mut state, self.number, thread);
+        self.shared.return_thread(&mut state, self.number, thread);
         self.shared.dispatch(&mut state);
     }
 }
 
-/// Completes a search even if nobody waits for it any more: its thread is not free before that.
+/// Completes a search even if the caller is dropped: its thread is not free before that.
 async fn complete<T: Send + 'static>(
     search: impl Future<Output = Result<T, EngineError>> + Send + 'static,
 ) -> Result<T, EngineError> {
     tokio::spawn(search).await.unwrap_or(Err(EngineError::Cancelled))
 }
 
-/// The agent of a search, which may be kept, with its size, and what it decided.
+/// The agent of a search with its memory in bytes, so that it can be kept, and its decision.
 type Searched = (Option<(Box<dyn Agent>, usize)>, Result<Decision, EngineError>);
 
 fn search(request: SearchRequest, kept: Option<Box<dyn Agent>>) -> Searched {
     let SearchRequest { spec, seed, position, limits, .. } = request;
-    let unsuited = |error: &dyn ToString| EngineError::Unsuited(error.to_string());
+    let unsupported = |error: &dyn ToString| EngineError::Unsupported(error.to_string());
     let built = kept.map_or_else(|| spec.build(position.setup(), seed), Ok);
     let mut agent = match built {
         Ok(agent) => agent,
-        Err(error) => return (None, Err(unsuited(&error))),
+        Err(error) => return (None, Err(unsupported(&error))),
     };
-    let decision = agent.decide(&position, &limits).map_err(|error| unsuited(&error));
-    let bytes = kept_agents::held(&*agent);
+    let decision = agent.decide(&position, &limits).map_err(|error| unsupported(&error));
+    let bytes = kept_agents::memory_of(&*agent);
     (Some((agent, bytes)), decision)
 }
 
 impl State {
-    /// How heavily a client has used the engine recently: first its address, then the visitor, who
-    /// may share the address with others. Small amounts count as none, so that urgency decides.
+    /// How heavily a client has used the engine recently: by address, then by visitor, because several
+    /// may share an address. Small amounts count as none, so that urgency decides.
     fn weight(&self, client: &Client, now: Instant) -> (u32, u32) {
         let running = |same: &dyn Fn(&Client) -> bool| -> Duration {
             let running = self.running.iter().filter(|running| same(&running.client));
@@ -392,11 +391,11 @@ impl State {
     }
 }
 
-/// How much a client may have used recently to be served by the express lane.
+/// How much engine time a client may have used recently to be served by the express lane.
 const ALLOWANCE: Duration = Duration::from_secs(1);
 
-/// A client this many classes below the heaviest is served by the express lane, too.
-const LIGHTER: u32 = 2;
+/// A client this many classes below the heaviest is also served by the express lane.
+const LIGHT_MARGIN: u32 = 2;
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -406,7 +405,7 @@ impl Shared {
     /// Whether an address may queue another search; one visitor may use half of its places.
     fn has_room(&self, state: &State, client: &Client, urgency: Urgency) -> bool {
         let is_person = urgency == Urgency::Person;
-        let most = if is_person { self.queue_people } else { self.queue_others };
+        let max = if is_person { self.queue_people } else { self.queue_others };
         let queued = state.queue.iter().filter(|queued| {
             (queued.urgency == Urgency::Person) == is_person
                 && queued.client.address == client.address
@@ -416,34 +415,35 @@ impl Shared {
             address += 1;
             visitor += usize::from(queued.client.visitor == client.visitor);
         }
-        most == 0 || address < most && visitor < most.div_ceil(2)
+        max == 0 || address < max && visitor < max.div_ceil(2)
     }
 
-    /// Gives idle threads to the searches that come next, the quickest lane first.
+    /// Assigns idle threads to the next searches, the fastest lane first.
     fn dispatch(self: &Arc<Self>, state: &mut State) {
         for lane in Lane::ALL {
             while let Some(idle) = state.idle.iter().position(|thread| thread.lane() == lane) {
-                let Some(place) = self.next(state, lane) else { break };
-                let Queued { number, client, cancel, since, turn, .. } = state.queue.remove(place);
+                let Some(index) = self.next(state, lane) else { break };
+                let QueuedSearch { number, client, cancel, since, grant, .. } =
+                    state.queue.remove(index);
                 self.metrics.waited(lane.name(), since.elapsed());
                 let since = Instant::now();
-                state.running.push(Running { number, client, cancel, lane, since });
+                state.running.push(RunningSearch { number, client, cancel, lane, since });
                 let thread = Some(state.idle.swap_remove(idle));
-                let granted = Turn { shared: Arc::clone(self), number, thread };
-                // Whoever asked is about to leave the queue.
-                if let Err(mut refused) = turn.send(granted)
+                let granted = GrantedThread { shared: Arc::clone(self), number, thread };
+                // It fails if the caller is about to leave the queue.
+                if let Err(mut refused) = grant.send(granted)
                     && let Some(thread) = refused.thread.take()
                 {
-                    self.end_turn(state, number, thread);
+                    self.return_thread(state, number, thread);
                 }
             }
         }
     }
 
     /// Takes back the thread of a search.
-    fn end_turn(&self, state: &mut State, number: u64, thread: SearchThread) {
-        if let Some(place) = state.running.iter().position(|running| running.number == number) {
-            let Running { client, lane, since, .. } = state.running.swap_remove(place);
+    fn return_thread(&self, state: &mut State, number: u64, thread: SearchThread) {
+        if let Some(index) = state.running.iter().position(|running| running.number == number) {
+            let RunningSearch { client, lane, since, .. } = state.running.swap_remove(index);
             let now = Instant::now();
             self.metrics.searched(lane.name(), now.duration_since(since));
             state.usage.add(&client, now.duration_since(since), now);
@@ -453,17 +453,18 @@ impl Shared {
         }
     }
 
-    /// The place in the queue of the next search for a lane.
+    /// The index in the queue of the next search for a lane.
     fn next(&self, state: &State, lane: Lane) -> Option<usize> {
         let now = Instant::now();
-        let weigh = |(place, queued): (usize, &Queued)| (state.weight(&queued.client, now), place);
+        let weigh =
+            |(index, queued): (usize, &QueuedSearch)| (state.weight(&queued.client, now), index);
         let weights: Vec<((u32, u32), usize)> = state.queue.iter().enumerate().map(weigh).collect();
         let running = state.running.iter().map(|running| state.weight(&running.client, now).0);
         let queued = weights.iter().map(|&((address, _), _)| address);
         let heaviest = running.chain(queued).max().unwrap_or(0);
-        let is_light = |weight: u32| weight == 0 || weight + LIGHTER <= heaviest;
-        let may_run = |&((address, _), place): &((u32, u32), usize)| {
-            let queued = &state.queue[place];
+        let is_light = |weight: u32| weight == 0 || weight + LIGHT_MARGIN <= heaviest;
+        let may_run = |&((address, _), index): &((u32, u32), usize)| {
+            let queued = &state.queue[index];
             let is_for_people = queued.urgency < Urgency::Background;
             match lane {
                 Lane::Express => {
@@ -473,16 +474,16 @@ impl Shared {
                 }
                 Lane::Common => is_for_people,
                 Lane::Background => {
-                    let most = (self.background_threads - 1).max(1);
+                    let max = (self.background_threads - 1).max(1);
                     queued.urgency == Urgency::Background
-                        && state.running_in(lane, &queued.client) < most
+                        && state.running_in(lane, &queued.client) < max
                 }
                 Lane::Idle => queued.urgency == Urgency::Idle,
             }
         };
         let order =
-            |&(weight, place): &((u32, u32), usize)| (weight, state.queue[place].urgency, place);
-        weights.into_iter().filter(may_run).min_by_key(order).map(|(_, place)| place)
+            |&(weight, index): &((u32, u32), usize)| (weight, state.queue[index].urgency, index);
+        weights.into_iter().filter(may_run).min_by_key(order).map(|(_, index)| index)
     }
 }
 

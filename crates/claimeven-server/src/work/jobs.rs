@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::fleet::Fleet;
 use crate::monitor::Monitor;
 use crate::quota::{Permit, Quota};
-use crate::store::{Job, Kind, State, Store, StoreError};
+use crate::store::{Job, JobState, Kind, Store, StoreError};
 use crate::visitor::Visitor;
 
 /// All jobs.
@@ -35,9 +35,9 @@ pub(crate) struct Jobs {
     fleet: Arc<Fleet>,
     engine: Arc<Engine>,
     machines: Machines,
-    running: Mutex<HashMap<String, Arc<Running>>>,
-    /// The limit per address; the clients and permits of the active jobs that were started since the
-    /// server was.
+    running: Mutex<HashMap<String, Arc<RunningJob>>>,
+    /// The limit per address, and the clients and permits of the active jobs that were started since
+    /// the server started.
     quota: Quota,
     permits: Mutex<HashMap<String, (Client, Permit)>>,
     wake: [Notify; 2],
@@ -47,12 +47,12 @@ pub(crate) struct Jobs {
 
 /// A running job, shared by its thread and its watchers.
 #[derive(Default)]
-pub(crate) struct Running {
+pub(crate) struct RunningJob {
     /// Set to stop it.
     pub(crate) cancel: Arc<AtomicBool>,
-    /// How many workers of the fleet do it; 0 if this server does.
+    /// How many workers of the fleet run it; 0 if this server does.
     pub(crate) workers: AtomicUsize,
-    /// The games in progress, by number; those that have come last, if workers play them.
+    /// The games in progress, by number; if workers play them, the latest results.
     pub(crate) boards: Mutex<BTreeMap<usize, tournament::BoardView>>,
     /// The current stage of a training run.
     pub(crate) stage: Mutex<Option<training::StageView>>,
@@ -67,35 +67,35 @@ pub(crate) enum TurnEnd {
     Yielded,
     /// It was cancelled.
     Cancelled,
-    /// It cannot continue; the reason.
+    /// It cannot continue, for this reason.
     Failed(String),
 }
 
 /// The context of a job's thread.
 pub(crate) struct JobContext {
     pub(crate) config: Arc<Config>,
-    pub(crate) running: Arc<Running>,
+    pub(crate) running: Arc<RunningJob>,
     pub(crate) machines: Machines,
     store: Store,
     handle: Handle,
 }
 
 impl JobContext {
-    /// Runs a query on the threads that serve requests, and waits for its result. On this thread it
-    /// would have low priority, and so would the connections to the database that it opens for all.
+    /// Runs a query on the threads that serve requests, and waits for its result. On this thread the
+    /// query, and any database connection that it opens for the pool, would have low priority.
     pub(crate) fn with_store<T, F>(&self, query: impl FnOnce(Store) -> F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, StoreError>> + Send + 'static,
     {
-        let (answer, answered) = mpsc::sync_channel(1);
+        let (sender, receiver) = mpsc::sync_channel(1);
         let query = query(self.store.clone());
         self.handle.spawn(async move {
-            let _ = answer.send(query.await);
+            let _ = sender.send(query.await);
         });
-        // Not `block_on`: this thread may be that of a coordinator's runtime.
-        let closed = |_| Err(StoreError::Broken("the server is closing".to_owned()));
-        answered.recv().unwrap_or_else(closed)
+        // Not `block_on`: this may be a thread of a coordinator's runtime.
+        let closed = |_| Err(StoreError::Broken("the server is shutting down".to_owned()));
+        receiver.recv().unwrap_or_else(closed)
     }
 }
 
@@ -131,12 +131,12 @@ impl Jobs {
         self.requeue().await?;
         for kind in [Kind::Tournament, Kind::Training] {
             let jobs = Arc::clone(self);
-            self.tasks.spawn(async move { jobs.work_through(kind).await });
+            self.tasks.spawn(async move { jobs.run_queue(kind).await });
         }
         Ok(())
     }
 
-    /// Puts the jobs of servers that have gone back into the queue.
+    /// Puts the jobs of dead servers back into the queue.
     pub(crate) async fn requeue(&self) -> Result<(), StoreError> {
         let jobs = self.store.requeue_jobs().await?;
         if jobs > 0 {
@@ -146,7 +146,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Ends what runs here, because another server may run it by now.
+    /// Cancels all jobs on this server, because another server may be running them by now.
     pub(crate) fn cancel_all(&self) {
         for running in lock(&self.running).values() {
             running.cancel.store(true, Ordering::Relaxed);
@@ -199,18 +199,17 @@ impl Jobs {
     }
 
     /// A running job.
-    pub(crate) fn running(&self, id: &str) -> Option<Arc<Running>> {
+    pub(crate) fn running(&self, id: &str) -> Option<Arc<RunningJob>> {
         lock(&self.running).get(id).cloned()
     }
 
-    /// Stops a job; returns whether it has already stopped. A training run stops only after its
-    /// gate match.
+    /// Stops a job; returns whether it has stopped. A training run stops only after its gate match.
     pub(crate) async fn stop(&self, id: &str) -> Result<bool, Error> {
-        const PATIENCE: Duration = Duration::from_secs(5);
-        let began = Instant::now();
+        const TIMEOUT: Duration = Duration::from_secs(5);
+        let started = Instant::now();
         loop {
-            // Also a job whose turn had ended before it was cancelled is in the queue.
-            self.store.set_job_state(id, &[State::Queued], State::Stopped, None).await?;
+            // A job whose turn ended before it could be cancelled is in the queue as well.
+            self.store.set_job_state(id, &[JobState::Queued], JobState::Stopped, None).await?;
             let job = self.store.job(id).await?;
             if !job.is_some_and(|job| job.state.is_active()) && self.running(id).is_none() {
                 lock(&self.permits).remove(id);
@@ -218,7 +217,7 @@ impl Jobs {
             }
             self.cancel(id);
             self.fleet.publish(Message::StopJob { job: id.to_owned() });
-            if began.elapsed() > PATIENCE {
+            if started.elapsed() > TIMEOUT {
                 return Ok(false);
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -238,10 +237,10 @@ impl Jobs {
     pub(crate) async fn resume(&self, job: &Job, client: &Client) -> Result<(), Error> {
         let permit = self.acquire_permit(client)?;
         let from = match job.kind {
-            Kind::Tournament => &[State::Stopped, State::Failed][..],
-            Kind::Training => &[State::Stopped, State::Failed, State::Done],
+            Kind::Tournament => &[JobState::Stopped, JobState::Failed][..],
+            Kind::Training => &[JobState::Stopped, JobState::Failed, JobState::Done],
         };
-        if self.store.set_job_state(&job.id, from, State::Queued, None).await? {
+        if self.store.set_job_state(&job.id, from, JobState::Queued, None).await? {
             lock(&self.permits).insert(job.id.clone(), (client.clone(), permit));
             self.wake(job.kind).notify_one();
             return Ok(());
@@ -279,10 +278,10 @@ impl Jobs {
     }
 
     /// Runs the jobs of a kind one after another.
-    async fn work_through(self: Arc<Self>, kind: Kind) {
+    async fn run_queue(self: Arc<Self>, kind: Kind) {
         while !self.stopping.is_cancelled() {
             let turn = self.next_turn(kind).await;
-            let rest = match turn {
+            let pause = match turn {
                 Ok(true) => continue,
                 Ok(false) => Duration::from_mins(1),
                 Err(error) => {
@@ -293,7 +292,7 @@ impl Jobs {
             tokio::select! {
                 () = self.wake(kind).notified() => {}
                 () = self.stopping.cancelled() => {}
-                () = tokio::time::sleep(rest) => {}
+                () = tokio::time::sleep(pause) => {}
             }
         }
     }
@@ -301,13 +300,14 @@ impl Jobs {
     /// Runs the job that has waited longest for a turn; returns whether there was one.
     async fn next_turn(self: &Arc<Self>, kind: Kind) -> Result<bool, StoreError> {
         let Some(job) = self.store.next_job(kind).await? else { return Ok(false) };
-        let (id, running) = (job.id.clone(), Arc::new(Running::default()));
+        let (id, running) = (job.id.clone(), Arc::new(RunningJob::default()));
         // Registered before its state changes, so that it can be stopped at any time.
         lock(&self.running).insert(id.clone(), Arc::clone(&running));
-        let begun = self.store.set_job_state(&id, &[State::Queued], State::Running, None).await;
-        if !matches!(begun, Ok(true)) {
+        let started =
+            self.store.set_job_state(&id, &[JobState::Queued], JobState::Running, None).await;
+        if !matches!(started, Ok(true)) {
             lock(&self.running).remove(&id);
-            return begun;
+            return started;
         }
         if self.stopping.is_cancelled() {
             running.cancel.store(true, Ordering::Relaxed);
@@ -324,11 +324,11 @@ impl Jobs {
     }
 
     /// Chooses the openings of a tournament, which then waits for its turn.
-    async fn prepare(&self, job: Job, running: &Running) {
+    async fn prepare(&self, job: Job, running: &RunningJob) {
         let client = lock(&self.permits).get(&job.id).map(|(client, _)| client.clone());
-        // After a restart of the server, its address is not known.
-        let of_owner = || Client { address: None, visitor: Some(job.owner.clone()) };
-        let client = client.unwrap_or_else(of_owner);
+        // After a restart of the server, the client's address is unknown.
+        let owner = || Client { address: None, visitor: Some(job.owner.clone()) };
+        let client = client.unwrap_or_else(owner);
         let chosen =
             tournament::choose_openings(&job, &client, &self.engine, &self.config, &running.cancel);
         let end = match chosen.await {
@@ -348,16 +348,16 @@ impl Jobs {
     /// Stores how a turn ended.
     async fn end_turn(&self, kind: Kind, id: &str, end: TurnEnd) {
         let (state, error) = match end {
-            TurnEnd::Done => (State::Done, None),
-            TurnEnd::Yielded => (State::Queued, None),
-            TurnEnd::Cancelled if self.stopping.is_cancelled() => (State::Queued, None),
-            TurnEnd::Cancelled => (State::Stopped, None),
-            TurnEnd::Failed(reason) => (State::Failed, Some(reason)),
+            TurnEnd::Done => (JobState::Done, None),
+            TurnEnd::Yielded => (JobState::Queued, None),
+            TurnEnd::Cancelled if self.stopping.is_cancelled() => (JobState::Queued, None),
+            TurnEnd::Cancelled => (JobState::Stopped, None),
+            TurnEnd::Failed(reason) => (JobState::Failed, Some(reason)),
         };
-        // Retry until its end is stored, or it would count as running forever.
+        // Retry until it is stored, or the job would count as running forever.
         let mut pause = Duration::from_millis(200);
         while let Err(failure) =
-            self.store.set_job_state(id, &[State::Running], state, error.clone()).await
+            self.store.set_job_state(id, &[JobState::Running], state, error.clone()).await
         {
             tracing::error!(?failure, ?pause, job = id, "Failed to store the end of a job's turn");
             if self.stopping.is_cancelled() {
@@ -371,7 +371,7 @@ impl Jobs {
             pause = (2 * pause).min(Duration::from_mins(1));
         }
         lock(&self.running).remove(id);
-        if state != State::Queued {
+        if state != JobState::Queued {
             lock(&self.permits).remove(id);
         }
         if kind == Kind::Training && matches!(self.store.job(id).await, Ok(None)) {
@@ -380,8 +380,8 @@ impl Jobs {
         }
     }
 
-    async fn work(&self, job: Job, running: Arc<Running>) -> TurnEnd {
-        let (answer, answered) = oneshot::channel();
+    async fn work(&self, job: Job, running: Arc<RunningJob>) -> TurnEnd {
+        let (sender, receiver) = oneshot::channel();
         let context = JobContext {
             config: Arc::clone(&self.config),
             running,
@@ -391,17 +391,17 @@ impl Jobs {
         };
         let thread = thread::Builder::new().name(job.kind.name().to_owned());
         let spawned = thread.spawn(move || {
-            // No game waits for it.
+            // Games come first.
             priority::set(Priority::Lowest);
             let end = catch_unwind(AssertUnwindSafe(|| match job.kind {
                 Kind::Tournament => tournament::perform(&job, &context),
                 Kind::Training => training::perform(&job, &context),
             }));
-            let broken = |_| TurnEnd::Failed("Internal error".to_owned());
-            let _ = answer.send(end.unwrap_or_else(broken));
+            let panicked = |_| TurnEnd::Failed("Internal error".to_owned());
+            let _ = sender.send(end.unwrap_or_else(panicked));
         });
         match spawned {
-            Ok(_) => answered.await.unwrap_or(TurnEnd::Cancelled),
+            Ok(_) => receiver.await.unwrap_or(TurnEnd::Cancelled),
             Err(error) => TurnEnd::Failed(error.to_string()),
         }
     }

@@ -18,13 +18,13 @@ use crate::bus;
 use crate::config::Config;
 use crate::monitor::{Monitor, WorkKind};
 
-/// How long a job waits for a NATS server that is away before it goes on here.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a job waits for an unreachable NATS server before it continues on this server.
+const MAX_OUTAGE: Duration = Duration::from_secs(20);
 
-/// How often a job looks whether it is to end.
+/// How often a job checks whether it should end.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The machines that can do the work of jobs.
+/// The machines that run jobs.
 #[derive(Clone)]
 pub(crate) struct Machines {
     config: Arc<Config>,
@@ -41,8 +41,8 @@ impl Machines {
         self.monitor.workers(kind)
     }
 
-    /// The workers, if there are any for a kind of work. If all of them go, this process works itself,
-    /// with this many threads.
+    /// The workers for a kind of work, if there are any. If all of them leave, this process does the
+    /// work itself with this many threads.
     pub(crate) fn fleet(&self, kind: WorkKind, threads: usize) -> Option<Nats> {
         if self.workers(kind) == 0 {
             return None;
@@ -51,7 +51,7 @@ impl Machines {
         Some(nats.with_arithmetic(claimeven_zero::arithmetic()))
     }
 
-    /// The folder of networks that this process needs if it works itself.
+    /// The folder for networks that this process needs if it does the work itself.
     fn cache(&self) -> PathBuf {
         let folder = self.config.runs_folder().map(|runs| runs.join(".fleet"));
         let temporary =
@@ -59,9 +59,9 @@ impl Machines {
         folder.unwrap_or_else(temporary)
     }
 
-    /// Does work that ends when the flag that it is given is set: if `cancel` is, or if the NATS server
-    /// stays away. Returns whether the latter has happened.
-    pub(crate) fn watched<T>(
+    /// Runs `work` with a stop flag, which is set when `cancel` is or when the NATS server stays
+    /// unreachable. Also returns whether the latter happened.
+    pub(crate) fn run_watched<T>(
         &self,
         cancel: &AtomicBool,
         work: impl FnOnce(&Arc<AtomicBool>) -> T,
@@ -71,7 +71,7 @@ impl Machines {
         let done = thread::scope(|scope| {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
-                    if self.monitor.away() > PATIENCE {
+                    if self.monitor.outage() > MAX_OUTAGE {
                         is_lost.store(true, Ordering::Relaxed);
                     }
                     if cancel.load(Ordering::Relaxed) || is_lost.load(Ordering::Relaxed) {
@@ -80,14 +80,14 @@ impl Machines {
                     thread::sleep(POLL_INTERVAL);
                 }
             });
-            let _over_at_end = SetOnDrop(&is_over);
+            let _set_at_end = SetOnDrop(&is_over);
             work(&stop)
         });
         (done, is_lost.into_inner())
     }
 }
 
-/// Sets the flag at the end of its scope, even in a panic.
+/// Sets a flag at the end of its scope, even after a panic.
 struct SetOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for SetOnDrop<'_> {
@@ -96,7 +96,7 @@ impl Drop for SetOnDrop<'_> {
     }
 }
 
-/// Plays the games of a training run on the fleet if there is one, otherwise here.
+/// Plays the games of a training run on the fleet if there is one, otherwise on this server.
 pub(crate) struct TrainingPlayer {
     pub(crate) machines: Machines,
     pub(crate) threads: usize,
@@ -113,7 +113,7 @@ impl TrainingMachines for TrainingPlayer {
     ) -> Result<Option<SelfPlayBatch>, String> {
         if let Some(machines) = self.machines.fleet(WorkKind::SelfPlay, self.threads) {
             let fleet = FleetPlayer { machines };
-            let (batch, is_lost) = self.machines.watched(&progress.cancel, |stop| {
+            let (batch, is_lost) = self.machines.run_watched(&progress.cancel, |stop| {
                 let own = SelfPlayProgress { cancel: Arc::clone(stop), ..Default::default() };
                 thread::scope(|scope| {
                     let playing = scope
@@ -123,16 +123,16 @@ impl TrainingMachines for TrainingPlayer {
                         progress.games.store(games, Ordering::Relaxed);
                         thread::sleep(POLL_INTERVAL);
                     }
-                    playing.join().unwrap_or_else(|_| Err("a panic".to_owned()))
+                    playing.join().unwrap_or_else(|_| Err("self-play panicked".to_owned()))
                 })
             });
             match batch {
                 Ok(None) if is_lost => {
-                    tracing::warn!("The NATS server is away: the games of a run are played here");
+                    tracing::warn!("NATS server unreachable: playing a training run's games here");
                 }
                 Ok(batch) => return Ok(batch),
                 Err(error) => {
-                    tracing::warn!(error, "The fleet cannot play the games of a run");
+                    tracing::warn!(error, "The fleet cannot play a training run's games");
                 }
             }
             progress.games.store(0, Ordering::Relaxed);

@@ -1,20 +1,20 @@
 //! The priority of threads.
 
-/// How much of the processors a thread gets while others want them.
+/// A thread's share of the processors when they are busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Priority {
-    /// As much as the threads that serve requests.
+    /// That of the threads that serve requests.
     Normal,
-    /// What those leave.
+    /// Below `Normal`.
     Low,
-    /// What those two leave.
+    /// Below `Low`.
     Lowest,
-    /// Only what nobody else wants. Others need not wait for the end of its time slice, as they do even
-    /// for one of the lowest priority.
+    /// Only idle processors. Other threads preempt it at once, while even one of the lowest priority
+    /// finishes its time slice.
     Idle,
 }
 
-/// Sets the priority of this thread, which the threads that it starts inherit. It can only be lowered.
+/// Sets the priority of this thread, which its child threads inherit. It can only be lowered.
 pub(crate) fn set(priority: Priority) {
     let niceness = match priority {
         Priority::Normal => return,
@@ -42,7 +42,7 @@ fn set_idle() {
     if let Err(error) =
         set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, policy)
     {
-        tracing::debug!(?error, "No idle priority");
+        tracing::debug!(?error, "Failed to set the idle priority");
     }
 }
 

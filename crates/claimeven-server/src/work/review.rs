@@ -38,11 +38,11 @@ pub(crate) struct TurningPoint {
     pub(crate) cells: Vec<[u8; 2]>,
 }
 
-/// A loss this many plies away, or a draw, is worth holding out for.
-const FAR: u32 = 8;
+/// A loss at least this many plies away, or a draw, is worth playing for.
+const FAR_PLIES: u32 = 8;
 
-/// The mistake that decided a game of the standard board, and what it was about. A game that is lost by calculation, but
-/// ends because a four was not seen, is about that.
+/// The mistake that decided a game on the standard board, and its theme. If the game was lost anyway but
+/// ended early because a player missed four in a row, that oversight gives the theme.
 fn turning_point(
     game: &Game,
     review: &Review,
@@ -63,7 +63,7 @@ fn turning_point(
     let last = game.moves().len().checked_sub(2).filter(|&last| last > index);
     let oversight = last.filter(|&last| {
         let reviewed = &review.moves[last];
-        let is_far = |choice: &Choice| choice.plies.is_none_or(|plies| plies >= FAR);
+        let is_far = |choice: &Choice| choice.plies.is_none_or(|plies| plies >= FAR_PLIES);
         game.position().outcome().is_some()
             && reviewed.judgement == Judgement::FasterLoss
             && reviewed.best().is_some_and(is_far)
@@ -83,8 +83,8 @@ fn turning_point(
 
 /// The summaries of both players by player number, not by who moved first.
 pub(crate) fn by_player(session: &GameSession, review: &Review) -> [PlayerReview; 2] {
-    let [beginner, other] = review.players_after(session.opening);
-    if session.first == 0 { [beginner, other] } else { [other, beginner] }
+    let [first, second] = review.players_after(session.opening);
+    if session.first == 0 { [first, second] } else { [second, first] }
 }
 
 /// Reviews a game and stores the result, unless it is incomplete and a review with more time could
@@ -110,13 +110,13 @@ pub(crate) async fn review(
         let turn = turning_point(&game, &review, opening, winner, &coaches);
         GameReview { review, turn }
     };
-    let at_leisure = *client == Client::SERVER;
-    let urgency = if at_leisure { Urgency::Idle } else { Urgency::Other };
+    let is_in_advance = *client == Client::SERVER;
+    let urgency = if is_in_advance { Urgency::Idle } else { Urgency::Other };
     let reviewed = engine.run(client, urgency, name, work).await?;
     let GameReview { review, turn } = &reviewed;
     let is_complete = review.moves.iter().all(|m| m.judgement != Judgement::Unknown);
     let is_small = session.setup().cells() <= Setup::STANDARD.cells();
-    if !is_complete && is_small && !at_leisure {
+    if !is_complete && is_small && !is_in_advance {
         return Ok(reviewed);
     }
     let content = serde_json::to_string(&reviewed);
@@ -126,7 +126,7 @@ pub(crate) async fn review(
         themes[session.mover(turn.index)] = Theme::ALL.into_iter().find(is_named).map(Theme::name);
     }
     store
-        .keep_review(StoredReview {
+        .store_review(StoredReview {
             game: session.id.clone(),
             line: session.game.move_text(),
             accuracy: by_player(session, review).map(|player| player.accuracy),
@@ -163,7 +163,7 @@ impl Failures {
 }
 
 /// Reviews one finished game that has no review yet, if the engine is idle.
-pub(crate) async fn review_idly(
+pub(crate) async fn review_when_idle(
     engine: &Engine,
     coaches: &Arc<Coaches>,
     store: &Store,
@@ -183,7 +183,7 @@ pub(crate) async fn review_idly(
             tracing::error!(?error, game = id, "Gave up on the review of a game");
             let content = "null".to_owned();
             let (accuracy, themes) = ([None; 2], [None; 2]);
-            store.keep_review(StoredReview { game: id, line, accuracy, themes, content }).await?;
+            store.store_review(StoredReview { game: id, line, accuracy, themes, content }).await?;
             Ok(Reviewed::Game)
         }
         Err(error) => Err(error),
@@ -220,11 +220,11 @@ mod tests {
         let engine = Engine::new(&Config::default(), &metrics);
         let (coaches, mut failures) = (Arc::default(), Failures::default());
         for _ in 0..2 {
-            assert!(review_idly(&engine, &coaches, &store, &mut failures).await.is_err());
+            assert!(review_when_idle(&engine, &coaches, &store, &mut failures).await.is_err());
         }
         assert!(store.unreviewed().await.unwrap().is_some());
         for _ in 0..2 {
-            assert!(review_idly(&engine, &coaches, &store, &mut failures).await.is_ok());
+            assert!(review_when_idle(&engine, &coaches, &store, &mut failures).await.is_ok());
         }
         assert!(store.unreviewed().await.unwrap().is_none());
     }

@@ -41,7 +41,7 @@ pub(crate) struct BoardView {
     pub(crate) moves: String,
 }
 
-/// The chosen openings in a stored plan, so that they are chosen once.
+/// The field of a stored plan with the chosen openings, so that they are chosen only once.
 pub(crate) const CHOSEN: &str = "chosen_openings";
 
 /// The plan of a job, with its openings if they are chosen.
@@ -67,12 +67,12 @@ pub(crate) fn needs_openings(job: &Job) -> bool {
     document.get(CHOSEN).is_none()
 }
 
-/// How long a choice of openings keeps a search thread, unless a single position takes longer.
+/// How long the choice of openings occupies a search thread, unless a single position takes longer.
 const SLICE: Duration = Duration::from_secs(1);
 
-/// Chooses the openings of a tournament and returns its plan with them, or why it has none. Balanced
-/// ones can take minutes, so the choice takes turns with other work in the background lane of the
-/// engine, where whoever has used least comes first.
+/// Chooses the openings of a tournament and returns its plan with them, or why that failed. Balanced
+/// openings can take minutes, so the search takes turns with other work in the engine's background
+/// lane, where the client that has used the least recently comes first.
 pub(crate) async fn choose_openings(
     job: &Job,
     client: &Client,
@@ -94,8 +94,8 @@ pub(crate) async fn choose_openings(
                     not_started.insert(plan.opening_search().map_err(|error| failed(&error))?)
                 }
             };
-            let (mut solver, began) = (OpeningSearch::solver(), Instant::now());
-            while began.elapsed() < SLICE {
+            let (mut solver, started) = (OpeningSearch::solver(), Instant::now());
+            while started.elapsed() < SLICE {
                 match search.advance(&mut solver, cancel) {
                     Ok(true) => return Ok(Some(with_openings(&job, &search.texts()))),
                     Ok(false) => {}
@@ -113,10 +113,10 @@ pub(crate) async fn choose_openings(
             Ok(Ok(Some(plan))) => return Ok(plan),
             Ok(Ok(None)) => {}
             Ok(Err(end)) => return Err(end),
-            // The address has other work in the queue.
+            // The address has too much other work in the queue.
             Err(EngineError::Busy) => tokio::time::sleep(SLICE).await,
             Err(EngineError::Cancelled) => return Err(TurnEnd::Cancelled),
-            Err(EngineError::Unsuited(reason) | EngineError::Failed(reason)) => {
+            Err(EngineError::Unsupported(reason) | EngineError::Failed(reason)) => {
                 return Err(TurnEnd::Failed(reason));
             }
         }
@@ -130,7 +130,7 @@ async fn until_set(flag: &AtomicBool) {
     }
 }
 
-/// Plays a tournament, whose openings are chosen, until it is done, cancelled, or another one is due.
+/// Plays a tournament whose openings are chosen until it is done or cancelled, or another one is due.
 pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
     let failed = |error: &dyn ToString| TurnEnd::Failed(error.to_string());
     let plan = match plan_of(job, &context.config.models()) {
@@ -153,7 +153,7 @@ pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
         context.running.workers.store(0, Ordering::Relaxed);
         match ended {
             Ok(Some(results)) => return turn.end(&results),
-            // The fleet cannot do it, or no longer.
+            // The fleet cannot play it, or is no longer reachable.
             Ok(None) => (fleet, turn.is_refused) = (None, true),
             Err(error) => return error,
         }
@@ -165,7 +165,7 @@ struct Turn<'a> {
     job: &'a Job,
     context: &'a JobContext,
     plan: &'a Plan,
-    began: Instant,
+    started: Instant,
     /// When games were last stored.
     stored: Instant,
     /// Games that are not stored yet.
@@ -178,11 +178,11 @@ struct Turn<'a> {
     broken: Option<String>,
 }
 
-/// How many of the latest games of the fleet are shown.
-const SHOWN: usize = 4;
+/// How many of the fleet's latest games are shown.
+const MAX_SHOWN: usize = 4;
 
-/// For how long a tournament is played here before workers that have come meanwhile go on with it.
-const HERE: Duration = Duration::from_secs(5);
+/// How long a tournament is played here before workers that have joined in the meantime take over.
+const MIN_TIME_HERE: Duration = Duration::from_secs(5);
 
 impl<'a> Turn<'a> {
     fn new(job: &'a Job, context: &'a JobContext, plan: &'a Plan) -> Turn<'a> {
@@ -191,7 +191,7 @@ impl<'a> Turn<'a> {
             job,
             context,
             plan,
-            began: now,
+            started: now,
             stored: now,
             unstored: Vec::new(),
             numbers: Vec::new(),
@@ -201,7 +201,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// The games that are stored.
+    /// The stored games.
     fn played(&self) -> Result<Vec<GameRecord>, TurnEnd> {
         let stored = self.context.with_store(|store| {
             let id = self.job.id.clone();
@@ -220,7 +220,7 @@ impl<'a> Turn<'a> {
         let (played, running) = (self.played()?, &self.context.running);
         let (plan, boards) = (self.plan, &running.boards);
         let watch = |number: usize, fixture: Fixture, game: &Game| {
-            let name = |place: usize| plan.players()[place].name.clone();
+            let name = |index: usize| plan.players()[index].name.clone();
             let board = BoardView {
                 number: number + 1,
                 players: fixture.players.map(name),
@@ -235,7 +235,8 @@ impl<'a> Turn<'a> {
                     lock(boards).remove(&(number - 1));
                 }
                 let machines = &self.context.machines;
-                self.yields |= self.began.elapsed() > HERE && machines.workers(WorkKind::Games) > 0;
+                self.yields |=
+                    self.started.elapsed() > MIN_TIME_HERE && machines.workers(WorkKind::Games) > 0;
                 self.take(record, results)
             });
         ended.map(Some).map_err(|error| TurnEnd::Failed(error.to_string()))
@@ -249,11 +250,11 @@ impl<'a> Turn<'a> {
     ) -> Result<Option<TournamentResults>, TurnEnd> {
         let (played, running) = (self.played()?, &self.context.running);
         let at_start = (played.len() as u64, self.job.result.clone());
-        // Two tournaments with the same players are two jobs.
+        // The id makes tournaments with the same players different jobs.
         let title = format!("tournament {}: {}", self.job.id, self.job.title);
         let machines = &self.context.machines;
         running.workers.store(machines.workers(WorkKind::Games), Ordering::Relaxed);
-        let (ended, is_lost) = machines.watched(&running.cancel, |stop| {
+        let (ended, is_lost) = machines.run_watched(&running.cancel, |stop| {
             tournament.resume_on(fleet, &title, played, stop, |progress, results| {
                 let workers = machines.workers(WorkKind::Games).max(1);
                 running.workers.store(workers, Ordering::Relaxed);
@@ -268,7 +269,10 @@ impl<'a> Turn<'a> {
         });
         match ended {
             Ok(results) if is_lost && results.games() < self.plan.games() => {
-                tracing::warn!(job = self.job.id, "The NATS server is away: playing here");
+                tracing::warn!(
+                    job = self.job.id,
+                    "NATS server unreachable: playing a tournament here"
+                );
                 self.store(&results).map_err(TurnEnd::Failed)?;
                 Ok(None)
             }
@@ -295,7 +299,7 @@ impl<'a> Turn<'a> {
             moves: record.move_text(),
         };
         let mut boards = lock(&self.context.running.boards);
-        while boards.len() >= SHOWN {
+        while boards.len() >= MAX_SHOWN {
             boards.pop_first();
         }
         boards.insert(number, board);
@@ -310,7 +314,7 @@ impl<'a> Turn<'a> {
                 self.broken = Some(error);
                 return ControlFlow::Break(());
             }
-            if self.began.elapsed() > TURN {
+            if self.started.elapsed() > TURN {
                 let active = self
                     .context
                     .with_store(|store| async move { store.active_jobs(Kind::Tournament).await });
@@ -332,7 +336,7 @@ impl<'a> Turn<'a> {
         stored.map_err(|error| format!("{error:?}"))
     }
 
-    /// Removes the games of this turn, because a worker was wrong. Those before it stay.
+    /// Removes the games of this turn because a worker returned wrong results. Earlier games stay.
     fn retract(&mut self, (done, result): &(u64, Option<String>)) -> ControlFlow<()> {
         self.unstored.clear();
         lock(&self.context.running.boards).clear();

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::http::extract::{ApiResult, SetupSchema};
 use crate::store::Job;
 
-/// Presets of parameters: name and description.
+/// Presets: name and description.
 pub(crate) const PRESETS: [(&str, &str); 3] = [
     ("quick", "A small network that learns in iterations of a few seconds"),
     ("10min", "A network that learns visibly within ten minutes on two cores"),
@@ -56,7 +56,7 @@ impl RunInput {
                     Error::Bad(format!("unknown preset '{name}' (available: {})", names.join(", ")))
                 })?,
         };
-        // A seed of 0 means the preset's own.
+        // A seed of 0 stands for the preset's own.
         if self.seed > 0 {
             parameters.seed = self.seed.into();
         }
@@ -117,7 +117,7 @@ pub(crate) fn whole_seconds(seconds: f64) -> u64 {
     Duration::try_from_secs_f64(seconds.ceil()).map_or(0, |duration| duration.as_secs())
 }
 
-/// Trains until the duration of the run is reached or it is cancelled.
+/// Trains until the run has reached its duration or is cancelled.
 pub(crate) fn perform(job: &Job, context: &JobContext) -> TurnEnd {
     let failed = |error: &dyn ToString| TurnEnd::Failed(error.to_string());
     let input: RunInput = match serde_json::from_str(&job.plan) {
@@ -150,7 +150,7 @@ fn train(
     seconds: f64,
 ) -> Result<TurnEnd, RunError> {
     let running = &context.running;
-    let wish = || {
+    let check_cancel = || {
         if running.cancel.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
@@ -164,13 +164,13 @@ fn train(
             Event::Played { iteration, shown } => {
                 let games: Vec<(i64, String)> = (0..)
                     .zip(shown)
-                    .filter_map(|(place, game)| {
+                    .filter_map(|(index, game)| {
                         let shown = ShownGame {
                             iteration,
                             moves: game.moves.clone(),
                             opening: game.opening,
                         };
-                        Some((10 * iteration as i64 + place, serde_json::to_string(&shown).ok()?))
+                        Some((10 * iteration as i64 + index, serde_json::to_string(&shown).ok()?))
                     })
                     .collect();
                 let id = job.id.clone();
@@ -179,7 +179,7 @@ fn train(
                 if let Err(error) = stored {
                     tracing::warn!(?error, "Failed to store games of a training run");
                 }
-                return wish();
+                return check_cancel();
             }
             Event::Learning { steps, of, .. } => ("learning", steps, of),
             Event::Testing { .. } => ("testing", 0, 0),
@@ -192,12 +192,12 @@ fn train(
                 if let Err(error) = stored {
                     tracing::warn!(?error, "Failed to store the progress of a training run");
                 }
-                return wish();
+                return check_cancel();
             }
         };
         let (kind, done, of) = stage;
         *lock(&running.stage) = Some(StageView { kind, done, of });
-        wish()
+        check_cancel()
     };
     let resources = Resources::new(context.config.training_threads.max(1));
     let mut run = if folder.join("parameters.json").is_file() {

@@ -10,8 +10,8 @@ use crate::visitor::Visitor;
 /// The engine time that clients have used, with exponential decay.
 #[derive(Default)]
 pub(crate) struct Usage {
-    addresses: Fading<Option<Address>>,
-    visitors: Fading<Visitor>,
+    addresses: DecayingTimes<Option<Address>>,
+    visitors: DecayingTimes<Visitor>,
 }
 
 impl Usage {
@@ -31,39 +31,39 @@ impl Usage {
     }
 }
 
-/// Times that lose half of their weight per half-life.
-struct Fading<K> {
+/// Times with exponential decay.
+struct DecayingTimes<K> {
     used: HashMap<K, (Duration, Instant)>,
 }
 
-impl<K> Default for Fading<K> {
-    fn default() -> Fading<K> {
-        Fading { used: HashMap::new() }
+impl<K> Default for DecayingTimes<K> {
+    fn default() -> DecayingTimes<K> {
+        DecayingTimes { used: HashMap::new() }
     }
 }
 
-impl<K: Eq + Hash> Fading<K> {
+impl<K: Eq + Hash> DecayingTimes<K> {
     const HALF_LIFE: Duration = Duration::from_secs(10);
     /// Times below this are forgotten.
-    const NOTHING: Duration = Duration::from_millis(1);
+    const NEGLIGIBLE: Duration = Duration::from_millis(1);
 
     fn get(&self, key: &K, now: Instant) -> Duration {
-        self.used.get(key).map_or(Duration::ZERO, |used| faded(*used, now))
+        self.used.get(key).map_or(Duration::ZERO, |used| decayed(*used, now))
     }
 
     fn add(&mut self, key: K, time: Duration, now: Instant) {
         let used = self.get(&key, now) + time;
-        // Cleaning up pays off when their number has doubled.
+        // Cleaning up pays off once their number has doubled.
         if self.used.len() == self.used.capacity() {
-            self.used.retain(|_, used| faded(*used, now) > Self::NOTHING);
+            self.used.retain(|_, used| decayed(*used, now) > Self::NEGLIGIBLE);
         }
         self.used.insert(key, (used, now));
     }
 }
 
-fn faded((used, since): (Duration, Instant), now: Instant) -> Duration {
+fn decayed((used, since): (Duration, Instant), now: Instant) -> Duration {
     let elapsed = now.saturating_duration_since(since).as_secs_f64();
-    used.mul_f64((-elapsed / Fading::<()>::HALF_LIFE.as_secs_f64()).exp2())
+    used.mul_f64((-elapsed / DecayingTimes::<()>::HALF_LIFE.as_secs_f64()).exp2())
 }
 
 #[cfg(test)]
@@ -72,10 +72,10 @@ mod tests {
 
     #[test]
     fn usage_decays_and_is_forgotten() {
-        let (now, mut used) = (Instant::now(), Fading::default());
+        let (now, mut used) = (Instant::now(), DecayingTimes::default());
         used.add(1, Duration::from_secs(8), now);
         used.add(2, Duration::from_secs(1), now);
-        let later = now + 2 * Fading::<u32>::HALF_LIFE;
+        let later = now + 2 * DecayingTimes::<u32>::HALF_LIFE;
         assert_eq!(used.get(&1, later), Duration::from_secs(2));
         used.add(1, Duration::from_secs(1), later);
         assert_eq!(used.get(&1, later), Duration::from_secs(3));

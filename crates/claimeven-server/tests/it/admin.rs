@@ -1,4 +1,4 @@
-//! Admin commands next to a running server, on both databases.
+//! Operators' commands while the server is running, on both databases.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
 
-use crate::world::{Visitor, World, on_both_databases};
+use crate::test_server::{TestServer, Visitor, on_both_databases};
 
 fn local() -> Value {
     json!([{ "kind": "human", "name": "Ada" }, { "kind": "human", "name": "Bob" }])
@@ -38,13 +38,13 @@ async fn number(config: &Config, sql: &'static str) -> i64 {
 
 /// Waits until a request with these headers has this status.
 async fn until_status(who: &Visitor, headers: &[(&str, &str)], status: u16) {
-    let began = Instant::now();
+    let started = Instant::now();
     loop {
         let reply = who.send(Method::GET, "/api/agents", headers, None).await;
         if reply.status == status {
             return;
         }
-        assert!(began.elapsed() < Duration::from_secs(20), "still {reply:?}");
+        assert!(started.elapsed() < Duration::from_secs(20), "still {reply:?}");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
@@ -58,10 +58,10 @@ fn key_of(config: &Config) -> String {
 }
 
 on_both_databases! {
-    async fn games_are_listed_shown_and_deleted_beside_the_server(world: World) {
-        let ada = world.visitor();
+    async fn games_are_listed_shown_and_deleted_while_the_server_runs(server: TestServer) {
+        let ada = server.visitor();
         let (old, new) = (finished(&ada).await, ada.create(local()).await);
-        let mut admin = Admin::open(&world.config).await.unwrap();
+        let mut admin = Admin::open(&server.config).await.unwrap();
         let all = GameFilter { limit: 10, ..GameFilter::default() };
         let ids = |games: Vec<claimeven_server::GameRow>| -> Vec<String> {
             games.into_iter().map(|game| game.id).collect()
@@ -77,21 +77,21 @@ on_both_databases! {
         // Watchers are notified.
         let mut socket = ada.follow(&new).await;
         admin.delete_game(&new).await.unwrap();
-        socket.hear_of("bye", |message| message["reason"] == "deleted").await;
+        socket.receive_type("bye", |message| message["reason"] == "deleted").await;
         ada.get(&format!("/api/games/{new}")).await.error(404);
         let error = admin.delete_game(&new).await.unwrap_err().to_string();
         assert_eq!(error, format!("game '{new}' not found"));
-        // The next step: a new game.
+        // Games continue.
         finished(&ada).await;
         assert_eq!(admin.games(&all).await.unwrap().len(), 2);
     }
 
-    async fn visitors_are_listed_shown_and_deleted(world: World) {
-        let (ada, bob) = (world.visitor(), world.visitor());
+    async fn visitors_are_listed_shown_and_deleted(server: TestServer) {
+        let (ada, bob) = (server.visitor(), server.visitor());
         finished(&ada).await;
         let shared = ada.create(json!([{ "kind": "human", "name": "Ada" }, { "kind": "open" }])).await;
         bob.act(&shared, "join", json!({ "name": "Bob" })).await.expect(200);
-        let mut admin = Admin::open(&world.config).await.unwrap();
+        let mut admin = Admin::open(&server.config).await.unwrap();
         let visitors = admin.visitors(10).await.unwrap();
         assert_eq!(visitors.len(), 2);
         let key = visitors.iter().find(|visitor| visitor.games == 2).unwrap().key.clone();
@@ -109,8 +109,8 @@ on_both_databases! {
         }
     }
 
-    async fn a_running_tournament_can_be_deleted_beside_the_server(world: World) {
-        let ada = world.visitor();
+    async fn a_running_tournament_can_be_deleted_while_the_server_runs(server: TestServer) {
+        let ada = server.visitor();
         let tournament = json!({
             "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 2000,
         });
@@ -119,7 +119,7 @@ on_both_databases! {
         while ada.get(&path).await.expect(200)["done"].as_u64().unwrap() == 0 {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        let mut admin = Admin::open(&world.config).await.unwrap();
+        let mut admin = Admin::open(&server.config).await.unwrap();
         let [row] = &admin.jobs(JobKind::Tournament, 10).await.unwrap()[..] else { panic!() };
         assert!(admin.jobs(JobKind::Training, 10).await.unwrap().is_empty());
         let details = admin.job(JobKind::Tournament, &row.id).await.unwrap();
@@ -128,24 +128,24 @@ on_both_databases! {
         ada.get(&path).await.error(404);
         // It stops without leaving anything behind, and the next job gets its turn.
         tokio::time::sleep(Duration::from_secs(4)).await;
-        assert_eq!(number(&world.config, "SELECT COUNT(*) FROM job_games").await, 0);
+        assert_eq!(number(&server.config, "SELECT COUNT(*) FROM job_games").await, 0);
         let next = json!({ "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 2 });
         let next = ada.post("/api/arena", next).await.expect(201);
         let path = format!("/api/arena/{}", next["id"].as_str().unwrap());
-        let began = Instant::now();
+        let started = Instant::now();
         while ada.get(&path).await.expect(200)["state"] != "done" {
-            assert!(began.elapsed() < Duration::from_secs(20), "the next one does not run");
+            assert!(started.elapsed() < Duration::from_secs(20), "the next tournament does not run");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
 
-    async fn a_banned_address_is_refused_until_the_ban_is_lifted(world: World) {
-        let world = world.restart_with(|config| "127.0.0.1".clone_into(&mut config.trusted_proxies)).await;
-        let (ada, eve) = (world.visitor(), world.visitor());
+    async fn a_banned_address_is_refused_until_the_ban_is_lifted(server: TestServer) {
+        let server = server.restart_with(|config| "127.0.0.1".clone_into(&mut config.trusted_proxies)).await;
+        let (ada, eve) = (server.visitor(), server.visitor());
         let game = eve.create(local()).await;
         let banned = [("x-forwarded-for", "203.0.113.7")];
         let mut socket = eve.try_follow(&game, &banned).await.unwrap();
-        let mut admin = Admin::open(&world.config).await.unwrap();
+        let mut admin = Admin::open(&server.config).await.unwrap();
         let range: claimeven_server::IpNet = "203.0.113.77/24".parse().unwrap();
         admin.ban(range, "spam", None).await.unwrap();
         until_status(&eve, &banned, 403).await;
@@ -153,9 +153,9 @@ on_both_databases! {
             eve.send(Method::GET, path, &banned, None).await.error(403);
         }
         assert!(matches!(eve.try_follow(&game, &banned).await, Err(403)));
-        // Also over a socket that was already open.
+        // The ban also applies to an open socket.
         socket.play(1, 0).await;
-        while socket.hear().await.is_some() {}
+        while socket.receive().await.is_some() {}
         assert_eq!(ada.game(&game).await["moves"], json!([]));
         finished(&ada).await;
 
@@ -173,13 +173,13 @@ on_both_databases! {
         assert!(admin.bans().await.unwrap().is_empty());
     }
 
-    async fn old_games_are_pruned_by_age_and_by_size(world: World) {
-        let world = world.restart_with(|config| config.requests_per_second = 0).await;
-        let ada = world.visitor();
+    async fn old_games_are_pruned_by_age_and_by_size(server: TestServer) {
+        let server = server.restart_with(|config| config.requests_per_second = 0).await;
+        let ada = server.visitor();
         let (old, new, playing) =
             (finished(&ada).await, finished(&ada).await, ada.create(local()).await);
-        execute(&world.config, format!("UPDATE games SET touched = 1000 WHERE id IN ('{old}', '{playing}')")).await;
-        let mut admin = Admin::open(&world.config).await.unwrap();
+        execute(&server.config, format!("UPDATE games SET touched = 1000 WHERE id IN ('{old}', '{playing}')")).await;
+        let mut admin = Admin::open(&server.config).await.unwrap();
         let day = Duration::from_hours(24);
         assert_eq!(admin.prunable(day).await.unwrap().games, 1);
         let by_age = Retention { older_than: Some(day), max_bytes: None };
@@ -199,31 +199,31 @@ on_both_databases! {
         let pruned = admin.prune(&by_size(full.bytes - full.bytes / 20)).await.unwrap();
         assert!(pruned.games > 0 && pruned.bytes < full.bytes, "{pruned:?} {full:?}");
         admin.prune(&by_size(1)).await.unwrap();
-        assert_eq!(number(&world.config, "SELECT COUNT(*) FROM games").await, 1);
-        assert_eq!(number(&world.config, "SELECT COUNT(*) FROM moves").await, 0);
+        assert_eq!(number(&server.config, "SELECT COUNT(*) FROM games").await, 1);
+        assert_eq!(number(&server.config, "SELECT COUNT(*) FROM moves").await, 0);
         ada.play(&playing, 1, 0).await.expect(200);
     }
 
-    async fn a_server_prunes_by_itself(world: World) {
-        let ada = world.visitor();
+    async fn a_server_prunes_by_itself(server: TestServer) {
+        let ada = server.visitor();
         let old = finished(&ada).await;
-        execute(&world.config, "UPDATE games SET touched = 1000".to_owned()).await;
-        let world = world.restart_with(|config| config.prune_days = 30).await;
-        let ada = ada.at(&world);
-        let began = Instant::now();
+        execute(&server.config, "UPDATE games SET touched = 1000".to_owned()).await;
+        let server = server.restart_with(|config| config.prune_days = 30).await;
+        let ada = ada.at(&server);
+        let started = Instant::now();
         while ada.get(&format!("/api/games/{old}")).await.status != 404 {
-            assert!(began.elapsed() < Duration::from_secs(20), "it is still there");
+            assert!(started.elapsed() < Duration::from_secs(20), "the old game still exists");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         finished(&ada).await;
     }
 
-    async fn a_backup_is_one_moment_of_a_busy_server_and_restores_into_either_database(world: World) {
-        let world = world.restart_with(|config| {
+    async fn a_backup_of_a_busy_server_is_consistent_and_restores_into_either_database(server: TestServer) {
+        let server = server.restart_with(|config| {
             config.requests_per_second = 0;
             config.games_per_minute = 0;
         }).await;
-        let ada = world.visitor();
+        let ada = server.visitor();
         for _ in 0..20 {
             finished(&ada).await;
         }
@@ -231,14 +231,14 @@ on_both_databases! {
         let file = folder.path().join("games.backup");
         let stop = Arc::new(AtomicBool::new(false));
         let busy: Vec<_> = (0..3).map(|_| {
-            let (player, stop) = (world.visitor(), Arc::clone(&stop));
+            let (player, stop) = (server.visitor(), Arc::clone(&stop));
             tokio::spawn(async move {
                 while !stop.load(Ordering::Relaxed) {
                     finished(&player).await;
                 }
             })
         }).collect();
-        let mut admin = Admin::open(&world.config).await.unwrap();
+        let mut admin = Admin::open(&server.config).await.unwrap();
         let first = admin.backup(&file).await.unwrap();
         tokio::time::sleep(Duration::from_secs(1)).await;
         let saved = admin.backup(&file).await.unwrap();
@@ -247,17 +247,17 @@ on_both_databases! {
         for task in busy {
             task.await.unwrap();
         }
-        let key = key_of(&world.config);
-        let error = Admin::restore(&world.config, &file, true).await.unwrap_err().to_string();
+        let key = key_of(&server.config);
+        let error = Admin::restore(&server.config, &file, true).await.unwrap_err().to_string();
         assert!(error.contains("another server is using it"), "{error}");
-        let (config, _folder) = world.stop().await;
+        let (config, _folder) = server.stop().await;
         let error = Admin::restore(&config, &file, false).await.unwrap_err().to_string();
         assert!(error.contains("is not empty; use --force"), "{error}");
 
         let mut targets = vec![config.clone()];
         let database = format!("sqlite:{}", folder.path().join("other.sqlite").display());
         targets.push(Config { database, ..config.clone() });
-        if let Some(other) = World::postgres(Config::default()).await {
+        if let Some(other) = TestServer::postgres(Config::default()).await {
             targets.push(other.stop().await.0);
         }
         for target in targets {
@@ -268,13 +268,13 @@ on_both_databases! {
                 let log = std::fs::metadata(format!("{path}-wal")).map_or(0, |log| log.len());
                 assert_eq!(log, 0, "the log of {path}");
             }
-            let world = World::open(target).await;
-            let again = world.visitor();
+            let server = TestServer::open(target).await;
+            let again = server.visitor();
             again.set_cookie(&ada.cookie().unwrap());
             // Every game matches its moves, and still belongs to its visitor.
-            let games = number(&world.config, "SELECT COUNT(*) FROM games").await;
+            let games = number(&server.config, "SELECT COUNT(*) FROM games").await;
             assert_eq!(games.cast_unsigned(), saved.rows["games"]);
-            let mut admin = Admin::open(&world.config).await.unwrap();
+            let mut admin = Admin::open(&server.config).await.unwrap();
             let all = GameFilter { limit: 100_000, ..GameFilter::default() };
             for game in admin.games(&all).await.unwrap() {
                 let details = admin.game(&game.id).await.unwrap();
@@ -283,17 +283,17 @@ on_both_databases! {
             let mine = again.get("/api/games?mine=true&limit=100").await.expect(200);
             assert_eq!(mine["games"].as_array().unwrap().len(), 20);
             finished(&again).await;
-            world.stop().await;
+            server.stop().await;
         }
     }
 
-    async fn a_damaged_backup_changes_nothing(world: World) {
-        let ada = world.visitor();
+    async fn a_damaged_backup_changes_nothing(server: TestServer) {
+        let ada = server.visitor();
         finished(&ada).await;
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("games.backup");
-        Admin::open(&world.config).await.unwrap().backup(&file).await.unwrap();
-        let (config, _folder) = world.stop().await;
+        Admin::open(&server.config).await.unwrap().backup(&file).await.unwrap();
+        let (config, _folder) = server.stop().await;
         let content = std::fs::read(&file).unwrap();
         let mut flipped = content.clone();
         flipped[content.len() / 2] ^= 0x55;
@@ -305,10 +305,10 @@ on_both_databases! {
         }
     }
 
-    async fn the_doctor_finds_nothing_wrong_with_a_server_that_runs(world: World) {
-        let ada = world.visitor();
+    async fn the_doctor_finds_no_problem_with_a_running_server(server: TestServer) {
+        let ada = server.visitor();
         let game = ada.create(local()).await;
-        let config = Config { addr: world.addr, ..world.config.clone() };
+        let config = Config { addr: server.addr, ..server.config.clone() };
         for finding in doctor(&config).await {
             assert_ne!(finding.status, FindingStatus::Failed, "{finding:?}");
         }

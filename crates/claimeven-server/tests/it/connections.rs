@@ -9,12 +9,12 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::world::{World, on_both_databases};
+use crate::test_server::{TestServer, on_both_databases};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_foreign_host_name_is_rejected() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let seats = json!({ "seats": [{ "kind": "human" }, { "kind": "agent", "agent": "random" }] });
     let rebound = [
         ("host", "evil.example:8080"),
@@ -32,10 +32,10 @@ async fn a_foreign_host_name_is_rejected() {
     assert_eq!(ada.try_follow(&id, &upgrade).await.err(), Some(403));
 
     let hosts = "play.example, other.example".to_owned();
-    let world = World::sqlite(Config { hosts, ..Config::default() }).await;
+    let server = TestServer::sqlite(Config { hosts, ..Config::default() }).await;
     let named = [("host", "play.example"), ("origin", "http://play.example"), rebound[2]];
     let body = Some(seats.to_string().into_bytes());
-    let made = world.visitor().send(Method::POST, "/api/games", &named, body).await;
+    let made = server.visitor().send(Method::POST, "/api/games", &named, body).await;
     assert_eq!(made.status, 201, "{made:?}");
 }
 
@@ -56,73 +56,74 @@ async fn is_closed(stream: &mut TcpStream) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 #[cfg(target_os = "linux")]
 async fn idle_connections_of_one_address_leave_room_for_others() {
-    let world = World::sqlite(Config { connections_per_address: 8, ..Config::default() }).await;
+    let server =
+        TestServer::sqlite(Config { connections_per_address: 8, ..Config::default() }).await;
     let mut silent = Vec::new();
     for _ in 0..8 {
-        silent.push(connect_from("127.0.0.2", world.addr).await);
+        silent.push(connect_from("127.0.0.2", server.addr).await);
     }
-    let mut one_more = connect_from("127.0.0.2", world.addr).await;
+    let mut one_more = connect_from("127.0.0.2", server.addr).await;
     assert!(is_closed(&mut one_more).await, "the ninth connection of an address stays open");
-    let ada = world.visitor();
+    let ada = server.visitor();
     ada.get("/api/agents").await.expect(200);
-    // A place is free as soon as a connection ends.
+    // A slot is free as soon as a connection ends.
     silent.clear();
     tokio::time::sleep(Duration::from_millis(100)).await;
-    let mut again = connect_from("127.0.0.2", world.addr).await;
+    let mut again = connect_from("127.0.0.2", server.addr).await;
     assert!(!is_closed(&mut again).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn headers_have_a_size_and_a_time_limit() {
-    let world = World::sqlite(Config::default()).await;
-    let mut slow = TcpStream::connect(world.addr).await.unwrap();
+    let server = TestServer::sqlite(Config::default()).await;
+    let mut slow = TcpStream::connect(server.addr).await.unwrap();
     slow.write_all(b"GET /api/agents HTTP/1.1\r\nHost: local").await.unwrap();
     let long = "x".repeat(500_000);
-    let mut large = TcpStream::connect(world.addr).await.unwrap();
+    let mut large = TcpStream::connect(server.addr).await.unwrap();
     let request = format!("GET /api/agents HTTP/1.1\r\nHost: localhost\r\nX-Long: {long}\r\n\r\n");
     // The server may hang up before everything has been sent.
     let _ = large.write_all(request.as_bytes()).await;
-    let mut answer = Vec::new();
-    let _ = large.read_to_end(&mut answer).await;
-    assert!(!answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
+    let mut response = Vec::new();
+    let _ = large.read_to_end(&mut response).await;
+    assert!(!response.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&response));
 
     let closed = tokio::time::timeout(Duration::from_secs(30), slow.read(&mut [0])).await;
-    assert!(closed.is_ok(), "half a header keeps its connection open");
-    world.visitor().get("/api/agents").await.expect(200);
+    assert!(closed.is_ok(), "an incomplete header keeps its connection open");
+    server.visitor().get("/api/agents").await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_incomplete_request_does_not_delay_the_shutdown() {
-    let world = World::sqlite(Config::default()).await;
+    let server = TestServer::sqlite(Config::default()).await;
     let mut halves = Vec::new();
     for half in [
         "GET /api/agents HTTP/1.1\r\nHost: local",
         "POST /api/games HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
          Content-Length: 100\r\n\r\n{\"seats\":",
     ] {
-        let mut stream = TcpStream::connect(world.addr).await.unwrap();
+        let mut stream = TcpStream::connect(server.addr).await.unwrap();
         stream.write_all(half.as_bytes()).await.unwrap();
         halves.push(stream);
     }
     tokio::time::sleep(Duration::from_millis(200)).await;
-    let began = Instant::now();
-    let world = world.restart().await;
-    assert!(began.elapsed() < Duration::from_secs(13), "{:?}", began.elapsed());
-    world.visitor().get("/api/agents").await.expect(200);
+    let started = Instant::now();
+    let server = server.restart().await;
+    assert!(started.elapsed() < Duration::from_secs(13), "{:?}", started.elapsed());
+    server.visitor().get("/api/agents").await.expect(200);
 }
 
 on_both_databases! {
-    async fn a_second_server_is_refused(world: World) {
-        let error = Server::start(world.config.clone()).await.err().expect("it is refused");
+    async fn a_second_server_is_refused(server: TestServer) {
+        let error = Server::start(server.config.clone()).await.err().expect("a second server should be refused");
         assert!(error.to_string().contains("another server is using it"), "{error}");
         // The first server is not disturbed, and its successor can start.
-        world.visitor().get("/api/agents").await.expect(200);
-        let world = world.restart().await;
-        world.visitor().get("/api/agents").await.expect(200);
+        server.visitor().get("/api/agents").await.expect(200);
+        let server = server.restart().await;
+        server.visitor().get("/api/agents").await.expect(200);
     }
 }
 
-/// Sends as much as the server takes in some seconds; returns the number of bytes.
+/// Sends as much as the server reads in three seconds; returns the number of bytes.
 async fn flood(stream: &mut TcpStream, chunk: &[u8]) -> usize {
     const TIME: Duration = Duration::from_secs(3);
     let mut sent = 0;
@@ -138,26 +139,26 @@ async fn flood(stream: &mut TcpStream, chunk: &[u8]) -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_frames_is_read_slowly() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let id = ada.create(json!([{ "kind": "human" }, { "kind": "human" }])).await;
-    // A text that is continued by empty frames, and pings.
+    // A text message continued by empty frames, and pings.
     let (start, empty, ping) = ([1, 128, 0, 0, 0, 0], [0, 128, 0, 0, 0, 0], [137, 128, 0, 0, 0, 0]);
     for (start, frame) in [(start, empty), (ping, ping)] {
-        let mut stream = connect_from("127.0.0.2", world.addr).await;
+        let mut stream = connect_from("127.0.0.2", server.addr).await;
         let request = format!(
             "GET /api/games/{id}/live HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n\
              Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
              Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         );
         stream.write_all(request.as_bytes()).await.unwrap();
-        let mut answer = [0; 12];
-        stream.read_exact(&mut answer).await.unwrap();
-        assert_eq!(&answer, b"HTTP/1.1 101");
+        let mut response = [0; 12];
+        stream.read_exact(&mut response).await.unwrap();
+        assert_eq!(&response, b"HTTP/1.1 101");
         stream.write_all(&start).await.unwrap();
         let sent = flood(&mut stream, &frame.repeat(10_000)).await;
-        // Most of it waits in buffers of the system; it was more than 50 MB per second.
-        assert!(sent < 20_000_000, "{sent} bytes of {frame:?} were taken");
+        // Most of it is in the system's buffers; without the limit it was more than 50 MB per second.
+        assert!(sent < 20_000_000, "{sent} bytes of {frame:?} were read");
         ada.get("/api/agents").await.expect(200);
     }
 }
@@ -165,24 +166,24 @@ async fn a_flood_of_frames_is_read_slowly() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_requests_is_refused_slowly() {
     let config = Config { requests_per_second: 1, requests_at_once: 1, ..Config::default() };
-    let world = World::sqlite(config).await;
+    let server = TestServer::sqlite(config).await;
     for path in ["/api/agents", "/"] {
-        let mut stream = connect_from("127.0.0.2", world.addr).await;
+        let mut stream = connect_from("127.0.0.2", server.addr).await;
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
         stream.write_all(request.repeat(1000).as_bytes()).await.unwrap();
-        let (mut answers, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
+        let (mut responses, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
         let read = async {
             while let Ok(bytes @ 1..) = stream.read(&mut buffer).await {
-                answers.extend_from_slice(&buffer[..bytes]);
+                responses.extend_from_slice(&buffer[..bytes]);
             }
         };
         let _ = tokio::time::timeout(Duration::from_secs(3), read).await;
-        let text = String::from_utf8_lossy(&answers);
+        let text = String::from_utf8_lossy(&responses);
         let [accepted, refused] =
             ["HTTP/1.1 200", "HTTP/1.1 429"].map(|status| text.matches(status).count());
         // Ten files of the page count as a request.
-        let most = if path == "/" { 50 } else { 5 };
-        assert!((1..=most).contains(&accepted), "{path}: {accepted} accepted");
+        let max = if path == "/" { 50 } else { 5 };
+        assert!((1..=max).contains(&accepted), "{path}: {accepted} accepted");
         assert!((1..=7).contains(&refused), "{path}: {refused} refused");
     }
 }

@@ -1,4 +1,4 @@
-//! An address that takes all it can leaves enough for others.
+//! An address that uses all it can leaves enough for others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use claimeven_server::Config;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use crate::world::{Visitor, World};
+use crate::test_server::{TestServer, Visitor};
 
 const OTHER: &str = "127.0.0.2";
 
@@ -17,8 +17,8 @@ fn against(agent: &str) -> Value {
 }
 
 /// The value of a metric.
-async fn metric(world: &World, name: &str) -> u64 {
-    let text = world.visitor().get("/metrics").await.text;
+async fn metric(server: &TestServer, name: &str) -> u64 {
+    let text = server.visitor().get("/metrics").await.text;
     let line = text.lines().find_map(|line| line.strip_prefix(&format!("claimeven_{name} ")));
     line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
 }
@@ -29,10 +29,10 @@ async fn replies(visitor: &Visitor, games: usize) -> Vec<Duration> {
     for _ in 0..games {
         let id = visitor.create(against("level:3")).await;
         for (ply, column) in [(0, 4), (2, 1), (4, 7)] {
-            let began = Instant::now();
+            let started = Instant::now();
             visitor.play(&id, column, ply).await.expect(200);
             visitor.wait(&id, |game| game["ply"] == ply + 2 || game["status"] != "playing").await;
-            times.push(began.elapsed());
+            times.push(started.elapsed());
         }
         visitor.act(&id, "resign", json!({})).await;
     }
@@ -41,11 +41,11 @@ async fn replies(visitor: &Visitor, games: usize) -> Vec<Duration> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_greedy_address_does_not_delay_the_games_of_others() {
-    let world = World::sqlite(Config::default()).await;
-    let polite = world.visitor();
+    let server = TestServer::sqlite(Config::default()).await;
+    let polite = server.visitor();
     let quiet = replies(&polite, 3).await;
-    let greedy = || world.visitor_from(OTHER);
-    // Slow games, hints, analyses and searches of the lab, each by a different visitor.
+    let greedy = || server.visitor_from(OTHER);
+    // Slow games, hints, analyses and lab searches, each by a different visitor.
     let stop = Arc::new(AtomicBool::new(false));
     let mut work = Vec::new();
     for number in 0..24 {
@@ -85,7 +85,7 @@ async fn a_greedy_address_does_not_delay_the_games_of_others() {
     for task in work {
         task.abort();
     }
-    // It was 13 seconds and more. `cargo xtask siege` measures how much it is.
+    // It once took more than 13 seconds. `cargo xtask siege` measures the delays.
     let slowest = |times: &[Duration]| times.iter().max().copied().unwrap();
     assert!(slowest(&busy) < Duration::from_secs(3), "{quiet:?} became {busy:?}");
 }
@@ -93,8 +93,8 @@ async fn a_greedy_address_does_not_delay_the_games_of_others() {
 #[tokio::test(flavor = "multi_thread")]
 async fn games_are_limited_per_address_and_finished_ones_do_not_count() {
     let config = Config { live_games: 6, live_games_per_address: 4, ..Config::default() };
-    let world = World::sqlite(config).await;
-    let greedy = world.visitor_from(OTHER);
+    let server = TestServer::sqlite(config).await;
+    let greedy = server.visitor_from(OTHER);
     let day = json!({ "initial_ms": 86_400_000, "increment_ms": 0 });
     let game = json!({ "seats": against("random"), "clock": day, "first": 0 });
     let mut ids = Vec::new();
@@ -104,10 +104,10 @@ async fn games_are_limited_per_address_and_finished_ones_do_not_count() {
     let refused = greedy.post("/api/games", game.clone()).await;
     assert!(refused.error(429).contains("limit: 4"));
     assert!(refused.headers.contains_key("retry-after"));
-    let polite = world.visitor();
+    let polite = server.visitor();
     polite.create_with(game.clone()).await;
 
-    // The next game takes the place of a finished one, and reading that one takes none.
+    // Finished games do not count, even if they are read.
     for id in &ids {
         greedy.act(id, "resign", json!({})).await.expect(200);
     }
@@ -121,26 +121,29 @@ async fn games_are_limited_per_address_and_finished_ones_do_not_count() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_game_on_a_long_clock_is_unloaded_and_ends_on_time() {
-    let world = World::sqlite(Config { linger_seconds: 1, ..Config::default() }).await;
-    let ada = world.visitor();
+async fn a_game_with_a_long_clock_is_evicted_and_ends_on_time() {
+    let server = TestServer::sqlite(Config { linger_seconds: 1, ..Config::default() }).await;
+    let ada = server.visitor();
     let seconds = |seconds: u64| {
         let clock = json!({ "initial_ms": 1000 * seconds, "increment_ms": 0 });
         json!({ "seats": against("random"), "clock": clock, "first": 0 })
     };
     let long = ada.create_with(seconds(86_400)).await;
     let short = ada.create_with(seconds(14)).await;
-    let began = Instant::now();
-    while metric(&world, "live_games").await > 0 {
-        assert!(began.elapsed() < Duration::from_secs(13), "games without anyone stay in memory");
+    let started = Instant::now();
+    while metric(&server, "live_games").await > 0 {
+        assert!(
+            started.elapsed() < Duration::from_secs(13),
+            "games without visitors stay in memory"
+        );
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     // Nobody watches it, but it still ends.
-    while metric(&world, "games_finished_total").await == 0 {
-        assert!(began.elapsed() < Duration::from_secs(40), "the game does not end");
+    while metric(&server, "games_finished_total").await == 0 {
+        assert!(started.elapsed() < Duration::from_secs(40), "the game does not end");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    assert!(began.elapsed() > Duration::from_secs(14), "{:?}", began.elapsed());
+    assert!(started.elapsed() > Duration::from_secs(14), "{:?}", started.elapsed());
     assert_eq!(ada.game(&short).await["result"]["reason"], "time");
     // The clock of the other game kept running, and the game continues.
     let game = ada.game(&long).await;
@@ -151,39 +154,39 @@ async fn a_game_on_a_long_clock_is_unloaded_and_ends_on_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_that_drops_its_cookies_cannot_fill_the_queue_of_tournaments() {
+async fn an_address_that_drops_its_cookies_cannot_fill_the_tournament_queue() {
     let config = Config { jobs_per_address: 3, ..Config::default() };
-    let world = World::sqlite(config).await;
+    let server = TestServer::sqlite(config).await;
     let cup =
         json!({ "players": [{ "agent": "random" }, { "agent": "mcts:sims=20000" }], "games": 500 });
     let mut first = None;
     for _ in 0..3 {
-        let visitor = world.visitor_from(OTHER);
+        let visitor = server.visitor_from(OTHER);
         let made = visitor.post("/api/arena", cup.clone()).await.expect(201);
         first.get_or_insert((visitor, made["id"].as_str().unwrap().to_owned()));
     }
-    let refused = world.visitor_from(OTHER).post("/api/arena", cup.clone()).await;
+    let refused = server.visitor_from(OTHER).post("/api/arena", cup.clone()).await;
     assert!(refused.error(429).contains("limit: 3"));
-    world.visitor().post("/api/arena", cup.clone()).await.expect(201);
-    // A stopped one frees its place.
+    server.visitor().post("/api/arena", cup.clone()).await.expect(201);
+    // A stopped one no longer counts.
     let (visitor, id) = first.unwrap();
     visitor.post(&format!("/api/arena/{id}/stop"), json!({})).await.expect(200);
-    world.visitor_from(OTHER).post("/api/arena", cup).await.expect(201);
+    server.visitor_from(OTHER).post("/api/arena", cup).await.expect(201);
 }
 
 /// A tournament is prepared, queued and played in turns, and may be stopped between any two of these.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tournament_that_is_stopped_at_any_moment_frees_its_place() {
+async fn a_tournament_can_be_stopped_at_any_moment() {
     let rates = Config { requests_per_second: 0, games_per_minute: 0, ..Config::default() };
     let config = Config { jobs_per_address: 2, ..rates };
-    let world = World::sqlite(config).await;
-    let visitor = world.visitor();
+    let server = TestServer::sqlite(config).await;
+    let visitor = server.visitor();
     let players = json!([{ "agent": "random" }, { "agent": "mcts:sims=2000" }]);
     let cup = json!({ "players": players, "games": 500 });
     visitor.post("/api/arena", cup.clone()).await.expect(201);
     for pause in (0..80).map(|step| Duration::from_micros(50 * step)) {
         let made = visitor.post("/api/arena", cup.clone()).await.expect(201);
-        // Tokio's clock is coarser. The server has threads of its own.
+        // Tokio's clock is coarser. Blocking is fine: the server has its own threads.
         std::thread::sleep(pause);
         let path = format!("/api/arena/{}", made["id"].as_str().unwrap());
         let stopped = visitor.post(&format!("{path}/stop"), json!({})).await.expect(200);
@@ -195,24 +198,24 @@ async fn a_tournament_that_is_stopped_at_any_moment_frees_its_place() {
 #[tokio::test(flavor = "multi_thread")]
 async fn simultaneous_watchers_are_announced_together() {
     let config = Config { sockets_per_address: 0, requests_per_second: 0, ..Config::default() };
-    let world = World::sqlite(config).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(config).await;
+    let ada = server.visitor();
     let id = ada.create(json!([{ "kind": "human" }, { "kind": "open" }])).await;
     let mut socket = ada.follow(&id).await;
-    let began = Instant::now();
+    let started = Instant::now();
     let watchers = join_all((0..100).map(|_| async {
-        let visitor = world.visitor();
+        let visitor = server.visitor();
         visitor.follow(&id).await
     }))
     .await;
     let mut messages = 0;
-    while socket.hear().await.expect("a game")["game"]["watchers"] != 100 {
+    while socket.receive().await.expect("a game")["game"]["watchers"] != 100 {
         messages += 1;
     }
-    let seconds = began.elapsed().as_secs() as usize;
+    let seconds = started.elapsed().as_secs() as usize;
     assert!(messages <= 4 + seconds, "{messages} messages in {seconds} s");
     // A player is announced at once.
-    let bob = world.visitor();
+    let bob = server.visitor();
     bob.act(&id, "join", json!({})).await.expect(200);
     let bobs = bob.follow(&id).await;
     socket.game(|game| game["players"][1]["connected"] == true).await;
@@ -233,8 +236,8 @@ fn thread_time() -> Duration {
 async fn no_heavy_work_runs_on_the_request_threads() {
     use std::sync::Mutex;
 
-    let world = World::sqlite(Config { requests_per_second: 0, ..Config::default() }).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config { requests_per_second: 0, ..Config::default() }).await;
+    let ada = server.visitor();
     let cup = json!({
         "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 40,
         "openings": "balanced:4",

@@ -8,7 +8,7 @@ use claimeven_server::Config;
 use serde_json::{Value, json};
 use sqlx::{Connection, Row};
 
-use crate::world::{Visitor, World};
+use crate::test_server::{TestServer, Visitor};
 
 /// A small file system, unmounted on drop.
 struct SmallDisk(tempfile::TempDir);
@@ -28,7 +28,7 @@ impl SmallDisk {
     }
 
     fn fill(&self) {
-        // Fill it up: the write fails at the end.
+        // The write fails when the disk is full.
         let _ = std::fs::write(self.path().join("filler"), vec![0; 4 << 20]);
     }
 
@@ -43,7 +43,7 @@ impl Drop for SmallDisk {
     }
 }
 
-/// The moves of a game, as a process that opens the file again sees them.
+/// The number of moves of a game, as seen by a process that opens the file.
 async fn stored_moves(file: &Path, id: &str) -> usize {
     let url = format!("sqlite:{}?mode=ro", file.display());
     let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
@@ -57,7 +57,7 @@ async fn stored_moves(file: &Path, id: &str) -> usize {
 
 /// Plays one more legal move of a local game; returns whether it was acknowledged.
 async fn play_on(ada: &Visitor, id: &str, ply: usize) -> bool {
-    // Filling the columns in this order connects no four soon.
+    // This order does not connect four soon.
     const ORDER: [u64; 12] = [1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4];
     let reply = ada.play(id, ORDER[ply % ORDER.len()], ply as u64).await;
     reply.status == 200
@@ -73,8 +73,8 @@ async fn a_full_disk_loses_no_acknowledged_move() {
     let database = format!("sqlite:{}", file.display());
     let config =
         Config { database, requests_per_second: 0, games_per_minute: 0, ..Config::default() };
-    let world = World::open(config).await;
-    let ada = world.visitor();
+    let server = TestServer::open(config).await;
+    let ada = server.visitor();
     let mut games: Vec<(String, usize)> = Vec::new();
     for _ in 0..4 {
         games.push((ada.create(json!([{ "kind": "human" }, { "kind": "human" }])).await, 0));
@@ -98,13 +98,13 @@ async fn a_full_disk_loses_no_acknowledged_move() {
             }
         }
         if phase == "full" && refused > 0 {
-            assert_eq!(ada.get("/readyz").await.status, 503, "the server says so");
+            assert_eq!(ada.get("/readyz").await.status, 503, "the server reports it");
         }
     }
     assert!(refused > 0, "the disk was never full");
     assert_eq!(ada.get("/readyz").await.status, 200);
-    let world = world.restart().await;
-    let ada = ada.at(&world);
+    let server = server.restart().await;
+    let ada = ada.at(&server);
     for (id, acknowledged) in &games {
         assert_eq!(ada.game(id).await["ply"], *acknowledged);
     }
@@ -112,13 +112,13 @@ async fn a_full_disk_loses_no_acknowledged_move() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_moves_once_the_database_works_again() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "timed:ms=700" }]);
     let id = ada.create(seats).await;
     ada.play(&id, 4, 0).await.expect(200);
     // While the agent thinks, the database starts to reject its moves.
-    let file = world.config.database.clone();
+    let file = server.config.database.clone();
     let mut connection = sqlx::SqliteConnection::connect(&file).await.unwrap();
     let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON moves WHEN NEW.ply = 1 \
                   BEGIN SELECT RAISE(ABORT, 'out of order'); END";
@@ -133,22 +133,22 @@ async fn an_agent_moves_once_the_database_works_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_starts_although_one_game_cannot_be_read() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+async fn a_server_starts_even_if_a_game_cannot_be_read() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let seats = json!([{ "kind": "human" }, { "kind": "human" }]);
     let (damaged, sound) = (ada.create(seats.clone()).await, ada.create(seats).await);
     for id in [&damaged, &sound] {
         ada.play(id, 4, 0).await.expect(200);
     }
-    let mut connection = sqlx::SqliteConnection::connect(&world.config.database).await.unwrap();
+    let mut connection = sqlx::SqliteConnection::connect(&server.config.database).await.unwrap();
     sqlx::query("UPDATE games SET line = '99' WHERE id = $1")
         .bind(damaged.clone())
         .execute(&mut connection)
         .await
         .unwrap();
-    let world = world.restart().await;
-    let ada = ada.at(&world);
+    let server = server.restart().await;
+    let ada = ada.at(&server);
     assert_eq!(ada.game(&sound).await["ply"], 1);
     ada.play(&sound, 4, 1).await.expect(200);
     assert_eq!(ada.get(&format!("/api/games/{damaged}")).await.status, 500);

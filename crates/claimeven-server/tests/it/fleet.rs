@@ -11,14 +11,14 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::failover::{open_game, play_game};
 use crate::nats;
-use crate::under_fire::{open_game, play_game};
-use crate::world::{Visitor, postgres_config};
+use crate::test_server::{Visitor, postgres_config};
 
-/// An upper limit for everything, on a busy machine.
+/// The timeout for everything, on a busy machine.
 const LONG: Duration = Duration::from_mins(4);
 
-/// What all servers need.
+/// What all servers share.
 struct Common {
     nats: nats::Server,
     config: Config,
@@ -32,7 +32,7 @@ impl Common {
             return None;
         };
         let nats = nats::Server::start()?;
-        // Tests move faster than people.
+        // Tests play faster than people.
         let config = Config {
             nats: nats.url(),
             requests_per_second: 0,
@@ -51,7 +51,7 @@ impl Common {
     }
 }
 
-/// A server in a runtime of its own, which ends with it as a killed process would.
+/// A server in its own runtime; shutting that down is like killing a process.
 struct Node {
     addr: SocketAddr,
     config: Config,
@@ -68,7 +68,7 @@ impl Node {
         let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
         let (handle, own) = (runtime.handle().clone(), config.clone());
         let starting = move || loop {
-            // The port of a server that was killed may be taken for a moment.
+            // The port of a killed server may stay in use for a moment.
             match handle.block_on(Server::start(own.clone())) {
                 Err(error) if error.to_string().contains("cannot listen") => {
                     std::thread::sleep(Duration::from_millis(100));
@@ -90,7 +90,7 @@ impl Node {
         Visitor::new(self.addr, "127.0.0.1")
     }
 
-    /// Ends it without a word to anybody.
+    /// Ends it without notifying anybody.
     fn kill(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
@@ -129,13 +129,13 @@ async fn players_and_watchers_on_two_servers_see_the_same_game() {
     bob.act(&id, "join", json!({ "name": "Bob" })).await.expect(200);
     let mut second = bob.follow(&id).await;
     let mut watchers = [one.visitor().follow(&id).await, two.visitor().follow(&id).await];
-    let all_there = |game: &Value| {
+    let all_connected = |game: &Value| {
         game["players"][0]["connected"] == true
             && game["players"][1]["connected"] == true
             && game["watchers"] == 2
     };
-    first.game(all_there).await;
-    second.game(all_there).await;
+    first.game(all_connected).await;
+    second.game(all_connected).await;
     for (ply, column) in (0..).zip([1, 2, 1, 2, 1, 2, 1]) {
         let socket = if ply % 2 == 0 { &mut first } else { &mut second };
         if ply > 0 {
@@ -147,7 +147,7 @@ async fn players_and_watchers_on_two_servers_see_the_same_game() {
         let game = socket.game(|game| game["status"] == "finished").await;
         assert_eq!(game["result"], json!({ "winner": 0, "reason": "line" }));
     }
-    // A player who was sent to the other server asks for a rematch there.
+    // A player who was sent to the other server offers a rematch there.
     assert_eq!(
         ada.at_addr(two.addr).act(&id, "rematch", json!({})).await.expect(200)["id"],
         Value::Null
@@ -155,16 +155,16 @@ async fn players_and_watchers_on_two_servers_see_the_same_game() {
     let next = bob.at_addr(one.addr).act(&id, "rematch", json!({})).await.expect(200);
     first.game(|game| game["rematch"] == next["id"]).await;
     second.game(|game| game["rematch"] == next["id"]).await;
-    // Deleting takes the game away from watchers everywhere.
+    // Watchers on all servers learn that a game was deleted.
     let local = ada.create(json!([{ "kind": "human" }, { "kind": "human" }])).await;
     let mut watcher = two.visitor().follow(&local).await;
     watcher.game(|_| true).await;
     assert_eq!(ada.delete(&format!("/api/games/{local}")).await.status, 204);
-    assert_eq!(watcher.hear_of("bye", |_| true).await["reason"], "deleted");
+    assert_eq!(watcher.receive_type("bye", |_| true).await["reason"], "deleted");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_moves_at_once_on_two_servers_one_is_played() {
+async fn only_one_of_two_simultaneous_moves_on_two_servers_is_played() {
     let Some(common) = Common::new(Config::default()).await else { return };
     let (one, two) = (common.server().await, common.server().await);
     let ada = one.visitor();
@@ -185,7 +185,7 @@ async fn of_two_moves_at_once_on_two_servers_one_is_played() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_moves_once_and_goes_on_elsewhere_after_its_server_was_killed() {
+async fn an_agent_moves_once_and_continues_elsewhere_after_its_server_is_killed() {
     let Some(common) = Common::new(Config::default()).await else { return };
     let (mut one, two) = (common.server().await, common.server().await);
     let ada = one.visitor();
@@ -196,18 +196,18 @@ async fn an_agent_moves_once_and_goes_on_elsewhere_after_its_server_was_killed()
     let mut first = ada.follow(&id).await;
     let mut watcher = two.visitor().follow(&id).await;
     let mut of_agents = two.visitor().follow(&agents).await;
-    // Thoughts are passed on once a server knows that somebody watches elsewhere.
+    // A server passes thoughts on once it knows that somebody is watching elsewhere.
     first.game(|game| game["watchers"] == 1).await;
     first.play(4, 0).await;
-    // Its thoughts are shown everywhere.
+    // The agent's thoughts are shown on the other server.
     watcher.game(|game| game["thinking"] == 1).await;
-    watcher.hear_of("thinking", |_| true).await;
+    watcher.receive_type("thinking", |_| true).await;
     assert_eq!(watcher.game(is_ply(2)).await["ply"], 2);
     let before = of_agents.game(is_ply(1)).await["ply"].as_u64().unwrap();
     first.play(4, 2).await;
     first.game(is_ply(3)).await;
     one.kill();
-    // Nobody has to do anything for it.
+    // The other server takes over by itself.
     assert_eq!(watcher.game(is_ply(4)).await["ply"], 4);
     let game =
         of_agents.game(|game| game["status"] == "finished" || is_ply(before + 4)(game)).await;
@@ -225,7 +225,7 @@ async fn flags_fall_and_leavers_lose_once_on_any_server() {
     };
     let (one, mut two) = (common.server().await, common.server().await);
     let (ada, bob) = (one.visitor(), two.visitor());
-    // Bob leaves the second server, Ada is on the first.
+    // Bob disconnects from the second server; Ada is on the first.
     let left = ada.create(open_game()).await;
     bob.act(&left, "join", json!({})).await.expect(200);
     let (mut first, second) = (ada.follow(&left).await, bob.follow(&left).await);
@@ -238,7 +238,7 @@ async fn flags_fall_and_leavers_lose_once_on_any_server() {
         game["version"]
     );
 
-    // A game on the clock whose players were on a server that is killed.
+    // A game with a clock whose players were on a server that is killed.
     let clock = json!({ "seats": open_game(), "first": 0, "clock": { "initial_ms": 5000, "increment_ms": 0 } });
     let bob = two.visitor();
     let timed = bob.create_with(clock).await;
@@ -251,7 +251,7 @@ async fn flags_fall_and_leavers_lose_once_on_any_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_the_broker_games_go_on_a_little_slower() {
+async fn games_continue_without_the_nats_server() {
     let Some(mut common) = Common::new(Config::default()).await else { return };
     let (one, two) = (common.server().await, common.server().await);
     let (ada, bob) = (one.visitor(), two.visitor());
@@ -274,7 +274,7 @@ async fn without_the_broker_games_go_on_a_little_slower() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tournament_is_run_by_one_server_and_taken_over_from_one_that_was_killed() {
+async fn a_tournament_runs_on_one_server_and_is_taken_over_when_that_is_killed() {
     let Some(common) = Common::new(Config::default()).await else { return };
     let mut one = common.server().await;
     let ada = one.visitor();
@@ -282,38 +282,42 @@ async fn a_tournament_is_run_by_one_server_and_taken_over_from_one_that_was_kill
     let plan = json!({ "title": "Cup", "players": players, "games": 200, "openings": "random:4" });
     let job = ada.post("/api/arena", plan).await.expect(201);
     let path = format!("/api/arena/{}", job["id"].as_str().unwrap());
-    let wait = async |ada: &Visitor, is_right: &dyn Fn(&Value) -> bool| {
-        let began = Instant::now();
+    let wait = async |ada: &Visitor, condition: &dyn Fn(&Value) -> bool| {
+        let started = Instant::now();
         loop {
             let view = ada.get(&path).await.expect(200);
-            if is_right(&view) {
+            if condition(&view) {
                 return view;
             }
-            assert!(began.elapsed() < LONG, "{view:#}");
+            assert!(started.elapsed() < LONG, "{view:#}");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
     wait(&ada, &|job| job["state"] == "running" && job["done"].as_u64() > Some(0)).await;
-    // The start of a second server does not take it away.
+    // A second server that starts does not take it over.
     let two = common.server().await;
     let ada = ada.at_addr(two.addr);
     let before = wait(&ada, &|job| job["state"] == "running").await["done"].as_u64();
     one.kill();
     wait(&ada, &|job| job["done"].as_u64() > before.map(|done| done + 2)).await;
     one.restart().await;
-    // It is stopped where it does not run.
+    // It can be stopped on a server where it is not running.
     let elsewhere = ada.at_addr(one.addr);
     elsewhere.post(&format!("{path}/stop"), json!({})).await.expect(200);
     wait(&ada, &|job| job["state"] == "stopped").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn servers_that_do_not_fit_are_refused() {
+async fn incompatible_servers_are_refused() {
     let Some(common) = Common::new(Config::default()).await else { return };
     let _one = common.server().await;
     let refusal = async |config: Config| {
         let addr = SocketAddr::from(([127, 0, 0, 1], 0));
-        Server::start(Config { addr, ..config }).await.err().expect("it is refused").to_string()
+        Server::start(Config { addr, ..config })
+            .await
+            .err()
+            .expect("the server should be refused")
+            .to_string()
     };
     let alone = refusal(Config { nats: String::new(), ..common.config.clone() }).await;
     assert!(alone.contains("another server is using it"), "{alone}");
@@ -322,44 +326,49 @@ async fn servers_that_do_not_fit_are_refused() {
     assert!(stranger.contains("give all of them the same secret"), "{stranger}");
 }
 
-/// How the servers end again and again.
+/// How the servers end repeatedly.
 #[derive(Clone, Copy, PartialEq)]
 enum End {
     Killed,
     Stopped,
 }
 
-/// Games at once and restarts of the next test; the environment variables are for longer runs.
+/// A number for the next tests: concurrent games or restarts. The environment variables allow longer
+/// runs.
 fn number(variable: &str, default: usize) -> usize {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_acknowledged_move_is_lost_whatever_is_killed() {
-    play_under_fire(End::Killed).await;
+async fn no_acknowledged_move_is_lost_when_servers_are_killed() {
+    play_during_restarts(End::Killed).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rolling_restart_costs_reconnections_alone() {
-    play_under_fire(End::Stopped).await;
+async fn a_rolling_restart_only_causes_reconnections() {
+    play_during_restarts(End::Stopped).await;
 }
 
-/// Plays games whose players are on different servers while one server after another ends and starts
-/// again, and compares what was acknowledged with what watchers saw and with what is stored.
-async fn play_under_fire(end: End) {
+/// Plays games whose players are on different servers while one server after another is restarted, and
+/// compares the acknowledged moves with those that watchers saw and those that are stored.
+async fn play_during_restarts(end: End) {
     let Some(common) = Common::new(Config { away_seconds: 0, ..Config::default() }).await else {
         return;
     };
     let mut servers = [common.server().await, common.server().await];
     let addrs = [servers[0].addr, servers[1].addr];
     let at_once = number("CLAIMEVEN_TEST_GAMES", 12);
-    let enough = number("CLAIMEVEN_TEST_KILLS", 6);
-    let (began, mut games, mut ends) = (Instant::now(), 0, 0);
+    let max_ends = number("CLAIMEVEN_TEST_KILLS", 6);
+    let (started, mut games, mut ends) = (Instant::now(), 0, 0);
     let mut play = FuturesUnordered::new();
     let mut pause = Box::pin(tokio::time::sleep(Duration::from_secs(1)));
     loop {
-        assert!(began.elapsed() < LONG, "{} games are not over after {ends} restarts", play.len());
-        while play.len() < at_once && ends < enough {
+        assert!(
+            started.elapsed() < LONG,
+            "{} games are not over after {ends} restarts",
+            play.len()
+        );
+        while play.len() < at_once && ends < max_ends {
             play.push(tokio::spawn(play_game(addrs, games, 20..200)));
             games += 1;
         }

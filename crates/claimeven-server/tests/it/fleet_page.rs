@@ -1,4 +1,4 @@
-//! Workers of a server: what its page and its metrics say about them, and jobs that they do.
+//! The workers of a server: the fleet page, the metrics, and jobs on workers.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,31 +12,31 @@ use claimeven_work::{Connection, Files, Job, Kinds, Work, Worker};
 use serde_json::{Value, json};
 
 use crate::nats;
-use crate::world::{Visitor, World, postgres_config};
+use crate::test_server::{TestServer, Visitor, postgres_config};
 
-/// An upper limit for everything, on a busy machine.
+/// The timeout for everything, on a busy machine.
 const LONG: Duration = Duration::from_mins(4);
 
 /// A worker in this process.
-struct Helper {
+struct TestWorker {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     _cache: tempfile::TempDir,
 }
 
-impl Helper {
-    fn new(url: &str) -> Helper {
+impl TestWorker {
+    fn new(url: &str) -> TestWorker {
         let kinds = Kinds::new(claimeven_zero::arithmetic());
-        Helper::with(url, kinds.with::<Games>().with::<SelfPlayGames>())
+        TestWorker::with(url, kinds.with::<Games>().with::<SelfPlayGames>())
     }
 
-    fn with(url: &str, kinds: Kinds) -> Helper {
+    fn with(url: &str, kinds: Kinds) -> TestWorker {
         let cache = tempfile::tempdir().unwrap();
         let worker = Worker::new(Connection::new(url), kinds, 1, cache.path().to_owned());
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
         let thread = std::thread::spawn(move || drop(worker.run(&flag)));
-        Helper { stop, thread: Some(thread), _cache: cache }
+        TestWorker { stop, thread: Some(thread), _cache: cache }
     }
 
     fn end(&mut self) {
@@ -47,7 +47,7 @@ impl Helper {
     }
 }
 
-impl Drop for Helper {
+impl Drop for TestWorker {
     fn drop(&mut self) {
         self.end();
     }
@@ -58,15 +58,15 @@ fn with_workers(nats: &nats::Server) -> Config {
     Config { nats: nats.url(), requests_per_second: 0, threads: 1, ..Config::default() }
 }
 
-/// Asks again until an answer is right.
-async fn wait(ada: &Visitor, path: &str, is_right: impl Fn(&Value) -> bool) -> Value {
-    let began = Instant::now();
+/// Polls until a condition holds.
+async fn wait(ada: &Visitor, path: &str, condition: impl Fn(&Value) -> bool) -> Value {
+    let started = Instant::now();
     loop {
         let view = ada.get(path).await.expect(200);
-        if is_right(&view) {
+        if condition(&view) {
             return view;
         }
-        assert!(began.elapsed() < LONG, "{view:#}");
+        assert!(started.elapsed() < LONG, "{view:#}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
@@ -94,7 +94,7 @@ async fn start(ada: &Visitor, games: u64, depth: u32) -> String {
     format!("/api/arena/{}", job["id"].as_str().unwrap())
 }
 
-/// All games of a tournament without the times that were measured.
+/// All games of a tournament without the measured times.
 async fn games(ada: &Visitor, path: &str) -> Vec<GameRecord> {
     let reply = ada.get(&format!("{path}/download?format=games")).await;
     assert_eq!(reply.status, 200, "{reply:?}");
@@ -114,8 +114,8 @@ fn is_done(view: &Value) -> bool {
 
 /// The games of the same tournament on a server without workers.
 async fn expected(plan: (u64, u32)) -> Vec<GameRecord> {
-    let world = World::sqlite(Config { requests_per_second: 0, ..Config::default() }).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config { requests_per_second: 0, ..Config::default() }).await;
+    let ada = server.visitor();
     let path = start(&ada, plan.0, plan.1).await;
     let view = wait(&ada, &path, is_done).await;
     assert_eq!(view["done"], view["total"]);
@@ -129,16 +129,16 @@ async fn metric(ada: &Visitor, name: &str) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_shows_workers_jobs_and_what_was_lost() {
+async fn the_page_shows_workers_jobs_and_lost_connections() {
     let Some(mut nats) = nats::Server::start() else { return };
-    let world = World::sqlite(with_workers(&nats)).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(with_workers(&nats)).await;
+    let ada = server.visitor();
     let empty = wait(&ada, "/api/fleet", |view| view["fleet"]["connected"] == true).await;
     assert_eq!(empty["fleet"]["workers"], json!([]));
     assert_eq!(empty["fleet"]["nats"], nats.url());
     assert_eq!(empty["fleet"]["servers"][0]["this"], true);
 
-    let mut helper = Helper::new(&nats.url());
+    let mut helper = TestWorker::new(&nats.url());
     let one = wait_for_workers(&ada, 1).await;
     let worker = &one["fleet"]["workers"][0];
     assert_eq!((&worker["threads"], &worker["suits"]), (&json!(1), &json!(true)));
@@ -186,9 +186,9 @@ async fn the_page_shows_workers_jobs_and_what_was_lost() {
 async fn strangers_see_nothing_of_the_fleet() {
     let nats = "nats://operator:secret@127.0.0.1:9".to_owned();
     let config = Config { nats, ..Config::default() };
-    // Without its NATS server, the server starts and plays.
-    let world = World::sqlite(config).await;
-    let ada = world.visitor();
+    // The server starts and plays without its NATS server.
+    let server = TestServer::sqlite(config).await;
+    let ada = server.visitor();
     let own = ada.get("/api/fleet").await.expect(200);
     assert_eq!(own["fleet"]["nats"], "nats://127.0.0.1:9");
     assert_eq!(own["fleet"]["connected"], false);
@@ -205,8 +205,8 @@ async fn strangers_see_nothing_of_the_fleet() {
     let forwarded = [("x-forwarded-for", "9.9.9.9")];
     for (setting, is_allowed) in [("everyone", true), ("nobody", false)] {
         let fleet_page = setting.to_owned();
-        let world = World::sqlite(Config { fleet_page, ..Config::default() }).await;
-        let ada = world.visitor();
+        let server = TestServer::sqlite(Config { fleet_page, ..Config::default() }).await;
+        let ada = server.visitor();
         let reply = ada.send(reqwest::Method::GET, "/api/fleet", &forwarded, None).await;
         assert_eq!(reply.expect(200)["allowed"], is_allowed, "{setting}");
         assert_eq!(reply.json()["fleet"], Value::Null);
@@ -218,13 +218,13 @@ async fn workers_play_the_games_that_the_server_would_play() {
     let Some(nats) = nats::Server::start() else { return };
     let plan = (60, 6);
     let expected = expected(plan).await;
-    let world = World::sqlite(with_workers(&nats)).await;
-    let ada = world.visitor();
-    let _helpers = [Helper::new(&nats.url()), Helper::new(&nats.url())];
+    let server = TestServer::sqlite(with_workers(&nats)).await;
+    let ada = server.visitor();
+    let _helpers = [TestWorker::new(&nats.url()), TestWorker::new(&nats.url())];
     wait_for_workers(&ada, 2).await;
     let path = start(&ada, plan.0, plan.1).await;
     wait(&ada, &path, |view| view["done"].as_u64() > Some(3)).await;
-    // Stopped and resumed, it keeps what it has.
+    // It keeps its games when it is stopped and resumed.
     ada.post(&format!("{path}/stop"), json!({})).await.expect(200);
     let stopped = wait(&ada, &path, |view| view["state"] != "running").await;
     if stopped["state"] == "stopped" {
@@ -235,13 +235,13 @@ async fn workers_play_the_games_that_the_server_would_play() {
     assert_eq!(view["done"], view["total"]);
     assert!(view["report"]["games"] == view["total"], "{view:#}");
     assert_eq!(games(&ada, &path).await, expected);
-    // Workers have played them, as they say after a second.
+    // Workers have played them; they report it within a second.
     let done = |worker: &Value| worker["done"].as_u64().unwrap();
     wait(&ada, "/api/fleet", |view| {
         view["fleet"]["workers"].as_array().unwrap().iter().map(done).sum::<u64>() >= 60
     })
     .await;
-    // A second one with the same players is another job; deleted, nothing of it is left.
+    // A second one with the same players is a different job; nothing is left after it is deleted.
     let second = start(&ada, plan.0, plan.1).await;
     wait(&ada, &second, |view| view["done"].as_u64() > Some(0)).await;
     assert_eq!(ada.delete(&second).await.status, 204);
@@ -250,21 +250,21 @@ async fn workers_play_the_games_that_the_server_would_play() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tournament_goes_on_here_without_its_nats_server_and_on_workers_when_they_come() {
+async fn a_tournament_continues_here_without_nats_and_moves_to_workers_that_join() {
     let Some(mut nats) = nats::Server::start() else { return };
     let plan = (300, 8);
-    let world = World::sqlite(with_workers(&nats)).await;
-    let ada = world.visitor();
-    // Nobody is there: it begins here.
+    let server = TestServer::sqlite(with_workers(&nats)).await;
+    let ada = server.visitor();
+    // Without workers it starts on this server.
     let path = start(&ada, plan.0, plan.1).await;
     let here = wait(&ada, &path, |view| view["done"].as_u64() > Some(0)).await;
     assert_eq!(here["workers"], 0, "{here:#}");
-    let _helper = Helper::new(&nats.url());
+    let _helper = TestWorker::new(&nats.url());
     let there = wait(&ada, &path, |view| view["workers"] == 1 || view["state"] == "done").await;
     assert_eq!(there["state"], "running", "too few games: {there:#}");
     let before = wait(&ada, &path, |view| view["done"].as_u64() > there["done"].as_u64()).await;
     nats.kill();
-    // After a while without the NATS server.
+    // After some time without the NATS server it continues here.
     let back = wait(&ada, &path, |view| view["workers"] == 0 && view["boards"] != json!([])).await;
     assert_eq!(back["state"], "running", "{back:#}");
     wait(&ada, &path, |view| view["done"].as_u64() > before["done"].as_u64()).await;
@@ -272,13 +272,13 @@ async fn a_tournament_goes_on_here_without_its_nats_server_and_on_workers_when_t
     wait(&ada, &path, |view| view["state"] == "stopped").await;
 }
 
-/// Plays as it should for a while and then returns games under wrong numbers.
-struct Liar(Games);
+/// Plays correctly for a while and then returns games under wrong numbers.
+struct FaultyGames(Games);
 
-/// How many units liars have done.
+/// How many units the faulty worker has completed.
 static DONE: AtomicU64 = AtomicU64::new(0);
 
-impl Work for Liar {
+impl Work for FaultyGames {
     const KIND: &'static str = "games";
     type Unit = Vec<PlannedGame>;
     type Output = Vec<GameRecord>;
@@ -289,8 +289,8 @@ impl Work for Liar {
         self.0.job()
     }
 
-    fn open(parameters: Value, files: &Files) -> Result<Liar, String> {
-        Games::open(parameters, files).map(Liar)
+    fn open(parameters: Value, files: &Files) -> Result<FaultyGames, String> {
+        Games::open(parameters, files).map(FaultyGames)
     }
 
     fn thread(&self) {}
@@ -318,28 +318,28 @@ impl Work for Liar {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn games_of_a_worker_that_lies_are_removed_and_played_again() {
+async fn wrong_games_of_a_worker_are_removed_and_played_again() {
     let Some(nats) = nats::Server::start() else { return };
     let plan = (60, 6);
     let expected = expected(plan).await;
-    let world = World::sqlite(with_workers(&nats)).await;
-    let ada = world.visitor();
-    let kinds = Kinds::new(claimeven_zero::arithmetic()).with::<Liar>();
-    let _helpers = [Helper::new(&nats.url()), Helper::with(&nats.url(), kinds)];
+    let server = TestServer::sqlite(with_workers(&nats)).await;
+    let ada = server.visitor();
+    let kinds = Kinds::new(claimeven_zero::arithmetic()).with::<FaultyGames>();
+    let _helpers = [TestWorker::new(&nats.url()), TestWorker::with(&nats.url(), kinds)];
     wait_for_workers(&ada, 2).await;
     let path = start(&ada, plan.0, plan.1).await;
     let view = wait(&ada, &path, is_done).await;
     assert_eq!((&view["done"], &view["report"]["games"]), (&json!(60), &json!(60)));
     assert_eq!(games(&ada, &path).await, expected);
     wait_for_workers(&ada, 1).await;
-    let began = Instant::now();
+    let started = Instant::now();
     while metric(&ada, "fleet_workers_dismissed_total").await < 1 {
-        assert!(began.elapsed() < LONG, "nobody was dismissed");
+        assert!(started.elapsed() < LONG, "no worker was dismissed");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
-/// A server in a runtime of its own, which ends with it as a killed process would.
+/// A server in its own runtime; shutting that down is like killing a process.
 struct Node {
     addr: SocketAddr,
     runtime: Option<tokio::runtime::Runtime>,
@@ -368,7 +368,7 @@ impl Drop for Node {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_server_takes_over_a_tournament_of_the_fleet() {
+async fn another_server_takes_over_a_tournament_on_workers() {
     let Some(nats) = nats::Server::start() else { return };
     let Some(config) = postgres_config(with_workers(&nats)).await else {
         println!("SKIPPED: CLAIMEVEN_TEST_POSTGRES names no server");
@@ -378,9 +378,9 @@ async fn another_server_takes_over_a_tournament_of_the_fleet() {
     let expected = expected(plan).await;
     let (one, two) = (Node::start(&config).await, Node::start(&config).await);
     let ada = Visitor::new(one.addr, "127.0.0.1");
-    let mut helper = Helper::new(&nats.url());
+    let mut helper = TestWorker::new(&nats.url());
     wait_for_workers(&ada, 1).await;
-    // Both servers are there, and each hears the other.
+    // Both servers are running and connected.
     let view = wait(&ada, "/api/fleet", |view| {
         let servers = view["fleet"]["servers"].as_array().unwrap();
         servers.len() == 2 && servers.iter().all(|server| server["connected"] == true)
@@ -405,13 +405,13 @@ async fn another_server_takes_over_a_tournament_of_the_fleet() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_training_run_of_the_page_has_the_networks_of_a_local_one() {
+async fn a_training_run_on_workers_gives_the_same_networks_as_a_local_one() {
     let Some(nats) = nats::Server::start() else { return };
     let run = async |config: Config, workers: usize| {
         let runs = tempfile::tempdir().unwrap();
         let folder = runs.path().to_string_lossy().into_owned();
-        let world = World::sqlite(Config { runs: folder, ..config }).await;
-        let ada = world.visitor();
+        let server = TestServer::sqlite(Config { runs: folder, ..config }).await;
+        let ada = server.visitor();
         if workers > 0 {
             wait_for_workers(&ada, workers).await;
         }
@@ -424,7 +424,7 @@ async fn a_training_run_of_the_page_has_the_networks_of_a_local_one() {
             view["iterations"].as_u64() >= Some(2)
         })
         .await;
-        // A worker says every second what it has done.
+        // Workers report every second.
         wait(&ada, "/api/fleet", |view| {
             workers == 0 || view["fleet"]["workers"][0]["done"].as_u64() > Some(0)
         })
@@ -440,7 +440,7 @@ async fn a_training_run_of_the_page_has_the_networks_of_a_local_one() {
         networks
     };
     let local = run(Config { requests_per_second: 0, ..Config::default() }, 0).await;
-    let _helper = Helper::new(&nats.url());
+    let _helper = TestWorker::new(&nats.url());
     let remote = run(with_workers(&nats), 1).await;
     assert!(local == remote, "the networks differ");
 }
@@ -448,22 +448,22 @@ async fn a_training_run_of_the_page_has_the_networks_of_a_local_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_sqlite_file_has_one_server_with_or_without_workers() {
     let nats = "nats://127.0.0.1:9".to_owned();
-    let world = World::sqlite(Config { nats, ..Config::default() }).await;
+    let server = TestServer::sqlite(Config { nats, ..Config::default() }).await;
     let addr = SocketAddr::from(([127, 0, 0, 1], 0));
-    let second = Server::start(Config { addr, ..world.config.clone() }).await;
-    let refusal = second.err().expect("it is refused").to_string();
+    let second = Server::start(Config { addr, ..server.config.clone() }).await;
+    let refusal = second.err().expect("a second server should be refused").to_string();
     assert!(refusal.contains("another server is using it"), "{refusal}");
 }
 
-/// A NATS server with users.
-struct Guarded {
+/// A NATS server with user accounts.
+struct NatsWithUsers {
     process: std::process::Child,
     port: u16,
     _folder: tempfile::TempDir,
 }
 
-impl Guarded {
-    fn start() -> Option<Guarded> {
+impl NatsWithUsers {
+    fn start() -> Option<NatsWithUsers> {
         let program = nats::program()?;
         let folder = tempfile::tempdir().unwrap();
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -484,7 +484,7 @@ impl Guarded {
             .stderr(quiet())
             .spawn()
             .unwrap();
-        Some(Guarded { process, port, _folder: folder })
+        Some(NatsWithUsers { process, port, _folder: folder })
     }
 
     fn url(&self, login: &str) -> String {
@@ -492,7 +492,7 @@ impl Guarded {
     }
 }
 
-impl Drop for Guarded {
+impl Drop for NatsWithUsers {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -500,21 +500,21 @@ impl Drop for Guarded {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_may_not_see_workers_plays_by_itself() {
-    let Some(nats) = Guarded::start() else { return };
+async fn a_server_without_permission_to_see_workers_plays_by_itself() {
+    let Some(nats) = NatsWithUsers::start() else { return };
     let with_login = |login: &str| Config {
         nats: nats.url(login),
         requests_per_second: 0,
         threads: 1,
         ..Config::default()
     };
-    let _helper = Helper::new(&nats.url("all:a%40b"));
-    let free = World::sqlite(with_login("all:a%40b")).await;
-    let view = wait_for_workers(&free.visitor(), 1).await;
+    let _helper = TestWorker::new(&nats.url("all:a%40b"));
+    let permitted = TestServer::sqlite(with_login("all:a%40b")).await;
+    let view = wait_for_workers(&permitted.visitor(), 1).await;
     assert_eq!(view["fleet"]["nats"], format!("nats://127.0.0.1:{}", nats.port));
 
-    let bound = World::sqlite(with_login("server:s")).await;
-    let ada = bound.visitor();
+    let restricted = TestServer::sqlite(with_login("server:s")).await;
+    let ada = restricted.visitor();
     wait(&ada, "/api/fleet", |view| view["fleet"]["connected"] == true).await;
     let path = start(&ada, 10, 4).await;
     let done = wait(&ada, &path, |view| {

@@ -1,4 +1,4 @@
-//! The server responds to any input, and never with an internal error.
+//! The server responds to any input without an internal error.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use proptest::test_runner::{Config as Cases, TestRunner};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
-use crate::world::{Reply, Visitor, World, on_both_databases};
+use crate::test_server::{Reply, TestServer, Visitor, on_both_databases};
 
 /// Any JSON, including the names and values of the API.
 fn any_json() -> impl Strategy<Value = Value> {
@@ -93,7 +93,7 @@ fn agent_text() -> impl Strategy<Value = String> {
 }
 
 /// A request for a new game, any part of which may be wrong.
-fn almost_a_game() -> impl Strategy<Value = Value> {
+fn nearly_valid_game() -> impl Strategy<Value = Value> {
     let small = || prop_oneof![3 => (0..12_u64).prop_map(Value::from), 1 => any_json()];
     let seat = || {
         prop_oneof![
@@ -128,21 +128,21 @@ fn for_all<T: std::fmt::Debug>(
         hint_ms: 100,
         ..Config::default()
     };
-    let (world, visitor, id) = runtime.block_on(async {
-        let world = World::sqlite(config).await;
-        let visitor = world.visitor();
+    let (server, visitor, id) = runtime.block_on(async {
+        let server = TestServer::sqlite(config).await;
+        let visitor = server.visitor();
         let id = visitor.create(json!([{ "kind": "human" }, { "kind": "human" }])).await;
-        (world, visitor, id)
+        (server, visitor, id)
     });
     let mut runner =
         TestRunner::new(Cases { cases, failure_persistence: None, ..Cases::default() });
     let result = runner.run(&strategy, |value| runtime.block_on(check(&visitor, &id, value)));
-    drop(world);
+    drop(server);
     result.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// An answer that is not the server's fault; a refusal has a line to say why.
-fn is_sound(reply: &Reply) -> Result<(), TestCaseError> {
+/// Checks that a response is not an internal error and that an error has a one-line message.
+fn check_reply(reply: &Reply) -> Result<(), TestCaseError> {
     let status = reply.status.as_u16();
     prop_assert!(status < 500 || status == 503, "{reply:?}");
     if (400..500).contains(&status) {
@@ -156,7 +156,7 @@ fn is_sound(reply: &Reply) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn any_body_is_answered() {
+fn any_body_gets_a_response() {
     const ACTIONS: [&str; 14] = [
         "join",
         "moves",
@@ -186,15 +186,15 @@ fn any_body_is_answered() {
                 whole if whole.starts_with('/') => whole.to_owned(),
                 action => format!("/api/games/{id}/{action}"),
             };
-            is_sound(&visitor.send(Method::POST, &path, &json, Some(body)).await)
+            check_reply(&visitor.send(Method::POST, &path, &json, Some(body)).await)
         },
     );
 }
 
 #[test]
 fn any_game_is_created_or_rejected() {
-    for_all(300, almost_a_game(), &async |visitor, _, game| {
-        is_sound(&visitor.post("/api/games", game).await)
+    for_all(300, nearly_valid_game(), &async |visitor, _, game| {
+        check_reply(&visitor.post("/api/games", game).await)
     });
 }
 
@@ -220,7 +220,7 @@ fn any_path_and_cookie_gets_a_response() {
 }
 
 #[test]
-fn any_socket_message_is_answered_or_closes_the_socket() {
+fn any_socket_message_gets_a_response_or_closes_the_socket() {
     let text = prop_oneof![
         3 => any_json().prop_map(|json| json.to_string()),
         1 => ".{0,64}".prop_map(String::from),
@@ -228,12 +228,12 @@ fn any_socket_message_is_answered_or_closes_the_socket() {
     for_all(100, vec(text, 1..4), &async |visitor, id, messages| {
         let mut socket = visitor.follow(id).await;
         for message in messages {
-            socket.say_text(message).await;
+            socket.send_text(message).await;
         }
-        socket.say(json!({ "type": "ping" })).await;
+        socket.send(json!({ "type": "ping" })).await;
         // A message that is too long closes the socket; anything else leaves it open.
-        while let Some(told) = socket.hear().await {
-            if told["type"] == "pong" {
+        while let Some(message) = socket.receive().await {
+            if message["type"] == "pong" {
                 break;
             }
         }
@@ -242,40 +242,40 @@ fn any_socket_message_is_answered_or_closes_the_socket() {
     });
 }
 
-/// The calls of the OpenAPI document, and the schemas of their answers.
+/// The calls of the OpenAPI document, and the schemas of their responses.
 struct Described {
     document: Value,
     calls: Vec<(String, Method)>,
     /// By path, method and status.
-    answers: HashMap<(String, String, String), Option<Validator>>,
+    responses: HashMap<(String, String, String), Option<Validator>>,
 }
 
 impl Described {
     fn new(document: Value) -> Described {
-        let (mut calls, mut answers) = (Vec::new(), HashMap::new());
+        let (mut calls, mut responses) = (Vec::new(), HashMap::new());
         for (path, methods) in document["paths"].as_object().unwrap() {
             for (method, call) in methods.as_object().unwrap() {
                 calls.push((path.clone(), method.to_uppercase().parse().unwrap()));
-                for (status, answer) in call["responses"].as_object().unwrap() {
-                    let schema = &answer["content"]["application/json"]["schema"];
+                for (status, response) in call["responses"].as_object().unwrap() {
+                    let schema = &response["content"]["application/json"]["schema"];
                     let validator = schema.is_object().then(|| {
                         let components = &document["components"];
                         let whole = json!({ "allOf": [schema], "components": components });
                         jsonschema::validator_for(&whole).unwrap()
                     });
-                    answers
+                    responses
                         .insert((path.clone(), method.to_uppercase(), status.clone()), validator);
                 }
             }
         }
-        Described { document, calls, answers }
+        Described { document, calls, responses }
     }
 
     fn call(&self, path: &str, method: &Method) -> &Value {
         &self.document["paths"][path][method.as_str().to_lowercase()]
     }
 
-    /// A value as a schema describes it, of which any part may be wrong.
+    /// A value that a schema describes, any part of which may be wrong.
     fn value(&self, schema: &Value, random: &mut Rng, depth: usize) -> Value {
         if depth > 6 || random.u8(..40) == 0 {
             let wrong = [Value::Null, json!(-1), json!(1e300), json!("\u{202e}x"), json!([[]])];
@@ -374,20 +374,20 @@ impl Described {
         (path.clone(), method.clone(), address, body)
     }
 
-    /// Holds an answer against its description. What every call may answer need not be described:
-    /// bad requests, limits and a server that is busy.
+    /// Compares a response with its description. Those that every call may return need not be described:
+    /// bad requests, exceeded limits and a busy server.
     fn check(&self, path: &str, method: &Method, reply: &Reply) -> Result<(), String> {
         let status = reply.status.as_u16();
         if status >= 500 && status != 503 {
-            return Err("a fault of the server".to_owned());
+            return Err("internal error".to_owned());
         }
         let key = (path.to_owned(), method.to_string(), status.to_string());
-        let validator = match self.answers.get(&key) {
+        let validator = match self.responses.get(&key) {
             Some(Some(validator)) => validator,
             Some(None) => return Ok(()),
             None if [400, 403, 405, 413, 415, 429, 503].contains(&status) => {
                 let error = reply.json()["error"].as_str().map(str::to_owned);
-                return error.map(drop).ok_or_else(|| "a refusal without a word".to_owned());
+                return error.map(drop).ok_or_else(|| "an error without a message".to_owned());
             }
             None => return Err(format!("{status} is not described")),
         };
@@ -397,9 +397,9 @@ impl Described {
         if !is_json {
             return Ok(());
         }
-        let answer = reply.json();
+        let response = reply.json();
         let errors: Vec<String> = validator
-            .iter_errors(&answer)
+            .iter_errors(&response)
             .map(|error| format!("{}: {error}", error.instance_path))
             .collect();
         if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) }
@@ -407,24 +407,24 @@ impl Described {
 }
 
 on_both_databases! {
-    async fn random_requests_of_all_calls_are_answered_as_described(world: World) {
-        let world = world.restart_with(|config| {
+    async fn responses_to_random_requests_match_their_description(server: TestServer) {
+        let server = server.restart_with(|config| {
             (config.requests_per_second, config.games_per_minute) = (0, 0);
             (config.think_ms, config.think_others_ms) = (50, 50);
             (config.hint_ms, config.lab_ms) = (100, 100);
             (config.jobs_per_address, config.live_games_per_address) = (0, 0);
             config.training = String::from("nobody");
         }).await;
-        let ada = world.visitor();
+        let ada = server.visitor();
         let described = Described::new(ada.get("/api/openapi.json").await.expect(200));
         let seed = fastrand::u64(..);
         let mut random = Rng::with_seed(seed);
         let seconds = std::env::var("CLAIMEVEN_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
-        let (began, time) = (Instant::now(), Duration::from_secs(seconds.unwrap_or(20)));
+        let (started, time) = (Instant::now(), Duration::from_secs(seconds.unwrap_or(20)));
         let (mut count, mut accepted) = (0, 0);
         let mut ids = vec!["nothing".to_owned()];
-        while began.elapsed() < time {
-            // There is always a game and a tournament to ask for, and there are never many.
+        while started.elapsed() < time {
+            // There is always a game and a tournament to request, but never many.
             if count % 100 == 0 {
                 let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "level:1" }]);
                 let over = ada.create(seats.clone()).await;
@@ -445,6 +445,6 @@ on_both_databases! {
             accepted += usize::from(reply.status.is_success());
         }
         println!("{count} requests, {accepted} of them accepted");
-        assert!(accepted * 10 > count, "hardly any request was accepted: {accepted} of {count}");
+        assert!(accepted * 10 > count, "too few requests were accepted: {accepted} of {count}");
     }
 }

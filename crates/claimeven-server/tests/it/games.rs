@@ -6,7 +6,7 @@ use claimeven_arena::GameRecord;
 use claimeven_server::Config;
 use serde_json::{Value, json};
 
-use crate::world::{World, on_both_databases};
+use crate::test_server::{TestServer, on_both_databases};
 
 fn against(agent: &str) -> Value {
     json!([{ "kind": "human", "name": "Ada" }, { "kind": "agent", "agent": agent }])
@@ -16,7 +16,7 @@ fn online() -> Value {
     json!([{ "kind": "human", "name": "Ada" }, { "kind": "open" }])
 }
 
-fn one_screen() -> Value {
+fn local() -> Value {
     json!([{ "kind": "human" }, { "kind": "human" }])
 }
 
@@ -26,8 +26,8 @@ fn columns(game: &Value) -> Vec<u64> {
 }
 
 on_both_databases! {
-    async fn a_person_plays_an_agent_to_the_end_and_finds_the_game_again(world: World) {
-        let ada = world.visitor();
+    async fn a_game_against_an_agent_is_played_to_the_end_and_listed(server: TestServer) {
+        let ada = server.visitor();
         let id = ada.create(against("alphabeta:depth=2,seed=1")).await;
         let game = loop {
             let game = ada.wait(&id, |game| game["to_move"] != 1).await;
@@ -38,7 +38,7 @@ on_both_databases! {
             let after = ada.play(&id, column, game["ply"].as_u64().unwrap()).await.expect(200);
             assert_eq!(after["moves"][game["ply"].as_u64().unwrap() as usize]["column"], column);
         };
-        assert_eq!(game["result"]["winner"], 1, "somebody who plays on the left loses");
+        assert_eq!(game["result"]["winner"], 1, "always playing the leftmost column loses");
         assert_eq!(game["result"]["reason"], "line");
         assert_eq!(game["lines"].as_array().unwrap().len(), 1);
         assert_eq!(game["players"][0]["you"], true);
@@ -47,7 +47,7 @@ on_both_databases! {
         let record = ada.get(&format!("/api/games/{id}/record")).await;
         assert!(record.headers["content-disposition"].to_str().unwrap().contains(&id));
         let record: GameRecord = serde_json::from_str(record.text.trim()).unwrap();
-        record.replay().expect("the record keeps the rules");
+        record.replay().expect("the record should follow the rules");
         assert_eq!(record.players[0].name, "Ada");
         let pgn = ada.get(&format!("/api/games/{id}/record?format=pgn")).await;
         assert!(pgn.text.contains("[Result \"0-1\"]"), "{}", pgn.text);
@@ -59,8 +59,8 @@ on_both_databases! {
         assert_eq!(mine["games"][0]["result"]["winner"], 1);
     }
 
-    async fn everything_is_there_after_a_restart_and_the_game_goes_on(world: World) {
-        let ada = world.visitor();
+    async fn a_game_survives_a_restart_and_continues(server: TestServer) {
+        let ada = server.visitor();
         let game = json!({
             "seats": against("alphabeta:depth=3,seed=1"), "first": 0, "moves": "44",
             "clock": { "initial_ms": 60_000, "increment_ms": 1000 },
@@ -69,8 +69,8 @@ on_both_databases! {
         ada.play(&id, 3, 2).await.expect(200);
         let before = ada.wait(&id, |game| game["ply"] == 4).await;
         let down = Duration::from_secs(4);
-        let world = world.restart_after(down).await;
-        let ada = ada.at(&world);
+        let server = server.restart_after(down).await;
+        let ada = ada.at(&server);
         let mut after = ada.game(&id).await;
         let left = |game: &Value| Duration::from_millis(game["clock"]["remaining_ms"][0].as_u64().unwrap());
         assert!(left(&after) + down > left(&before), "time does not pass while the server is down");
@@ -82,9 +82,9 @@ on_both_databases! {
         ada.wait(&id, |game| game["ply"] == 6).await;
     }
 
-    async fn of_moves_at_the_same_time_exactly_one_is_played(world: World) {
-        let ada = world.visitor();
-        let id = ada.create(one_screen()).await;
+    async fn exactly_one_of_several_simultaneous_moves_is_played(server: TestServer) {
+        let ada = server.visitor();
+        let id = ada.create(local()).await;
         for ply in 0..6 {
             let moves = (1..=7).map(|column| ada.play(&id, column, ply));
             let replies = futures_util::future::join_all(moves).await;
@@ -93,20 +93,20 @@ on_both_databases! {
             assert_eq!(played.len(), 1, "{replies:?}");
             for reply in refused {
                 let game = &reply.expect(409)["game"];
-                assert_eq!(game["ply"], ply + 1, "the loser of a race is shown the game");
+                assert_eq!(game["ply"], ply + 1, "a refused move shows the current game");
             }
         }
         assert_eq!(ada.game(&id).await["ply"], 6);
     }
 
-    async fn an_open_seat_is_taken_by_exactly_one_of_many(world: World) {
-        let ada = world.visitor();
+    async fn exactly_one_of_many_visitors_takes_an_open_seat(server: TestServer) {
+        let ada = server.visitor();
         let id = ada.create(online()).await;
         assert_eq!(ada.game(&id).await["status"], "waiting");
         assert_eq!(ada.play(&id, 4, 0).await.error(409), "The other player has not joined yet");
         assert_eq!(ada.act(&id, "join", json!({})).await.error(409), "You already have a seat in this game");
 
-        let others: Vec<_> = (0..8).map(|_| world.visitor()).collect();
+        let others: Vec<_> = (0..8).map(|_| server.visitor()).collect();
         let joining = others.iter().map(|other| other.act(&id, "join", json!({ "name": "Bob" })));
         let replies = futures_util::future::join_all(joining).await;
         assert_eq!(replies.iter().filter(|reply| reply.status == 200).count(), 1);
@@ -126,10 +126,10 @@ on_both_databases! {
         assert!(!text.contains("holder") && !text.contains("owner"), "{text}");
     }
 
-    async fn nobody_does_anything_in_the_game_of_others(world: World) {
-        let (ada, eve) = (world.visitor(), world.visitor());
+    async fn visitors_cannot_act_in_games_of_others(server: TestServer) {
+        let (ada, eve) = (server.visitor(), server.visitor());
         let id = ada.create(against("level:1")).await;
-        eve.create(one_screen()).await;
+        eve.create(local()).await;
         for (action, body) in [
             ("moves", json!({ "column": 1, "ply": 0 })),
             ("undo", json!({})),
@@ -146,8 +146,8 @@ on_both_databases! {
         assert_eq!((&game["mine"], &game["ply"]), (&json!(false), &json!(0)));
     }
 
-    async fn undo_against_an_agent_goes_back_to_the_persons_move_and_redo_forth(world: World) {
-        let ada = world.visitor();
+    async fn undo_and_redo_against_an_agent_go_to_the_persons_turn(server: TestServer) {
+        let ada = server.visitor();
         let id = ada.create(against("influence")).await;
         assert_eq!(ada.act(&id, "undo", json!({})).await.error(409), "There is no move to take back");
         ada.play(&id, 4, 0).await.expect(200);
@@ -167,15 +167,15 @@ on_both_databases! {
 
         ada.act(&id, "undo", json!({})).await.expect(200);
         let game = ada.play(&id, 1, 2).await.expect(200);
-        assert_eq!(game["undone"], 0, "a new move ends what could be played again");
+        assert_eq!(game["undone"], 0, "a new move clears the redo list");
         let stored = ada.wait(&id, |game| game["ply"] == 4).await;
-        let world = world.restart().await;
-        assert_eq!(ada.at(&world).game(&id).await["moves"], stored["moves"]);
+        let server = server.restart().await;
+        assert_eq!(ada.at(&server).game(&id).await["moves"], stored["moves"]);
     }
 
-    async fn a_lost_game_can_be_taken_back_and_won(world: World) {
-        let ada = world.visitor();
-        let id = ada.create(one_screen()).await;
+    async fn a_lost_game_can_be_taken_back_and_won(server: TestServer) {
+        let ada = server.visitor();
+        let id = ada.create(local()).await;
         for (ply, column) in (0..).zip([1, 2, 1, 2, 1, 2, 1]) {
             ada.play(&id, column, ply).await.expect(200);
         }
@@ -187,8 +187,8 @@ on_both_databases! {
         assert_eq!(game["ply"], 6);
     }
 
-    async fn people_agree_on_undo_draw_and_rematch(world: World) {
-        let (ada, bob) = (world.visitor(), world.visitor());
+    async fn people_agree_on_takebacks_draws_and_rematches(server: TestServer) {
+        let (ada, bob) = (server.visitor(), server.visitor());
         let id = ada.create(online()).await;
         bob.act(&id, "join", json!({ "name": " Bob " })).await.expect(200);
         ada.play(&id, 4, 0).await.expect(200);
@@ -230,8 +230,8 @@ on_both_databases! {
         bob.play(next, 4, 0).await.expect(200);
     }
 
-    async fn a_rematch_exists_once_its_players_hear_of_it(world: World) {
-        let (ada, bob) = (world.visitor(), world.visitor());
+    async fn a_rematch_exists_when_its_players_are_notified(server: TestServer) {
+        let (ada, bob) = (server.visitor(), server.visitor());
         let mut id = ada.create(online()).await;
         bob.act(&id, "join", json!({ "name": "Bob" })).await.expect(200);
         // Several rounds, because the order of events varies.
@@ -239,13 +239,13 @@ on_both_databases! {
             let mut socket = ada.follow(&id).await;
             bob.act(&id, "resign", json!({})).await.expect(200);
             ada.act(&id, "rematch", json!({})).await.expect(200);
-            let hears = async {
+            let notified = async {
                 let game = socket.game(|game| !game["rematch"].is_null()).await;
                 let next = game["rematch"].as_str().unwrap().to_owned();
                 ada.get(&format!("/api/games/{next}")).await.expect(200);
                 next
             };
-            let (next, reply) = tokio::join!(hears, bob.act(&id, "rematch", json!({})));
+            let (next, reply) = tokio::join!(notified, bob.act(&id, "rematch", json!({})));
             assert_eq!(reply.expect(200)["id"], next.as_str(), "round {round}");
             id = next;
         }
@@ -254,8 +254,8 @@ on_both_databases! {
         mover.play(&id, 4, 0).await.expect(200);
     }
 
-    async fn resigning_ends_a_game_and_a_rematch_swaps_who_begins(world: World) {
-        let ada = world.visitor();
+    async fn resigning_ends_a_game_and_a_rematch_swaps_the_first_player(server: TestServer) {
+        let ada = server.visitor();
         let id = ada.create(against("random")).await;
         assert_eq!(ada.act(&id, "rematch", json!({})).await.error(409), "The game is not over yet");
         assert!(ada.get(&format!("/api/games/{id}/record")).await.error(409).contains("not over"));
@@ -267,8 +267,8 @@ on_both_databases! {
         assert_eq!((&game["first"], &game["to_move"]), (&json!(1), &json!(0)));
     }
 
-    async fn an_agent_can_be_exchanged_in_the_middle(world: World) {
-        let ada = world.visitor();
+    async fn an_agent_can_be_replaced_during_a_game(server: TestServer) {
+        let ada = server.visitor();
         let id = ada.create(against("random")).await;
         let game = ada.act(&id, "seat", json!({ "player": 1, "agent": "level:10" })).await.expect(200);
         assert_eq!(game["players"][1]["agent"], "level:10");
@@ -279,8 +279,8 @@ on_both_databases! {
         assert_eq!(columns(&game), [4, 4], "perfect play");
     }
 
-    async fn agents_play_each_other_while_somebody_watches(world: World) {
-        let ada = world.visitor();
+    async fn agents_play_each_other_while_somebody_watches(server: TestServer) {
+        let ada = server.visitor();
         let seats = json!([{ "kind": "agent", "agent": "random:seed=1" }, { "kind": "agent", "agent": "level:2" }]);
         let id = ada.create(seats).await;
         let game = ada.wait(&id, |game| game["status"] == "finished").await;
@@ -288,14 +288,14 @@ on_both_databases! {
         assert_eq!((&game["mine"], &game["players"][0]["you"]), (&json!(true), &json!(false)));
     }
 
-    async fn games_are_listed_filtered_paged_and_deleted(world: World) {
-        let (ada, eve) = (world.visitor(), world.visitor());
+    async fn games_are_listed_filtered_paged_and_deleted(server: TestServer) {
+        let (ada, eve) = (server.visitor(), server.visitor());
         let mut ids = Vec::new();
         for agent in ["level:1", "level:10", "random", "random"] {
             ids.push(ada.create(against(agent)).await);
         }
         let lines = json!({
-            "setup": { "cols": 5, "rows": 4, "connect": 3, "ruleset": "lines" }, "seats": one_screen(),
+            "setup": { "cols": 5, "rows": 4, "connect": 3, "ruleset": "lines" }, "seats": local(),
         });
         ids.push(ada.create_with(lines).await);
         let waiting = ada.create(online()).await;
@@ -315,7 +315,7 @@ on_both_databases! {
         assert_eq!(list("player=aDa&limit=100").await.len(), 5);
         assert_eq!(list("status=waiting").await, std::slice::from_ref(&waiting));
         let others = eve.get("/api/games?limit=100").await.expect(200);
-        assert_eq!(names(others), [""; 0], "people's games are nobody else's business");
+        assert_eq!(names(others), [""; 0], "games of people are private by default");
 
         let (mut paged, mut cursor) = (Vec::new(), String::new());
         loop {
@@ -336,17 +336,17 @@ on_both_databases! {
         assert_eq!(list("mine=true").await, [waiting]);
     }
 
-    async fn strangers_see_only_the_games_that_are_listed(world: World) {
-        let (ada, bob, eve) = (world.visitor(), world.visitor(), world.visitor());
+    async fn strangers_see_only_the_games_that_are_listed(server: TestServer) {
+        let (ada, bob, eve) = (server.visitor(), server.visitor(), server.visitor());
         let agent = json!({ "kind": "agent", "agent": "random" });
         let watched = ada.create(json!([agent, agent])).await;
-        let local = ada.create(one_screen()).await;
+        let local = ada.create(local()).await;
         let computer = ada.create(against("level:1")).await;
         let invited = ada.create(online()).await;
         bob.act(&invited, "join", json!({ "name": "Bob" })).await.expect(200);
         let shown = ada.create_with(json!({ "seats": against("level:1"), "listed": true })).await;
 
-        let ids = async |visitor: &crate::world::Visitor| -> Vec<String> {
+        let ids = async |visitor: &crate::test_server::Visitor| -> Vec<String> {
             let list = visitor.get("/api/games?limit=100").await.expect(200);
             let games = list["games"].as_array().unwrap();
             games.iter().map(|game| game["id"].as_str().unwrap().to_owned()).collect()
@@ -354,9 +354,9 @@ on_both_databases! {
         assert_eq!(ids(&eve).await, [shown.clone(), watched.clone()]);
         assert_eq!(ids(&bob).await, [shown.clone(), invited.clone(), watched.clone()]);
         assert_eq!(ids(&ada).await.len(), 5);
-        assert_eq!(eve.game(&local).await["listed"], false, "who has the link may look");
+        assert_eq!(eve.game(&local).await["listed"], false, "anybody with the link may watch");
 
-        let list = async |who: &crate::world::Visitor, id: &str, listed: bool| {
+        let list = async |who: &crate::test_server::Visitor, id: &str, listed: bool| {
             who.act(id, "listing", json!({ "listed": listed })).await
         };
         list(&ada, &local, true).await.expect(200);
@@ -378,23 +378,23 @@ on_both_databases! {
         let next = next["id"].as_str().unwrap();
         assert_eq!(ada.game(next).await["listed"], false);
 
-        let world = world.restart().await;
-        let eve = eve.at(&world);
+        let server = server.restart().await;
+        let eve = eve.at(&server);
         assert!(ids(&eve).await.contains(&local));
         assert_eq!(eve.game(&open).await["listed"], false);
     }
 
-    async fn a_person_without_a_name_has_none(world: World) {
-        let ada = world.visitor();
-        let id = ada.create(one_screen()).await;
+    async fn a_person_may_have_no_name(server: TestServer) {
+        let ada = server.visitor();
+        let id = ada.create(local()).await;
         let game = ada.act(&id, "resign", json!({})).await.expect(200);
         assert_eq!((&game["players"][0]["name"], &game["players"][1]["name"]), (&json!(""), &json!("")));
         let pgn = ada.get(&format!("/api/games/{id}/record?format=pgn")).await;
         assert!(pgn.text.contains("\"Guest\""), "{}", pgn.text);
     }
 
-    async fn a_game_of_two_people_stays_until_both_have_deleted_it(world: World) {
-        let (ada, bob) = (world.visitor(), world.visitor());
+    async fn a_game_of_two_people_stays_until_both_have_deleted_it(server: TestServer) {
+        let (ada, bob) = (server.visitor(), server.visitor());
         let id = ada.create(online()).await;
         bob.act(&id, "join", json!({})).await.expect(200);
         assert_eq!(ada.delete(&format!("/api/games/{id}")).await.status, 409);
@@ -402,15 +402,15 @@ on_both_databases! {
         assert_eq!(ada.delete(&format!("/api/games/{id}")).await.status, 204);
         assert_eq!(ada.get("/api/games?mine=true").await.expect(200)["games"], json!([]));
         let list = bob.get("/api/games?mine=true").await.expect(200);
-        assert_eq!(list["games"][0]["players"][0]["name"], "", "her name is gone");
+        assert_eq!(list["games"][0]["players"][0]["name"], "", "her name is removed");
         assert_eq!(bob.delete(&format!("/api/games/{id}")).await.status, 204);
         assert_eq!(bob.get(&format!("/api/games/{id}")).await.status, 404);
     }
 
-    async fn a_flag_falls_without_anyone_asking(world: World) {
-        let ada = world.visitor();
+    async fn a_flag_falls_without_a_request(server: TestServer) {
+        let ada = server.visitor();
         let clock = json!({ "initial_ms": 1000, "increment_ms": 0 });
-        let id = ada.create_with(json!({ "seats": one_screen(), "first": 1, "clock": clock })).await;
+        let id = ada.create_with(json!({ "seats": local(), "first": 1, "clock": clock })).await;
         tokio::time::sleep(Duration::from_millis(1600)).await;
         let list = ada.get("/api/games?mine=true&status=finished").await.expect(200);
         assert_eq!(list["games"][0]["result"], json!({ "winner": 0, "reason": "time" }));
@@ -419,8 +419,8 @@ on_both_databases! {
         assert_eq!(ada.play(&id, 1, 0).await.error(409), "The game is over");
     }
 
-    async fn clocks_add_what_a_move_earns_and_agents_keep_to_theirs(world: World) {
-        let ada = world.visitor();
+    async fn clocks_add_the_increment_and_agents_observe_them(server: TestServer) {
+        let ada = server.visitor();
         let clock = json!({ "initial_ms": 2000, "increment_ms": 1000 });
         let game = json!({ "seats": against("timed:ms=10000"), "first": 0, "clock": clock });
         let id = ada.create_with(game).await;
@@ -429,15 +429,15 @@ on_both_databases! {
         assert!((2500..=3000).contains(&left), "{left}");
         let game = ada.wait(&id, |game| game["ply"] == 2).await;
         let left = game["clock"]["remaining_ms"][1].as_u64().unwrap();
-        assert!((1500..=3000).contains(&left), "an agent that wants ten seconds of two took {left}");
+        assert!((1500..=3000).contains(&left), "an agent set to ten seconds left {left} ms of two");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_game_starts_from_given_moves_and_they_cannot_be_taken_back() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
-    let game = json!({ "seats": one_screen(), "first": 1, "moves": "4453" });
+async fn a_game_can_start_with_moves_that_cannot_be_taken_back() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
+    let game = json!({ "seats": local(), "first": 1, "moves": "4453" });
     let id = ada.create_with(game).await;
     let game = ada.game(&id).await;
     assert_eq!(
@@ -449,11 +449,11 @@ async fn a_game_starts_from_given_moves_and_they_cannot_be_taken_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_ruleset_lines_shows_scores_and_plays_until_the_board_is_full() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+async fn a_game_with_ruleset_lines_has_scores_and_lasts_until_the_board_is_full() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let setup = json!({ "cols": 3, "rows": 3, "connect": 3, "ruleset": "lines" });
-    let id = ada.create_with(json!({ "setup": setup, "seats": one_screen(), "first": 0 })).await;
+    let id = ada.create_with(json!({ "setup": setup, "seats": local(), "first": 0 })).await;
     for (ply, column) in (0..).zip([1, 2, 1, 2, 1, 2, 3, 3, 3]) {
         ada.play(&id, column, ply).await.expect(200);
         if ply == 5 {
@@ -466,9 +466,9 @@ async fn the_ruleset_lines_shows_scores_and_plays_until_the_board_is_full() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hint_is_exact_if_possible() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+async fn a_hint_is_exact_if_the_position_can_be_solved() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let hint = ada.post("/api/hint", json!({ "moves": "4455" })).await.expect(200);
     assert!([3, 6].map(Value::from).contains(&hint["column"]), "{hint}");
     assert_eq!((&hint["value"]["text"], &hint["exact"]), (&json!("wins in 2"), &json!(true)));

@@ -18,11 +18,10 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use crate::world::World;
+use crate::test_server::TestServer;
 
-/// One of two self-signed certificates for `localhost`, made to last by
-/// `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 36500`, written to
-/// two files.
+/// Writes one of two self-signed certificates for `localhost` to two files. They were made by
+/// `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 36500`.
 fn certificate(folder: &Path, name: &str) -> (CertificateDer<'static>, [PathBuf; 2]) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/certificates");
     let files = [folder.join("server.pem"), folder.join("server.key")];
@@ -66,64 +65,64 @@ async fn request(
         body.len()
     );
     stream.write_all(text.as_bytes()).await.unwrap();
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).await.unwrap();
-    String::from_utf8_lossy(&answer).into_owned()
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).await.unwrap();
+    String::from_utf8_lossy(&response).into_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn games_are_played_over_https_and_a_new_certificate_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
     let (trusted, files) = certificate(folder.path(), "first");
-    let world = World::sqlite(with_tls(&files)).await;
+    let server = TestServer::sqlite(with_tls(&files)).await;
     let new = json!({ "seats": [{ "kind": "human" }, { "kind": "human" }], "first": 0 });
-    let answer = request(world.addr, &trusted, "POST /api/games", &new.to_string()).await;
-    assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
-    assert!(answer.contains("strict-transport-security: max-age=31536000"), "{answer}");
-    let cookie = answer.lines().find(|line| line.starts_with("set-cookie: ")).unwrap();
+    let response = request(server.addr, &trusted, "POST /api/games", &new.to_string()).await;
+    assert!(response.starts_with("HTTP/1.1 201"), "{response}");
+    assert!(response.contains("strict-transport-security: max-age=31536000"), "{response}");
+    let cookie = response.lines().find(|line| line.starts_with("set-cookie: ")).unwrap();
     assert!(cookie.contains("; Secure"), "{cookie}");
-    let id = answer.split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap();
+    let id = response.split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap();
 
     // A WebSocket over the same certificate.
     let url = format!("wss://localhost/api/games/{id}/live");
-    let stream = connect(world.addr, &trusted).await.unwrap();
+    let stream = connect(server.addr, &trusted).await.unwrap();
     let (mut socket, _) = tokio_tungstenite::client_async(url, stream).await.unwrap();
     let message = socket.next().await.unwrap().unwrap();
     assert!(message.to_text().unwrap().contains("\"type\":\"game\""), "{message}");
 
-    // Plain HTTP is rejected without disturbing others.
-    let mut plain = TcpStream::connect(world.addr).await.unwrap();
+    // Plain HTTP is rejected without affecting others.
+    let mut plain = TcpStream::connect(server.addr).await.unwrap();
     plain.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
-    let mut answer = Vec::new();
-    let _ = plain.read_to_end(&mut answer).await;
-    assert!(!answer.starts_with(b"HTTP"), "{answer:?}");
-    let silent = TcpStream::connect(world.addr).await.unwrap();
+    let mut response = Vec::new();
+    let _ = plain.read_to_end(&mut response).await;
+    assert!(!response.starts_with(b"HTTP"), "{response:?}");
+    let silent = TcpStream::connect(server.addr).await.unwrap();
 
-    let config = Config { addr: world.addr, ..world.config.clone() };
+    let config = Config { addr: server.addr, ..server.config.clone() };
     let ready = ask_readiness(&config).await;
     assert_eq!(ready.status, FindingStatus::Ok, "{ready:?}");
     for finding in doctor(&config).await {
         assert_ne!(finding.status, FindingStatus::Failed, "{finding:?}");
     }
 
-    // Garbage leaves the certificate as it is; a new one is served soon.
+    // An invalid file keeps the old certificate in use; a new certificate is loaded soon.
     std::fs::write(&files[0], "nonsense").unwrap();
     tokio::time::sleep(Duration::from_secs(6)).await;
-    assert!(connect(world.addr, &trusted).await.is_ok());
+    assert!(connect(server.addr, &trusted).await.is_ok());
     let (renewed, _) = certificate(folder.path(), "second");
-    let began = Instant::now();
-    while connect(world.addr, &renewed).await.is_err() {
-        assert!(began.elapsed() < Duration::from_secs(20), "the new certificate is not served");
+    let started = Instant::now();
+    while connect(server.addr, &renewed).await.is_err() {
+        assert!(started.elapsed() < Duration::from_secs(20), "the new certificate is not served");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    assert!(connect(world.addr, &trusted).await.is_err());
-    let answer = request(world.addr, &renewed, &format!("GET /api/games/{id}"), "").await;
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(connect(server.addr, &trusted).await.is_err());
+    let response = request(server.addr, &renewed, &format!("GET /api/games/{id}"), "").await;
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
 
     // A connection without a handshake does not delay the shutdown.
-    let began = Instant::now();
-    world.stop().await;
-    assert!(began.elapsed() < Duration::from_secs(11), "{:?}", began.elapsed());
+    let started = Instant::now();
+    server.stop().await;
+    assert!(started.elapsed() < Duration::from_secs(11), "{:?}", started.elapsed());
     drop(silent);
 }
 
@@ -159,8 +158,8 @@ async fn bad_certificates_are_reported_at_start() {
 #[tokio::test]
 async fn hsts_is_sent_if_a_trusted_proxy_uses_https() {
     let trusted_proxies = "127.0.0.1".to_owned();
-    let world = World::sqlite(Config { trusted_proxies, ..Config::default() }).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config { trusted_proxies, ..Config::default() }).await;
+    let ada = server.visitor();
     let hsts = async |headers: &[(&str, &str)]| {
         let reply = ada.send(Method::GET, "/healthz", headers, None).await;
         reply.headers.contains_key("strict-transport-security")
@@ -168,62 +167,62 @@ async fn hsts_is_sent_if_a_trusted_proxy_uses_https() {
     assert!(hsts(&[("x-forwarded-proto", "https")]).await);
     assert!(!hsts(&[("x-forwarded-proto", "http")]).await);
     assert!(!hsts(&[]).await);
-    let world = World::sqlite(Config::default()).await;
-    let reply = world.visitor();
+    let server = TestServer::sqlite(Config::default()).await;
+    let reply = server.visitor();
     let reply = reply.send(Method::GET, "/healthz", &[("x-forwarded-proto", "https")], None).await;
-    assert!(!reply.headers.contains_key("strict-transport-security"), "anyone can write a header");
+    assert!(!reply.headers.contains_key("strict-transport-security"), "anyone can send the header");
 }
 
 #[tokio::test]
-async fn every_response_names_its_request_and_only_proxies_choose_the_name() {
-    let world = World::sqlite(Config::default()).await;
-    let name = async |world: &World, given: &str| {
+async fn every_response_has_a_request_id_and_only_proxies_may_choose_it() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let name = async |server: &TestServer, given: &str| {
         let headers = [("x-request-id", given)];
-        let reply = world.visitor().send(Method::GET, "/api/nothing", &headers, None).await;
+        let reply = server.visitor().send(Method::GET, "/api/nothing", &headers, None).await;
         reply.headers["x-request-id"].to_str().unwrap().to_owned()
     };
-    let one = name(&world, "mine").await;
+    let one = name(&server, "mine").await;
     assert_eq!(one.len(), 16);
-    assert_ne!(one, name(&world, "mine").await);
+    assert_ne!(one, name(&server, "mine").await);
     let trusted_proxies = "127.0.0.1".to_owned();
-    let world = World::sqlite(Config { trusted_proxies, ..Config::default() }).await;
-    assert_eq!(name(&world, "a-1_2.3").await, "a-1_2.3");
+    let server = TestServer::sqlite(Config { trusted_proxies, ..Config::default() }).await;
+    assert_eq!(name(&server, "a-1_2.3").await, "a-1_2.3");
     for wrong in ["a b", "", "a\"b", &"a".repeat(65)] {
-        assert_eq!(name(&world, wrong).await.len(), 16, "{wrong}");
+        assert_eq!(name(&server, wrong).await.len(), 16, "{wrong}");
     }
     // An internal error contains the id of the request.
-    let ada = world.visitor();
+    let ada = server.visitor();
     let game = ada.create(json!([{ "kind": "human" }, { "kind": "human" }])).await;
-    let file = world.config.database_file().unwrap().to_owned();
+    let file = server.config.database_file().unwrap().to_owned();
     let mut database = <sqlx::SqliteConnection as sqlx::Connection>::connect(&file).await.unwrap();
     sqlx::query("DROP TABLE moves").execute(&mut database).await.unwrap();
     let body = json!({ "column": 1, "ply": 0 }).to_string().into_bytes();
     let headers = [("x-request-id", "abc"), ("content-type", "application/json")];
     let path = format!("/api/games/{game}/moves");
     let reply = ada.send(Method::POST, &path, &headers, Some(body)).await;
-    let answer = reply.expect(500);
-    assert_eq!(answer, json!({ "error": "Internal server error", "request_id": "abc" }));
+    let response = reply.expect(500);
+    assert_eq!(response, json!({ "error": "Internal server error", "request_id": "abc" }));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[cfg(target_os = "linux")]
-async fn handshakes_of_one_address_are_limited() {
+async fn tls_handshakes_of_one_address_are_limited() {
     let folder = tempfile::tempdir().unwrap();
     let (trusted, files) = certificate(folder.path(), "first");
-    let world = World::sqlite(with_tls(&files)).await;
-    let began = Instant::now();
+    let server = TestServer::sqlite(with_tls(&files)).await;
+    let started = Instant::now();
     let mut refused = 0;
     for _ in 0..2000 {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
-        let mut stream = socket.connect(world.addr).await.unwrap();
-        // What is no handshake is answered by an alert, and an excess connection by nothing.
-        let mut answer = Vec::new();
+        let mut stream = socket.connect(server.addr).await.unwrap();
+        // The server sends an alert if this is not a handshake, and nothing over an excess connection.
+        let mut response = Vec::new();
         let _ = stream.write_all(b"no handshake").await;
-        let _ = stream.read_to_end(&mut answer).await;
-        refused += u64::from(answer.is_empty());
+        let _ = stream.read_to_end(&mut response).await;
+        refused += u64::from(response.is_empty());
     }
-    let most = 400 + 40 * (began.elapsed().as_secs() + 1);
-    assert!(2000 - refused <= most, "{} of at most {most}", 2000 - refused);
-    assert!(connect(world.addr, &trusted).await.is_ok(), "another address is refused");
+    let max = 400 + 40 * (started.elapsed().as_secs() + 1);
+    assert!(2000 - refused <= max, "{} of at most {max}", 2000 - refused);
+    assert!(connect(server.addr, &trusted).await.is_ok(), "another address is refused");
 }

@@ -7,16 +7,16 @@ use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::world::{Reply, World};
+use crate::test_server::{Reply, TestServer};
 
 fn game(agent: &str) -> Value {
     json!({ "seats": [{ "kind": "human" }, { "kind": "agent", "agent": agent }], "first": 0 })
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_input_is_rejected_with_a_line_that_names_it() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+async fn bad_input_is_rejected_with_a_one_line_error_that_names_it() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let seats = json!([{ "kind": "human" }, { "kind": "open" }]);
     for (body, part) in [
         (json!({}), "missing field `seats`"),
@@ -72,8 +72,8 @@ async fn visitors_cannot_make_the_server_run_a_program_or_read_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let (witness, weights) = (folder.path().join("witness"), folder.path().join("own.toml"));
     std::fs::write(&weights, "three = 7").unwrap();
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     for agent in [
         format!("ugi:cmd=touch {}", witness.display()),
         format!("ugi:cmd=\"touch {}\"", witness.display()),
@@ -95,10 +95,10 @@ async fn visitors_cannot_make_the_server_run_a_program_or_read_a_file() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn cross_site_requests_are_rejected() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let body = || Some(game("random").to_string().into_bytes());
-    let host = world.addr.to_string();
+    let host = server.addr.to_string();
     let own = format!("http://{host}");
     for (header, value, status) in [
         ("origin", "https://evil.example", 403),
@@ -125,8 +125,8 @@ async fn cross_site_requests_are_rejected() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn responses_have_security_headers() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     for path in ["/", "/api/agents", "/api/nothing", "/healthz"] {
         let headers = ada.get(path).await.headers;
         let policy = headers["content-security-policy"].to_str().unwrap();
@@ -139,23 +139,23 @@ async fn responses_have_security_headers() {
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
     assert_eq!(reply.headers["cache-control"], "no-store");
     let again = ada.post("/api/games", game("random")).await;
-    assert!(!again.headers.contains_key("set-cookie"), "a visitor who is known needs no cookie");
+    assert!(!again.headers.contains_key("set-cookie"), "a known visitor needs no new cookie");
     let metrics = ada.get("/metrics").await.text;
     assert!(metrics.contains("claimeven_games_total 2"), "{metrics}");
     assert_eq!(ada.get("/healthz").await.text, "ok\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn excess_requests_of_one_address_are_deferred() {
+async fn excess_requests_of_one_address_are_refused() {
     let config = Config { requests_per_second: 1, requests_at_once: 10, ..Config::default() };
-    let world = World::sqlite(config).await;
-    let ada = world.visitor();
-    let began = Instant::now();
+    let server = TestServer::sqlite(config).await;
+    let ada = server.visitor();
+    let started = Instant::now();
     let replies = join_all((0..30).map(|_| ada.get("/api/agents"))).await;
     let (accepted, refused): (Vec<Reply>, Vec<Reply>) =
         replies.into_iter().partition(|reply| reply.status == 200);
-    let most = 11 + began.elapsed().as_secs() as usize;
-    assert!((10..=most).contains(&accepted.len()), "{} of at most {most}", accepted.len());
+    let max = 11 + started.elapsed().as_secs() as usize;
+    assert!((10..=max).contains(&accepted.len()), "{} of at most {max}", accepted.len());
     assert!(!refused.is_empty());
     for reply in refused {
         reply.error(429);
@@ -172,8 +172,8 @@ async fn excess_requests_of_one_address_are_deferred() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn names_are_readable_and_not_reserved() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let with_name = |name: &str| json!({ "seats": [{ "kind": "human", "name": name }, { "kind": "open" }], "first": 0 });
     for name in [
         "Ada\u{202e}nimda",
@@ -203,8 +203,8 @@ async fn a_trusted_proxy_forwards_client_addresses() {
         trusted_proxies: "127.0.0.1".to_owned(),
         ..Config::default()
     };
-    let world = World::sqlite(config).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(config).await;
+    let ada = server.visitor();
     for address in ["10.0.0.1", "10.0.0.2", "made up, 10.0.0.3", "2001:db8:1:2::7"] {
         let headers = [("x-forwarded-for", address)];
         for _ in 0..3 {
@@ -226,8 +226,8 @@ async fn games_sockets_and_bytes_have_limits() {
         message_bytes: 200,
         ..Config::default()
     };
-    let world = World::sqlite(config).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(config).await;
+    let ada = server.visitor();
     let mut statuses = Vec::new();
     for _ in 0..5 {
         statuses.push(ada.post("/api/games", game("random")).await.status.as_u16());
@@ -245,8 +245,8 @@ async fn games_sockets_and_bytes_have_limits() {
     assert_eq!(ada.try_follow(id, &[]).await.err(), Some(429));
     second.close().await;
     first.game(|_| true).await;
-    first.say_text("x".repeat(300)).await;
-    while first.hear().await.is_some() {}
+    first.send_text("x".repeat(300)).await;
+    while first.receive().await.is_some() {}
     // Closing a socket returns its permit.
     for _ in 0..100 {
         if ada.try_follow(id, &[]).await.is_ok() {
@@ -254,32 +254,32 @@ async fn games_sockets_and_bytes_have_limits() {
         }
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    panic!("the sockets stay closed");
+    panic!("no socket can be opened");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_floods_a_socket_is_disconnected() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let id = ada.create(game("random")["seats"].clone()).await;
     let mut socket = ada.follow(&id).await;
     // Wait for each response, because pending ones may be lost when a socket is closed.
-    let mut answers = 0;
-    while answers < 100 {
-        socket.say(json!({ "type": "ping" })).await;
-        if socket.hear().await.is_none() {
+    let mut responses = 0;
+    while responses < 100 {
+        socket.send(json!({ "type": "ping" })).await;
+        if socket.receive().await.is_none() {
             break;
         }
-        answers += 1;
+        responses += 1;
     }
-    assert!((20..60).contains(&answers), "{answers}");
+    assert!((20..60).contains(&responses), "{responses}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_queue_says_so_at_once_and_others_do_not_wait() {
+async fn a_full_queue_is_reported_at_once_and_others_do_not_wait() {
     let config = Config { queue_others: 1, think_others_ms: 5000, ..Config::default() };
-    let world = World::sqlite(config).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(config).await;
+    let ada = server.visitor();
     let slow = json!({ "kind": "agent", "agent": "timed:ms=5000" });
     // One thread of the express lane and both common ones are busy, one game waits, and the next is
     // refused.
@@ -295,18 +295,18 @@ async fn a_full_queue_says_so_at_once_and_others_do_not_wait() {
     assert_eq!(statuses, [201, 201, 201, 201, 503]);
     assert_eq!(ada.post("/api/hint", json!({})).await.status, 503);
 
-    let bob = world.visitor_from("127.0.0.2");
+    let bob = server.visitor_from("127.0.0.2");
     let id = bob.create(game("level:1")["seats"].clone()).await;
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     bob.play(&id, 4, 0).await.expect(200);
     bob.wait(&id, |game| game["ply"] == 2).await;
-    assert!(began.elapsed().as_millis() < 2000, "others do not wait: {:?}", began.elapsed());
+    assert!(started.elapsed().as_millis() < 2000, "others do not wait: {:?}", started.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn strange_paths_and_queries_are_refused_as_described() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+async fn strange_paths_and_queries_are_refused_with_an_error() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     for path in [
         "/api/games/a%20b",
         "/api/games/%FF",

@@ -1,8 +1,8 @@
 //! Integration tests of the server, over HTTP and WebSockets, on both databases.
 
 mod admin;
-mod bench;
 mod connections;
+mod failover;
 mod fairness;
 mod faults;
 mod fleet;
@@ -18,8 +18,8 @@ mod model;
 mod nats;
 mod openapi;
 mod privacy;
+mod research;
 mod share;
 mod store;
 mod study;
-mod under_fire;
-mod world;
+mod test_server;

@@ -5,7 +5,7 @@ use claimeven_server::Config;
 use fastrand::Rng;
 use serde_json::{Value, json};
 
-use crate::world::{Visitor, World, on_both_databases};
+use crate::test_server::{TestServer, Visitor, on_both_databases};
 
 const COLS: u8 = 4;
 const ROWS: u8 = 4;
@@ -119,7 +119,7 @@ impl Model {
         }
         let is_playing = self.has_joined && self.end.is_none();
         match action {
-            Action::Join => unreachable!("it has been dealt with"),
+            Action::Join => unreachable!("handled above"),
             Action::Play { column, ply } => {
                 let own = self.mover(self.moves.len()) == who;
                 if column > COLS {
@@ -150,8 +150,8 @@ impl Model {
                 let last =
                     |player| (0..self.moves.len()).rev().find(|&ply| self.mover(ply) == player);
                 match (accept, self.undo) {
-                    (None | Some(true), Some(asker)) if asker != who => {
-                        let Some(ply) = last(asker) else { return 409 };
+                    (None | Some(true), Some(requester)) if requester != who => {
+                        let Some(ply) = last(requester) else { return 409 };
                         self.moves.truncate(ply);
                         self.forget_offers();
                     }
@@ -171,7 +171,7 @@ impl Model {
                     return 409;
                 }
                 match (accept, self.draw) {
-                    (None | Some(true), Some(asker)) if asker != who => {
+                    (None | Some(true), Some(requester)) if requester != who => {
                         self.forget_offers();
                         self.end = Some((None, "agreed"));
                     }
@@ -197,7 +197,9 @@ impl Model {
                 if self.end.is_none() || (!self.has_joined && self.rematch.is_none()) {
                     return 409;
                 }
-                if self.rematch.is_none() && self.rematch_offer.is_none_or(|asker| asker == who) {
+                if self.rematch.is_none()
+                    && self.rematch_offer.is_none_or(|requester| requester == who)
+                {
                     self.rematch_offer = Some(who);
                 }
                 200
@@ -232,16 +234,16 @@ impl Model {
                 who == player && (who == 0 || self.has_joined)
             );
             let left = game["clock"]["remaining_ms"][player].as_u64().unwrap();
-            let most = self.clock_ms[player];
-            assert!(left <= most && left + elapsed_ms + 1000 >= most, "{left} of {most}");
+            let max = self.clock_ms[player];
+            assert!(left <= max && left + elapsed_ms + 1000 >= max, "{left} of {max}");
         }
     }
 }
 
 /// One walk: a game, its rematches and some restarts of the server.
-async fn walk(mut world: World, seed: u64) -> World {
+async fn walk(mut server: TestServer, seed: u64) -> TestServer {
     let mut random = Rng::with_seed(seed);
-    let mut people = [world.visitor(), world.visitor(), world.visitor()];
+    let mut people = [server.visitor(), server.visitor(), server.visitor()];
     let first = random.usize(..2);
     let new = json!({
         "setup": { "cols": COLS, "rows": ROWS, "connect": CONNECT },
@@ -250,12 +252,12 @@ async fn walk(mut world: World, seed: u64) -> World {
     });
     let mut id = people[0].create_with(new).await;
     let mut model = Model::new(first, false);
-    let mut began = std::time::Instant::now();
+    let mut started = std::time::Instant::now();
     let mut log = Vec::new();
     for step in 0..60 {
         if random.u8(..25) == 0 {
-            world = world.restart().await;
-            people = people.map(|visitor: Visitor| visitor.at(&world));
+            server = server.restart().await;
+            people = people.map(|visitor: Visitor| visitor.at(&server));
         }
         let who = if random.u8(..10) == 0 { 2 } else { random.usize(..2) };
         let action = Action::random(&mut random, &model);
@@ -266,7 +268,7 @@ async fn walk(mut world: World, seed: u64) -> World {
         let both_agree = matches!(action, Action::Rematch(None | Some(true)))
             && who < 2
             && model.rematch.is_none()
-            && model.rematch_offer.is_some_and(|asker| asker != who);
+            && model.rematch_offer.is_some_and(|requester| requester != who);
         let expected = model.apply(who, action);
         let (path, body) = action.request();
         let reply = people[who].act(&id, path, body).await;
@@ -274,53 +276,53 @@ async fn walk(mut world: World, seed: u64) -> World {
         if both_agree {
             let next = reply.json()["id"].as_str().unwrap().to_owned();
             model.rematch = Some(next.clone());
-            // The old game stays as it is, and everyone continues with the new one.
-            model.check(&people[0].game(&id).await, 0, began.elapsed().as_millis() as u64);
-            (id, began) = (next, std::time::Instant::now());
+            // The old game does not change, and everyone continues with the new one.
+            model.check(&people[0].game(&id).await, 0, started.elapsed().as_millis() as u64);
+            (id, started) = (next, std::time::Instant::now());
             model = Model::new(1 - model.first, true);
             log.clear();
         }
-        let elapsed = began.elapsed().as_millis() as u64;
+        let elapsed = started.elapsed().as_millis() as u64;
         for (viewer, visitor) in people.iter().enumerate() {
             model.check(&visitor.game(&id).await, viewer, elapsed + 1000);
         }
         // A socket shows the same game.
         if step % 15 == 0 {
-            let told = people[2].follow(&id).await.game(|_| true).await;
-            model.check(&told, 2, elapsed + 1000);
+            let game = people[2].follow(&id).await.game(|_| true).await;
+            model.check(&game, 2, elapsed + 1000);
         }
     }
-    world
+    server
 }
 
 /// Without rate limits, because a program is faster than any visitor.
-async fn without_rates(world: World) -> World {
+async fn without_rate_limits(server: TestServer) -> TestServer {
     let change = |config: &mut Config| {
         (config.requests_per_second, config.games_per_minute) = (0, 0);
     };
-    world.restart_with(change).await
+    server.restart_with(change).await
 }
 
 on_both_databases! {
-    async fn games_of_people_are_as_a_simple_model_says(world: World) {
-        let mut world = without_rates(world).await;
+    async fn games_of_people_match_a_simple_model(server: TestServer) {
+        let mut server = without_rate_limits(server).await;
         for seed in 0..12 {
-            world = walk(world, seed).await;
+            server = walk(server, seed).await;
         }
     }
 
-    async fn games_against_agents_keep_their_rules(world: World) {
-        let mut world = without_rates(world).await;
+    async fn games_against_agents_follow_the_rules(server: TestServer) {
+        let mut server = without_rate_limits(server).await;
         for seed in 0..8 {
-            world = walk_against_agent(world, seed).await;
+            server = walk_against_agent(server, seed).await;
         }
     }
 }
 
 /// A walk against an agent, whose moves the model does not know: checks what must hold in any case.
-async fn walk_against_agent(mut world: World, seed: u64) -> World {
+async fn walk_against_agent(mut server: TestServer, seed: u64) -> TestServer {
     let mut random = Rng::with_seed(seed);
-    let mut ada = world.visitor();
+    let mut ada = server.visitor();
     let me = random.usize(..2);
     let mut seats = vec![json!({ "kind": "agent", "agent": "random" })];
     seats.insert(me, json!({ "kind": "human" }));
@@ -329,8 +331,8 @@ async fn walk_against_agent(mut world: World, seed: u64) -> World {
     let mut game = ada.wait(&id, is_settled).await;
     for _ in 0..30 {
         if random.u8(..15) == 0 {
-            world = world.restart().await;
-            ada = ada.at(&world);
+            server = server.restart().await;
+            ada = ada.at(&server);
         }
         let ply = game["ply"].as_u64().unwrap();
         let own_moves = game["moves"].as_array().unwrap().iter();
@@ -372,5 +374,5 @@ async fn walk_against_agent(mut world: World, seed: u64) -> World {
             assert!(after == ply + 2 || (is_over && after == ply + 1), "seed {seed}: {game}");
         }
     }
-    world
+    server
 }

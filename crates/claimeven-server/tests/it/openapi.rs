@@ -6,21 +6,21 @@ use claimeven_server::Config;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::world::{Visitor, World};
+use crate::test_server::{TestServer, Visitor};
 
 /// Checks the response of a call against its schema in the document.
 #[track_caller]
-fn check(description: &Value, method: &str, path: &str, status: &str, answer: &Value) {
-    let answers = &description["paths"][path][method]["responses"];
-    let schema = &answers[status]["content"]["application/json"]["schema"];
-    assert!(schema.is_object(), "{method} {path} {status} is not described: {answers}");
+fn check(description: &Value, method: &str, path: &str, status: &str, response: &Value) {
+    let responses = &description["paths"][path][method]["responses"];
+    let schema = &responses[status]["content"]["application/json"]["schema"];
+    assert!(schema.is_object(), "{method} {path} {status} is not described: {responses}");
     let whole = json!({ "allOf": [schema], "components": description["components"] });
     let validator = jsonschema::validator_for(&whole).unwrap();
     let errors: Vec<String> = validator
-        .iter_errors(answer)
+        .iter_errors(response)
         .map(|error| format!("{}: {error}", error.instance_path))
         .collect();
-    assert!(errors.is_empty(), "{method} {path} {status}: {errors:?} in {answer:#}");
+    assert!(errors.is_empty(), "{method} {path} {status}: {errors:?} in {response:#}");
 }
 
 async fn description(visitor: &Visitor) -> Value {
@@ -30,8 +30,8 @@ async fn description(visitor: &Visitor) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_documented_call_exists_and_no_other() {
     // All calls together exceed the limits of one address.
-    let world = World::sqlite(Config { requests_per_second: 0, ..Config::default() }).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config { requests_per_second: 0, ..Config::default() }).await;
+    let ada = server.visitor();
     let description = description(&ada).await;
     let paths = description["paths"].as_object().unwrap();
     assert!(paths.len() >= 15, "{:?}", paths.keys());
@@ -40,20 +40,21 @@ async fn every_documented_call_exists_and_no_other() {
         for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
             let described = calls.get(method.as_str().to_lowercase()).is_some();
             let reply = ada.send(method.clone(), &real, &[], None).await;
-            let answers = reply.status != 405;
-            assert_eq!(answers, described, "{method} {path}: {reply:?}");
+            let exists = reply.status != 405;
+            assert_eq!(exists, described, "{method} {path}: {reply:?}");
             assert!(reply.status.as_u16() < 500, "{method} {path}: {reply:?}");
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_are_as_described() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+async fn responses_match_their_description() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let description = description(&ada).await;
-    let check =
-        |method, path, status, answer: &Value| check(&description, method, path, status, answer);
+    let check = |method, path, status, response: &Value| {
+        check(&description, method, path, status, response)
+    };
 
     check("get", "/api/agents", "200", &ada.get("/api/agents").await.expect(200));
     let new = json!({
@@ -87,17 +88,17 @@ async fn answers_are_as_described() {
         &ada.get(&format!("/api/games/{id}/review")).await.expect(200),
     );
     let position = json!({ "moves": "4453" });
-    let asked = json!({ "position": position });
-    check("post", "/api/analysis", "200", &ada.post("/api/analysis", asked).await.expect(200));
-    let asked = json!({ "position": position, "agent": "mcts:sims=100" });
-    let opinion = ada.post("/api/analysis/opinion", asked).await.expect(200);
+    let body = json!({ "position": position });
+    check("post", "/api/analysis", "200", &ada.post("/api/analysis", body).await.expect(200));
+    let body = json!({ "position": position, "agent": "mcts:sims=100" });
+    let opinion = ada.post("/api/analysis/opinion", body).await.expect(200);
     check("post", "/api/analysis/opinion", "200", &opinion);
-    let asked = json!({ "position": { "moves": "44553" }, "column": 7 });
-    check("post", "/api/explain", "200", &ada.post("/api/explain", asked).await.expect(200));
+    let body = json!({ "position": { "moves": "44553" }, "column": 7 });
+    check("post", "/api/explain", "200", &ada.post("/api/explain", body).await.expect(200));
     let read = ada.post("/api/positions", json!({ "text": "4453" })).await.expect(200);
     check("post", "/api/positions", "200", &read);
-    let tried = json!({ "moves": "4", "solved": true });
-    let unknown = ada.post("/api/puzzles/attempts", tried).await.expect(404);
+    let attempt = json!({ "moves": "4", "solved": true });
+    let unknown = ada.post("/api/puzzles/attempts", attempt).await.expect(404);
     check("post", "/api/puzzles/attempts", "404", &unknown);
     for path in ["/api/puzzles", "/api/statistics", "/api/explorer"] {
         check("get", path, "200", &ada.get(path).await.expect(200));
@@ -120,9 +121,9 @@ async fn answers_are_as_described() {
     check("get", "/api/games/{id}", "404", &ada.get("/api/games/nothing").await.expect(404));
 }
 
-/// Clients that are generated from the document name their functions by these.
+/// Generated clients use the ids as function names.
 #[test]
-fn every_operation_has_an_id_of_its_own() {
+fn every_operation_has_a_unique_id() {
     let document: Value = serde_json::from_str(&claimeven_server::openapi_json().unwrap()).unwrap();
     let paths = document["paths"].as_object().unwrap().iter();
     let calls = paths.flat_map(|(path, calls)| {
@@ -137,7 +138,7 @@ fn every_operation_has_an_id_of_its_own() {
     assert!(seen.len() >= 40, "{seen:?}");
 }
 
-/// The page's types are generated from this file. `UPDATE_OPENAPI=1` writes it anew.
+/// The page's types are generated from this file. `UPDATE_OPENAPI=1` rewrites it.
 #[test]
 fn the_committed_document_is_current() {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("openapi.json");

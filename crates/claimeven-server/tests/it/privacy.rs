@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
 
-use crate::world::{Visitor, World, on_both_databases};
+use crate::test_server::{TestServer, Visitor, on_both_databases};
 
-async fn database(world: &World) -> AnyConnection {
+async fn database(server: &TestServer) -> AnyConnection {
     sqlx::any::install_default_drivers();
-    AnyConnection::connect(&world.config.database).await.unwrap()
+    AnyConnection::connect(&server.config.database).await.unwrap()
 }
 
-async fn execute(world: &World, sql: String) -> u64 {
-    let mut connection = database(world).await;
+async fn execute(server: &TestServer, sql: String) -> u64 {
+    let mut connection = database(server).await;
     let done = sqlx::query(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
     done.rows_affected()
 }
 
 /// The texts in the first column of a query's result.
-async fn texts(world: &World, sql: &'static str) -> Vec<String> {
-    let mut connection = database(world).await;
+async fn texts(server: &TestServer, sql: &'static str) -> Vec<String> {
+    let mut connection = database(server).await;
     let rows = sqlx::query(sql).fetch_all(&mut connection).await.unwrap();
     rows.iter().map(|row| row.get(0)).collect()
 }
@@ -42,22 +42,22 @@ async fn number_of_games(who: &Visitor) -> usize {
 }
 
 on_both_databases! {
-    async fn the_database_does_not_give_anybody_a_cookie(world: World) {
-        let ada = world.visitor();
+    async fn the_database_does_not_reveal_cookies(server: TestServer) {
+        let ada = server.visitor();
         ada.create(people()).await;
         let cookie = ada.cookie().unwrap();
         let id = cookie.strip_prefix("claimeven=").unwrap().split('.').next().unwrap();
-        let visitors = texts(&world, VISITORS).await;
+        let visitors = texts(&server, VISITORS).await;
         assert_eq!(visitors.len(), 1);
         assert!(!visitors[0].contains(id), "{visitors:?} {id}");
-        assert_eq!(texts(&world, "SELECT name FROM settings WHERE name = 'cookie'").await, [""; 0]);
+        assert_eq!(texts(&server, "SELECT name FROM settings WHERE name = 'cookie'").await, [""; 0]);
         assert_eq!(number_of_games(&ada).await, 1);
     }
 
-    async fn all_data_of_a_visitor_can_be_deleted(world: World) {
-        let (ada, bob) = (world.visitor(), world.visitor());
-        // One in progress, one waiting, one finished, one that belongs to nobody else, and one of
-        // Bob's alone.
+    async fn all_data_of_a_visitor_can_be_deleted(server: TestServer) {
+        let (ada, bob) = (server.visitor(), server.visitor());
+        // One in progress, one waiting, one finished, one that belongs to nobody else, and one that is
+        // only Bob's.
         let shared = ada.create(people()).await;
         bob.act(&shared, "join", json!({ "name": "Bob" })).await.expect(200);
         ada.play(&shared, 4, 0).await.expect(200);
@@ -95,13 +95,13 @@ on_both_databases! {
         bob.get(&format!("/api/arena/{tournament}")).await.error(404);
         assert_eq!(number_of_games(&bob).await, 3);
         assert_eq!(bob.game(&other).await["status"], "waiting");
-        let left = texts(&world, VISITORS).await;
+        let left = texts(&server, VISITORS).await;
         assert_eq!(left.len(), 1, "only Bob is left");
         let counted = "SELECT whose FROM totals WHERE whose <> '' \
                        UNION SELECT whose FROM openings WHERE whose <> ''";
-        assert!(texts(&world, counted).await.iter().all(|whose| *whose == left[0]));
+        assert!(texts(&server, counted).await.iter().all(|whose| *whose == left[0]));
         let names = "SELECT name0 FROM games UNION SELECT name1 FROM games";
-        let mut names = texts(&world, names).await;
+        let mut names = texts(&server, names).await;
         names.sort();
         assert_eq!(names, ["", "Ada", "Bob"], "the game that Bob created names its player Ada");
 
@@ -109,50 +109,50 @@ on_both_databases! {
         assert_eq!(number_of_games(&ada).await, 0);
         ada.create(people()).await;
         assert_eq!(number_of_games(&ada).await, 1);
-        assert_eq!(texts(&world, VISITORS).await.len(), 2);
+        assert_eq!(texts(&server, VISITORS).await.len(), 2);
     }
 
-    async fn a_deleted_game_loses_the_name_of_whoever_deleted_it(world: World) {
-        let (ada, bob) = (world.visitor(), world.visitor());
+    async fn deleting_a_game_removes_the_name_of_the_visitor(server: TestServer) {
+        let (ada, bob) = (server.visitor(), server.visitor());
         let id = ada.create(people()).await;
         bob.act(&id, "join", json!({ "name": "Bob" })).await.expect(200);
         bob.act(&id, "resign", json!({})).await.expect(200);
         ada.delete(&format!("/api/games/{id}")).await.expect(204);
         assert!(!bob.game(&id).await.to_string().contains("Ada"));
-        assert_eq!(texts(&world, "SELECT name0 FROM games").await, [""]);
+        assert_eq!(texts(&server, "SELECT name0 FROM games").await, [""]);
     }
 
     // Unhashed ids, and the signing key in the database.
-    async fn a_database_of_an_earlier_version_keeps_its_visitors(world: World) {
+    async fn a_database_of_an_earlier_version_keeps_its_visitors(server: TestServer) {
         let folder = tempfile::tempdir().unwrap();
         let key_file = folder.path().join("state/cookies.key");
-        let world = world.restart_with(|config| {
+        let server = server.restart_with(|config| {
             config.secret = String::new();
             config.secret_file = key_file.display().to_string();
         }).await;
-        let ada = world.visitor();
+        let ada = server.visitor();
         let id = ada.create(people()).await;
         let (old_id, key) = ("0123456789abcdef0123456789abcdef", "the key of an earlier version");
-        execute(&world, format!("UPDATE games SET owner = '{old_id}', holder0 = '{old_id}'")).await;
-        execute(&world, "DELETE FROM settings".to_owned()).await;
-        execute(&world, format!("INSERT INTO settings VALUES ('cookie', '{key}')")).await;
-        let world = world.restart_with(|_| std::fs::remove_file(&key_file).unwrap()).await;
+        execute(&server, format!("UPDATE games SET owner = '{old_id}', holder0 = '{old_id}'")).await;
+        execute(&server, "DELETE FROM settings".to_owned()).await;
+        execute(&server, format!("INSERT INTO settings VALUES ('cookie', '{key}')")).await;
+        let server = server.restart_with(|_| std::fs::remove_file(&key_file).unwrap()).await;
 
         assert_eq!(std::fs::read_to_string(&key_file).unwrap().trim(), key);
         assert!(is_private(&key_file));
-        assert_eq!(texts(&world, "SELECT name FROM settings WHERE name = 'cookie'").await, [""; 0]);
-        let visitors = texts(&world, VISITORS).await;
+        assert_eq!(texts(&server, "SELECT name FROM settings WHERE name = 'cookie'").await, [""; 0]);
+        let visitors = texts(&server, VISITORS).await;
         assert!(!visitors.contains(&old_id.to_owned()), "{visitors:?}");
         let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).unwrap();
         mac.update(old_id.as_bytes());
         let signature = mac.finalize().into_bytes();
         let signature = signature.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
-        let ada = world.visitor();
+        let ada = server.visitor();
         ada.set_cookie(&format!("claimeven={old_id}.{signature}"));
         assert_eq!(number_of_games(&ada).await, 1);
         assert_ne!(ada.cookie().unwrap(), format!("claimeven={old_id}.{signature}"), "renewed");
-        let world = world.restart().await;
-        let ada = ada.at(&world);
+        let server = server.restart().await;
+        let ada = ada.at(&server);
         let game = ada.delete(&format!("/api/games/{id}")).await;
         game.expect(204);
         assert_eq!(number_of_games(&ada).await, 0);
@@ -166,15 +166,15 @@ fn is_private(file: &PathBuf) -> bool {
 }
 
 #[tokio::test]
-async fn the_key_of_a_sqlite_database_is_next_to_it_and_not_in_it() {
-    let world = World::sqlite(Config::default()).await;
-    let file = world.config.database_file().unwrap().to_owned();
+async fn the_key_of_an_sqlite_database_is_in_a_file_next_to_it() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let file = server.config.database_file().unwrap().to_owned();
     let key = std::fs::read_to_string(format!("{file}.key")).unwrap();
     assert!(is_private(&PathBuf::from(format!("{file}.key"))));
-    let ada = world.visitor();
+    let ada = server.visitor();
     ada.create(people()).await;
-    let world = world.restart().await;
-    assert_eq!(number_of_games(&ada.at(&world)).await, 1);
+    let server = server.restart().await;
+    assert_eq!(number_of_games(&ada.at(&server)).await, 1);
     for name in [file.clone(), format!("{file}-wal")] {
         let content = std::fs::read(name).unwrap_or_default();
         assert!(!content.windows(64).any(|part| part == key.trim().as_bytes()));
@@ -183,11 +183,11 @@ async fn the_key_of_a_sqlite_database_is_next_to_it_and_not_in_it() {
 
 #[tokio::test]
 async fn postgresql_without_a_key_file_is_rejected() {
-    let Some(world) = World::postgres(Config::default()).await else {
+    let Some(server) = TestServer::postgres(Config::default()).await else {
         println!("skipped: CLAIMEVEN_TEST_POSTGRES names no server");
         return;
     };
-    let (config, _folder) = world.stop().await;
+    let (config, _folder) = server.stop().await;
     let server = claimeven_server::Server::start(Config { secret: String::new(), ..config }).await;
     let error = server.err().unwrap().to_string();
     assert!(error.contains("set secret_file or secret"), "{error}");

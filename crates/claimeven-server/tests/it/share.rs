@@ -3,16 +3,16 @@
 use claimeven_server::Config;
 use serde_json::json;
 
-use crate::world::World;
+use crate::test_server::TestServer;
 
-async fn world() -> World {
-    World::sqlite(Config { requests_per_second: 0, ..Config::default() }).await
+async fn server() -> TestServer {
+    TestServer::sqlite(Config { requests_per_second: 0, ..Config::default() }).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_finished_game_downloads_as_text_and_animation() {
-    let world = world().await;
-    let ada = world.visitor();
+    let server = server().await;
+    let ada = server.visitor();
     let seats = json!([{ "kind": "human", "name": "Ada" }, { "kind": "human", "name": "Bob" }]);
     let id = ada.create_with(json!({ "seats": seats, "first": 1, "moves": "112233" })).await;
     let early = ada.get(&format!("/api/games/{id}/record?format=gif")).await;
@@ -29,9 +29,9 @@ async fn a_finished_game_downloads_as_text_and_animation() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn games_and_positions_are_drawn_and_bad_ones_rejected() {
-    let world = world().await;
-    let ada = world.visitor();
+async fn games_and_positions_have_pictures_and_bad_ones_are_rejected() {
+    let server = server().await;
+    let ada = server.visitor();
     let seats = json!([{ "kind": "human" }, { "kind": "human" }]);
     let id = ada.create_with(json!({ "seats": seats, "moves": "4453" })).await;
     let addresses = [
@@ -56,16 +56,16 @@ async fn games_and_positions_are_drawn_and_bad_ones_rejected() {
 
 #[cfg(feature = "page")]
 #[tokio::test(flavor = "multi_thread")]
-async fn links_unfold_with_a_title_words_and_a_picture() {
-    let world = world().await;
-    let ada = world.visitor();
+async fn links_have_previews_with_a_title_a_description_and_a_picture() {
+    let server = server().await;
+    let ada = server.visitor();
     let seats =
         json!([{ "kind": "human", "name": "<Ada> \"A\"" }, { "kind": "human", "name": "Bob" }]);
     let id = ada.create_with(json!({ "seats": seats, "first": 0, "moves": "112233" })).await;
     let page = ada.get(&format!("/game/{id}")).await;
     assert!(page.text.contains("content=\"&lt;Ada&gt; &quot;A&quot; vs Bob\""), "{}", page.text);
     assert!(page.text.contains("in progress: 6 moves played"));
-    let picture = format!("http://{}/api/games/{id}/picture.png", world.addr);
+    let picture = format!("http://{}/api/games/{id}/picture.png", server.addr);
     assert!(page.text.contains(&format!("property=\"og:image\" content=\"{picture}\"")));
     ada.play(&id, 4, 6).await.expect(200);
     let page = ada.get(&format!("/game/{id}/review")).await;
@@ -88,8 +88,8 @@ async fn links_unfold_with_a_title_words_and_a_picture() {
 #[cfg(feature = "page")]
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_embedded_board_may_be_framed() {
-    let world = world().await;
-    let ada = world.visitor();
+    let server = server().await;
+    let ada = server.visitor();
     for path in ["/embed?pos=4453", "/embed/game/nothing"] {
         let headers = ada.get(path).await.headers;
         assert!(!headers.contains_key("x-frame-options"), "{path}");
@@ -107,8 +107,8 @@ async fn only_the_embedded_board_may_be_framed() {
 async fn animations_wait_in_the_queue_of_their_address() {
     let config =
         Config { requests_per_second: 0, queue_others: 2, threads: 1, ..Config::default() };
-    let world = World::sqlite(config).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(config).await;
+    let ada = server.visitor();
     let seats = json!([{ "kind": "human" }, { "kind": "human" }]);
     let id = ada.create_with(json!({ "seats": seats, "moves": "112233" })).await;
     ada.play(&id, 4, 6).await.expect(200);
@@ -119,7 +119,7 @@ async fn animations_wait_in_the_queue_of_their_address() {
     assert!(count(200) > 0 && count(503) > 0, "{} drawn", count(200));
     assert_eq!(count(200) + count(503), 40);
     let greedy = async { futures_util::future::join_all((0..40).map(|_| ada.get(&path))).await };
-    let other = world.visitor_from("127.0.0.2");
+    let other = server.visitor_from("127.0.0.2");
     let (_, drawn) = tokio::join!(greedy, other.get(&path));
     assert_eq!(drawn.status, 200, "another address is not refused");
 }
@@ -127,8 +127,8 @@ async fn animations_wait_in_the_queue_of_their_address() {
 #[cfg(feature = "page")]
 #[tokio::test(flavor = "multi_thread")]
 async fn scripts_are_compressed_in_advance() {
-    let world = world().await;
-    let ada = world.visitor();
+    let server = server().await;
+    let ada = server.visitor();
     let page = ada.get("/").await.text;
     let start = page.find("assets/").unwrap();
     let script = page[start..].split('"').next().unwrap();
@@ -136,12 +136,12 @@ async fn scripts_are_compressed_in_advance() {
         let accepted = [("accept-encoding", coding)];
         let reply = ada.send(reqwest::Method::GET, &format!("/{script}"), &accepted, None).await;
         assert_eq!(reply.headers["content-encoding"], coding, "{script}");
-        // What is compressed on the way has no length.
+        // A response that is compressed on the fly has no length.
         assert!(reply.headers.contains_key("content-length"), "{coding}: {:?}", reply.headers);
     }
     let plain = ada.get(&format!("/{script}")).await;
     assert!(!plain.headers.contains_key("content-encoding"));
-    // The API compresses what it answers.
+    // Responses of the API are compressed on the fly.
     let accepted = [("accept-encoding", "gzip")];
     let agents = ada.send(reqwest::Method::GET, "/api/agents", &accepted, None).await;
     assert_eq!(agents.headers["content-encoding"], "gzip");

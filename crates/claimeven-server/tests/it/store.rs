@@ -1,4 +1,4 @@
-//! Concurrent readers and writers of a database, and results that cannot be stored at once.
+//! Concurrent readers and writers of a database, and results that cannot be stored at first.
 
 use std::time::{Duration, Instant};
 
@@ -6,34 +6,34 @@ use claimeven_server::Config;
 use serde_json::json;
 use sqlx::{Connection, PgConnection, SqliteConnection};
 
-use crate::world::World;
+use crate::test_server::TestServer;
 
-/// While statistics cannot be read, games continue, and the reader is asked to try again.
+/// While statistics cannot be read, games continue, and the reader is told to try again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_blocked_read_times_out_and_does_not_block_moves() {
-    let Some(world) = World::postgres(Config::default()).await else {
+    let Some(server) = TestServer::postgres(Config::default()).await else {
         println!("SKIPPED: CLAIMEVEN_TEST_POSTGRES names no server");
         return;
     };
-    let (ada, eve) = (world.visitor(), world.visitor());
+    let (ada, eve) = (server.visitor(), server.visitor());
     let id = ada.create(json!([{ "kind": "human" }, { "kind": "human" }])).await;
-    let mut connection = PgConnection::connect(&world.config.database).await.unwrap();
+    let mut connection = PgConnection::connect(&server.config.database).await.unwrap();
     let lock = "BEGIN; LOCK TABLE totals IN ACCESS EXCLUSIVE MODE";
     sqlx::raw_sql(lock).execute(&mut connection).await.unwrap();
     let reads = async {
-        let began = Instant::now();
+        let started = Instant::now();
         let reads = (0..6).map(|_| eve.get("/api/statistics"));
         for reply in futures_util::future::join_all(reads).await {
             assert_eq!(reply.error(503), "The database is busy, try again");
             assert!(reply.headers.contains_key("retry-after"));
         }
-        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     };
     let moves = async {
         for ply in 0..4 {
-            let began = Instant::now();
+            let started = Instant::now();
             ada.play(&id, 1 + ply, ply).await.expect(200);
-            assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+            assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
         }
     };
     tokio::join!(reads, moves);
@@ -44,10 +44,10 @@ async fn a_blocked_read_times_out_and_does_not_block_moves() {
 /// A reader that hangs blocks neither writers nor other readers.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hanging_reader_does_not_block_moves() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let id = ada.create(json!([{ "kind": "human" }, { "kind": "human" }])).await;
-    let mut connection = SqliteConnection::connect(&world.config.database).await.unwrap();
+    let mut connection = SqliteConnection::connect(&server.config.database).await.unwrap();
     let read = "BEGIN; SELECT COUNT(*) FROM games";
     sqlx::raw_sql(read).execute(&mut connection).await.unwrap();
     for (ply, column) in (0..).zip([1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4]) {
@@ -59,9 +59,9 @@ async fn a_hanging_reader_does_not_block_moves() {
 /// Otherwise it would count as running forever, and no other job would get its turn.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_whose_end_cannot_be_stored_is_retried() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
-    let mut connection = SqliteConnection::connect(&world.config.database).await.unwrap();
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
+    let mut connection = SqliteConnection::connect(&server.config.database).await.unwrap();
     let refuse = "CREATE TRIGGER refuse BEFORE UPDATE ON jobs WHEN NEW.state = 'done' \
                   BEGIN SELECT RAISE(ABORT, 'out of order'); END";
     sqlx::raw_sql(refuse).execute(&mut connection).await.unwrap();
@@ -72,16 +72,16 @@ async fn a_job_whose_end_cannot_be_stored_is_retried() {
     let view = ada.get(&path).await.expect(200);
     assert_eq!((&view["done"], &view["state"]), (&json!(2), &json!("running")));
     sqlx::raw_sql("DROP TRIGGER refuse").execute(&mut connection).await.unwrap();
-    let began = Instant::now();
+    let started = Instant::now();
     while ada.get(&path).await.expect(200)["state"] != "done" {
-        assert!(began.elapsed() < Duration::from_secs(30));
+        assert!(started.elapsed() < Duration::from_secs(30));
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     let second = json!({ "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 2 });
     let second = ada.post("/api/arena", second).await.expect(201);
     let path = format!("/api/arena/{}", second["id"].as_str().unwrap());
     while ada.get(&path).await.expect(200)["state"] != "done" {
-        assert!(began.elapsed() < Duration::from_mins(1));
+        assert!(started.elapsed() < Duration::from_mins(1));
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use claimeven_server::Config;
 use serde_json::{Value, json};
 
-use crate::world::{Visitor, World, on_both_databases};
+use crate::test_server::{TestServer, Visitor, on_both_databases};
 
-fn one_screen() -> Value {
+fn local() -> Value {
     json!([{ "kind": "human" }, { "kind": "human" }])
 }
 
@@ -22,8 +22,8 @@ async fn played(visitor: &Visitor, seats: Value, first: u64, moves: &[u64]) -> S
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_analysis_is_exact_from_moves_and_custom_positions() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let analysis =
         ada.post("/api/analysis", json!({ "position": { "moves": "4455" } })).await.expect(200);
     assert_eq!(analysis["value"]["text"], "wins in 2");
@@ -48,8 +48,8 @@ async fn an_analysis_is_exact_from_moves_and_custom_positions() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_verdict_and_a_move_are_explained() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let won =
         ada.post("/api/explain", json!({ "position": { "moves": "4455" } })).await.expect(200);
     assert_eq!((&won["reason"]["winner"], &won["reason"]["proven"]), (&json!(0), &json!(true)));
@@ -57,19 +57,19 @@ async fn a_verdict_and_a_move_are_explained() {
     assert!(!won["reason"]["marks"].as_array().unwrap().is_empty(), "{won}");
 
     // A mistake: what it allows, and the better move.
-    let asked = json!({ "position": { "moves": "44553" }, "column": 7 });
-    let mistake = ada.post("/api/explain", asked).await.expect(200);
+    let body = json!({ "position": { "moves": "44553" }, "column": 7 });
+    let mistake = ada.post("/api/explain", body).await.expect(200);
     assert_eq!((&mistake["column"], &mistake["reason"]["winner"]), (&json!(7), &json!(0)));
-    let asked = json!({ "position": { "moves": "445" }, "column": 4 });
-    let mistake = ada.post("/api/explain", asked).await.expect(200);
+    let body = json!({ "position": { "moves": "445" }, "column": 4 });
+    let mistake = ada.post("/api/explain", body).await.expect(200);
     assert_eq!(mistake["sentences"][0]["key"], "win_to_loss");
     assert!([3, 6].contains(&mistake["better"]["column"].as_u64().unwrap()), "{mistake}");
 
-    // The game goes on from there, so the next position is explained as well.
+    // The next position of the game is explained as well.
     let next = json!({ "position": { "moves": "4454" } });
     assert_eq!(ada.post("/api/explain", next).await.expect(200)["reason"]["winner"], 0);
 
-    for (asked, named) in [
+    for (body, named) in [
         (json!({ "position": { "moves": "444444" }, "column": 4 }), "column 4"),
         (json!({ "position": { "moves": "4" }, "column": 8 }), "column 8"),
         (
@@ -78,24 +78,24 @@ async fn a_verdict_and_a_move_are_explained() {
         ),
         (json!({ "position": { "moves": "48" } }), "8"),
     ] {
-        let refused = ada.post("/api/explain", asked).await.expect(400);
+        let refused = ada.post("/api/explain", body).await.expect(400);
         assert!(refused["error"].as_str().unwrap().contains(named), "{refused}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_board_too_large_to_solve_gets_proven_bounds_in_time() {
-    let world = World::sqlite(Config { hint_ms: 400, ..Config::default() }).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config { hint_ms: 400, ..Config::default() }).await;
+    let ada = server.visitor();
     let setup = json!({ "cols": 11, "rows": 9 });
     for patient in [false, true] {
-        let began = std::time::Instant::now();
-        let asked = json!({ "position": { "setup": setup, "moves": "" }, "patient": patient });
-        let analysis = ada.post("/api/analysis", asked).await.expect(200);
-        assert!(began.elapsed() < Duration::from_secs(3));
+        let started = std::time::Instant::now();
+        let body = json!({ "position": { "setup": setup, "moves": "" }, "patient": patient });
+        let analysis = ada.post("/api/analysis", body).await.expect(200);
+        assert!(started.elapsed() < Duration::from_secs(3));
         assert_eq!((&analysis["exact"], &analysis["value"]), (&json!(false), &Value::Null));
         assert_eq!(analysis["columns"][5]["at_most"], 1);
-        // The move that a search prefers is an opinion; not losing within its depth is proven.
+        // The preferred move is an estimate; that it does not lose within the depth is proven.
         let (column, depth) = (&analysis["estimate"]["column"], &analysis["estimate"]["depth"]);
         let known = &analysis["columns"][column.as_u64().unwrap() as usize - 1];
         assert!(
@@ -108,37 +108,37 @@ async fn a_board_too_large_to_solve_gets_proven_bounds_in_time() {
     assert_eq!((&analysis["exact"], &analysis["value"]), (&json!(false), &Value::Null));
     assert!(analysis["estimate"]["depth"].as_u64() >= Some(1), "{analysis}");
     let small = json!({ "setup": { "cols": 4, "rows": 3, "connect": 3, "ruleset": "lines" } });
-    let asked = json!({ "position": small, "patient": true });
-    let analysis = ada.post("/api/analysis", asked).await.expect(200);
+    let body = json!({ "position": small, "patient": true });
+    let analysis = ada.post("/api/analysis", body).await.expect(200);
     assert_eq!((&analysis["exact"], &analysis["value"]["kind"]), (&json!(true), &json!("lines")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn agents_have_opinions_with_values_or_shares() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
-    let ask = async |agent: &str, moves: &str| {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
+    let opinion_of = async |agent: &str, moves: &str| {
         let body = json!({ "position": { "moves": moves }, "agent": agent });
         ada.post("/api/analysis/opinion", body).await
     };
-    let depth = ask("alphabeta:depth=6,every=on", "4455").await.expect(200);
+    let depth = opinion_of("alphabeta:depth=6,every=on", "4455").await.expect(200);
     assert_eq!(depth["value"]["text"], "wins in 2");
     assert_eq!(depth["shares"], json!([]));
     for agent in ["mcts:sims=500", "zero:sims=0", "zero:sims=20"] {
-        let opinion = ask(agent, "44").await.expect(200);
+        let opinion = opinion_of(agent, "44").await.expect(200);
         let shares = opinion["shares"].as_array().unwrap();
         let sum: f64 = shares.iter().map(|share| share.as_f64().unwrap()).sum();
         assert!(shares.len() == 7 && (sum - 1.0).abs() < 1e-3, "{agent}: {opinion}");
     }
-    assert!(ask("ugi:cmd=ls", "").await.error(400).contains("ugi"));
-    assert!(ask("mcts:sims=9000000", "").await.error(400).contains("9000000"));
-    assert!(ask("random", "1212121").await.error(400).contains("over"));
+    assert!(opinion_of("ugi:cmd=ls", "").await.error(400).contains("ugi"));
+    assert!(opinion_of("mcts:sims=9000000", "").await.error(400).contains("9000000"));
+    assert!(opinion_of("random", "1212121").await.error(400).contains("over"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_positions_are_rejected_with_a_line_that_names_them() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+async fn bad_positions_are_rejected_with_a_one_line_error_that_names_them() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let empty = [".......", ".......", ".......", ".......", "......."].join("/");
     for (position, part) in [
         (json!({ "moves": "448" }), "'8'"),
@@ -164,10 +164,10 @@ async fn bad_positions_are_rejected_with_a_line_that_names_them() {
 }
 
 on_both_databases! {
-    async fn a_finished_game_is_reviewed_and_the_review_kept(world: World) {
-        let ada = world.visitor();
+    async fn a_finished_game_is_reviewed_and_the_review_is_stored(server: TestServer) {
+        let ada = server.visitor();
         // The second player, who is player 0, overlooks three in a row.
-        let id = played(&ada, one_screen(), 1, &[4, 5, 4, 5, 4, 5]).await;
+        let id = played(&ada, local(), 1, &[4, 5, 4, 5, 4, 5]).await;
         let path = format!("/api/games/{id}/review");
         assert_eq!(ada.get(&path).await.error(409), "The game is not over yet");
         ada.play(&id, 4, 6).await.expect(200);
@@ -182,14 +182,14 @@ on_both_databases! {
             let count = |name: &str| review["players"][player][name].as_u64().unwrap();
             count("blunders") + count("mistakes")
         };
-        let said = moves.iter().filter(|m| ["mistake", "blunder"].map(Value::from).contains(&m["judgement"]));
-        assert_eq!(errors(0) + errors(1), said.count() as u64);
-        assert!(review["players"][1]["accuracy"].is_number(), "the first move could go wrong");
-        // The fourth move decided the game, which ended because the four in column 4 was not stopped.
+        let marked = moves.iter().filter(|m| ["mistake", "blunder"].map(Value::from).contains(&m["judgement"]));
+        assert_eq!(errors(0) + errors(1), marked.count() as u64);
+        assert!(review["players"][1]["accuracy"].is_number(), "the first move could be a mistake");
+        // The fourth move decided the game, which ended because four in column 4 was not blocked.
         let turn = &review["turn"];
         assert_eq!((&turn["ply"], &turn["theme"]), (&json!(4), &json!("must-block")), "{turn}");
         assert_eq!(turn["cells"], json!([[4, 4]]));
-        assert_eq!(ada.get(&path).await.expect(200), review, "the kept one is the same");
+        assert_eq!(ada.get(&path).await.expect(200), review, "the stored review is the same");
 
         // A game that continues after its end counts as another game.
         ada.act(&id, "undo", json!({})).await.expect(200);
@@ -201,17 +201,17 @@ on_both_databases! {
         ada.get(&path).await.error(404);
     }
 
-    async fn statistics_count_ones_own_games_and_everyones(world: World) {
-        let (ada, eve) = (world.visitor(), world.visitor());
+    async fn statistics_cover_own_games_and_everyones_games(server: TestServer) {
+        let (ada, eve) = (server.visitor(), server.visitor());
         let against = json!([{ "kind": "human", "name": "Ada" }, { "kind": "agent", "agent": "level:1" }]);
         let lost = ada.create(against.clone()).await;
         ada.play(&lost, 4, 0).await.expect(200);
         ada.wait(&lost, |game| game["ply"] == 2).await;
         ada.act(&lost, "resign", json!({})).await.expect(200);
-        played(&ada, one_screen(), 0, &[4, 5, 4, 5, 4, 5, 4]).await;
+        played(&ada, local(), 0, &[4, 5, 4, 5, 4, 5, 4]).await;
 
         let mine = ada.get("/api/statistics?mine=true").await.expect(200);
-        assert_eq!(mine["games"], 1, "at one screen nobody wins");
+        assert_eq!(mine["games"], 1, "nobody wins a local game");
         assert_eq!((&mine["total"]["lost"], &mine["total"]["score"]), (&json!(1), &json!(0.0)));
         assert_eq!(mine["groups"][0]["rows"][0]["key"], "level:1");
         assert_eq!(mine["progress"][0]["id"], *lost);
@@ -232,14 +232,14 @@ on_both_databases! {
         assert!(eve.get("/api/explorer?cols=99").await.error(400).contains("99"));
     }
 
-    async fn puzzles_are_rated_by_what_visitors_solved(world: World) {
-        let ada = world.visitor();
+    async fn puzzle_ratings_follow_visitors_attempts(server: TestServer) {
+        let ada = server.visitor();
         let puzzle = async || ada.get("/api/puzzles").await.expect(200)["puzzles"][0].clone();
         let before = puzzle().await;
         assert_eq!((&before["tried"], &before["solved"]), (&json!(0), &json!(0)));
         for solved in [true, false, false] {
-            let tried = json!({ "moves": before["moves"], "solved": solved });
-            assert_eq!(ada.post("/api/puzzles/attempts", tried).await.status, 204);
+            let attempt = json!({ "moves": before["moves"], "solved": solved });
+            assert_eq!(ada.post("/api/puzzles/attempts", attempt).await.status, 204);
         }
         let after = puzzle().await;
         assert_eq!((&after["tried"], &after["solved"]), (&json!(3), &json!(1)));
@@ -249,17 +249,17 @@ on_both_databases! {
         assert_eq!(puzzle().await, after);
     }
 
-    async fn finished_games_are_reviewed_while_nobody_thinks(world: World) {
-        let ada = world.visitor();
+    async fn finished_games_are_reviewed_while_the_engine_is_idle(server: TestServer) {
+        let ada = server.visitor();
         let against = json!([{ "kind": "human" }, { "kind": "open" }]);
-        let bob = world.visitor();
+        let bob = server.visitor();
         let id = ada.create(against).await;
         bob.act(&id, "join", json!({})).await.expect(200);
         for (ply, column) in (0..).zip([4, 5, 4, 5, 4, 5, 4]) {
             let player = if ply % 2 == 0 { &ada } else { &bob };
             player.play(&id, column, ply).await.expect(200);
         }
-        let began = std::time::Instant::now();
+        let started = std::time::Instant::now();
         loop {
             let mine = ada.get("/api/statistics?mine=true").await.expect(200);
             if mine["total"]["reviewed"] == 1 {
@@ -270,20 +270,20 @@ on_both_databases! {
                 assert_eq!(his["progress"][0]["theme"], "must-block");
                 break;
             }
-            assert!(began.elapsed() < Duration::from_mins(1), "{mine:#}");
+            assert!(started.elapsed() < Duration::from_mins(1), "{mine:#}");
             tokio::time::sleep(Duration::from_millis(300)).await;
         }
     }
 }
 
-/// Early moves on a large board cannot be judged: the review says how many could, and shows a
-/// search's preference for the others.
+/// Early moves on a large board cannot be judged: the review counts those that could, and shows the
+/// preference of a search for the others.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_review_of_a_large_board_says_how_many_moves_it_judged() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+async fn a_review_of_a_large_board_counts_the_judged_moves() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let setup = json!({ "cols": 9, "rows": 7, "connect": 5 });
-    let id = ada.create_with(json!({ "seats": one_screen(), "first": 0, "setup": setup })).await;
+    let id = ada.create_with(json!({ "seats": local(), "first": 0, "setup": setup })).await;
     for (ply, column) in (0..).zip([5, 1, 4, 1, 6, 9, 3, 9, 7]) {
         ada.play(&id, column, ply).await.expect(200);
     }
@@ -300,9 +300,9 @@ async fn a_review_of_a_large_board_says_how_many_moves_it_judged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn there_is_a_puzzle_for_every_day() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+async fn the_puzzle_of_the_day_is_solved_by_its_move() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let view = ada.get("/api/puzzles").await.expect(200);
     let puzzles = view["puzzles"].as_array().unwrap();
     assert!(puzzles.len() >= 200);
@@ -318,17 +318,17 @@ async fn there_is_a_puzzle_for_every_day() {
 #[tokio::test(flavor = "multi_thread")]
 async fn study_does_not_delay_games() {
     let config = Config { requests_per_second: 0, hint_ms: 3000, ..Config::default() };
-    let world = World::sqlite(config).await;
-    let (ada, eve) = (world.visitor(), world.visitor());
+    let server = TestServer::sqlite(config).await;
+    let (ada, eve) = (server.visitor(), server.visitor());
     let large = json!({ "position": { "setup": { "cols": 11, "rows": 9 } }, "patient": true });
     let study = async {
-        let asked = (0..6).map(|_| eve.post("/api/analysis", large.clone()));
-        futures_util::future::join_all(asked).await
+        let requests = (0..6).map(|_| eve.post("/api/analysis", large.clone()));
+        futures_util::future::join_all(requests).await
     };
     let play = async {
         let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "alphabeta:depth=4" }]);
         let id = ada.create(seats).await;
-        let began = std::time::Instant::now();
+        let started = std::time::Instant::now();
         for ply in [0, 2, 4] {
             ada.play(&id, 1 + ply, ply).await.expect(200);
             ada.wait(&id, |game| {
@@ -336,11 +336,11 @@ async fn study_does_not_delay_games() {
             })
             .await;
         }
-        began.elapsed()
+        started.elapsed()
     };
-    let answered = tokio::select! {
+    let time = tokio::select! {
         took = play => took,
-        _ = study => panic!("six long looks are over before three moves"),
+        _ = study => panic!("six long analyses ended before three moves"),
     };
-    assert!(answered < Duration::from_secs(8), "{answered:?}");
+    assert!(time < Duration::from_secs(8), "{time:?}");
 }

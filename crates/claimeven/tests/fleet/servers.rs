@@ -11,9 +11,9 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use super::LONG;
+use super::failover::play_game;
 use super::server::Server;
-use super::under_fire::play_game;
-use super::world::postgres_config;
+use super::test_server::postgres_config;
 
 /// A process of `claimeven serve`.
 struct Node {

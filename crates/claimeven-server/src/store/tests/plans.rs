@@ -14,7 +14,7 @@ use crate::session::{GameEnd, PlayedMove};
 /// The tables that grow.
 const TABLES: [&str; 7] = ["games", "moves", "reviews", "jobs", "job_games", "totals", "openings"];
 
-/// Partial indexes of work to do, which are meant to be read completely.
+/// Partial indexes of pending work, which are meant to be read completely.
 const TO_DO: [&str; 4] = ["games_to_count", "games_to_review", "totals_empty", "openings_empty"];
 
 /// The statements that the driver logs.
@@ -35,7 +35,7 @@ impl Subscriber for Statements {
     fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        event.record(&mut Noted(self));
+        event.record(&mut Recorder(self));
     }
 
     fn enter(&self, _: &span::Id) {}
@@ -43,9 +43,9 @@ impl Subscriber for Statements {
     fn exit(&self, _: &span::Id) {}
 }
 
-struct Noted<'a>(&'a Statements);
+struct Recorder<'a>(&'a Statements);
 
-impl Visit for Noted<'_> {
+impl Visit for Recorder<'_> {
     fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
 
     fn record_str(&mut self, field: &Field, text: &str) {
@@ -85,7 +85,7 @@ async fn use_everything(store: &Store) -> Result<(), StoreError> {
             themes: [None; 2],
             content: "null".to_owned(),
         };
-        store.keep_review(review).await?;
+        store.store_review(review).await?;
         store.review(&one.id, "").await?;
         store.unreviewed().await?;
     }
@@ -116,7 +116,7 @@ async fn use_everything(store: &Store) -> Result<(), StoreError> {
         kind: Kind::Tournament,
         owner: ada.clone(),
         created: 0,
-        state: State::Queued,
+        state: JobState::Queued,
         title: String::new(),
         plan: String::new(),
         done: 0,
@@ -132,7 +132,7 @@ async fn use_everything(store: &Store) -> Result<(), StoreError> {
     store.active_jobs(Kind::Tournament).await?;
     store.next_job(Kind::Tournament).await?;
     store.requeue_jobs().await?;
-    store.set_job_state("cup", &[State::Queued], State::Running, None).await?;
+    store.set_job_state("cup", &[JobState::Queued], JobState::Running, None).await?;
     store.replan_job("cup", String::new(), 2).await?;
     store.advance_job("cup", &[], 1, None).await?;
     store.retract_games("cup", vec![1], 0, None).await?;

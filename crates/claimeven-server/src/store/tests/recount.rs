@@ -1,4 +1,4 @@
-//! The totals always equal a recount, whatever happens to the games.
+//! The totals always equal a recount after random changes to the games.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use claimeven_game::{Column, Ruleset};
 use fastrand::Rng;
 
 use super::*;
-use crate::session::{GameEnd, PlayedMove, by_the_rules};
+use crate::session::{GameEnd, PlayedMove, end_on_board};
 use crate::store::statistics::tally_of;
 
 type Table = BTreeMap<[String; 3], Tally>;
@@ -56,7 +56,7 @@ impl Model {
         game.game.play(column).unwrap();
         let column = column.number();
         game.moves.push(PlayedMove { column, time, nodes: None, value: None });
-        game.end = by_the_rules(&game.game, game.first);
+        game.end = end_on_board(&game.game, game.first);
     }
 
     /// Changes the store and the model in the same way.
@@ -80,7 +80,7 @@ impl Model {
                 return;
             }
             2 => {
-                // Of the current moves or of earlier ones.
+                // A review of the current moves or of earlier ones.
                 let line = game.game.move_text();
                 let line = if self.rng.bool() { line } else { line.chars().skip(1).collect() };
                 let known = |rng: &mut Rng| rng.bool().then(|| rng.f64());
@@ -93,7 +93,7 @@ impl Model {
                     themes: [None; 2],
                     content,
                 };
-                store.keep_review(review).await.unwrap();
+                store.store_review(review).await.unwrap();
                 self.reviews.insert(id, (line, accuracy));
                 return;
             }
@@ -127,7 +127,7 @@ impl Model {
                     game.moves.pop();
                 }
                 kept = stays;
-                game.end = by_the_rules(&game.game, game.first);
+                game.end = end_on_board(&game.game, game.first);
             }
             _ if game.end.is_none() => {
                 for _ in 0..self.rng.usize(1..8) {
@@ -170,7 +170,7 @@ impl Model {
                     micros: own.map(|(_, played)| played.time.as_micros() as i64).sum(),
                 }
             };
-            let called = |player: usize| match &game.seats[player] {
+            let player_name = |player: usize| match &game.seats[player] {
                 Seat::Agent { spec, .. } => spec.to_string(),
                 _ => "human".to_owned(),
             };
@@ -179,8 +179,8 @@ impl Model {
             let opening: String = line.chars().take(4).collect();
             let length = game.moves.len().to_string();
             let mut seen = vec![
-                (String::new(), 0, "player", called(0)),
-                (String::new(), 1, "player", called(1)),
+                (String::new(), 0, "player", player_name(0)),
+                (String::new(), 1, "player", player_name(1)),
                 (String::new(), 0, "colour", colour(0).to_owned()),
                 (String::new(), 1, "colour", colour(1).to_owned()),
             ];
@@ -191,7 +191,7 @@ impl Model {
                 let sides: Vec<usize> =
                     [0, 1].into_iter().filter(|player| game.holds(who, *player)).collect();
                 if let [player] = sides[..] {
-                    seen.push((name.clone(), player, "opponent", called(1 - player)));
+                    seen.push((name.clone(), player, "opponent", player_name(1 - player)));
                     seen.push((name.clone(), player, "colour", colour(player).to_owned()));
                     whose.push((name, player));
                 }
@@ -223,8 +223,8 @@ impl Model {
             for (whose, player, category, name) in seen {
                 add(&mut totals, [whose, category.to_owned(), name], seen_from(player));
             }
-            let of = visitors.iter().filter(|who| game.is_of(who)).map(Visitor::key);
-            for whose in of.chain([""]) {
+            let owners = visitors.iter().filter(|who| game.is_of(who)).map(Visitor::key);
+            for whose in owners.chain([""]) {
                 for plies in 0..=line.len().min(8) {
                     let start = line.chars().take(plies).collect();
                     let Tally { games, won, drawn, lost, .. } = seen_from(game.first);
@@ -268,7 +268,7 @@ async fn totals_match_a_recount() {
                 assert_eq!(stored(&store).await, model.recount(), "seed {seed}, step {number}");
             }
         }
-        // Visitors read what is in the tables.
+        // Visitors see the contents of the tables.
         let [totals, openings] = model.recount();
         let ada = Visitor::stored("ada".to_owned());
         for (whose, who) in [("", None), ("ada", Some(&ada))] {
@@ -299,7 +299,7 @@ async fn totals_match_a_recount() {
                 count_all(&mut connection).await.unwrap();
             }
             while store.count_finished().await.unwrap() > 0 {
-                assert!(!at_once, "games are left");
+                assert!(!at_once, "some games were not counted");
             }
             assert_eq!(stored(&store).await, model.recount(), "seed {seed}, {at_once}");
         }

@@ -1,4 +1,4 @@
-//! The agents between their moves.
+//! Agents that keep their trees and tables between moves.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,14 +6,14 @@ use claimeven_search::Agent;
 
 use crate::config::Config;
 
-/// The memory of all agents: those that search may each hold `max_each`, and what that leaves is
-/// for those between their moves, whose memory only makes them faster. The ones that have waited
-/// longest are dropped first.
+/// The memory budget of all agents. Each searching agent may use `max_each`; the rest is for agents
+/// between their moves, whose memory only makes them faster. Those that have waited longest are
+/// dropped first.
 pub(super) struct KeptAgents {
     kept: Mutex<Kept>,
-    /// What all agents may hold, in bytes.
+    /// The limit for all agents, in bytes.
     max: usize,
-    /// What one of them may hold; `None` for no limit.
+    /// The limit for one agent, in bytes; `None` for no limit.
     max_each: Option<usize>,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct KeptAgents {
 struct Kept {
     /// The most recent last.
     agents: Vec<KeptAgent>,
-    /// What all of them hold.
+    /// The memory of all of them.
     bytes: usize,
     searching: usize,
 }
@@ -30,7 +30,7 @@ struct Kept {
 pub(super) struct KeptAgent {
     pub(super) seat: SeatKey,
     pub(super) agent: Box<dyn Agent>,
-    /// What it holds.
+    /// The memory it uses.
     pub(super) bytes: usize,
 }
 
@@ -48,17 +48,17 @@ impl KeptAgents {
         KeptAgents { kept: Mutex::default(), max, max_each: config.agent_memory() }
     }
 
-    /// What an agent that searches may hold, in bytes; `None` for no limit.
+    /// The memory limit of a searching agent, in bytes; `None` for no limit.
     pub(super) fn max_each(&self) -> Option<usize> {
         self.max_each
     }
 
-    /// Makes room for an agent that searches; returns the one that was kept for the seat.
+    /// Makes room for a searching agent; returns the one that was kept for the seat.
     pub(super) fn begin(&self, seat: Option<&SeatKey>) -> (Option<Box<dyn Agent>>, Surplus) {
         let mut kept = self.lock();
-        let place = seat.and_then(|seat| kept.agents.iter().position(|one| one.seat == *seat));
-        let agent = place.map(|place| {
-            let KeptAgent { agent, bytes, .. } = kept.agents.remove(place);
+        let index = seat.and_then(|seat| kept.agents.iter().position(|agent| agent.seat == *seat));
+        let agent = index.map(|index| {
+            let KeptAgent { agent, bytes, .. } = kept.agents.remove(index);
             kept.bytes -= bytes;
             agent
         });
@@ -80,19 +80,19 @@ impl KeptAgents {
     /// Drops the agents of a game.
     pub(super) fn forget(&self, game: &str) {
         let mut kept = self.lock();
-        let of_game = |one: &mut KeptAgent| one.seat.game == game;
+        let of_game = |agent: &mut KeptAgent| agent.seat.game == game;
         let forgotten: Vec<KeptAgent> = kept.agents.extract_if(.., of_game).collect();
-        kept.bytes -= forgotten.iter().map(|one| one.bytes).sum::<usize>();
+        kept.bytes -= forgotten.iter().map(|agent| agent.bytes).sum::<usize>();
         drop(kept);
         discard(Surplus(forgotten));
     }
 
-    /// What all of them hold, in bytes.
+    /// The memory of all kept agents, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.lock().bytes
     }
 
-    /// Takes out what exceeds the budget.
+    /// Removes the agents that exceed the budget.
     fn shrink(&self, kept: &mut Kept) -> Surplus {
         let in_use = self.max_each.unwrap_or_default().saturating_mul(kept.searching);
         let max = self.max.saturating_sub(in_use);
@@ -109,20 +109,20 @@ impl KeptAgents {
     }
 }
 
-/// Agents that are no longer kept. The search that they make room for drops them before it begins,
-/// or the memory of both would be in use for a moment.
+/// Agents that are no longer kept. The search that they make room for drops them before it starts;
+/// otherwise the memory of both would be in use for a moment.
 #[must_use]
 pub(super) struct Surplus(Vec<KeptAgent>);
 
-/// Frees agents elsewhere: a large tree takes milliseconds, for which requests do not wait.
+/// Frees agents on another thread: a large tree takes milliseconds, which would delay requests.
 fn discard(surplus: Surplus) {
     if !surplus.0.is_empty() {
         tokio::task::spawn_blocking(move || drop(surplus));
     }
 }
 
-/// What an agent holds in bytes, with something for itself.
-pub(super) fn held(agent: &dyn Agent) -> usize {
+/// The memory of an agent in bytes, including a fixed overhead.
+pub(super) fn memory_of(agent: &dyn Agent) -> usize {
     const OVERHEAD: usize = 1024;
     OVERHEAD + agent.memory()
 }

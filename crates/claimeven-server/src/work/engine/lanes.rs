@@ -1,11 +1,11 @@
-//! The threads that search, and their priorities.
+//! The search threads and their priorities.
 
 use std::sync::mpsc;
 use std::thread;
 
 use crate::work::priority::{self, Priority};
 
-/// Which searches a thread serves; the quickest lane first.
+/// Which searches a thread serves; the fastest lane first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
     Express,
@@ -38,32 +38,32 @@ impl Lane {
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// A thread that does one piece of work after the other until this is dropped.
+/// A thread that runs one piece of work after another until this handle is dropped.
 pub(super) struct SearchThread {
     lane: Lane,
-    inbox: mpsc::Sender<Work>,
+    queue: mpsc::Sender<Work>,
 }
 
 impl SearchThread {
     pub(super) fn start(lane: Lane, number: usize) -> SearchThread {
-        let (inbox, works) = mpsc::channel::<Work>();
+        let (queue, incoming) = mpsc::channel::<Work>();
         let builder = thread::Builder::new().name(format!("{}-{number}", lane.name()));
         let spawned = builder.spawn(move || {
             priority::set(lane.priority());
-            for work in works {
+            for work in incoming {
                 work();
             }
         });
-        spawned.expect("the system has a thread left");
-        SearchThread { lane, inbox }
+        spawned.expect("the system should be able to start a thread");
+        SearchThread { lane, queue }
     }
 
     pub(super) fn lane(&self) -> Lane {
         self.lane
     }
 
-    /// Begins work; whether the thread is there to do it.
+    /// Starts work; returns whether the thread is still alive.
     pub(super) fn run(&self, work: Work) -> bool {
-        self.inbox.send(work).is_ok()
+        self.queue.send(work).is_ok()
     }
 }

@@ -24,8 +24,8 @@ fn engine(change: impl FnOnce(&mut Config)) -> Arc<Engine> {
 /// Work that takes a while unless it is cancelled.
 fn long(time: Duration) -> impl FnOnce(&Arc<AtomicBool>) + Send {
     move |cancel| {
-        let began = Instant::now();
-        while began.elapsed() < time && !cancel.load(Ordering::Relaxed) {
+        let started = Instant::now();
+        while started.elapsed() < time && !cancel.load(Ordering::Relaxed) {
             thread::sleep(Duration::from_millis(5));
         }
     }
@@ -56,10 +56,10 @@ async fn a_flooding_address_does_not_delay_others() {
     // The greedy client occupies one of the express threads and all common ones.
     assert_eq!(engine.load().2, 3);
     for _ in 0..20 {
-        let began = Instant::now();
+        let started = Instant::now();
         let polite = client(2, "polite");
         engine.run(&polite, Urgency::Other, "x".to_owned(), |_| ()).await.unwrap();
-        assert!(began.elapsed() < second / 5, "{:?}", began.elapsed());
+        assert!(started.elapsed() < second / 5, "{:?}", started.elapsed());
     }
     engine.close();
     for task in greedy {
@@ -77,38 +77,39 @@ async fn visitors_of_one_address_take_turns() {
         tasks.push(start(&engine, &client(1, "long"), Urgency::Person, pause));
     }
     tokio::time::sleep(4 * pause).await;
-    let began = Instant::now();
+    let started = Instant::now();
     engine.run(&client(1, "short"), Urgency::Person, "x".to_owned(), |_| ()).await.unwrap();
     // It waits for the search in progress, not for the whole queue.
-    assert!(began.elapsed() < 2 * pause, "{:?}", began.elapsed());
+    assert!(started.elapsed() < 2 * pause, "{:?}", started.elapsed());
     assert!(tasks.iter().any(|task| !task.is_finished()));
 }
 
 #[tokio::test]
-async fn the_more_urgent_comes_first() {
+async fn the_more_urgent_search_runs_first() {
     let engine = engine(|config| config.threads = 1);
-    let asker = client(1, "a");
+    let requester = client(1, "a");
     // Both threads that this address may use are occupied.
-    let held: Vec<_> = (0..2)
-        .map(|_| start(&engine, &asker, Urgency::Person, Duration::from_millis(300)))
+    let busy: Vec<_> = (0..2)
+        .map(|_| start(&engine, &requester, Urgency::Person, Duration::from_millis(300)))
         .collect();
     tokio::time::sleep(Duration::from_millis(100)).await;
     let order = Arc::new(AtomicUsize::new(0));
-    let places = [Urgency::Other, Urgency::Brief, Urgency::Person].map(|urgency| {
-        let (engine, asker, order) = (Arc::clone(&engine), asker.clone(), Arc::clone(&order));
+    let tasks = [Urgency::Other, Urgency::Brief, Urgency::Person].map(|urgency| {
+        let (engine, requester, order) =
+            (Arc::clone(&engine), requester.clone(), Arc::clone(&order));
         tokio::spawn(async move {
             let work = move |_: &Arc<AtomicBool>| {
                 thread::sleep(Duration::from_millis(30));
                 order.fetch_add(1, Ordering::SeqCst)
             };
-            engine.run(&asker, urgency, "x".to_owned(), work).await.unwrap()
+            engine.run(&requester, urgency, "x".to_owned(), work).await.unwrap()
         })
     });
     let mut ended = Vec::new();
-    for place in places {
-        ended.push(place.await.unwrap());
+    for task in tasks {
+        ended.push(task.await.unwrap());
     }
-    for task in held {
+    for task in busy {
         task.await.unwrap().unwrap();
     }
     assert!(ended[2] < ended[0], "{ended:?}");
@@ -116,10 +117,10 @@ async fn the_more_urgent_comes_first() {
 }
 
 #[tokio::test]
-async fn each_address_has_its_share_of_the_queue_and_a_visitor_half_of_it() {
+async fn an_address_has_a_share_of_the_queue_and_a_visitor_half_of_it() {
     let engine = engine(|config| config.queue_others = 4);
     let long = Duration::from_secs(30);
-    // Occupied by others, so that everything else stays in the queue.
+    // All threads are busy, so that everything else stays in the queue.
     let mut tasks = Vec::new();
     for address in 100..102 {
         for _ in 0..2 {
@@ -130,21 +131,24 @@ async fn each_address_has_its_share_of_the_queue_and_a_visitor_half_of_it() {
     assert_eq!(engine.load().2, 4);
     for (visitor, expected) in [("a", [true, true, false]), ("b", [true, true, false])] {
         for has_room in expected {
-            let asker = client(1, visitor);
-            assert_eq!(engine.has_room(&asker, Urgency::Other), has_room, "{visitor}");
+            let requester = client(1, visitor);
+            assert_eq!(engine.has_room(&requester, Urgency::Other), has_room, "{visitor}");
             if has_room {
-                tasks.push(start(&engine, &asker, Urgency::Other, long));
+                tasks.push(start(&engine, &requester, Urgency::Other, long));
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
     }
-    assert!(!engine.has_room(&client(1, "c"), Urgency::Other), "the address has used its part");
-    assert!(engine.has_room(&client(1, "c"), Urgency::Person), "games have their own part");
-    assert!(engine.has_room(&client(2, "c"), Urgency::Other), "so have other addresses");
+    assert!(!engine.has_room(&client(1, "c"), Urgency::Other), "the address has used its share");
+    assert!(engine.has_room(&client(1, "c"), Urgency::Person), "games have their own share");
+    assert!(
+        engine.has_room(&client(2, "c"), Urgency::Other),
+        "other addresses have their own share"
+    );
 }
 
 #[tokio::test]
-async fn the_lab_has_room_for_another_address() {
+async fn one_address_cannot_occupy_the_whole_lab() {
     let engine = engine(|_| {});
     let long = Duration::from_secs(30);
     let tasks: Vec<_> =
@@ -163,7 +167,7 @@ async fn agents_stay_within_the_memory_budget() {
     let position = Position::new(Setup::STANDARD);
     for game in 0..20 {
         let request = SearchRequest {
-            // Its table begins with 128 kB.
+            // Its table starts with 128 kB.
             spec: "mtdf:depth=2,table=1".parse().unwrap(),
             seed: 0,
             position,
@@ -173,9 +177,9 @@ async fn agents_stay_within_the_memory_budget() {
         engine.decide(&client(1, "a"), Urgency::Person, request).await.unwrap();
         assert!(engine.kept_bytes() <= 2 * MB, "{}", engine.kept_bytes());
     }
-    // While one searches, the others have what it leaves of the two megabytes.
+    // While one agent searches, the others share the rest of the two megabytes.
     assert!((MB / 2..3 * MB / 2).contains(&engine.kept_bytes()), "{}", engine.kept_bytes());
-    // Searches of the lab take their part of it.
+    // Lab searches count, too.
     let lab = [1, 2].map(|address| {
         let long = Duration::from_secs(30);
         start(&engine, &client(address, "lab"), Urgency::Background, long)
@@ -183,9 +187,9 @@ async fn agents_stay_within_the_memory_budget() {
     while engine.load().2 < 2 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let began = Instant::now();
+    let started = Instant::now();
     while engine.kept_bytes() > 0 {
-        assert!(began.elapsed() < Duration::from_secs(10), "{}", engine.kept_bytes());
+        assert!(started.elapsed() < Duration::from_secs(10), "{}", engine.kept_bytes());
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     drop(lab);

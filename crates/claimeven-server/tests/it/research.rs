@@ -6,7 +6,7 @@ use claimeven_arena::GameRecord;
 use claimeven_server::Config;
 use serde_json::{Value, json};
 
-use crate::world::{Visitor, World, on_both_databases};
+use crate::test_server::{TestServer, Visitor, on_both_databases};
 
 async fn tree(ada: &Visitor, body: Value) -> Value {
     ada.post("/api/lab/tree", body).await.expect(200)
@@ -17,26 +17,26 @@ async fn tree(ada: &Visitor, body: Value) -> Value {
 fn wait(
     ada: &Visitor,
     path: &str,
-    is_right: impl Fn(&Value) -> bool,
+    condition: impl Fn(&Value) -> bool,
 ) -> impl Future<Output = Value> {
     let (path, caller) = (path.to_owned(), std::panic::Location::caller());
     async move {
-        let began = Instant::now();
+        let started = Instant::now();
         loop {
             let view = ada.get(&path).await.expect(200);
-            if is_right(&view) {
+            if condition(&view) {
                 return view;
             }
-            assert!(began.elapsed() < Duration::from_mins(10), "{caller}: still {view:#}");
+            assert!(started.elapsed() < Duration::from_mins(10), "{caller}: still {view:#}");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn search_trees_have_windows_cutoffs_and_walks() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+async fn search_trees_have_windows_cutoffs_and_simulations() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let minimax = tree(&ada, json!({ "moves": "4455", "agent": "minimax:depth=3" })).await;
     assert_eq!(minimax["nodes"].as_array().unwrap().len() as u64, minimax["nodes_searched"]);
     assert_eq!((&minimax["value"]["text"], &minimax["hidden"]), (&json!("wins in 2"), &json!(0)));
@@ -61,9 +61,9 @@ async fn search_trees_have_windows_cutoffs_and_walks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_lab_rejects_bad_values_by_name() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+async fn the_lab_names_the_bad_value_it_rejects() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     for (body, error) in [
         (json!({ "agent": "random" }), "random has no search tree"),
         (json!({ "agent": "minimax", "moves": "48" }), "'8'"),
@@ -76,28 +76,28 @@ async fn the_lab_rejects_bad_values_by_name() {
         (json!({ "agent": "zero:model=nothing" }), "zero: 'model' cannot be set on this server"),
         (json!({ "agent": "minimax", "setup": { "cols": 99 } }), "99"),
     ] {
-        let said = ada.post("/api/lab/tree", body.clone()).await.error(400);
-        assert!(said.contains(error), "{body}: {said}");
+        let message = ada.post("/api/lab/tree", body.clone()).await.error(400);
+        assert!(message.contains(error), "{body}: {message}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_search_of_the_lab_ends_in_time_and_when_nobody_waits() {
-    let world = World::sqlite(Config {
+async fn a_lab_search_ends_at_its_time_limit_and_the_queue_is_limited() {
+    let server = TestServer::sqlite(Config {
         lab_ms: 300,
         lab_searches: 1,
         queue_others: 2,
         ..Config::default()
     })
     .await;
-    let ada = world.visitor();
+    let ada = server.visitor();
     let search = json!({ "agent": "minimax:depth=30" });
-    let began = Instant::now();
+    let started = Instant::now();
     let stopped = ada.post("/api/lab/search", search.clone()).await.expect(200);
     assert_eq!(stopped["stopped"], true);
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 
-    // One searches, one waits, which is half of the places, and the third has to try again.
+    // One searches, one waits, which is the visitor's half of the queue, and the third is refused.
     let searches = (0..3).map(|_| ada.post("/api/lab/search", search.clone()));
     let replies = futures_util::future::join_all(searches).await;
     let busy = replies.iter().filter(|reply| reply.status == 503).count();
@@ -109,16 +109,16 @@ async fn a_search_of_the_lab_ends_in_time_and_when_nobody_waits() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn games_continue_while_the_lab_searches() {
-    let world = World::sqlite(Config { lab_ms: 4_000, ..Config::default() }).await;
-    let (ada, bob) = (world.visitor(), world.visitor());
+    let server = TestServer::sqlite(Config { lab_ms: 4_000, ..Config::default() }).await;
+    let (ada, bob) = (server.visitor(), server.visitor());
     let long = ada.post("/api/lab/search", json!({ "agent": "minimax:depth=30" }));
     let game = async {
         let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": "alphabeta:depth=2" }]);
         let id = bob.create(seats).await;
         bob.play(&id, 4, 0).await.expect(200);
-        let began = Instant::now();
+        let started = Instant::now();
         bob.wait(&id, |game| game["ply"] == 2).await;
-        began.elapsed()
+        started.elapsed()
     };
     let (searched, waited) = tokio::join!(long, game);
     assert_eq!(searched.expect(200)["stopped"], true);
@@ -137,8 +137,8 @@ fn cup(games: u64) -> Value {
 }
 
 on_both_databases! {
-    async fn a_tournament_is_played_watched_and_downloaded(world: World) {
-        let ada = world.visitor();
+    async fn a_tournament_is_played_watched_and_downloaded(server: TestServer) {
+        let ada = server.visitor();
         let made = ada.post("/api/arena", cup(6)).await.expect(201);
         let id = made["id"].as_str().unwrap();
         assert_eq!((&made["total"], &made["mine"], &made["title"]), (&json!(18), &json!(true), &json!("Cup")));
@@ -159,12 +159,12 @@ on_both_databases! {
         let records = ada.get(&format!("/api/arena/{id}/download?format=games")).await;
         for line in records.text.lines() {
             let record: GameRecord = serde_json::from_str(line).unwrap();
-            record.replay().expect("the record keeps the rules");
+            record.replay().expect("the record should follow the rules");
         }
         assert_eq!(records.text.lines().count(), 18);
         assert!(ada.get(&format!("/api/arena/{id}/download?format=xml")).await.error(400).contains("'xml'"));
 
-        let bob = world.visitor();
+        let bob = server.visitor();
         assert_eq!(bob.get(&format!("/api/arena/{id}")).await.expect(200)["mine"], false);
         assert_eq!(bob.get("/api/arena").await.expect(200), json!([]));
         bob.delete(&format!("/api/arena/{id}")).await.error(403);
@@ -172,8 +172,8 @@ on_both_databases! {
         ada.get(&format!("/api/arena/{id}")).await.error(404);
     }
 
-    async fn a_tournament_is_stopped_and_goes_on_also_after_a_restart(world: World) {
-        let ada = world.visitor();
+    async fn a_tournament_can_be_stopped_and_resumes_even_after_a_restart(server: TestServer) {
+        let ada = server.visitor();
         let slow = json!({
             "players": [{ "agent": "mcts:sims=3000" }, { "agent": "mcts:sims=3000,seed=2", "name": "Two" }],
             "games": 12, "seed": 3,
@@ -187,8 +187,8 @@ on_both_databases! {
         ada.post(&format!("{path}/resume"), json!({})).await.expect(200);
         wait(&ada, &path, |view| view["done"].as_u64() >= Some(2)).await;
 
-        let world = world.restart().await;
-        let ada = ada.at(&world);
+        let server = server.restart().await;
+        let ada = ada.at(&server);
         let after = ada.get(&path).await.expect(200);
         assert!(after["done"].as_u64() >= Some(2), "{after}");
         assert!(["queued", "running", "done"].contains(&after["state"].as_str().unwrap()), "{after}");
@@ -197,14 +197,15 @@ on_both_databases! {
         let records = ada.get(&format!("{path}/download?format=games")).await;
         let ids: std::collections::HashSet<String> = records.text.lines()
             .map(|line| serde_json::from_str::<GameRecord>(line).unwrap().id).collect();
-        assert_eq!(ids.len(), 12, "each game is there once");
+        assert_eq!(ids.len(), 12, "each game exists once");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tournaments_are_limited_and_bad_ones_refused() {
-    let world = World::sqlite(Config { jobs_each: 1, jobs_kept: 2, ..Config::default() }).await;
-    let ada = world.visitor();
+async fn tournaments_are_limited_and_bad_ones_rejected() {
+    let server =
+        TestServer::sqlite(Config { jobs_each: 1, jobs_kept: 2, ..Config::default() }).await;
+    let ada = server.visitor();
     for (change, error) in [
         (json!({ "players": [{ "agent": "random" }] }), "at least 2 players, not 1"),
         (
@@ -227,14 +228,14 @@ async fn tournaments_are_limited_and_bad_ones_refused() {
         for (key, value) in change.as_object().unwrap() {
             plan[key] = value.clone();
         }
-        let said = ada.post("/api/arena", plan).await.error(400);
-        assert!(said.contains(error), "{change}: {said}");
+        let message = ada.post("/api/arena", plan).await.error(400);
+        assert!(message.contains(error), "{change}: {message}");
     }
     let mut long = cup(600);
     long["players"] = json!([{ "agent": "mcts:sims=100000" }, { "agent": "random" }]);
     let id = ada.post("/api/arena", long).await.expect(201)["id"].as_str().unwrap().to_owned();
     assert!(ada.post("/api/arena", cup(1)).await.error(409).contains("stop one first"));
-    let bob = world.visitor();
+    let bob = server.visitor();
     bob.post(&format!("/api/arena/{id}/stop"), json!({})).await.error(403);
     ada.post(&format!("/api/arena/{id}/stop"), json!({})).await.expect(200);
     let second =
@@ -244,9 +245,9 @@ async fn tournaments_are_limited_and_bad_ones_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_network_is_trained_stopped_resumed_and_played_against() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+async fn a_training_run_can_be_stopped_resumed_and_played_against() {
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let info = ada.get("/api/training").await.expect(200);
     assert_eq!((&info["allowed"], &info["runs"]), (&json!(true), &json!([])));
     let small = json!({ "cols": 4, "rows": 4, "connect": 4, "ruleset": "standard" });
@@ -266,7 +267,7 @@ async fn a_network_is_trained_stopped_resumed_and_played_against() {
         games[0]["moves"].as_str().unwrap().len() > games[0]["opening"].as_u64().unwrap() as usize
     );
 
-    let bob = world.visitor();
+    let bob = server.visitor();
     bob.post(&format!("{path}/stop"), json!({})).await.error(403);
     let stopped = ada.post(&format!("{path}/stop"), json!({})).await.expect(200);
     assert_eq!(stopped["state"], "stopped");
@@ -276,7 +277,7 @@ async fn a_network_is_trained_stopped_resumed_and_played_against() {
     let seats = json!([{ "kind": "human" }, { "kind": "agent", "agent": agent }]);
     let game = ada.create_with(json!({ "seats": seats, "first": 1, "setup": small })).await;
     let game = ada.wait(&game, |game| game["ply"] == 1).await;
-    assert!(!game.to_string().contains("sqlite"), "no path is told: {game}");
+    assert!(!game.to_string().contains("sqlite"), "no path is revealed: {game}");
     let seats =
         json!([{ "kind": "human" }, { "kind": "agent", "agent": format!("zero:model={id}@9999") }]);
     let unknown =
@@ -285,14 +286,14 @@ async fn a_network_is_trained_stopped_resumed_and_played_against() {
     let tree = json!({ "agent": format!("zero:model={id}@9999"), "setup": small });
     let in_lab = ada.post("/api/lab/tree", tree).await.error(400);
     for text in [unknown, in_lab] {
-        assert!(!text.contains("sqlite") && !text.contains('/'), "no path is told: {text}");
+        assert!(!text.contains("sqlite") && !text.contains('/'), "no path is revealed: {text}");
     }
     let cup = json!({ "players": [{ "agent": agent }, { "agent": "random" }], "games": 2, "setup": small });
     let cup = ada.post("/api/arena", cup).await.expect(201)["id"].as_str().unwrap().to_owned();
     wait(&ada, &format!("/api/arena/{cup}"), |view| view["state"] == "done").await;
 
-    let world = world.restart().await;
-    let ada = ada.at(&world);
+    let server = server.restart().await;
+    let ada = ada.at(&server);
     ada.post(&format!("{path}/resume"), json!({ "minutes": -1 })).await.error(400);
     ada.post(&format!("{path}/resume"), json!({ "minutes": 50 })).await.expect(200);
     wait(&ada, &path, |run| run["iterations"].as_u64() > Some(before)).await;
@@ -302,8 +303,9 @@ async fn a_network_is_trained_stopped_resumed_and_played_against() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn training_can_be_disabled() {
-    let world = World::sqlite(Config { training: "nobody".to_owned(), ..Config::default() }).await;
-    let ada = world.visitor();
+    let server =
+        TestServer::sqlite(Config { training: "nobody".to_owned(), ..Config::default() }).await;
+    let ada = server.visitor();
     assert_eq!(ada.get("/api/training").await.expect(200)["allowed"], false);
     let plan = json!({ "preset": "quick", "minutes": 1 });
     ada.post("/api/training", plan).await.error(403);
@@ -312,16 +314,16 @@ async fn training_can_be_disabled() {
         (json!({ "preset": "quick", "minutes": 0 }), "not 0"),
         (json!({ "preset": "quick", "minutes": 1e9 }), "1000000000"),
     ] {
-        let said = ada.post("/api/training", plan).await.error(400);
-        assert!(said.contains(error), "{said}");
+        let message = ada.post("/api/training", plan).await.error(400);
+        assert!(message.contains(error), "{message}");
     }
 }
 
-/// Balanced openings of a board whose positions take long to solve.
+/// With balanced openings on a board whose positions take long to solve.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tournament_that_chooses_its_openings_can_be_stopped_and_deleted() {
-    let world = World::sqlite(Config::default()).await;
-    let ada = world.visitor();
+    let server = TestServer::sqlite(Config::default()).await;
+    let ada = server.visitor();
     let cup = json!({
         "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 2000,
         "setup": { "cols": 6, "rows": 7 }, "openings": "balanced:2",
@@ -329,14 +331,14 @@ async fn a_tournament_that_chooses_its_openings_can_be_stopped_and_deleted() {
     let slow = ada.post("/api/arena", cup).await.expect(201);
     let path = format!("/api/arena/{}", slow["id"].as_str().unwrap());
     wait(&ada, &path, |view| view["state"] == "running").await;
-    let began = Instant::now();
+    let started = Instant::now();
     let stopped = ada.post(&format!("{path}/stop"), json!({})).await.expect(200);
     assert_eq!(stopped["state"], "stopped", "{stopped:#}");
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     let deleted = ada.send(reqwest::Method::DELETE, &path, &[], None).await;
     assert_eq!(deleted.status, 204);
 
-    // The next one has its turn, and its openings are chosen once.
+    // The next one gets its turn, and its openings are chosen once.
     let cup = json!({
         "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 6,
         "openings": "balanced:4",
@@ -349,7 +351,7 @@ async fn a_tournament_that_chooses_its_openings_can_be_stopped_and_deleted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tournaments_that_choose_their_openings_do_not_hold_up_others() {
-    let world = World::sqlite(Config::default()).await;
+    let server = TestServer::sqlite(Config::default()).await;
     // Each of these takes minutes to choose its openings.
     let slow = json!({
         "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 2000,
@@ -357,13 +359,13 @@ async fn tournaments_that_choose_their_openings_do_not_hold_up_others() {
     });
     let mut greedy = Vec::new();
     for _ in 0..3 {
-        let visitor = world.visitor_from("127.0.0.2");
+        let visitor = server.visitor_from("127.0.0.2");
         let made = visitor.post("/api/arena", slow.clone()).await.expect(201);
         let path = format!("/api/arena/{}", made["id"].as_str().unwrap());
         wait(&visitor, &path, |view| view["state"] == "running").await;
         greedy.push((visitor, path));
     }
-    let ada = world.visitor();
+    let ada = server.visitor();
     let quick = json!({
         "players": [{ "agent": "random" }, { "agent": "level:1" }], "games": 20,
         "openings": "balanced:4",
@@ -377,9 +379,9 @@ async fn tournaments_that_choose_their_openings_do_not_hold_up_others() {
     for (visitor, path) in greedy {
         let choosing = visitor.get(&path).await.expect(200);
         assert_eq!((&choosing["state"], &choosing["done"]), (&json!("running"), &json!(0)));
-        let began = Instant::now();
+        let started = Instant::now();
         let stopped = visitor.post(&format!("{path}/stop"), json!({})).await.expect(200);
         assert_eq!(stopped["state"], "stopped", "{stopped:#}");
-        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     }
 }

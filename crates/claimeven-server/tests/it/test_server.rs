@@ -18,58 +18,58 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 /// Runs a test on SQLite and, if `CLAIMEVEN_TEST_POSTGRES` names a server, on PostgreSQL.
 macro_rules! on_both_databases {
-    ($(async fn $name:ident($world:ident: World) $body:block)*) => {$(
+    ($(async fn $name:ident($server:ident: TestServer) $body:block)*) => {$(
         mod $name {
             use super::*;
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn sqlite() {
-                run(World::sqlite(Config::default()).await).await;
+                run(TestServer::sqlite(Config::default()).await).await;
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn postgres() {
-                match World::postgres(Config::default()).await {
-                    Some(world) => run(world).await,
+                match TestServer::postgres(Config::default()).await {
+                    Some(server) => run(server).await,
                     None => println!("skipped: CLAIMEVEN_TEST_POSTGRES names no server"),
                 }
             }
 
-            async fn run($world: World) $body
+            async fn run($server: TestServer) $body
         }
     )*};
 }
 pub(crate) use on_both_databases;
 
 /// A server with its own database.
-pub(crate) struct World {
+pub(crate) struct TestServer {
     pub(crate) config: Config,
     pub(crate) addr: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     running: Option<JoinHandle<()>>,
-    /// The folder of the database, kept for as long as it is needed.
+    /// The folder of the database, deleted on drop.
     folder: Option<tempfile::TempDir>,
 }
 
-impl World {
+impl TestServer {
     /// With a new SQLite file.
-    pub(crate) async fn sqlite(config: Config) -> World {
+    pub(crate) async fn sqlite(config: Config) -> TestServer {
         let folder = tempfile::tempdir().unwrap();
         let database = format!("sqlite:{}", folder.path().join("games.sqlite").display());
-        World::start(Config { database, ..config }, Some(folder)).await
+        TestServer::start(Config { database, ..config }, Some(folder)).await
     }
 
     /// With a new PostgreSQL database, if there is a server for it.
-    pub(crate) async fn postgres(config: Config) -> Option<World> {
-        Some(World::start(postgres_config(config).await?, None).await)
+    pub(crate) async fn postgres(config: Config) -> Option<TestServer> {
+        Some(TestServer::start(postgres_config(config).await?, None).await)
     }
 
     /// With the database in the configuration.
-    pub(crate) async fn open(config: Config) -> World {
-        World::start(config, None).await
+    pub(crate) async fn open(config: Config) -> TestServer {
+        TestServer::start(config, None).await
     }
 
-    async fn start(config: Config, folder: Option<tempfile::TempDir>) -> World {
+    async fn start(config: Config, folder: Option<tempfile::TempDir>) -> TestServer {
         let addr = SocketAddr::from(([127, 0, 0, 1], 0));
         let config = Config { addr, threads: 2, ..config };
         let server = Server::start(config.clone()).await.unwrap();
@@ -79,26 +79,26 @@ impl World {
             let stopped = async move { drop(stopped.await) };
             server.run(stopped).await.unwrap();
         });
-        World { config, addr, stop: Some(stop), running: Some(running), folder }
+        TestServer { config, addr, stop: Some(stop), running: Some(running), folder }
     }
 
     /// Shuts the server down and starts another on the same database.
-    pub(crate) async fn restart(self) -> World {
+    pub(crate) async fn restart(self) -> TestServer {
         self.restart_after(Duration::ZERO).await
     }
 
     /// The same with a pause in between.
-    pub(crate) async fn restart_after(self, down: Duration) -> World {
+    pub(crate) async fn restart_after(self, down: Duration) -> TestServer {
         let (config, folder) = self.stop().await;
         tokio::time::sleep(down).await;
-        World::start(config, folder).await
+        TestServer::start(config, folder).await
     }
 
     /// The same with another configuration.
-    pub(crate) async fn restart_with(self, change: impl FnOnce(&mut Config)) -> World {
+    pub(crate) async fn restart_with(self, change: impl FnOnce(&mut Config)) -> TestServer {
         let (mut config, folder) = self.stop().await;
         change(&mut config);
-        World::start(config, folder).await
+        TestServer::start(config, folder).await
     }
 
     /// Shuts the server down; returns its configuration and the folder of its database.
@@ -134,7 +134,7 @@ pub(crate) async fn postgres_config(config: Config) -> Option<Config> {
     Some(Config { database, database_connections, secret, ..config })
 }
 
-impl Drop for World {
+impl Drop for TestServer {
     fn drop(&mut self) {
         self.stop.take();
     }
@@ -170,7 +170,7 @@ impl Reply {
     /// The message of an error, which must have this status.
     #[track_caller]
     pub(crate) fn error(&self, status: u16) -> String {
-        self.expect(status)["error"].as_str().expect("a refusal says why").to_owned()
+        self.expect(status)["error"].as_str().expect("an error should have a message").to_owned()
     }
 }
 
@@ -196,8 +196,8 @@ impl Visitor {
     }
 
     /// The same browser with another server.
-    pub(crate) fn at(self, world: &World) -> Visitor {
-        Visitor { addr: world.addr, ..self }
+    pub(crate) fn at(self, server: &TestServer) -> Visitor {
+        Visitor { addr: server.addr, ..self }
     }
 
     pub(crate) async fn send(
@@ -210,7 +210,7 @@ impl Visitor {
         self.try_send(method, path, headers, body).await.unwrap()
     }
 
-    /// Fails if the server goes away.
+    /// Fails if the server is down.
     pub(crate) async fn try_send(
         &self,
         method: Method,
@@ -280,17 +280,17 @@ impl Visitor {
     pub(crate) fn wait(
         &self,
         id: &str,
-        is_right: impl Fn(&Value) -> bool,
+        condition: impl Fn(&Value) -> bool,
     ) -> impl Future<Output = Value> {
         let caller = std::panic::Location::caller();
         async move {
-            let began = Instant::now();
+            let started = Instant::now();
             loop {
                 let game = self.game(id).await;
-                if is_right(&game) {
+                if condition(&game) {
                     return game;
                 }
-                assert!(began.elapsed() < Duration::from_mins(1), "{caller}: still {game:#}");
+                assert!(started.elapsed() < Duration::from_mins(1), "{caller}: still {game:#}");
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
@@ -298,7 +298,7 @@ impl Visitor {
 
     /// Follows a game.
     pub(crate) async fn follow(&self, id: &str) -> Socket {
-        self.try_follow(id, &[]).await.expect("the socket opens")
+        self.try_follow(id, &[]).await.expect("the socket should open")
     }
 
     pub(crate) async fn try_follow(
@@ -321,8 +321,8 @@ impl Visitor {
         }
     }
 
-    /// Follows a game; `None` if the server goes away or refuses.
-    pub(crate) async fn follow_if_there(&self, id: &str) -> Option<Socket> {
+    /// Follows a game; `None` if the server is down or refuses.
+    pub(crate) async fn follow_if_available(&self, id: &str) -> Option<Socket> {
         let url = format!("ws://{}/api/games/{id}/live", self.addr);
         let (stream, _) = tokio_tungstenite::connect_async(url).await.ok()?;
         Some(Socket { stream })
@@ -335,24 +335,24 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    pub(crate) async fn say(&mut self, message: Value) {
-        self.say_text(message.to_string()).await;
+    pub(crate) async fn send(&mut self, message: Value) {
+        self.send_text(message.to_string()).await;
     }
 
-    pub(crate) async fn say_text(&mut self, text: String) {
+    pub(crate) async fn send_text(&mut self, text: String) {
         // The server may have closed the socket already.
         let _ = self.stream.send(Message::text(text)).await;
     }
 
     pub(crate) async fn play(&mut self, column: u64, ply: u64) {
-        self.say(json!({ "type": "move", "column": column, "ply": ply })).await;
+        self.send(json!({ "type": "move", "column": column, "ply": ply })).await;
     }
 
     /// The next message; `None` once the server has closed the socket.
-    pub(crate) async fn hear(&mut self) -> Option<Value> {
+    pub(crate) async fn receive(&mut self) -> Option<Value> {
         loop {
             let message = tokio::time::timeout(Duration::from_mins(1), self.stream.next()).await;
-            match message.expect("the server says something")? {
+            match message.expect("the server should send a message")? {
                 Ok(Message::Text(text)) => return Some(serde_json::from_str(&text).unwrap()),
                 Ok(Message::Close(_)) | Err(_) => return None,
                 Ok(_) => {}
@@ -360,12 +360,17 @@ impl Socket {
         }
     }
 
-    /// The next message of a type.
-    pub(crate) async fn hear_of(&mut self, kind: &str, is_right: impl Fn(&Value) -> bool) -> Value {
+    /// The next message of a type that satisfies a condition.
+    pub(crate) async fn receive_type(
+        &mut self,
+        kind: &str,
+        condition: impl Fn(&Value) -> bool,
+    ) -> Value {
         let mut others: HashMap<String, usize> = HashMap::new();
         loop {
-            let message = self.hear().await.unwrap_or_else(|| panic!("closed; heard {others:?}"));
-            if message["type"] == kind && is_right(&message) {
+            let message =
+                self.receive().await.unwrap_or_else(|| panic!("closed; received {others:?}"));
+            if message["type"] == kind && condition(&message) {
                 return message;
             }
             *others.entry(message["type"].to_string()).or_default() += 1;
@@ -373,8 +378,8 @@ impl Socket {
     }
 
     /// The next state of the game that satisfies a condition.
-    pub(crate) async fn game(&mut self, is_right: impl Fn(&Value) -> bool) -> Value {
-        let message = self.hear_of("game", |message| is_right(&message["game"])).await;
+    pub(crate) async fn game(&mut self, condition: impl Fn(&Value) -> bool) -> Value {
+        let message = self.receive_type("game", |message| condition(&message["game"])).await;
         message["game"].clone()
     }
 

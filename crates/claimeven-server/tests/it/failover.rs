@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::world::{Reply, Visitor};
+use crate::test_server::{Reply, Visitor};
 
-/// An upper limit for everything, on a busy machine.
+/// The timeout for everything, on a busy machine.
 const LONG: Duration = Duration::from_mins(4);
 
 pub(crate) fn open_game() -> Value {
     json!([{ "kind": "human" }, { "kind": "open" }])
 }
 
-/// A whole game between visitors of different servers, who go to the other one whenever theirs is away.
-/// Players pause for some milliseconds before a move. Checks that no acknowledged move is lost and
+/// Plays a whole game between visitors of two servers, who switch to the other server whenever theirs is
+/// down. Players pause for some milliseconds before a move. Checks that no acknowledged move is lost and
 /// that the game is decided once. Returns how long after its acknowledgement each move was seen by
-/// watchers who were connected at the time and stayed so.
+/// watchers who were connected at the time and stayed connected.
 pub(crate) async fn play_game(
     addrs: [SocketAddr; 2],
     game: usize,
@@ -27,8 +27,8 @@ pub(crate) async fn play_game(
 ) -> Vec<Duration> {
     let mut random = fastrand::Rng::with_seed(game as u64);
     let mut players = [0, 1].map(|player| Visitor::new(addrs[player], "127.0.0.1"));
-    // The first answer gives a visitor their cookie. Both have one before the second joins the game of
-    // the first: with an answer that is lost, a seat would belong to nobody.
+    // The first response gives a visitor their cookie. Both get one before the second joins the game:
+    // if the response to joining were lost, the seat would belong to nobody.
     let mut id = String::new();
     for player in [1, 0] {
         id = loop {
@@ -43,7 +43,7 @@ pub(crate) async fn play_game(
     let path = |action: &str| format!("/api/games/{id}/{action}");
     loop {
         let reply = post(&mut players[1], addrs, &path("join"), &json!({})).await;
-        // 409 if the answer to the first attempt was lost.
+        // 409 if the response to the first attempt was lost.
         if [200, 409].contains(&reply.status.as_u16()) {
             break;
         }
@@ -60,7 +60,7 @@ pub(crate) async fn play_game(
         let view = if reply.status.as_u16() == 409 { view["game"].clone() } else { view };
         let Some(line) = moves(&view) else { continue };
         assert!(line.starts_with(&acknowledged), "{acknowledged} was acknowledged, not {line}");
-        // A move whose answer was lost is found by its repetition.
+        // A move whose response was lost is found when it is repeated.
         assert!(line.len() <= ply + 1, "{acknowledged} {line}");
         if reply.status.as_u16() == 200 || line.len() > ply {
             assert!(line.ends_with(&column.to_string()), "{line} does not end with {column}");
@@ -82,9 +82,9 @@ pub(crate) async fn play_game(
         let connected = times.iter().zip(&seen).filter(|(time, seen)| seen.connected <= **time);
         delays.extend(connected.map(|(time, seen)| seen.time.saturating_duration_since(*time)));
     }
-    // A game that were decided again would have another version. A server may hear of the end a little
+    // A game that was decided again would have another version. A server may learn of the end a little
     // later.
-    let began = Instant::now();
+    let started = Instant::now();
     for addr in addrs {
         let mut visitor = Visitor::new(addr, "127.0.0.1");
         loop {
@@ -94,7 +94,7 @@ pub(crate) async fn play_game(
                 ends.push(end_of(&game));
                 break;
             }
-            assert!(began.elapsed() < LONG, "{game}");
+            assert!(started.elapsed() < LONG, "{game}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -115,7 +115,7 @@ async fn post(visitor: &mut Visitor, addrs: [SocketAddr; 2], path: &str, body: &
     send(visitor, addrs, Method::POST, path, Some(body)).await
 }
 
-/// Sends a request to a server, or to the other one if it is away, until there is an answer.
+/// Sends a request to a server, or to the other one if it is down, until there is a response.
 async fn send(
     visitor: &mut Visitor,
     addrs: [SocketAddr; 2],
@@ -123,9 +123,9 @@ async fn send(
     path: &str,
     body: Option<&Value>,
 ) -> Reply {
-    let began = Instant::now();
+    let started = Instant::now();
     loop {
-        assert!(began.elapsed() < LONG, "no server answers {path}");
+        assert!(started.elapsed() < LONG, "no server responds to {path}");
         let json = [("content-type", "application/json")];
         let body = body.map(|body| body.to_string().into_bytes());
         match visitor.try_send(method.clone(), path, &json, body).await {
@@ -152,24 +152,24 @@ struct Watched {
 #[derive(Clone, Copy)]
 struct Seen {
     time: Instant,
-    /// The first message over the connection by which it was seen.
+    /// When the first message arrived over the same connection.
     connected: Instant,
 }
 
 /// Follows a game to its end, and checks that no move ever disappears.
 async fn watch(addrs: [SocketAddr; 2], home: usize, id: String) -> Watched {
     let (mut line, mut seen) = (String::new(), Vec::new());
-    let (began, mut addr) = (Instant::now(), addrs[home]);
+    let (started, mut addr) = (Instant::now(), addrs[home]);
     loop {
-        assert!(began.elapsed() < LONG, "game {id} does not end");
+        assert!(started.elapsed() < LONG, "game {id} does not end");
         let visitor = Visitor::new(addr, "127.0.0.1");
-        let Some(mut socket) = visitor.follow_if_there(&id).await else {
+        let Some(mut socket) = visitor.follow_if_available(&id).await else {
             addr = addrs[usize::from(addr == addrs[0])];
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;
         };
         let mut connected = None;
-        while let Some(message) = socket.hear().await {
+        while let Some(message) = socket.receive().await {
             let game = &message["game"];
             let Some(now) = moves(game) else { continue };
             let time = Instant::now();
