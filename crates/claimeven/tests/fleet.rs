@@ -167,7 +167,7 @@ fn commands_print_the_same_with_workers_as_without() {
     assert_eq!(findings(&String::from_utf8(there.stdout).unwrap()), here);
     let said = String::from_utf8(there.stderr).unwrap();
     let stays = "same-value counts and times single searches and runs on this machine";
-    assert!(said.contains(stays) && !said.contains("working here"), "{said}");
+    assert!(said.contains(stays) && !said.contains("computing locally"), "{said}");
 
     let status = status(folder, &server);
     let done: u64 =
