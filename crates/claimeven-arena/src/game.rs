@@ -13,7 +13,7 @@ use claimeven_work::WorkError;
 use crate::record::{GameRecord, MoveRecord, PlayerRecord, Reason, ResultRecord};
 use crate::roster::AgentSpec;
 
-/// A game to be played.
+/// A game to play.
 #[derive(Clone, Debug)]
 pub struct Pairing<'a> {
     /// The board and the rules.
@@ -40,7 +40,7 @@ pub struct TimeControl {
 }
 
 impl TimeControl {
-    /// All limits in microseconds, 0 for none, for seeds.
+    /// All limits in microseconds, 0 for none, to derive seeds from.
     pub(crate) fn micros(self) -> [u64; 3] {
         let micros = |time: Option<Duration>| time.map_or(0, |time| time.as_micros() as u64);
         let Clock { base, increment } = self.clock.unwrap_or_default();
@@ -150,9 +150,9 @@ pub fn play_game_watched(
     }
     let mut game = play_opening(setup, opening)?;
     let mut moves: Vec<MoveRecord> = opening.iter().copied().map(MoveRecord::given).collect();
-    let mut agents = seat_players(setup, players.map(Some), seed, !time.is_unlimited())?;
+    let mut agents = build_players(setup, players.map(Some), seed, !time.is_unlimited())?;
     let mut is_prepared = [false; 2];
-    let began = jiff::Timestamp::now();
+    let started = jiff::Timestamp::now();
     let mut left = [time.clock.map(|clock| clock.base); 2];
     let result = loop {
         if let Some(result) = ResultRecord::of_game(&game, first_player) {
@@ -194,7 +194,7 @@ pub fn play_game_watched(
     Ok(Some(GameRecord {
         version: GameRecord::VERSION,
         id,
-        time: began.to_string(),
+        time: started.to_string(),
         setup,
         players: players.map(player),
         first_player,
@@ -306,8 +306,8 @@ impl Pairing<'_> {
     }
 }
 
-/// Makes the players of a game by its seed; `None` stands for a person.
-pub(crate) fn seat_players(
+/// Builds the players of a game from its seed; `None` stands for a person.
+pub(crate) fn build_players(
     setup: Setup,
     players: [Option<&AgentSpec>; 2],
     seed: u64,

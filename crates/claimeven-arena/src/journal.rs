@@ -19,8 +19,8 @@ pub struct Journal {
 impl Journal {
     /// Opens or creates a journal and passes its games to `take`.
     ///
-    /// `take` may refuse a game with an error message. The file is locked until
-    /// the journal is dropped, so that no other run writes to it.
+    /// `take` may reject a game with an error message. The file is locked until the journal is
+    /// dropped, so that no other run writes to it.
     pub fn open(
         path: &Path,
         mut take: impl FnMut(GameRecord) -> Result<(), String>,
@@ -76,7 +76,7 @@ impl Journal {
         self.file.seek(SeekFrom::Start(length)).map(|_| ())
     }
 
-    /// Appends a game. It survives a kill of the program.
+    /// Appends a game, which survives if the program is killed afterwards.
     pub fn append(&mut self, game: &GameRecord) -> io::Result<()> {
         let mut line = serde_json::to_vec(game)?;
         line.push(b'\n');

@@ -59,9 +59,9 @@ impl Results {
 #[derive(Clone, Debug)]
 pub struct TournamentResults {
     games: u64,
-    /// The results of each player against each other one.
+    /// The results of each player against each other player.
     cross: Vec<Vec<Results>>,
-    /// The results of pairs of games of the first of two players, by both.
+    /// The pair results of the first of two players, by both players.
     pairs: BTreeMap<[usize; 2], PairResults>,
     /// Half points of games whose pair is not complete, by fixture and pair.
     half_pairs: HashMap<(usize, u64), usize>,
@@ -201,7 +201,8 @@ impl TournamentResults {
     }
 }
 
-/// The ratings of each group by itself. The anchor is that of its group; elsewhere the mean is 0.
+/// The ratings of each group by itself. The anchor applies to its own group; in other groups the
+/// mean is 0.
 fn group_ratings(
     groups: &[usize],
     scores: &[PairScore],
@@ -244,7 +245,7 @@ pub struct Report {
     pub planned: u64,
     /// All players, the strongest first.
     pub players: Vec<PlayerReport>,
-    /// The results of each player against each other one, in the same order.
+    /// The results of each player against each other player, in the same order.
     pub head_to_head: Vec<Vec<Results>>,
     /// The results of the first movers.
     pub first_player: Results,
