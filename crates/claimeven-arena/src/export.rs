@@ -152,6 +152,19 @@ fn pgn_termination(reason: Reason) -> &'static str {
 
 /// A game as text like the PGN of chess: headers, then the moves in pairs and the result. White is
 /// the player who moved first.
+///
+/// ```
+/// use claimeven_arena::{AgentSpec, Match, pgn};
+/// use claimeven_game::Setup;
+///
+/// let players: [AgentSpec; 2] = ["level:1".parse()?, "random".parse()?];
+/// let openings = [Vec::new()];
+/// let mut texts = Vec::new();
+/// let planned = Match::new(Setup::STANDARD, players.each_ref(), &openings);
+/// planned.run(|games, _| texts.extend(games.iter().map(pgn)))?;
+/// assert!(texts.iter().flatten().all(|text| text.starts_with("[Event \"Connect Four\"]")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn pgn(record: &GameRecord) -> Result<String, RecordError> {
     let game = record.replay()?;
     let result = match record.result.winner {

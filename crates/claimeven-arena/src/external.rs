@@ -21,6 +21,15 @@ use claimeven_search::{Agent, AgentError, Decision, Limits, SearchStats, Value};
 ///
 /// With a log folder, the communication with each program is written to a file: `>` marks its
 /// input, `<` its output and `!` its standard error, each with the seconds since its start.
+///
+/// ```no_run
+/// use claimeven_arena::{AgentSpec, EnginePool};
+///
+/// let engines = EnginePool::with_log_dir("logs".as_ref())?;
+/// let player: AgentSpec = "ugi:cmd=./engine".parse()?;
+/// let player = player.with_engines(&engines);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct EnginePool {
     shared: Arc<PoolState>,

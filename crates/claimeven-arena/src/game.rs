@@ -31,6 +31,15 @@ pub struct Pairing<'a> {
 }
 
 /// The time limits of players, in addition to those of their own parameters.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use claimeven_arena::TimeControl;
+///
+/// let time = TimeControl { per_move: Some(Duration::from_millis(100)), clock: None };
+/// assert_eq!(time.to_string(), "1/0.1");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeControl {
     /// The time for a whole game, with an increment per move.

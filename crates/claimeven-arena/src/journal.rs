@@ -11,6 +11,17 @@ use crate::record::GameRecord;
 ///
 /// Each game is one write, so a program that is killed leaves complete lines and at most one torn
 /// line at the end, which is removed when the journal is opened again.
+///
+/// ```no_run
+/// use claimeven_arena::Journal;
+///
+/// let mut games = Vec::new();
+/// let journal = Journal::open("games.jsonl".as_ref(), |game| {
+///     games.push(game);
+///     Ok(())
+/// })?;
+/// # Ok::<(), claimeven_arena::JournalError>(())
+/// ```
 #[derive(Debug)]
 pub struct Journal {
     file: File,

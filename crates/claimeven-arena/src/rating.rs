@@ -63,6 +63,14 @@ pub fn ratings(
 }
 
 /// The group of each player, from 0: those who have met through a chain of games are in one.
+///
+/// ```
+/// use claimeven_arena::{PairScore, rating_groups};
+///
+/// let games = [PairScore { players: [0, 2], points: 1.0, games: 2.0, ..Default::default() }];
+/// // Player 1 has not met the others.
+/// assert_eq!(rating_groups(3, &games), [0, 1, 0]);
+/// ```
 pub fn rating_groups(players: usize, scores: &[PairScore]) -> Vec<usize> {
     let mut groups: Vec<usize> = (0..players).collect();
     for &PairScore { players: [a, b], .. } in scores {

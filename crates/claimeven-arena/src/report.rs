@@ -229,6 +229,17 @@ fn group_ratings(
 }
 
 /// The report of a tournament: ratings, standings and statistics.
+///
+/// ```
+/// use claimeven_arena::{Plan, Tournament};
+///
+/// let plan = Plan::from_toml("games = 2\nplayers = ['random', 'level:1']")?;
+/// let report = Tournament::new(&plan)?.run(None, 1, |_| {})?.report(&plan);
+/// let mut csv = Vec::new();
+/// report.write_csv(&mut csv)?;
+/// assert!(csv.starts_with(b"rank,player,agent,elo,"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Report {

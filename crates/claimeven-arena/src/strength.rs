@@ -21,6 +21,15 @@ use crate::move_units::{MOVES_AT_ONCE, MoveRequest, Moves};
 use crate::roster::AgentSpec;
 
 /// Positions with their exact scores.
+///
+/// ```
+/// use claimeven_arena::TestSet;
+/// use claimeven_game::{Position, Setup};
+///
+/// // The first player wins with its last disc.
+/// let set = TestSet::new("first move", [(Position::new(Setup::STANDARD), 1)]);
+/// assert_eq!(set.len(), 1);
+/// ```
 #[derive(Clone, Debug)]
 pub struct TestSet {
     /// The displayed name.

@@ -29,6 +29,15 @@ pub(crate) const fn disc_class(player: Player) -> &'static str {
 }
 
 /// A position as a self-contained SVG document.
+///
+/// ```
+/// use claimeven_arena::svg;
+/// use claimeven_game::{Position, Setup};
+///
+/// let position = Position::from_moves(Setup::STANDARD, "4453")?;
+/// assert!(svg::board(&position).starts_with("<svg"));
+/// # Ok::<(), claimeven_game::MoveTextError>(())
+/// ```
 pub fn board(position: &Position) -> String {
     board_with_marks(position, &[], &[])
 }

@@ -2,6 +2,13 @@
 //!
 //! Only what has to be fast or needs the libraries is here; dataclasses, environments and files are
 //! Python code in `python/claimeven`. Columns count from 1 in everything that people type.
+//!
+//! ```python
+//! import claimeven
+//!
+//! print(claimeven.Solver().analyze("4455"))
+//! print(claimeven.match("mcts:sims=200", "level:2", games=10))
+//! ```
 
 #![cfg(feature = "extension-module")]
 #![allow(

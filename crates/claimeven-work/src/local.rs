@@ -44,6 +44,26 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 ///
 /// A job polls the flag it is given and returns `None` once it is set. This is not the caller's
 /// flag, which is only read.
+///
+/// ```
+/// use std::convert::Infallible;
+/// use std::ops::ControlFlow;
+///
+/// use claimeven_work::run_jobs;
+///
+/// let mut sum = 0;
+/// let done: Result<(), Infallible> = run_jobs(
+///     1_u64..=10,
+///     2,
+///     None,
+///     |&number, _| Ok(Some(number * number)),
+///     |_, square| {
+///         sum += square;
+///         Ok(ControlFlow::Continue(()))
+///     },
+/// );
+/// assert_eq!((done, sum), (Ok(()), 385));
+/// ```
 pub fn run_jobs<J, T, E>(
     jobs: impl Iterator<Item = J> + Send,
     threads: usize,

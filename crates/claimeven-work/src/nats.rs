@@ -42,6 +42,13 @@ pub use worker::Worker;
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// How to reach the NATS server, and the settings that all its clients must have in common.
+///
+/// ```
+/// use claimeven_work::Connection;
+///
+/// let connection = Connection::new("tls://ada:secret@example.org:4222").with_version("1.0");
+/// assert_eq!(connection.shown_url(), "tls://example.org:4222");
+/// ```
 #[derive(Clone)]
 #[must_use]
 pub struct Connection {

@@ -80,6 +80,22 @@ pub struct SelfPlayProgress {
 
 /// Plays the games with the given numbers; `None` if cancelled. A game depends only on the network,
 /// the parameters, the seed and its number, so the number of threads makes no difference.
+///
+/// ```
+/// use claimeven_game::{Ruleset, Setup};
+/// use claimeven_zero::{
+///     Architecture, Inference, Network, Parameters, SelfPlayProgress, play_games,
+/// };
+///
+/// let setup = Setup::new(4, 4, 3, Ruleset::Standard)?;
+/// let network = Network::new(Architecture::new(setup, 1, 4), 1)?;
+/// let mut parameters = Parameters::ten_minutes(setup).self_play;
+/// parameters.cache = 1 << 10;
+/// let progress = SelfPlayProgress::default();
+/// let batch = play_games(&Inference::new(&network), &parameters, 1, 0..4, 1, &progress);
+/// assert_eq!(batch.expect("it was not cancelled").games, 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn play_games(
     network: &Inference,
     parameters: &SelfPlayParameters,

@@ -22,6 +22,13 @@ use super::{Connection, Warnings, host_name, random_text};
 use crate::work::{Dispatcher, Job, Taken, Work, WorkError};
 
 /// All workers that are connected to a NATS server.
+///
+/// ```no_run
+/// use claimeven_work::{Connection, Nats};
+///
+/// let connection = Connection::new("nats://127.0.0.1:4222");
+/// let dispatcher = Nats::new(connection, 4, "cache".into()).with_check_share(0.05);
+/// ```
 #[derive(Clone)]
 #[must_use]
 pub struct Nats {

@@ -39,6 +39,20 @@ const FIRST_HEARTBEATS: Duration = Duration::from_millis(750);
 
 /// Passes the status of a fleet to `show` every `interval` until it breaks. The first status comes
 /// after 750 ms, in which everybody answers.
+///
+/// ```no_run
+/// use std::ops::ControlFlow;
+/// use std::time::Duration;
+///
+/// use claimeven_work::{Connection, watch_fleet};
+///
+/// let connection = Connection::new("nats://127.0.0.1:4222");
+/// watch_fleet(&connection, Duration::from_secs(1), |status| {
+///     println!("{} workers", status.workers.len());
+///     ControlFlow::Break(())
+/// })?;
+/// # Ok::<(), claimeven_work::WorkError>(())
+/// ```
 pub fn watch_fleet(
     connection: &Connection,
     interval: Duration,

@@ -42,6 +42,18 @@ const JOB_IDLE_TIME: Duration = Duration::from_mins(1);
 const QUEUE_TIME: Duration = Duration::from_millis(50);
 
 /// A worker of a fleet.
+///
+/// ```no_run
+/// use std::sync::atomic::AtomicBool;
+///
+/// use claimeven_work::{Connection, Kinds, Worker};
+///
+/// // Each kind of work is added with `Kinds::with`.
+/// let kinds = Kinds::new("any");
+/// let worker = Worker::new(Connection::new("nats://127.0.0.1:4222"), kinds, 4, "cache".into());
+/// worker.run(&AtomicBool::new(false))?;
+/// # Ok::<(), claimeven_work::WorkError>(())
+/// ```
 #[derive(Clone)]
 #[must_use]
 pub struct Worker {
