@@ -215,8 +215,7 @@ impl Plan {
         for EntrantFile { agent, name } in file.players {
             let name = name.unwrap_or_else(|| agent.to_string());
             if players.iter().any(|known| known.name == name) {
-                let message =
-                    format!("two players are named '{name}'; give one of them another name");
+                let message = format!("two players are named '{name}'; rename one of them");
                 return Err(wrong(&name, message));
             }
             let agent = match models {

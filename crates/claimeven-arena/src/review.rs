@@ -314,7 +314,7 @@ fn judgement(choices: &[Choice], column: u8, legal: usize) -> Judgement {
     let all_known = choices.len() == legal;
     let all_exact = all_known && choices.iter().all(|choice| choice.exact);
     match () {
-        // A better result was certain, whatever the values of the other moves.
+        // A better result was certain, regardless of the values of the other moves.
         () if !keeps(played) && played < 0 => Judgement::Blunder,
         () if !keeps(played) => Judgement::Mistake,
         // An unknown move could have been better than this draw or loss.

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 /// How often signals are checked and progress is reported.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Runs `work` on a thread of its own while this one waits without the interpreter's lock.
+/// Runs `work` on its own thread while this one waits without the interpreter's lock.
 ///
 /// Every few milliseconds it checks for signals and calls `tick`. An error of either (Ctrl-C raises
 /// `KeyboardInterrupt`) sets the flag passed to `work` and is returned once `work` has ended. A

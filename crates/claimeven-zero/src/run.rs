@@ -255,9 +255,9 @@ impl Run {
         let saved = Run::parameters_of(folder)?;
         if let Some(requested) = parameters {
             let both = saved.list().into_iter().zip(requested.list());
-            if let Some(((name, saved), (_, asked))) = both.into_iter().find(|(a, b)| a != b) {
+            if let Some(((name, saved), (_, requested))) = both.into_iter().find(|(a, b)| a != b) {
                 let folder = folder.to_owned();
-                return Err(RunError::OtherParameters { folder, name, saved, asked });
+                return Err(RunError::OtherParameters { folder, name, saved, requested });
             }
         }
         Run::open(folder, &saved, lock(folder)?, resources, observer)

@@ -30,7 +30,7 @@ pub enum RunError {
         /// Its value in the run.
         saved: String,
         /// The requested value.
-        asked: String,
+        requested: String,
     },
     /// Training failed; the run keeps the networks of the previous iteration.
     Learning {
@@ -89,8 +89,8 @@ impl fmt::Display for RunError {
             RunError::Stopped(path) => {
                 write!(f, "the run in {} was stopped before its first iteration", path.display())
             }
-            RunError::OtherParameters { folder, name, saved, asked } => {
-                write!(f, "the run in {} has {name} {saved}, not {asked}", folder.display())
+            RunError::OtherParameters { folder, name, saved, requested } => {
+                write!(f, "the run in {} has {name} {saved}, not {requested}", folder.display())
             }
             RunError::Learning { folder, iteration, source } => write!(
                 f,

@@ -151,7 +151,7 @@ impl TestResults {
         Interval::wilson_at(if differing > 0.0 { here / differing } else { 0.5 }, differing, z)
     }
 
-    /// The positions in which only this player errs, and those in which only the other one does.
+    /// The positions in which only this player errs, and those in which only the other does.
     fn differing_errors(&self, other: &TestResults) -> [u64; 2] {
         let count = |here| {
             let pairs = self.erred.iter().zip(&other.erred);

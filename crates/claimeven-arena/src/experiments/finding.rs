@@ -120,7 +120,7 @@ impl Count {
 /// Numbers in rows and columns.
 #[derive(Clone, Debug, Serialize)]
 pub struct Table {
-    /// What the numbers are.
+    /// What the numbers mean.
     pub caption: String,
     /// The names of the columns.
     pub head: Vec<String>,
@@ -298,11 +298,11 @@ pub enum Plot {
 pub struct HeatPanel {
     /// What it shows.
     pub title: String,
-    /// What the rows are.
+    /// The label of the rows.
     pub row_label: String,
     /// The rows, from the top.
     pub rows: Vec<String>,
-    /// What the columns are.
+    /// The label of the columns.
     pub column_label: String,
     /// The columns, from the left.
     pub columns: Vec<String>,
@@ -315,11 +315,11 @@ pub struct HeatPanel {
 pub struct LinePanel {
     /// What it shows.
     pub title: String,
-    /// What the horizontal axis is.
+    /// The label of the horizontal axis.
     pub x_label: String,
     /// The tick marks of the horizontal axis: places and labels.
     pub ticks: Vec<(f64, String)>,
-    /// What the numbers are.
+    /// The unit of the numbers.
     pub unit: Unit,
     /// Whether the vertical axis is logarithmic.
     pub logarithmic: bool,
@@ -341,7 +341,7 @@ pub struct Line {
 pub struct RangePanel {
     /// What it shows.
     pub title: String,
-    /// What the numbers are.
+    /// The unit of the numbers.
     pub unit: Unit,
     /// A number to mark with a line.
     pub mark: Option<f64>,

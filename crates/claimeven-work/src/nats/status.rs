@@ -34,11 +34,11 @@ pub struct FleetStatus {
 /// A worker or coordinator without a heartbeat for this long is considered gone.
 pub const FLEET_SILENCE: Duration = Duration::from_secs(5);
 
-/// How long everybody has to answer the first request for heartbeats.
+/// How long workers and coordinators have to answer the first request for heartbeats.
 const FIRST_HEARTBEATS: Duration = Duration::from_millis(750);
 
 /// Passes the status of a fleet to `show` every `interval` until it breaks. The first status comes
-/// after 750 ms, in which everybody answers.
+/// after 750 ms, in which the workers and coordinators answer.
 ///
 /// ```no_run
 /// use std::ops::ControlFlow;

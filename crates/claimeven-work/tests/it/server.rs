@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// A server with JetStream in a folder of its own.
+/// A server with JetStream in its own folder.
 pub(crate) struct Server {
     program: PathBuf,
     /// Its configuration, and its store unless that is elsewhere.
